@@ -1,0 +1,168 @@
+//! What each side can hand over and take, as data.
+
+use crate::geometry::RowOrder;
+use serde::Serialize;
+use std::fmt;
+
+/// A way of naming memory across two APIs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub enum HandleType {
+    /// A pointer into this process's memory.
+    HostPointer,
+    /// A POSIX file descriptor (`VK_KHR_external_memory_fd`, `GL_EXT_memory_object_fd`, CUDA VMM).
+    OpaqueFd,
+    /// A Windows NT handle.
+    Win32,
+    /// An OpenGL object name (`cl_khr_gl_sharing`, CUDA-GL).
+    GlObject,
+}
+
+impl fmt::Display for HandleType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::HostPointer => "host pointer",
+            Self::OpaqueFd => "opaque fd",
+            Self::Win32 => "Win32 handle",
+            Self::GlObject => "GL object",
+        })
+    }
+}
+
+/// Yes, or no with the reason that the user will read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// The side can do it.
+    Yes,
+    /// The side cannot, because of this.
+    No(String),
+}
+
+impl Support {
+    /// `Yes` where `condition` holds, else the reason.
+    pub fn when(condition: bool, reason: impl Into<String>) -> Self {
+        if condition { Self::Yes } else { Self::No(reason.into()) }
+    }
+
+    /// True for `Yes`.
+    pub const fn is_yes(&self) -> bool {
+        matches!(self, Self::Yes)
+    }
+
+    /// `Yes` only where both are; the first reason otherwise.
+    pub fn and(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Yes => other(),
+            no => no,
+        }
+    }
+}
+
+/// One handle type that a side exports or imports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MemoryCap {
+    /// The handle.
+    pub handle: HandleType,
+    /// Whether it really can, and why not.
+    pub support: Support,
+    /// Alignment in bytes that an imported address must have, or an exported one has.
+    pub address_alignment: usize,
+    /// Sizes are rounded up to a multiple of this many bytes.
+    pub size_alignment: usize,
+}
+
+/// What is known about the order in which two APIs touch the same memory, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SyncKind {
+    /// A semaphore with a counter, waited on by the other API on the GPU.
+    TimelineSemaphore,
+    /// A one-shot semaphore, waited on by the other API on the GPU.
+    BinarySemaphore,
+    /// A GL sync object turned into a compute event, or the reverse.
+    SharedEvent,
+    /// Acquire/release or map/unmap order the two.
+    Implicit,
+    /// The host waits for a fence of one slot; other slots go on.
+    HostFence,
+    /// The host waits until the queue is empty.
+    Finish,
+}
+
+impl fmt::Display for SyncKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::TimelineSemaphore => "timeline semaphore",
+            Self::BinarySemaphore => "binary semaphore",
+            Self::SharedEvent => "shared event",
+            Self::Implicit => "implicit",
+            Self::HostFence => "host fence",
+            Self::Finish => "finish",
+        })
+    }
+}
+
+/// What a compute device can do for a sharing path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ComputeCaps {
+    /// Memory of others that kernels can write.
+    pub imports: Vec<MemoryCap>,
+    /// Memory of its own that others can open.
+    pub exports: Vec<MemoryCap>,
+    /// Largest single allocation, bytes.
+    pub max_allocation: u64,
+}
+
+/// What a display can do for a sharing path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DisplayCaps {
+    /// Memory of others that it can read.
+    pub imports: Vec<MemoryCap>,
+    /// Memory of its own that others can write.
+    pub exports: Vec<MemoryCap>,
+    /// Staging blocks that are mapped anew for each frame.
+    pub orphaned_staging: Support,
+    /// Staging blocks that stay mapped.
+    pub persistent_staging: Support,
+    /// Images shown straight from linear memory, with no upload.
+    pub in_place_images: Support,
+    /// Buffers read straight from linear memory, with no copy.
+    pub in_place_buffers: Support,
+    /// Largest width or height of an image, pixels.
+    pub max_image_side: u32,
+    /// Largest number of pixels of an image shown in place.
+    pub max_in_place_pixels: u64,
+    /// Largest buffer, bytes.
+    pub max_buffer_bytes: u64,
+    /// Rows in staging memory must start at multiples of this many bytes; a power of two.
+    pub row_pitch_alignment: usize,
+    /// The row that its memory begins with.
+    pub native_row_order: RowOrder,
+}
+
+fn find(caps: &[MemoryCap], handle: HandleType) -> Support {
+    caps.iter()
+        .find(|c| c.handle == handle)
+        .map_or_else(|| Support::No(format!("no {handle}")), |c| c.support.clone())
+}
+
+impl ComputeCaps {
+    /// Whether kernels can write memory named by `handle`.
+    pub fn can_import(&self, handle: HandleType) -> Support {
+        find(&self.imports, handle)
+    }
+}
+
+impl DisplayCaps {
+    /// Whether the display can read memory named by `handle`.
+    pub fn can_import(&self, handle: HandleType) -> Support {
+        find(&self.imports, handle)
+    }
+
+    /// Whether the display can give out memory named by `handle`.
+    pub fn can_export(&self, handle: HandleType) -> Support {
+        find(&self.exports, handle)
+    }
+}

@@ -1,0 +1,167 @@
+//! The side that writes: what a compute backend must offer.
+
+mod kernel;
+
+pub use kernel::{Kernel, KernelSource, Language, SourceCode};
+
+use crate::capability::ComputeCaps;
+use crate::device::DeviceIdentity;
+use crate::error::{Error, Result};
+use crate::format::PixelFormat;
+use crate::geometry::Extent;
+use crate::host_block::HostBlock;
+use crate::pattern::Pattern;
+use crate::view::{BufferView, ImageView, View};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One device driven by one API, with an in-order queue.
+///
+/// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
+/// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
+/// wait.
+pub trait ComputeBackend: Send + Sync {
+    /// Who the device is.
+    fn device(&self) -> &DeviceIdentity;
+
+    /// What memory it can give and take.
+    fn caps(&self) -> &ComputeCaps;
+
+    /// Builds a kernel from the source in the backend's language.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where `source` has no text for this backend, [`Error::KernelBuild`] with the compiler's
+    /// log.
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>>;
+
+    /// Allocates `bytes` of the device's own memory. The content is undefined.
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
+
+    /// Makes host memory writable by kernels, in place. The block's address must satisfy the
+    /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`].
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>>;
+
+    /// Puts a kernel into the queue. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a kernel or memory of another backend, [`Error::InvalidInput`] where the arguments do
+    /// not fit the kernel or the target does not lie inside its memory.
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
+
+    /// Writes the verification pattern into the target by a kernel of the backend's own, in the same way as a user's
+    /// kernel would write.
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()>;
+
+    /// Copies a range between two memories of this backend, in queue order.
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
+
+    /// Waits until the queue is empty.
+    fn finish(&self) -> Result<()>;
+}
+
+/// Memory that kernels of one backend read and write.
+///
+/// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
+/// (the import keeps the block alive).
+pub trait ComputeMemory {
+    /// Number of bytes.
+    #[allow(clippy::len_without_is_empty)] // never empty
+    fn len(&self) -> usize;
+
+    /// Copies from the device, after all work queued before. Blocks.
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()>;
+
+    /// Copies to the device, after all work queued before. Blocks until `from` may be reused.
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()>;
+
+    /// Shows the bytes to the host, after all work queued before: mapped where device memory is host memory, else
+    /// by way of a copy. Blocks.
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
+    /// Lets the host fill the range in place. The old bytes of the range are lost.
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+
+    /// Ends the compute side's turn with imported memory: waits for the work queued so far and makes it visible to
+    /// the memory's other owner.
+    fn release(&mut self) -> Result<()>;
+
+    /// For the backend to find its own type again.
+    fn as_any(&self) -> &dyn Any;
+
+    /// For the backend to find its own type again.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// Memory and the part of it that a kernel writes.
+pub struct Target<'a> {
+    memory: &'a mut dyn ComputeMemory,
+    view: View,
+}
+
+impl<'a> Target<'a> {
+    /// A checked target: the view lies inside the memory.
+    pub fn new(memory: &'a mut dyn ComputeMemory, view: View) -> Result<Self> {
+        view.check_inside(memory.len(), "Target::new")?;
+        Ok(Self { memory, view })
+    }
+
+    /// An image with tight rows from the start of `memory`, for passes whose result is not shown.
+    pub fn image(memory: &'a mut dyn ComputeMemory, extent: Extent, format: PixelFormat) -> Result<Self> {
+        let view = ImageView::packed(extent, format, 1, 0, false)?;
+        Self::new(memory, View::Image(view))
+    }
+
+    /// The whole of `memory` as bytes.
+    pub fn buffer(memory: &'a mut dyn ComputeMemory) -> Self {
+        let len = memory.len();
+        Self { memory, view: View::Buffer(BufferView { offset: 0, len }) }
+    }
+
+    /// Where in the memory.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// The memory and where in it.
+    pub fn into_parts(self) -> (&'a mut dyn ComputeMemory, View) {
+        (self.memory, self.view)
+    }
+}
+
+/// One argument of a kernel, after the target.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Arg<'a> {
+    /// 32-bit signed.
+    I32(i32),
+    /// 32-bit unsigned.
+    U32(u32),
+    /// binary32.
+    F32(f32),
+    /// Device memory, read by the kernel.
+    Memory(&'a dyn ComputeMemory),
+}
+
+impl Arg<'_> {
+    /// Name of the kind, for messages.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::I32(_) => "i32",
+            Self::U32(_) => "u32",
+            Self::F32(_) => "f32",
+            Self::Memory(_) => "memory",
+        }
+    }
+}
+
+/// Checks that `range` lies inside `len` bytes; for backends.
+pub fn check_range(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
+    if range.start > range.end || range.end > len {
+        return Err(Error::invalid(
+            operation,
+            format!("bytes {}..{} reach outside the memory of {len} bytes", range.start, range.end),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Who a device is, as data.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// The API through which a device is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Api {
+    /// The CPU itself: threads on the compute side, plain memory on the display side.
+    Cpu,
+    /// OpenCL.
+    OpenCl,
+    /// CUDA.
+    Cuda,
+    /// OpenGL.
+    OpenGl,
+    /// wgpu.
+    Wgpu,
+}
+
+impl fmt::Display for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Cpu => "CPU",
+            Self::OpenCl => "OpenCL",
+            Self::Cuda => "CUDA",
+            Self::OpenGl => "OpenGL",
+            Self::Wgpu => "wgpu",
+        })
+    }
+}
+
+/// Where a device keeps its memory; decides the static order of paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryKind {
+    /// The device is the CPU: its memory is the host's.
+    Host,
+    /// A GPU that shares the host's memory.
+    Integrated,
+    /// A GPU with memory of its own.
+    Discrete,
+    /// The API does not tell.
+    Unknown,
+}
+
+impl fmt::Display for MemoryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Host => "host",
+            Self::Integrated => "integrated",
+            Self::Discrete => "discrete",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+impl MemoryKind {
+    /// True where the CPU reaches the device's memory at full speed.
+    pub const fn is_host_memory(self) -> bool {
+        matches!(self, Self::Host | Self::Integrated)
+    }
+}
+
+/// Identity that is the same in every API on one machine (`cl_khr_device_uuid`, `GL_EXT_memory_object`
+/// `DEVICE_UUID_EXT`, Vulkan `deviceUUID`, CUDA `cuDeviceGetUuid`). Compare within one process only.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeviceUuid(pub [u8; 16]);
+
+impl fmt::Display for DeviceUuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, b) in self.0.iter().enumerate() {
+            if matches!(i, 4 | 6 | 8 | 10) {
+                f.write_str("-")?;
+            }
+            write!(f, "{b:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for DeviceUuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for DeviceUuid {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+/// All that a device says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeviceIdentity {
+    /// Driving API.
+    pub api: Api,
+    /// Device name as the driver gives it.
+    pub name: String,
+    /// Vendor as the driver gives it.
+    pub vendor: String,
+    /// Platform and driver version as the driver gives them.
+    pub driver: String,
+    /// Cross-API identity, where the API has one.
+    pub uuid: Option<DeviceUuid>,
+    /// PCI address `domain:bus:device.function`, where known.
+    pub pci: Option<String>,
+    /// Memory kind.
+    pub memory: MemoryKind,
+    /// True where the device is a program that runs on the CPU (llvmpipe, PoCL), not hardware.
+    pub software: bool,
+}
+
+impl fmt::Display for DeviceIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.api, self.name)
+    }
+}

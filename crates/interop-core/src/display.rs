@@ -1,0 +1,101 @@
+//! The side that shows: what a display must offer.
+
+use crate::capability::DisplayCaps;
+use crate::device::DeviceIdentity;
+use crate::error::Result;
+use crate::geometry::Region;
+use crate::host_block::HostBlock;
+use crate::surface::SurfaceDesc;
+use crate::view::View;
+use std::any::Any;
+
+/// How a staging block comes by its memory.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum StagingKind {
+    /// Mapped for each frame; the driver may give new memory each time (orphaning).
+    Orphaned,
+    /// Mapped once, coherent; a fence guards each use.
+    Persistent,
+    /// Host memory that the display takes in place (`GL_AMD_pinned_memory`, `VK_EXT_external_memory_host`).
+    Imported(HostBlock),
+}
+
+/// A display: a context or device that draws.
+///
+/// Threads: a display and all that it made stay on one thread; none of these types are `Send`. Every call checks that
+/// the display can be reached from here and returns [`crate::Error::WrongContext`] where it cannot.
+pub trait Display {
+    /// Who draws.
+    fn device(&self) -> &DeviceIdentity;
+
+    /// What memory it can give and take, and its limits.
+    fn caps(&self) -> &DisplayCaps;
+
+    /// Makes a surface with storage of its own: a texture or a buffer. The content is undefined.
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
+
+    /// Makes a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
+
+    /// Makes a block of memory that the host can write and the display can read.
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>>;
+}
+
+/// What is shown. Regions are in the display's native row order; the paths convert.
+pub trait Surface {
+    /// What it was made for.
+    fn desc(&self) -> &SurfaceDesc;
+
+    /// Copies from client memory; `bytes` may be reused at once. `view` says where in `bytes` the pixels or bytes
+    /// lie (rows in native order), `at` where they go.
+    fn upload(&mut self, at: Place, bytes: &[u8], view: &View) -> Result<()>;
+
+    /// The same from a staging block. The block must be fenced ([`Staging::fence`]) before it is written again.
+    fn upload_staged(&mut self, at: Place, staging: &mut dyn Staging, view: &View) -> Result<()>;
+
+    /// From now on shows this block in place. Only for surfaces made for it.
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()>;
+
+    /// What a viewer would see: images are drawn by the display and read back, buffers are copied by the display and
+    /// read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
+    fn read_back(&mut self) -> Result<Vec<u8>>;
+
+    /// For the display to find its own type again.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Where an upload goes inside a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Pixels, in the display's native row order.
+    Image(Region),
+    /// First byte.
+    Buffer(usize),
+}
+
+/// Memory that the host writes and the display reads.
+pub trait Staging {
+    /// Number of bytes.
+    #[allow(clippy::len_without_is_empty)] // never empty
+    fn len(&self) -> usize;
+
+    /// The memory's address where it stays the same for the block's life.
+    fn host_block(&self) -> Option<HostBlock>;
+
+    /// Waits until the display has read what it was told to read. Returns at once where nothing was fenced.
+    fn wait(&mut self) -> Result<()>;
+
+    /// Gives the host the bytes to fill, after [`Staging::wait`] and for the length of the call. The old content is
+    /// lost.
+    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+
+    /// Marks the reads submitted so far; [`Staging::wait`] waits for them.
+    fn fence(&mut self) -> Result<()>;
+
+    /// For the display to find its own type again.
+    fn as_any(&self) -> &dyn Any;
+
+    /// For the display to find its own type again.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}

@@ -1,0 +1,135 @@
+//! The one error type of the traits in this crate.
+
+use crate::path::PathId;
+use crate::verify::Mismatch;
+
+/// Result with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, on which device, and what to try.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A library, driver, device or feature is not there. Nothing was changed.
+    #[error("{what} is not available: {reason}. {hint}")]
+    Unavailable {
+        /// The thing that is missing, e.g. `OpenCL`.
+        what: String,
+        /// How that was found out.
+        reason: String,
+        /// What the user can do about it.
+        hint: String,
+    },
+    /// The caller's values cannot be used. Nothing was changed.
+    #[error("{operation}: {problem}")]
+    InvalidInput {
+        /// The call that refused.
+        operation: &'static str,
+        /// Which value, and what it should have been.
+        problem: String,
+    },
+    /// The device cannot do this, whatever the arguments.
+    #[error("{operation} is not supported by {device}: {reason}")]
+    Unsupported {
+        /// The call that refused.
+        operation: &'static str,
+        /// Device name.
+        device: String,
+        /// The limit or missing extension.
+        reason: String,
+    },
+    /// A driver call failed.
+    #[error(transparent)]
+    Driver(Box<DriverError>),
+    /// A kernel did not compile; the log is the driver's own.
+    #[error("kernel '{kernel}' did not build on {device}:\n{log}")]
+    KernelBuild {
+        /// Kernel name.
+        kernel: String,
+        /// Device name.
+        device: String,
+        /// Compiler output.
+        log: String,
+    },
+    /// A kernel of the user's panicked or reported a failure while it ran.
+    #[error("kernel '{kernel}' failed on {device}: {reason}")]
+    KernelFailed {
+        /// Kernel name.
+        kernel: String,
+        /// Device name.
+        device: String,
+        /// Panic message or the kernel's own error.
+        reason: String,
+    },
+    /// An object of one backend or display was given to another.
+    #[error("{operation}: this {object} belongs to another device or context than {device}; create it there")]
+    Foreign {
+        /// The call that refused.
+        operation: &'static str,
+        /// Kind of object: kernel, memory, surface, staging block.
+        object: &'static str,
+        /// The device that was asked.
+        device: String,
+    },
+    /// The display's context is not current on this thread, so no call was made.
+    #[error(
+        "{operation}: the context of {device} is not current on this thread; make it current first \
+         (a context can be current on one thread at a time)"
+    )]
+    WrongContext {
+        /// The call that refused.
+        operation: &'static str,
+        /// Display name.
+        device: String,
+    },
+    /// A path ran without an error but the pixels that came out are not those that went in.
+    #[error("path {path} was rejected by verification: {mismatch}")]
+    Rejected {
+        /// The path.
+        path: PathId,
+        /// First difference.
+        mismatch: Mismatch,
+    },
+    /// No frame has been finished yet, so there is nothing to show.
+    #[error("nothing to show yet: no frame of this link has been finished; finish one, then draw")]
+    NothingShown,
+    /// No path works between the two sides, or the one asked for does not.
+    #[error("no usable path from {compute} to {display}: {reason}")]
+    NoPath {
+        /// Compute device.
+        compute: String,
+        /// Display device.
+        display: String,
+        /// Each path with its reason, or the alternatives to the one asked for.
+        reason: String,
+    },
+}
+
+/// A failed driver call, with all that is known of it.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{operation} failed on {device}: {code_name} ({code}).{}{hint}", if .hint.is_empty() { "" } else { " " })]
+pub struct DriverError {
+    /// The API function, e.g. `clCreateBuffer`.
+    pub operation: &'static str,
+    /// Device name.
+    pub device: String,
+    /// The driver's code.
+    pub code: i64,
+    /// Its name in the specification.
+    pub code_name: String,
+    /// What the user can try; may be empty.
+    pub hint: String,
+}
+
+impl From<DriverError> for Error {
+    fn from(e: DriverError) -> Self {
+        Self::Driver(Box::new(e))
+    }
+}
+
+impl Error {
+    /// Shorthand for [`Error::InvalidInput`].
+    pub fn invalid(operation: &'static str, problem: impl Into<String>) -> Self {
+        Self::InvalidInput { operation, problem: problem.into() }
+    }
+}

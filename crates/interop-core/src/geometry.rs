@@ -1,0 +1,99 @@
+//! Sizes, regions and row order, all in pixels.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Width and height in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Extent {
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Extent {
+    /// A size; not checked here, surfaces check it.
+    pub const fn new(width: u32, height: u32) -> Self {
+        Self { width, height }
+    }
+
+    /// The region that covers all of it.
+    pub const fn full(self) -> Region {
+        Region { x: 0, y: 0, width: self.width, height: self.height }
+    }
+
+    /// `width * height`, which cannot overflow 64 bits.
+    pub const fn pixels(self) -> u64 {
+        self.width as u64 * self.height as u64
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+/// A rectangle of pixels; `y` counts in the surface's own [`RowOrder`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Region {
+    /// First column.
+    pub x: u32,
+    /// First row.
+    pub y: u32,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Region {
+    /// A rectangle; not checked here, see [`Region::check_inside`].
+    pub const fn new(x: u32, y: u32, width: u32, height: u32) -> Self {
+        Self { x, y, width, height }
+    }
+
+    /// Size of the rectangle.
+    pub const fn extent(self) -> Extent {
+        Extent { width: self.width, height: self.height }
+    }
+
+    /// Refuses empty rectangles and those that reach outside `extent`.
+    pub fn check_inside(self, extent: Extent, operation: &'static str) -> Result<()> {
+        if self.width == 0 || self.height == 0 {
+            return Err(Error::invalid(operation, format!("region {self} is empty; give at least 1x1")));
+        }
+        let right = u64::from(self.x) + u64::from(self.width);
+        let bottom = u64::from(self.y) + u64::from(self.height);
+        if right > u64::from(extent.width) || bottom > u64::from(extent.height) {
+            return Err(Error::invalid(operation, format!("region {self} reaches outside the surface of {extent}")));
+        }
+        Ok(())
+    }
+
+    /// The same rectangle with `y` counted from the other end of `extent`. The region must lie inside it.
+    pub const fn flipped_in(self, extent: Extent) -> Self {
+        Self { y: extent.height - (self.y + self.height), ..self }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}+{}+{}", self.width, self.height, self.x, self.y)
+    }
+}
+
+/// Where row 0 of a surface is seen on the screen.
+///
+/// The compute side always addresses rows in the surface's order. Where the display stores them the other way
+/// round, the framework gives the kernel a negative row pitch: a flip costs nothing and no quad draws upside down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum RowOrder {
+    /// Row 0 is the top row, as in image files, matrices and Vulkan.
+    #[default]
+    TopDown,
+    /// Row 0 is the bottom row, as in OpenGL textures.
+    BottomUp,
+}

@@ -1,0 +1,52 @@
+//! The backend-agnostic heart of pixelferry.
+//!
+//! A *compute* side ([`ComputeBackend`]) and a *display* side ([`Display`]) each say, as plain data
+//! ([`ComputeCaps`], [`DisplayCaps`]), what memory they can hand over and take. A *sharing path*
+//! ([`SharingPath`], one row of [`path::PATHS`]) is one way of joining the two. [`select::open_path`] proves
+//! with pixels which joins work and picks one; a [`Link`] is the result, and its guards
+//! ([`WriteFrame`], [`ShownFrame`]) make it impossible to draw a frame that is still being computed.
+//!
+//! This crate knows no driver: backends and displays are crates of their own and know nothing of each other.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what a picture or buffer is | [`surface`], [`format`](mod@format), [`geometry`], [`view`] |
+//! | what a device says of itself | [`device`], [`capability`] |
+//! | what a backend must do | [`compute`] |
+//! | what a display must do | [`display`] |
+//! | how bytes get across | [`path`] |
+//! | proof that they did | [`pattern`], [`verify`] |
+//! | which way is taken, and why | [`select`], [`report`] |
+//! | what the user holds | [`link`] |
+
+pub mod capability;
+pub mod compute;
+pub mod device;
+pub mod display;
+pub mod error;
+pub mod format;
+pub mod geometry;
+pub mod host_block;
+pub mod link;
+pub mod path;
+pub mod pattern;
+pub mod report;
+pub mod select;
+pub mod surface;
+pub mod verify;
+pub mod view;
+
+pub use capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, Support, SyncKind};
+pub use compute::{Arg, ComputeBackend, ComputeMemory, Kernel, KernelSource, Language, Target};
+pub use device::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
+pub use display::{Display, Staging, StagingKind, Surface};
+pub use error::{DriverError, Error, Result};
+pub use format::PixelFormat;
+pub use geometry::{Extent, Region, RowOrder};
+pub use host_block::HostBlock;
+pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use path::{PathId, PathKind, SharingPath};
+pub use report::{Diagnosis, PathReport, PathState, ProbeReport};
+pub use select::Policy;
+pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
+pub use view::{BufferView, ImageView, View};

@@ -1,0 +1,141 @@
+//! The verification pattern: bytes that depend on position, format and a nonce.
+//!
+//! Every backend computes it with a kernel of its own; [`Pattern::byte`] is the reference, and
+//! [`Pattern::C_SOURCE`] the same in C for the C-like languages. Floating-point channels lie in `[0.5, 1)`: finite,
+//! normal, so no display may change them.
+
+use crate::format::ChannelKind;
+use crate::view::{BufferView, ImageView, View};
+
+/// One pattern: the channel layout and a nonce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern {
+    /// Bytes of a channel: 1, 2 or 4.
+    pub channel_bytes: u32,
+    /// Bits of the hash that are kept.
+    pub and_mask: u32,
+    /// Bits that are always set.
+    pub or_mask: u32,
+    /// Makes two patterns differ everywhere that matters.
+    pub nonce: u32,
+}
+
+impl Pattern {
+    /// The pattern for what `view` holds. Buffers count as 32-bit floats, so that they may be vertices too.
+    pub const fn for_view(view: &View, nonce: u32) -> Self {
+        let kind = match view {
+            View::Image(i) => i.format.channel_kind(),
+            View::Buffer(_) => ChannelKind::Float32,
+        };
+        let (channel_bytes, and_mask, or_mask) = match kind {
+            ChannelKind::Unorm8 => (1, 0xff, 0),
+            ChannelKind::Float16 => (2, 0x03ff, 0x3800),
+            ChannelKind::Float32 => (4, 0x007f_ffff, 0x3f00_0000),
+        };
+        Self { channel_bytes, and_mask, or_mask, nonce }
+    }
+
+    /// OpenCL C / CUDA C++ text of the reference, as a function `pf_pattern_byte`.
+    pub const C_SOURCE: &'static str = "
+static unsigned char pf_pattern_byte(unsigned int byte_x, unsigned int y, unsigned int channel_bytes,
+                                     unsigned int and_mask, unsigned int or_mask, unsigned int nonce) {
+  unsigned int h = (byte_x / channel_bytes) * 0x9E3779B1u ^ (y * 0x85EBCA77u + nonce * 0xC2B2AE3Du);
+  h ^= h >> 15; h *= 0x2C1B3C6Du; h ^= h >> 12; h *= 0x297A2D39u; h ^= h >> 15;
+  unsigned int v = (h & and_mask) | or_mask;
+  return (unsigned char)(v >> (8u * (byte_x % channel_bytes)));
+}
+";
+
+    /// The byte at `byte_x` of row `y`.
+    pub const fn byte(&self, byte_x: u32, y: u32) -> u8 {
+        let mut h = (byte_x / self.channel_bytes).wrapping_mul(0x9E37_79B1)
+            ^ y.wrapping_mul(0x85EB_CA77).wrapping_add(self.nonce.wrapping_mul(0xC2B2_AE3D));
+        h ^= h >> 15;
+        h = h.wrapping_mul(0x2C1B_3C6D);
+        h ^= h >> 12;
+        h = h.wrapping_mul(0x297A_2D39);
+        h ^= h >> 15;
+        let value = (h & self.and_mask) | self.or_mask;
+        (value >> (8 * (byte_x % self.channel_bytes))) as u8
+    }
+
+    /// Bytes of a row in the pattern of a buffer, which has no rows of its own. A multiple of every channel size.
+    pub const BUFFER_ROW: usize = 4096;
+
+    /// Writes the pattern into `bytes` as `view` lays it out, as a kernel must.
+    pub fn write(&self, view: &View, bytes: &mut [u8]) {
+        for (y, range) in rows(view) {
+            for (x, byte) in bytes[range].iter_mut().enumerate() {
+                *byte = self.byte(x as u32, y);
+            }
+        }
+    }
+}
+
+/// Rows of a view as (row number, byte range in memory).
+pub fn rows(view: &View) -> Box<dyn Iterator<Item = (u32, std::ops::Range<usize>)>> {
+    match *view {
+        View::Image(image) => Box::new(image_rows(image)),
+        View::Buffer(buffer) => Box::new(buffer_rows(buffer)),
+    }
+}
+
+fn image_rows(image: ImageView) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+    (0..image.extent.height).map(move |y| (y, image.row(y)))
+}
+
+fn buffer_rows(buffer: BufferView) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+    let end = buffer.offset + buffer.len;
+    (0..buffer.len.div_ceil(Pattern::BUFFER_ROW)).map(move |row| {
+        let start = buffer.offset + row * Pattern::BUFFER_ROW;
+        (row as u32, start..(start + Pattern::BUFFER_ROW).min(end))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Extent, PixelFormat};
+
+    #[test]
+    fn float_channels_are_normal_and_below_one() {
+        for format in [PixelFormat::R32F, PixelFormat::Rgba32F] {
+            let view = View::Image(ImageView::packed(Extent::new(33, 7), format, 1, 0, false).unwrap());
+            let mut bytes = vec![0; view.payload_len()];
+            Pattern::for_view(&view, 3).write(&view, &mut bytes);
+            for v in bytemuck::pod_collect_to_vec::<u8, f32>(&bytes) {
+                assert!(v.is_normal() && (0.5..1.0).contains(&v), "{v}");
+            }
+        }
+        let view = View::Image(ImageView::packed(Extent::new(9, 5), PixelFormat::Rgba16F, 1, 0, false).unwrap());
+        let mut bytes = vec![0; view.payload_len()];
+        Pattern::for_view(&view, 3).write(&view, &mut bytes);
+        for v in bytemuck::pod_collect_to_vec::<u8, half::f16>(&bytes) {
+            assert!(v.is_normal() && (0.5..1.0).contains(&v.to_f32()), "{v}");
+        }
+    }
+
+    #[test]
+    fn nonces_rows_and_columns_differ() {
+        let view = View::Image(ImageView::packed(Extent::new(64, 64), PixelFormat::R8, 1, 0, false).unwrap());
+        let (mut a, mut b) = (vec![0; 4096], vec![0; 4096]);
+        Pattern::for_view(&view, 1).write(&view, &mut a);
+        Pattern::for_view(&view, 2).write(&view, &mut b);
+        let same = a.iter().zip(&b).filter(|(a, b)| a == b).count();
+        assert!(same < 64, "{same} of 4096 bytes are the same under two nonces");
+        assert_ne!(a[..64], a[64..128]);
+        let column: Vec<u8> = a.iter().step_by(64).copied().collect();
+        assert_ne!(a[..64], column[..]);
+    }
+
+    #[test]
+    fn a_reversed_view_holds_the_same_rows_the_other_way_round() {
+        let plain = ImageView::packed(Extent::new(5, 4), PixelFormat::Rg8, 1, 0, false).unwrap();
+        let reversed = ImageView::packed(Extent::new(5, 4), PixelFormat::Rg8, 1, 0, true).unwrap();
+        let (mut a, mut b) = (vec![0; 40], vec![0; 40]);
+        Pattern::for_view(&View::Image(plain), 9).write(&View::Image(plain), &mut a);
+        Pattern::for_view(&View::Image(plain), 9).write(&View::Image(reversed), &mut b);
+        let flipped: Vec<u8> = a.chunks(10).rev().flatten().copied().collect();
+        assert_eq!(flipped, b);
+    }
+}
