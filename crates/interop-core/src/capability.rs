@@ -143,9 +143,7 @@ pub struct DisplayCaps {
 }
 
 fn find(caps: &[MemoryCap], handle: HandleType) -> Support {
-    caps.iter()
-        .find(|c| c.handle == handle)
-        .map_or_else(|| Support::No(format!("no {handle}")), |c| c.support.clone())
+    caps.iter().find(|c| c.handle == handle).map_or_else(|| Support::No(format!("no {handle}")), |c| c.support.clone())
 }
 
 impl ComputeCaps {

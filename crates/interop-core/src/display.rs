@@ -8,6 +8,7 @@ use crate::host_block::HostBlock;
 use crate::surface::SurfaceDesc;
 use crate::view::View;
 use std::any::Any;
+use std::ops::Range;
 
 /// How a staging block comes by its memory.
 #[derive(Debug, Clone)]
@@ -48,30 +49,30 @@ pub trait Surface {
     fn desc(&self) -> &SurfaceDesc;
 
     /// Copies from client memory; `bytes` may be reused at once. `view` says where in `bytes` the pixels or bytes
-    /// lie (rows in native order), `at` where they go.
-    fn upload(&mut self, at: Place, bytes: &[u8], view: &View) -> Result<()>;
+    /// lie (rows in native order), `at` where they go; both have the same size.
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()>;
 
     /// The same from a staging block. The block must be fenced ([`Staging::fence`]) before it is written again.
-    fn upload_staged(&mut self, at: Place, staging: &mut dyn Staging, view: &View) -> Result<()>;
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
 
     /// From now on shows this block in place. Only for surfaces made for it.
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()>;
 
-    /// What a viewer would see: images are drawn by the display and read back, buffers are copied by the display and
-    /// read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
-    fn read_back(&mut self) -> Result<Vec<u8>>;
+    /// What a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
+    /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>>;
 
     /// For the display to find its own type again.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Where an upload goes inside a surface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+/// A part of a surface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
     /// Pixels, in the display's native row order.
     Image(Region),
-    /// First byte.
-    Buffer(usize),
+    /// Bytes.
+    Buffer(Range<usize>),
 }
 
 /// Memory that the host writes and the display reads.

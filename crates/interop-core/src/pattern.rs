@@ -1,17 +1,15 @@
 //! The verification pattern: bytes that depend on position, format and a nonce.
 //!
-//! Every backend computes it with a kernel of its own; [`Pattern::byte`] is the reference, and
+//! Every backend computes it with a kernel of its own; [`Pattern::word`] is the reference, and
 //! [`Pattern::C_SOURCE`] the same in C for the C-like languages. Floating-point channels lie in `[0.5, 1)`: finite,
 //! normal, so no display may change them.
 
 use crate::format::ChannelKind;
 use crate::view::{BufferView, ImageView, View};
 
-/// One pattern: the channel layout and a nonce.
+/// One pattern: a hash of the position, cut to what the channel's format may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
-    /// Bytes of a channel: 1, 2 or 4.
-    pub channel_bytes: u32,
     /// Bits of the hash that are kept.
     pub and_mask: u32,
     /// Bits that are always set.
@@ -27,47 +25,59 @@ impl Pattern {
             View::Image(i) => i.format.channel_kind(),
             View::Buffer(_) => ChannelKind::Float32,
         };
-        let (channel_bytes, and_mask, or_mask) = match kind {
-            ChannelKind::Unorm8 => (1, 0xff, 0),
-            ChannelKind::Float16 => (2, 0x03ff, 0x3800),
-            ChannelKind::Float32 => (4, 0x007f_ffff, 0x3f00_0000),
+        let (and_mask, or_mask) = match kind {
+            ChannelKind::Unorm8 => (0xffff_ffff, 0),
+            ChannelKind::Float16 => (0x03ff_03ff, 0x3800_3800),
+            ChannelKind::Float32 => (0x007f_ffff, 0x3f00_0000),
         };
-        Self { channel_bytes, and_mask, or_mask, nonce }
+        Self { and_mask, or_mask, nonce }
     }
 
-    /// OpenCL C / CUDA C++ text of the reference, as a function `pf_pattern_byte`.
+    /// OpenCL C / CUDA C++ text of [`Pattern::word`], as a function `pf_pattern_word`.
     pub const C_SOURCE: &'static str = "
-static unsigned char pf_pattern_byte(unsigned int byte_x, unsigned int y, unsigned int channel_bytes,
-                                     unsigned int and_mask, unsigned int or_mask, unsigned int nonce) {
-  unsigned int h = (byte_x / channel_bytes) * 0x9E3779B1u ^ (y * 0x85EBCA77u + nonce * 0xC2B2AE3Du);
+static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
+                                    unsigned int and_mask, unsigned int or_mask, unsigned int nonce) {
+  unsigned int h = x * 0x9E3779B1u ^ (y * 0x85EBCA77u + nonce * 0xC2B2AE3Du);
   h ^= h >> 15; h *= 0x2C1B3C6Du; h ^= h >> 12; h *= 0x297A2D39u; h ^= h >> 15;
-  unsigned int v = (h & and_mask) | or_mask;
-  return (unsigned char)(v >> (8u * (byte_x % channel_bytes)));
+  return (h & and_mask) | or_mask;
 }
 ";
 
-    /// The byte at `byte_x` of row `y`.
-    pub const fn byte(&self, byte_x: u32, y: u32) -> u8 {
-        let mut h = (byte_x / self.channel_bytes).wrapping_mul(0x9E37_79B1)
+    /// The four bytes (native order) from byte `4 * x` of row `y` on; a row's last word may be cut.
+    pub const fn word(&self, x: u32, y: u32) -> u32 {
+        let mut h = x.wrapping_mul(0x9E37_79B1)
             ^ y.wrapping_mul(0x85EB_CA77).wrapping_add(self.nonce.wrapping_mul(0xC2B2_AE3D));
         h ^= h >> 15;
         h = h.wrapping_mul(0x2C1B_3C6D);
         h ^= h >> 12;
         h = h.wrapping_mul(0x297A_2D39);
         h ^= h >> 15;
-        let value = (h & self.and_mask) | self.or_mask;
-        (value >> (8 * (byte_x % self.channel_bytes))) as u8
+        (h & self.and_mask) | self.or_mask
     }
 
-    /// Bytes of a row in the pattern of a buffer, which has no rows of its own. A multiple of every channel size.
+    /// Writes row `y` into `row`.
+    pub fn write_row(&self, y: u32, row: &mut [u8]) {
+        for (x, bytes) in row.chunks_mut(4).enumerate() {
+            bytes.copy_from_slice(&self.word(x as u32, y).to_ne_bytes()[..bytes.len()]);
+        }
+    }
+
+    /// The first byte of `row` that is not that of row `y`: (byte, expected, found).
+    pub fn mismatch_in_row(&self, y: u32, row: &[u8]) -> Option<(usize, u8, u8)> {
+        row.chunks(4).enumerate().find_map(|(x, bytes)| {
+            let word = self.word(x as u32, y).to_ne_bytes();
+            let at = bytes.iter().zip(&word).position(|(a, b)| a != b)?;
+            Some((4 * x + at, word[at], bytes[at]))
+        })
+    }
+
+    /// Bytes of a row in the pattern of a buffer, which has no rows of its own. A multiple of 4.
     pub const BUFFER_ROW: usize = 4096;
 
     /// Writes the pattern into `bytes` as `view` lays it out, as a kernel must.
     pub fn write(&self, view: &View, bytes: &mut [u8]) {
         for (y, range) in rows(view) {
-            for (x, byte) in bytes[range].iter_mut().enumerate() {
-                *byte = self.byte(x as u32, y);
-            }
+            self.write_row(y, &mut bytes[range]);
         }
     }
 }
@@ -103,14 +113,14 @@ mod tests {
             let view = View::Image(ImageView::packed(Extent::new(33, 7), format, 1, 0, false).unwrap());
             let mut bytes = vec![0; view.payload_len()];
             Pattern::for_view(&view, 3).write(&view, &mut bytes);
-            for v in bytemuck::pod_collect_to_vec::<u8, f32>(&bytes) {
+            for v in bytemuck::allocation::pod_collect_to_vec::<u8, f32>(&bytes) {
                 assert!(v.is_normal() && (0.5..1.0).contains(&v), "{v}");
             }
         }
         let view = View::Image(ImageView::packed(Extent::new(9, 5), PixelFormat::Rgba16F, 1, 0, false).unwrap());
         let mut bytes = vec![0; view.payload_len()];
         Pattern::for_view(&view, 3).write(&view, &mut bytes);
-        for v in bytemuck::pod_collect_to_vec::<u8, half::f16>(&bytes) {
+        for v in bytemuck::allocation::pod_collect_to_vec::<u8, half::f16>(&bytes) {
             assert!(v.is_normal() && (0.5..1.0).contains(&v.to_f32()), "{v}");
         }
     }

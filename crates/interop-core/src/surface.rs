@@ -50,12 +50,7 @@ pub enum SurfaceDesc {
 impl ImageDesc {
     /// A texture with row 0 on top.
     pub const fn new(width: u32, height: u32, format: PixelFormat) -> Self {
-        Self {
-            extent: Extent::new(width, height),
-            format,
-            row_order: RowOrder::TopDown,
-            access: ImageAccess::Texture,
-        }
+        Self { extent: Extent::new(width, height), format, row_order: RowOrder::TopDown, access: ImageAccess::Texture }
     }
 
     /// The same with another row order.

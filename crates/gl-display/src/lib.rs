@@ -1,0 +1,1 @@
+//! OpenGL display of pixelferry.

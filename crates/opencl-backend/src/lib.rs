@@ -1,0 +1,1 @@
+//! OpenCL compute of pixelferry.

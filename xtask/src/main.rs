@@ -1,0 +1,3 @@
+//! Tasks.
+
+fn main() {}
