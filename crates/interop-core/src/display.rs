@@ -76,9 +76,9 @@ pub enum Part {
 }
 
 /// Memory that the host writes and the display reads.
+#[allow(clippy::len_without_is_empty)] // never empty
 pub trait Staging {
     /// Number of bytes.
-    #[allow(clippy::len_without_is_empty)] // never empty
     fn len(&self) -> usize;
 
     /// The memory's address where it stays the same for the block's life.

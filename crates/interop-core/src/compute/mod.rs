@@ -64,9 +64,9 @@ pub trait ComputeBackend: Send + Sync {
 ///
 /// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
 /// (the import keeps the block alive).
+#[allow(clippy::len_without_is_empty)] // never empty
 pub trait ComputeMemory {
     /// Number of bytes.
-    #[allow(clippy::len_without_is_empty)] // never empty
     fn len(&self) -> usize;
 
     /// Copies from the device, after all work queued before. Blocks.
