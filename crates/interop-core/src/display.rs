@@ -2,7 +2,7 @@
 
 use crate::capability::DisplayCaps;
 use crate::device::DeviceIdentity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geometry::Region;
 use crate::host_block::HostBlock;
 use crate::surface::SurfaceDesc;
@@ -33,7 +33,7 @@ pub trait Display {
     /// What memory it can give and take, and its limits.
     fn caps(&self) -> &DisplayCaps;
 
-    /// Makes a surface with storage of its own: a texture or a buffer. The content is undefined.
+    /// Makes a surface with storage of its own: a texture or a buffer. The content is zero.
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
 
     /// Makes a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
@@ -66,13 +66,42 @@ pub trait Surface {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A part of a surface.
+/// A part of a surface. Here, on the display's side, rows count in the display's native order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Pixels, in the display's native row order.
+    /// Pixels.
     Image(Region),
     /// Bytes.
     Buffer(Range<usize>),
+}
+
+impl Part {
+    /// All of a surface.
+    pub fn full(desc: &SurfaceDesc) -> Self {
+        match desc {
+            SurfaceDesc::Image(i) => Self::Image(i.extent.full()),
+            // A surface's size was checked against the address space when it was made.
+            SurfaceDesc::Buffer(b) => Self::Buffer(0..usize::try_from(b.bytes).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Refuses an empty part, one of the wrong kind, and one that reaches outside the surface.
+    pub fn check_inside(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<()> {
+        match (self, desc) {
+            (Self::Image(region), SurfaceDesc::Image(i)) => region.check_inside(i.extent, operation),
+            (Self::Buffer(range), SurfaceDesc::Buffer(b)) => {
+                if range.start >= range.end || range.end as u64 > b.bytes {
+                    return Err(Error::invalid(
+                        operation,
+                        format!("bytes {}..{} are empty or reach outside the {desc}", range.start, range.end),
+                    ));
+                }
+                Ok(())
+            }
+            (Self::Image(_), _) => Err(Error::invalid(operation, format!("a region of pixels was given for a {desc}"))),
+            (Self::Buffer(_), _) => Err(Error::invalid(operation, format!("a range of bytes was given for an {desc}"))),
+        }
+    }
 }
 
 /// Memory that the host writes and the display reads.

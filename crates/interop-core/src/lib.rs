@@ -20,7 +20,7 @@
 //! | what the user holds | [`link`] |
 
 pub mod capability;
-// pub mod conformance;
+pub mod conformance;
 pub mod compute;
 pub mod device;
 pub mod display;
@@ -28,11 +28,11 @@ pub mod error;
 pub mod format;
 pub mod geometry;
 pub mod host_block;
-// pub mod link;
+pub mod link;
 pub mod path;
 pub mod pattern;
-// pub mod report;
-// pub mod select;
+pub mod report;
+pub mod select;
 pub mod surface;
 pub mod verify;
 pub mod view;
@@ -45,9 +45,9 @@ pub use error::{DriverError, Error, Result};
 pub use format::PixelFormat;
 pub use geometry::{Extent, Region, RowOrder};
 pub use host_block::HostBlock;
-// pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
-pub use path::{PathId, PathKind};
-// pub use report::{Diagnosis, PathReport, PathState, ProbeReport};
-// pub use select::Policy;
+pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use path::{PathId, PathKind, SharingPath};
+pub use report::{Diagnosis, PathReport, PathState, ProbeReport};
+pub use select::Policy;
 pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
 pub use view::{BufferView, ImageView, View};

@@ -1,6 +1,15 @@
 //! Proof by pixels: patterns written by the compute side are read back through the display and compared.
 
+use crate::compute::ComputeBackend;
+use crate::display::Part;
+use crate::error::{Error, Result};
+use crate::geometry::Region;
+use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+use crate::pattern::Pattern;
+use crate::surface::SurfaceDesc;
 use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The first difference between what was written and what the display showed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -24,5 +33,143 @@ impl fmt::Display for Mismatch {
             "frame {}, row {}, byte {}: wrote {:#04x}, the display showed {:#04x}",
             self.frame, self.row, self.byte, self.expected, self.found
         )
+    }
+}
+
+/// Frames compared for one proof: the second finds a path that only ever shows its first frame.
+pub const FRAMES: u32 = 2;
+
+/// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands that make up as much.
+const COMPARED_BYTES: usize = 8 << 20;
+
+/// Bands are spread evenly and include the first and the last row.
+const BANDS: usize = 32;
+
+/// Writes [`FRAMES`] patterns with new nonces and compares what the display shows of them. Leaves the last pattern in
+/// the surface.
+///
+/// # Errors
+/// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
+pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
+    for frame in 0..FRAMES {
+        let pattern = Pattern::for_view(&layout.whole()?, next_nonce());
+        path.begin(&layout.full())?;
+        let written = path.target().and_then(|target| backend.write_pattern(target, &pattern));
+        if let Err(e) = written {
+            path.cancel();
+            return Err(e);
+        }
+        path.finish()?;
+        let rows = Rows::of(layout.desc())?;
+        for band in rows.bands() {
+            let shown = path.surface_mut().read_back(&rows.part(&band))?;
+            if let Some(mismatch) = rows.compare(&band, &shown, &pattern, frame, layout.is_reversed()) {
+                return Err(Error::Rejected { path: id, mismatch });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Never the same twice in a process, so that what an earlier verification left behind cannot pass for new.
+fn next_nonce() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A surface as rows of bytes.
+struct Rows {
+    count: u32,
+    /// Bytes; the last row of a buffer may be shorter.
+    len: usize,
+    total: usize,
+    image_width: Option<u32>,
+}
+
+impl Rows {
+    fn of(desc: &SurfaceDesc) -> Result<Self> {
+        let total = desc.byte_len("verify")?;
+        Ok(match desc {
+            SurfaceDesc::Image(i) => Self {
+                count: i.extent.height,
+                len: total / i.extent.height as usize,
+                total,
+                image_width: Some(i.extent.width),
+            },
+            SurfaceDesc::Buffer(_) => {
+                let count = total.div_ceil(Pattern::BUFFER_ROW);
+                let count = u32::try_from(count)
+                    .map_err(|_| Error::invalid("verify", format!("{desc} has too many bytes to verify")))?;
+                Self { count, len: Pattern::BUFFER_ROW, total, image_width: None }
+            }
+        })
+    }
+
+    fn bands(&self) -> Vec<Range<u32>> {
+        let whole = 0..self.count;
+        if self.total <= COMPARED_BYTES || (self.count as usize) < 2 * BANDS {
+            return vec![whole];
+        }
+        let height = (COMPARED_BYTES / BANDS / self.len).max(1) as u32;
+        let last = u64::from(self.count.saturating_sub(height));
+        (0..BANDS as u64)
+            .map(|i| (last * i / (BANDS as u64 - 1)) as u32)
+            .map(|start| start..(start + height).min(self.count))
+            .collect()
+    }
+
+    fn part(&self, band: &Range<u32>) -> Part {
+        match self.image_width {
+            Some(width) => Part::Image(Region::new(0, band.start, width, band.end - band.start)),
+            None => Part::Buffer(band.start as usize * self.len..(band.end as usize * self.len).min(self.total)),
+        }
+    }
+
+    fn compare(
+        &self,
+        band: &Range<u32>,
+        shown: &[u8],
+        pattern: &Pattern,
+        frame: u32,
+        reversed: bool,
+    ) -> Option<Mismatch> {
+        shown.chunks(self.len).zip(band.clone()).find_map(|(bytes, row)| {
+            let written_as = if reversed { self.count - 1 - row } else { row };
+            let (byte, expected, found) = pattern.mismatch_in_row(written_as, bytes)?;
+            Some(Mismatch { row, byte, expected, found, frame })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelFormat;
+
+    #[test]
+    fn bands_cover_the_first_and_last_row_and_stay_inside() {
+        for (w, h) in [(8192, 8192), (3840, 2160), (1, 16384), (16384, 65)] {
+            let rows = Rows::of(&SurfaceDesc::image(w, h, PixelFormat::Rgba32F)).unwrap();
+            let bands = rows.bands();
+            assert_eq!(bands.first().unwrap().start, 0);
+            assert_eq!(bands.last().unwrap().end, h);
+            assert!(bands.iter().all(|b| b.start < b.end && b.end <= h));
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_found_where_it_is() {
+        let desc = SurfaceDesc::image(5, 4, PixelFormat::Rgba8);
+        let rows = Rows::of(&desc).unwrap();
+        let pattern = Pattern { and_mask: u32::MAX, or_mask: 0, nonce: 5 };
+        let mut shown = vec![0; 80];
+        for (y, row) in shown.chunks_mut(20).enumerate() {
+            pattern.write_row(3 - y as u32, row);
+        }
+        assert_eq!(rows.compare(&(0..4), &shown, &pattern, 0, true), None);
+        assert!(rows.compare(&(0..4), &shown, &pattern, 0, false).is_some());
+        shown[47] ^= 1;
+        let found = rows.compare(&(0..4), &shown, &pattern, 0, true).unwrap();
+        assert_eq!((found.row, found.byte), (2, 7));
     }
 }

@@ -135,9 +135,26 @@ impl View {
         }
     }
 
-    /// Refuses a view that reaches outside `len` bytes.
+    /// [`View::span`] of a view whose fields nobody checked yet: `None` where a side is 0 or an offset overflows.
+    pub fn checked_span(&self) -> Option<Range<usize>> {
+        match self {
+            Self::Image(i) => {
+                let last_row = usize::try_from(i.extent.height).ok()?.checked_sub(1)?;
+                let row_len = usize::try_from(i.extent.width).ok()?.checked_mul(i.format.bytes_per_pixel())?;
+                let back = i.pitch().checked_mul(last_row)?;
+                let start = if i.is_reversed() { i.offset.checked_sub(back)? } else { i.offset };
+                let end = start.checked_add(back)?.checked_add(row_len)?;
+                (row_len > 0 && isize::try_from(end).is_ok()).then_some(start..end)
+            }
+            Self::Buffer(b) => Some(b.offset..b.offset.checked_add(b.len)?),
+        }
+    }
+
+    /// Refuses a view that reaches outside `len` bytes, is empty or cannot be addressed.
     pub fn check_inside(&self, len: usize, operation: &'static str) -> Result<()> {
-        let span = self.span();
+        let span = self.checked_span().ok_or_else(|| {
+            Error::invalid(operation, format!("{self:?} has a zero side or reaches outside what can be addressed"))
+        })?;
         if span.end > len {
             return Err(Error::invalid(
                 operation,

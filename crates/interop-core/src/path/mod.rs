@@ -1,9 +1,91 @@
 //! Sharing paths: the ways in which a frame crosses from the compute side to the display.
 //!
-//! A mechanism is one file and one row (or a few variants) in [`PATHS`]. [`PathSpec::offer`] looks only at what both
-//! sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
+//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::offer`] looks only at
+//! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
 //! [`crate::verify`] to find out.
 
+mod host_round_trip;
+mod host_visible;
+mod id;
+mod layout;
+mod pbo_staging;
 mod table;
 
-pub use table::{PathId, PathKind};
+pub use host_round_trip::HostRoundTrip;
+pub use host_visible::HostVisible;
+pub use id::{PathId, PathKind};
+pub use layout::{Crossing, FrameLayout};
+pub use pbo_staging::PboStaging;
+pub use table::{PATHS, PathSpec, spec};
+
+use crate::capability::SyncKind;
+use crate::compute::{ComputeBackend, Target};
+use crate::display::{Display, Part, Surface};
+use crate::error::{Error, Result};
+use crate::surface::SurfaceDesc;
+use enum_dispatch::enum_dispatch;
+use std::sync::Arc;
+
+/// Slots of a ring: one shown, one that the display may still read, one to write.
+pub(crate) const RING_SLOTS: usize = 3;
+
+/// What a path joins.
+pub struct Pairing<'a> {
+    /// The side that writes.
+    pub backend: &'a Arc<dyn ComputeBackend>,
+    /// The side that shows.
+    pub display: &'a dyn Display,
+    /// What is shown.
+    pub desc: &'a SurfaceDesc,
+}
+
+impl Pairing<'_> {
+    /// How frames lie in memory for this display.
+    pub fn layout(&self) -> FrameLayout {
+        FrameLayout::new(self.desc, self.display.caps())
+    }
+}
+
+/// An opened path: it owns the surface, and the memory that crosses.
+///
+/// A frame is [`begin`](Self::begin), work on the [`target`](Self::target), then [`finish`](Self::finish) or
+/// [`cancel`](Self::cancel). Users go through [`crate::Link`], whose guards keep this order.
+#[enum_dispatch]
+pub trait SharingPath {
+    /// Gets memory for `part` of the next frame (rows in the surface's order, inside the surface), waiting until the
+    /// display no longer reads it.
+    fn begin(&mut self, part: &Part) -> Result<()>;
+
+    /// Where kernels write.
+    fn target(&mut self) -> Result<Target<'_>>;
+
+    /// Waits for the compute side and hands the frame to the display. After an error the frame before is still shown.
+    fn finish(&mut self) -> Result<()>;
+
+    /// Gives the frame up; the one before stays.
+    fn cancel(&mut self);
+
+    /// What the display draws.
+    fn surface(&self) -> &dyn Surface;
+
+    /// What the display draws.
+    fn surface_mut(&mut self) -> &mut dyn Surface;
+
+    /// How the two sides are kept apart.
+    fn sync(&self) -> SyncKind;
+}
+
+/// Every mechanism there is. Closed, so that the per-frame calls are a branch and not a virtual call.
+#[enum_dispatch(SharingPath)]
+pub enum OpenedPath {
+    /// Shared host memory.
+    HostVisible(HostVisible),
+    /// Staging blocks of the display.
+    PboStaging(PboStaging),
+    /// Client memory.
+    HostRoundTrip(HostRoundTrip),
+}
+
+fn not_begun() -> Error {
+    Error::invalid("SharingPath", "no frame has been begun")
+}

@@ -1,58 +1,142 @@
-//! The closed table of paths.
+//! The closed table of paths: what each needs of the two sides, as data, and how it is opened.
 
-use serde::Serialize;
-use std::fmt;
+use super::host_visible::{HostVisible, Owner, Reading};
+use super::{HostRoundTrip, OpenedPath, Pairing, PathId, PathKind, PboStaging};
+use crate::capability::{HandleType, Support};
+use crate::error::Result;
+use crate::surface::{ImageAccess, SurfaceDesc};
 
-/// The family of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[non_exhaustive]
-pub enum PathKind {
-    /// The compute API writes memory that the display reads or maps: no copy by us.
-    HostVisible,
-    /// Through a pixel buffer object (or its like) of the display.
-    PboStaging,
-    /// Through client memory. Exists for every pair.
-    HostRoundTrip,
+/// One row of [`PATHS`].
+pub struct PathSpec {
+    /// Which path.
+    pub id: PathId,
+    /// Its family.
+    pub kind: PathKind,
+    /// What happens, in one line, for reports.
+    pub mechanism: &'static str,
+    offer: fn(&Pairing<'_>) -> Support,
+    open: fn(&Pairing<'_>) -> Result<OpenedPath>,
 }
 
-/// One path: a family and its variant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum PathId {
-    /// Mapped memory of the display, written by the kernel, read by the draw where it lies.
-    HostVisibleInPlace,
-    /// Mapped memory of the display, written by the kernel, then uploaded by the display.
-    HostVisibleUpload,
-    /// Pages of the host, taken by both sides in place, read by the draw where they lie.
-    PinnedInPlace,
-    /// Pages of the host, taken by both sides in place, then uploaded by the display.
-    PinnedUpload,
-    /// A ring of persistently mapped staging blocks, with fences.
-    PboPersistent,
-    /// A staging block that is orphaned and mapped for each frame.
-    PboOrphan,
-    /// The frame is made visible to the host and uploaded from there.
-    HostRoundTrip,
-}
+impl PathSpec {
+    /// Whether both sides say that they can do it. Looks at data only; makes nothing.
+    pub fn offer(&self, pairing: &Pairing<'_>) -> Support {
+        (self.offer)(pairing)
+    }
 
-impl PathId {
-    /// Name on the command line and in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HostVisibleInPlace => "host-visible-in-place",
-            Self::HostVisibleUpload => "host-visible-upload",
-            Self::PinnedInPlace => "pinned-in-place",
-            Self::PinnedUpload => "pinned-upload",
-            Self::PboPersistent => "pbo-persistent",
-            Self::PboOrphan => "pbo-orphan",
-            Self::HostRoundTrip => "host-round-trip",
-        }
+    /// Makes the surface and the memory that crosses.
+    pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath> {
+        (self.open)(pairing)
     }
 }
 
-impl fmt::Display for PathId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+/// The row of a path.
+pub fn spec(id: PathId) -> &'static PathSpec {
+    // Every id has a row (tested), so the search always ends inside the table.
+    PATHS.iter().find(|p| p.id == id).unwrap_or(&PATHS[PATHS.len() - 1])
+}
+
+/// Every path, in no order of merit; [`crate::select`] ranks them.
+pub static PATHS: [PathSpec; 7] = [
+    PathSpec {
+        id: PathId::HostVisibleInPlace,
+        kind: PathKind::HostVisible,
+        mechanism: "the kernel writes the display's mapped buffer, the draw reads it where it lies: no copy",
+        offer: |p| offer_in_place(p).and(|| offer_mapped(p)),
+        open: |p| Ok(HostVisible::open(p, Owner::Display, Reading::InPlace)?.into()),
+    },
+    PathSpec {
+        id: PathId::HostVisibleUpload,
+        kind: PathKind::HostVisible,
+        mechanism: "the kernel writes the display's mapped buffer, the display uploads from it: 1 copy",
+        offer: offer_mapped,
+        open: |p| Ok(HostVisible::open(p, Owner::Display, Reading::Upload)?.into()),
+    },
+    PathSpec {
+        id: PathId::PinnedInPlace,
+        kind: PathKind::HostVisible,
+        mechanism: "the kernel writes host pages that the display has pinned, the draw reads them: no copy",
+        offer: |p| offer_in_place(p).and(|| offer_pinned(p)),
+        open: |p| Ok(HostVisible::open(p, Owner::Neutral, Reading::InPlace)?.into()),
+    },
+    PathSpec {
+        id: PathId::PinnedUpload,
+        kind: PathKind::HostVisible,
+        mechanism: "the kernel writes host pages that the display has pinned, the display uploads: 1 copy",
+        offer: offer_pinned,
+        open: |p| Ok(HostVisible::open(p, Owner::Neutral, Reading::Upload)?.into()),
+    },
+    PathSpec {
+        id: PathId::PboPersistent,
+        kind: PathKind::PboStaging,
+        mechanism: "read into a ring of persistently mapped pixel buffers with fences, then uploaded: 2 copies",
+        offer: |p| named("display", &p.display.caps().persistent_staging),
+        open: |p| Ok(PboStaging::open_persistent(p)?.into()),
+    },
+    PathSpec {
+        id: PathId::PboOrphan,
+        kind: PathKind::PboStaging,
+        mechanism: "read into a pixel buffer that is orphaned and mapped each frame, then uploaded: 2 copies",
+        offer: |p| named("display", &p.display.caps().orphaned_staging),
+        open: |p| Ok(PboStaging::open_orphan(p)?.into()),
+    },
+    PathSpec {
+        id: PathId::HostRoundTrip,
+        kind: PathKind::HostRoundTrip,
+        mechanism: "mapped for or read by the host, then uploaded from client memory",
+        offer: |_| Support::Yes,
+        open: |p| Ok(HostRoundTrip::open(p)?.into()),
+    },
+];
+
+/// The same answer with the side's name before the reason.
+fn named(side: &str, support: &Support) -> Support {
+    match support {
+        Support::Yes => Support::Yes,
+        Support::No(reason) => Support::No(format!("{side}: {reason}")),
+    }
+}
+
+fn offer_in_place(p: &Pairing<'_>) -> Support {
+    let caps = p.display.caps();
+    match p.desc {
+        SurfaceDesc::Buffer(_) => named("display", &caps.in_place_buffers),
+        SurfaceDesc::Image(i) => Support::when(
+            i.access == ImageAccess::Any,
+            "surface: a texture was asked for; ask for ImageAccess::Any to let the draw read linear memory",
+        )
+        .and(|| named("display", &caps.in_place_images))
+        .and(|| {
+            Support::when(
+                i.extent.pixels() <= caps.max_in_place_pixels,
+                format!("display: reads at most {} pixels in place", caps.max_in_place_pixels),
+            )
+        }),
+    }
+}
+
+fn offer_mapped(p: &Pairing<'_>) -> Support {
+    let display = p.display.caps();
+    named("compute", &p.backend.caps().can_import(HandleType::HostPointer))
+        .and(|| named("display", &display.persistent_staging))
+        .and(|| named("display", &display.can_export(HandleType::HostPointer)))
+}
+
+fn offer_pinned(p: &Pairing<'_>) -> Support {
+    named("compute", &p.backend.caps().can_import(HandleType::HostPointer))
+        .and(|| named("display", &p.display.caps().can_import(HandleType::HostPointer)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_has_its_own_row() {
+        for (i, row) in PATHS.iter().enumerate() {
+            assert!(std::ptr::eq(spec(row.id), &raw const PATHS[i]), "{} has two rows", row.id);
+            assert!(!row.mechanism.is_empty());
+        }
+        assert_eq!(PATHS.len(), PathId::ALL.len());
     }
 }

@@ -1,0 +1,119 @@
+//! One suite for every (backend, display, path): what users may rely on, whoever implements it.
+//!
+//! Backends and displays of other crates run it too: [`run`] gives rows, [`Table`] prints them.
+
+mod cases;
+mod table;
+
+pub use cases::CASES;
+pub use table::{Outcome, Row, Table};
+
+use crate::capability::Support;
+use crate::compute::ComputeBackend;
+use crate::display::Display;
+use crate::error::Result;
+use crate::link::{Link, LinkOptions};
+use crate::path::{Pairing, PathId, spec};
+use crate::pattern::Pattern;
+use crate::select::Policy;
+use crate::surface::SurfaceDesc;
+use crate::view::{ImageView, View};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Why a case did not pass.
+#[derive(Debug)]
+pub enum Failure {
+    /// The pair does not offer the path for this surface.
+    Skipped(String),
+    /// It is not as promised.
+    Failed(String),
+}
+
+impl From<crate::Error> for Failure {
+    fn from(e: crate::Error) -> Self {
+        Self::Failed(e.to_string())
+    }
+}
+
+/// What a case is run on.
+pub struct Context<'a> {
+    /// The side that writes.
+    pub backend: &'a Arc<dyn ComputeBackend>,
+    /// The side that shows.
+    pub display: &'a Rc<dyn Display>,
+    /// The path.
+    pub path: PathId,
+}
+
+impl Context<'_> {
+    /// Opens a link by this very path.
+    pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
+        let pairing = Pairing { backend: self.backend, display: self.display.as_ref(), desc: &desc };
+        if let Support::No(reason) = spec(self.path).offer(&pairing) {
+            return Err(Failure::Skipped(reason));
+        }
+        let policy = Policy { force: Some(self.path), ..Policy::default() };
+        let options = LinkOptions { policy };
+        Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
+    }
+
+    /// Finishes a frame with the pattern of `nonce`, written by a kernel. Returns its bytes in tight rows.
+    pub fn pattern_frame(&self, link: &mut Link, nonce: u32) -> Result<Vec<u8>, Failure> {
+        let desc = *link.desc();
+        let mut frame = link.acquire()?;
+        let view = tight(&desc)?;
+        let pattern = Pattern::for_view(&view, nonce);
+        self.backend.write_pattern(frame.target()?, &pattern)?;
+        frame.finish()?;
+        let mut bytes = vec![0; view.payload_len()];
+        pattern.write(&view, &mut bytes);
+        Ok(bytes)
+    }
+}
+
+/// The view of tight rows in the surface's order.
+pub fn tight(desc: &SurfaceDesc) -> Result<View> {
+    Ok(match desc {
+        SurfaceDesc::Image(i) => View::Image(ImageView::packed(i.extent, i.format, 1, 0, false)?),
+        SurfaceDesc::Buffer(_) => View::Buffer(crate::view::BufferView { offset: 0, len: desc.byte_len("tight")? }),
+    })
+}
+
+/// Fails where `shown` differs from `expected`, saying where.
+pub fn same_bytes(what: &str, expected: &[u8], shown: &[u8]) -> Result<(), Failure> {
+    if expected.len() != shown.len() {
+        return Err(Failure::Failed(format!("{what}: {} bytes shown, {} expected", shown.len(), expected.len())));
+    }
+    match expected.iter().zip(shown).position(|(a, b)| a != b) {
+        None => Ok(()),
+        Some(at) => Err(Failure::Failed(format!(
+            "{what}: byte {at} of {} is {:#04x}, should be {:#04x}",
+            shown.len(),
+            shown[at],
+            expected[at]
+        ))),
+    }
+}
+
+/// Runs every case on every path between the two.
+pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for path in PathId::ALL {
+        for case in CASES {
+            let outcome = match (case.run)(&Context { backend, display, path }) {
+                Ok(()) => Outcome::Pass,
+                Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
+                Err(Failure::Failed(reason)) => Outcome::Fail(reason),
+            };
+            rows.push(Row {
+                compute: backend.device().to_string(),
+                display: display.device().to_string(),
+                path,
+                case: case.name,
+                outcome,
+            });
+        }
+    }
+    rows
+}

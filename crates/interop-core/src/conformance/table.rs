@@ -1,0 +1,104 @@
+//! Results as a table.
+
+use crate::path::PathId;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Result of one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// As promised.
+    Pass,
+    /// Not as promised, and how.
+    Fail(String),
+    /// Could not run, and why.
+    Skipped(String),
+}
+
+/// One case on one path between two devices.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Compute device.
+    pub compute: String,
+    /// Display device.
+    pub display: String,
+    /// Path.
+    pub path: PathId,
+    /// Case.
+    pub case: &'static str,
+    /// Result.
+    pub outcome: Outcome,
+}
+
+/// Rows that print as one block for each pair of devices, one line for each case, one column for each path; reasons
+/// below.
+pub struct Table<'a>(pub &'a [Row]);
+
+impl Table<'_> {
+    /// (passed, failed, skipped).
+    pub fn counts(&self) -> (usize, usize, usize) {
+        self.0.iter().fold((0, 0, 0), |(p, f, s), row| match row.outcome {
+            Outcome::Pass => (p + 1, f, s),
+            Outcome::Fail(_) => (p, f + 1, s),
+            Outcome::Skipped(_) => (p, f, s + 1),
+        })
+    }
+}
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for row in self.0 {
+            let pair = (row.compute.as_str(), row.display.as_str());
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        for (compute, display) in pairs {
+            let rows: Vec<&Row> = self.0.iter().filter(|r| r.compute == compute && r.display == display).collect();
+            writeln!(f, "\n{compute}  ->  {display}")?;
+            pair(f, &rows)?;
+        }
+        let (passed, failed, skipped) = self.counts();
+        writeln!(f, "\n{passed} PASS, {failed} FAIL, {skipped} SKIPPED")
+    }
+}
+
+fn pair(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
+    write!(f, "{:<34}", "")?;
+    for path in PathId::ALL {
+        write!(f, " {:<22}", path.name())?;
+    }
+    writeln!(f)?;
+    let mut cases: Vec<&'static str> = Vec::new();
+    for row in rows {
+        if !cases.contains(&row.case) {
+            cases.push(row.case);
+        }
+    }
+    // The same reason for many cells is said once.
+    let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+    for case in cases {
+        write!(f, "{case:<34}")?;
+        for path in PathId::ALL {
+            let cell = match rows.iter().find(|r| r.case == case && r.path == path).map(|r| &r.outcome) {
+                None => "",
+                Some(Outcome::Pass) => "PASS",
+                Some(Outcome::Fail(reason)) => {
+                    reasons.entry(("FAIL", format!("{path}: {reason}"))).or_default().push(case);
+                    "FAIL"
+                }
+                Some(Outcome::Skipped(reason)) => {
+                    reasons.entry(("SKIPPED", format!("{path}: {reason}"))).or_default().push(case);
+                    "SKIPPED"
+                }
+            };
+            write!(f, " {cell:<22}")?;
+        }
+        writeln!(f)?;
+    }
+    for ((word, reason), cases) in reasons {
+        writeln!(f, "  {word} {reason} ({})", cases.join(", "))?;
+    }
+    Ok(())
+}

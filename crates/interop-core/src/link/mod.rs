@@ -1,0 +1,190 @@
+//! What the user holds: a [`Link`] from one backend to one display for one surface, and the guards of its frames.
+//!
+//! The borrow checker is the lock: [`WriteFrame`] borrows the link mutably, [`ShownFrame`] borrows it, so a frame
+//! cannot be drawn while it is being computed, nor computed while it is drawn, nor outlive its link.
+
+mod shown_frame;
+mod write_frame;
+
+pub use shown_frame::ShownFrame;
+pub use write_frame::WriteFrame;
+
+use crate::compute::ComputeBackend;
+use crate::display::{Display, Part};
+use crate::error::{Error, Result};
+use crate::geometry::Region;
+use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+use crate::report::ProbeReport;
+use crate::select::{Policy, Selection, open_path};
+use crate::surface::SurfaceDesc;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Options of [`Link::open`].
+#[derive(Debug, Clone, Default)]
+pub struct LinkOptions {
+    /// How the path is chosen.
+    pub policy: Policy,
+}
+
+/// A verified way for frames of one surface from a backend to a display.
+///
+/// Threads: stays on the display's thread (it is not `Send`).
+pub struct Link {
+    backend: Arc<dyn ComputeBackend>,
+    display: Rc<dyn Display>,
+    options: LinkOptions,
+    layout: FrameLayout,
+    path: OpenedPath,
+    id: PathId,
+    report: ProbeReport,
+    /// A frame of the user's (not only a verification pattern) is in `path`'s surface.
+    finished: bool,
+    /// After a resize: the path whose last frame is still shown until the first of the new size is finished.
+    retired: Option<(SurfaceDesc, PathId, OpenedPath)>,
+}
+
+impl Link {
+    /// Finds and proves a path; see [`crate::select`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for sizes that cannot be, [`Error::NoPath`] where no path
+    /// works or a forced one does not.
+    pub fn open(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        desc: SurfaceDesc,
+        options: LinkOptions,
+    ) -> Result<Self> {
+        let Selection { path, id, report } = open_path(&backend, display.as_ref(), &desc, &options.policy)?;
+        let layout = FrameLayout::new(&desc, display.caps());
+        Ok(Self { backend, display, options, layout, path, id, report, finished: false, retired: None })
+    }
+
+    /// The side that writes.
+    pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
+        &self.backend
+    }
+
+    /// The side that shows.
+    pub fn display(&self) -> &Rc<dyn Display> {
+        &self.display
+    }
+
+    /// What the next frame will be.
+    pub fn desc(&self) -> &SurfaceDesc {
+        self.layout.desc()
+    }
+
+    /// The path in use.
+    pub fn path(&self) -> PathId {
+        self.id
+    }
+
+    /// What was found out about every path.
+    pub fn report(&self) -> &ProbeReport {
+        &self.report
+    }
+
+    /// Starts a frame that replaces the whole surface. Waits until the display has left the memory it gets.
+    pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
+        self.begin(self.layout.full())
+    }
+
+    /// Starts a frame that replaces only `region`, rows counted in the surface's order; all other pixels stay as the
+    /// display has them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for an empty region, one outside the surface, or a buffer surface.
+    pub fn acquire_region(&mut self, region: Region) -> Result<WriteFrame<'_>> {
+        self.begin_part(Part::Image(region))
+    }
+
+    /// Starts a frame that replaces only `bytes` of a buffer surface.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image surface.
+    pub fn acquire_bytes(&mut self, bytes: Range<usize>) -> Result<WriteFrame<'_>> {
+        self.begin_part(Part::Buffer(bytes))
+    }
+
+    fn begin_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
+        part.check_inside(self.layout.desc(), "acquire")?;
+        if !self.finished && part != self.layout.full() {
+            self.clear()?;
+        }
+        self.begin(part)
+    }
+
+    fn begin(&mut self, part: Part) -> Result<WriteFrame<'_>> {
+        self.path.begin(&part)?;
+        Ok(WriteFrame::new(self, part))
+    }
+
+    /// Around a first frame that is only a part there is zero, not what verification left.
+    fn clear(&mut self) -> Result<()> {
+        let part = self.layout.full();
+        self.path.begin(&part)?;
+        let mut frame = WriteFrame::new(self, part);
+        frame.fill_zero()?;
+        frame.hand_over()
+    }
+
+    /// The newest finished frame, for drawing.
+    ///
+    /// # Errors
+    /// [`Error::NothingShown`] before the first frame was finished.
+    pub fn shown(&self) -> Result<ShownFrame<'_>> {
+        match &self.retired {
+            _ if self.finished => Ok(ShownFrame::new(self.path.surface(), self.id)),
+            Some((_, id, path)) => Ok(ShownFrame::new(path.surface(), *id)),
+            None => Err(Error::NothingShown),
+        }
+    }
+
+    /// Changes the size (or format). The frame shown stays until the first of the new size is finished. The path is
+    /// kept if it still works at the new size, else chosen anew. After an error everything is as before.
+    pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
+        if desc == *self.layout.desc() {
+            return Ok(());
+        }
+        let keep = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
+        let selection = open_path(&self.backend, self.display.as_ref(), &desc, &keep)?;
+        let old_desc = *self.layout.desc();
+        let old = std::mem::replace(&mut self.path, selection.path);
+        if std::mem::take(&mut self.finished) {
+            self.retired = Some((old_desc, self.id, old));
+        }
+        self.id = selection.id;
+        self.report = selection.report;
+        self.layout = FrameLayout::new(&desc, self.display.caps());
+        Ok(())
+    }
+
+    /// The shown frame as the display shows it: tight rows in the surface's order. Slow; for saving and testing.
+    pub fn read_back(&mut self) -> Result<Vec<u8>> {
+        let (desc, path) = match (&mut self.retired, self.finished) {
+            (_, true) => (*self.layout.desc(), &mut self.path),
+            (Some((desc, _, path)), false) => (*desc, path),
+            (None, false) => return Err(Error::NothingShown),
+        };
+        let bytes = path.surface_mut().read_back(&Part::full(&desc))?;
+        let row_len = match desc {
+            SurfaceDesc::Image(i) => i.extent.width as usize * i.format.bytes_per_pixel(),
+            SurfaceDesc::Buffer(_) => 0,
+        };
+        Ok(FrameLayout::new(&desc, self.display.caps()).to_surface_rows(bytes, row_len))
+    }
+
+    pub(crate) fn finish_frame(&mut self) -> Result<()> {
+        self.path.finish()?;
+        self.finished = true;
+        self.retired = None;
+        Ok(())
+    }
+
+    pub(crate) fn opened(&mut self) -> (&mut OpenedPath, &dyn ComputeBackend) {
+        (&mut self.path, self.backend.as_ref())
+    }
+}

@@ -1,0 +1,32 @@
+//! The guard of a frame that is being drawn.
+
+use crate::display::Surface;
+use crate::path::PathId;
+use crate::surface::SurfaceDesc;
+
+/// The newest finished frame. While it lives the link cannot start another.
+pub struct ShownFrame<'a> {
+    surface: &'a dyn Surface,
+    path: PathId,
+}
+
+impl<'a> ShownFrame<'a> {
+    pub(super) fn new(surface: &'a dyn Surface, path: PathId) -> Self {
+        Self { surface, path }
+    }
+
+    /// What the display draws; its crate turns it into a texture or buffer of its API.
+    pub fn surface(&self) -> &'a dyn Surface {
+        self.surface
+    }
+
+    /// What it is. After a resize this may still be the old size.
+    pub fn desc(&self) -> &'a SurfaceDesc {
+        self.surface.desc()
+    }
+
+    /// The path that brought it.
+    pub fn path(&self) -> PathId {
+        self.path
+    }
+}

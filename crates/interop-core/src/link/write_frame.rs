@@ -1,0 +1,125 @@
+//! The guard of a frame that is being computed.
+
+use super::Link;
+use crate::compute::{Arg, ComputeBackend, Kernel, Target};
+use crate::display::Part;
+use crate::error::{Error, Result};
+use crate::path::SharingPath;
+use crate::pattern::rows;
+use crate::surface::SurfaceDesc;
+
+/// Exclusive access to the memory of the next frame.
+///
+/// [`WriteFrame::finish`] hands it to the display. Dropped without that (an early `?`, a panic), the frame is given
+/// up and the one before stays on show: a half-computed picture is never seen.
+#[must_use = "a frame that is not finished is given up"]
+pub struct WriteFrame<'a> {
+    link: &'a mut Link,
+    part: Part,
+    open: bool,
+}
+
+impl<'a> WriteFrame<'a> {
+    pub(super) fn new(link: &'a mut Link, part: Part) -> Self {
+        Self { link, part, open: true }
+    }
+
+    /// The part of the surface that this frame replaces, rows counted in the surface's order.
+    pub fn part(&self) -> &Part {
+        &self.part
+    }
+
+    /// The backend that kernels of this frame run on.
+    pub fn backend(&self) -> &dyn ComputeBackend {
+        self.link.backend.as_ref()
+    }
+
+    /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`.
+    pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
+        let (path, backend) = self.link.opened();
+        backend.launch(kernel, path.target()?, args)
+    }
+
+    /// The memory that kernels write, for backends' own calls.
+    pub fn target(&mut self) -> Result<Target<'_>> {
+        self.link.opened().0.target()
+    }
+
+    /// Writes pixels or bytes from the host: tight rows in the surface's order, all of [`Self::part`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the length is not that of the part.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let (memory, view) = self.target()?.into_parts();
+        let expected = view.payload_len();
+        if bytes.len() != expected {
+            return Err(Error::invalid(
+                "WriteFrame::write",
+                format!("{} bytes were given, the frame takes {expected} (tight rows)", bytes.len()),
+            ));
+        }
+        let span = view.span();
+        if span.len() == expected {
+            // No gaps: one mapping, the rows in memory order.
+            return memory.fill(span.clone(), &mut |to| {
+                let mut from = bytes;
+                for (_, row) in rows(&view) {
+                    let (now, rest) = from.split_at(row.len());
+                    to[row.start - span.start..row.end - span.start].copy_from_slice(now);
+                    from = rest;
+                }
+                Ok(())
+            });
+        }
+        // What lies between the rows belongs to the pixels around this part.
+        let mut from = bytes;
+        for (_, row) in rows(&view) {
+            let (now, rest) = from.split_at(row.len());
+            memory.write(row.start, now)?;
+            from = rest;
+        }
+        Ok(())
+    }
+
+    pub(super) fn fill_zero(&mut self) -> Result<()> {
+        let (memory, view) = self.target()?.into_parts();
+        memory.fill(view.span(), &mut |to| {
+            to.fill(0);
+            Ok(())
+        })
+    }
+
+    /// Hands over without counting as a frame of the user's.
+    pub(super) fn hand_over(mut self) -> Result<()> {
+        self.open = false;
+        self.link.path.finish()
+    }
+
+    /// Waits for the compute side and hands the frame to the display.
+    ///
+    /// # Errors
+    /// What the backend or display reported; the frame before stays on show.
+    pub fn finish(mut self) -> Result<()> {
+        self.open = false;
+        self.link.finish_frame()
+    }
+
+    /// Width and height of the part in pixels.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a buffer surface.
+    pub fn extent(&self) -> Result<crate::Extent> {
+        match (&self.part, self.link.desc()) {
+            (Part::Image(region), SurfaceDesc::Image(_)) => Ok(region.extent()),
+            _ => Err(Error::invalid("WriteFrame::extent", "a buffer has no width and height")),
+        }
+    }
+}
+
+impl Drop for WriteFrame<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            self.link.path.cancel();
+        }
+    }
+}

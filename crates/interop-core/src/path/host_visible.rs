@@ -1,0 +1,164 @@
+//! One piece of host memory that both sides address: the kernel writes it, the display reads it, nobody copies.
+//!
+//! The memory is the display's (a persistently mapped buffer) or neutral pages that both import (pinned memory). The
+//! display reads it in place, or uploads from it where a texture is needed.
+
+use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
+use crate::capability::SyncKind;
+use crate::compute::{ComputeBackend, ComputeMemory, Target};
+use crate::display::{Part, Staging, StagingKind, Surface};
+use crate::error::{Error, Result};
+use crate::host_block::HostBlock;
+use crate::view::View;
+use std::sync::Arc;
+
+/// One block; `memory` goes first because it lies inside `staging`.
+struct Slot {
+    memory: Box<dyn ComputeMemory>,
+    staging: Box<dyn Staging>,
+}
+
+/// Whose memory it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The display's mapped buffer.
+    Display,
+    /// Pages that the display and the compute side both import.
+    Neutral,
+}
+
+/// How the display reads it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Where it lies, for as long as it is shown.
+    InPlace,
+    /// Once, into a texture or buffer of its own.
+    Upload,
+}
+
+/// See the module.
+pub struct HostVisible {
+    layout: FrameLayout,
+    backend: Arc<dyn ComputeBackend>,
+    surface: Box<dyn Surface>,
+    ring: Vec<Slot>,
+    reading: Reading,
+    whole: View,
+    current: Option<(usize, Crossing)>,
+    /// The slot that an in-place surface shows.
+    shown: Option<usize>,
+    next: usize,
+}
+
+impl HostVisible {
+    pub(super) fn open(pairing: &Pairing<'_>, owner: Owner, reading: Reading) -> Result<Self> {
+        let layout = pairing.layout();
+        let bytes = layout.frame_bytes()?;
+        let surface = match reading {
+            Reading::InPlace => pairing.display.create_in_place_surface(pairing.desc)?,
+            Reading::Upload => pairing.display.create_surface(pairing.desc)?,
+        };
+        let ring = (0..RING_SLOTS).map(|_| Slot::open(pairing, owner, bytes)).collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            backend: Arc::clone(pairing.backend),
+            whole: layout.whole()?,
+            layout,
+            surface,
+            ring,
+            reading,
+            current: None,
+            shown: None,
+            next: 0,
+        })
+    }
+
+    /// A part written in place needs the rest of the frame around it: that of the frame shown now, as the display
+    /// left it.
+    fn copy_forward(&mut self, to: usize) -> Result<()> {
+        let Some(from) = self.shown else { return Ok(()) };
+        let [from, to] = self
+            .ring
+            .get_disjoint_mut([from, to])
+            .map_err(|_| Error::invalid("acquire", "the ring has no slot that is not shown"))?;
+        from.staging.fence()?;
+        from.staging.wait()?;
+        self.backend.copy(from.memory.as_ref(), to.memory.as_mut(), self.whole.span())
+    }
+}
+
+impl Slot {
+    fn open(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<Self> {
+        let kind = match owner {
+            Owner::Display => StagingKind::Persistent,
+            Owner::Neutral => StagingKind::Imported(HostBlock::allocate(bytes)?),
+        };
+        let staging = pairing.display.create_staging(kind, bytes)?;
+        let block = staging.host_block().ok_or_else(|| Error::Unsupported {
+            operation: "create_staging",
+            device: pairing.display.device().to_string(),
+            reason: "the block has no fixed address".into(),
+        })?;
+        let memory = pairing.backend.import_host(&block)?;
+        Ok(Self { memory, staging })
+    }
+}
+
+impl SharingPath for HostVisible {
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        let slot = self.next;
+        self.ring[slot].staging.wait()?;
+        let crossing = match self.reading {
+            Reading::Upload => self.layout.packed(part)?,
+            Reading::InPlace => {
+                if *part != self.layout.full() {
+                    self.copy_forward(slot)?;
+                }
+                self.layout.in_place(part)?
+            }
+        };
+        self.current = Some((slot, crossing));
+        Ok(())
+    }
+
+    fn target(&mut self) -> Result<Target<'_>> {
+        let (slot, crossing) = self.current.as_ref().ok_or_else(super::not_begun)?;
+        Target::new(self.ring[*slot].memory.as_mut(), crossing.kernel)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
+        let slot = &mut self.ring[index];
+        slot.memory.release()?;
+        match self.reading {
+            Reading::Upload => {
+                self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
+                slot.staging.fence()?;
+            }
+            Reading::InPlace => {
+                self.surface.read_in_place(slot.staging.as_ref(), &self.whole)?;
+                // Every draw of the frame before has been submitted by now: its slot is free when they are done.
+                if let Some(before) = self.shown.replace(index) {
+                    self.ring[before].staging.fence()?;
+                }
+            }
+        }
+        self.next = (index + 1) % self.ring.len();
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        self.current = None;
+    }
+
+    fn surface(&self) -> &dyn Surface {
+        self.surface.as_ref()
+    }
+
+    fn surface_mut(&mut self) -> &mut dyn Surface {
+        self.surface.as_mut()
+    }
+
+    fn sync(&self) -> SyncKind {
+        SyncKind::HostFence
+    }
+}

@@ -1,0 +1,127 @@
+//! Where a frame, or a part of one, lies in the memory that crosses, as each side sees it.
+
+use crate::capability::DisplayCaps;
+use crate::display::Part;
+use crate::error::{Error, Result};
+use crate::surface::SurfaceDesc;
+use crate::view::{BufferView, ImageView, View};
+
+/// How frames of one surface lie in linear memory.
+#[derive(Debug, Clone)]
+pub struct FrameLayout {
+    desc: SurfaceDesc,
+    /// The display keeps its rows the other way round.
+    reversed: bool,
+    pitch_alignment: usize,
+}
+
+/// One part of a frame on its way: the same bytes as the kernel addresses them and as the display reads them.
+#[derive(Debug, Clone)]
+pub struct Crossing {
+    /// What the kernel writes, rows in the surface's order.
+    pub kernel: View,
+    /// The same bytes, rows in the display's order.
+    pub native: View,
+    /// Where they go, rows counted in the display's order.
+    pub part: Part,
+}
+
+impl FrameLayout {
+    /// The layout that a display with these capabilities wants.
+    pub fn new(desc: &SurfaceDesc, caps: &DisplayCaps) -> Self {
+        let reversed = matches!(desc, SurfaceDesc::Image(i) if i.row_order != caps.native_row_order);
+        Self { desc: *desc, reversed, pitch_alignment: caps.row_pitch_alignment }
+    }
+
+    /// What is laid out.
+    pub fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    /// True where the display keeps the rows the other way round than the surface counts them.
+    pub fn is_reversed(&self) -> bool {
+        self.reversed
+    }
+
+    /// All of the surface.
+    pub fn full(&self) -> Part {
+        Part::full(&self.desc)
+    }
+
+    /// Bytes of a whole frame with the display's padding.
+    pub fn frame_bytes(&self) -> Result<usize> {
+        Ok(self.whole()?.span().end)
+    }
+
+    /// The whole frame as the display reads it.
+    pub fn whole(&self) -> Result<View> {
+        Ok(match self.desc {
+            SurfaceDesc::Image(i) => {
+                View::Image(ImageView::packed(i.extent, i.format, self.pitch_alignment, 0, false)?)
+            }
+            SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: self.desc.byte_len("FrameLayout")? }),
+        })
+    }
+
+    /// `part` (rows in the surface's order) alone at the start of memory, as an upload takes it.
+    pub fn packed(&self, part: &Part) -> Result<Crossing> {
+        match (self.desc, part) {
+            (SurfaceDesc::Image(i), Part::Image(region)) => {
+                let packed = |reversed| {
+                    ImageView::packed(region.extent(), i.format, self.pitch_alignment, 0, reversed).map(View::Image)
+                };
+                Ok(Crossing { kernel: packed(self.reversed)?, native: packed(false)?, part: self.native(part) })
+            }
+            (SurfaceDesc::Buffer(_), Part::Buffer(range)) => {
+                let view = View::Buffer(BufferView { offset: 0, len: range.len() });
+                Ok(Crossing { kernel: view, native: view, part: part.clone() })
+            }
+            _ => Err(wrong_part()),
+        }
+    }
+
+    /// `part` (rows in the surface's order) where it lies inside the whole frame.
+    pub fn in_place(&self, part: &Part) -> Result<Crossing> {
+        match (self.whole()?, part) {
+            (View::Image(whole), Part::Image(region)) => {
+                let part = self.native(part);
+                let Part::Image(native_region) = part else { return Err(wrong_part()) };
+                let offset =
+                    whole.row_start(native_region.y) + native_region.x as usize * whole.format.bytes_per_pixel();
+                let native = ImageView { offset, extent: region.extent(), ..whole };
+                let kernel = if self.reversed {
+                    let offset = native.row_start(region.height - 1);
+                    ImageView { offset, row_pitch: -native.row_pitch, ..native }
+                } else {
+                    native
+                };
+                Ok(Crossing { kernel: View::Image(kernel), native: View::Image(native), part })
+            }
+            (View::Buffer(_), Part::Buffer(range)) => {
+                let view = View::Buffer(BufferView { offset: range.start, len: range.len() });
+                Ok(Crossing { kernel: view, native: view, part: part.clone() })
+            }
+            _ => Err(wrong_part()),
+        }
+    }
+
+    /// `part` with its rows counted in the display's order.
+    pub fn native(&self, part: &Part) -> Part {
+        match (self.desc, part) {
+            (SurfaceDesc::Image(i), Part::Image(r)) if self.reversed => Part::Image(r.flipped_in(i.extent)),
+            _ => part.clone(),
+        }
+    }
+
+    /// Turns tight rows in the display's order into rows in the surface's order.
+    pub fn to_surface_rows(&self, bytes: Vec<u8>, row_len: usize) -> Vec<u8> {
+        if !self.reversed || row_len == 0 {
+            return bytes;
+        }
+        bytes.chunks(row_len).rev().flatten().copied().collect()
+    }
+}
+
+fn wrong_part() -> Error {
+    Error::invalid("acquire", "a region of pixels was asked of a buffer surface, or bytes of an image surface")
+}

@@ -1,0 +1,81 @@
+//! Through staging blocks of the display: the compute side reads its memory straight into a mapped pixel buffer
+//! object, the display uploads from there while the host goes on.
+
+use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
+use crate::capability::SyncKind;
+use crate::compute::{ComputeMemory, Target};
+use crate::display::{Part, Staging, StagingKind, Surface};
+use crate::error::Result;
+
+/// See the module.
+pub struct PboStaging {
+    layout: FrameLayout,
+    memory: Box<dyn ComputeMemory>,
+    ring: Vec<Box<dyn Staging>>,
+    next: usize,
+    surface: Box<dyn Surface>,
+    current: Option<Crossing>,
+    sync: SyncKind,
+}
+
+impl PboStaging {
+    /// A ring of blocks that stay mapped, each guarded by a fence.
+    pub(super) fn open_persistent(pairing: &Pairing<'_>) -> Result<Self> {
+        Self::open(pairing, &StagingKind::Persistent, RING_SLOTS, SyncKind::HostFence)
+    }
+
+    /// One block, mapped anew for each frame; the driver renames its memory while it is busy.
+    pub(super) fn open_orphan(pairing: &Pairing<'_>) -> Result<Self> {
+        Self::open(pairing, &StagingKind::Orphaned, 1, SyncKind::Implicit)
+    }
+
+    fn open(pairing: &Pairing<'_>, kind: &StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
+        let layout = pairing.layout();
+        let bytes = layout.frame_bytes()?;
+        let memory = pairing.backend.allocate(bytes)?;
+        let ring =
+            (0..slots).map(|_| pairing.display.create_staging(kind.clone(), bytes)).collect::<Result<Vec<_>>>()?;
+        let surface = pairing.display.create_surface(pairing.desc)?;
+        Ok(Self { layout, memory, ring, next: 0, surface, current: None, sync })
+    }
+}
+
+impl SharingPath for PboStaging {
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        self.current = Some(self.layout.packed(part)?);
+        Ok(())
+    }
+
+    fn target(&mut self) -> Result<Target<'_>> {
+        let crossing = self.current.as_ref().ok_or_else(super::not_begun)?;
+        Target::new(self.memory.as_mut(), crossing.kernel)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let crossing = self.current.take().ok_or_else(super::not_begun)?;
+        let (memory, staging) = (&mut self.memory, &mut self.ring[self.next]);
+        let len = crossing.native.span().end;
+        staging.wait()?;
+        staging.fill(&mut |mapped| memory.read(0, &mut mapped[..len]))?;
+        self.surface.upload_staged(&crossing.part, staging.as_mut(), &crossing.native)?;
+        staging.fence()?;
+        self.next = (self.next + 1) % self.ring.len();
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        self.current = None;
+    }
+
+    fn surface(&self) -> &dyn Surface {
+        self.surface.as_ref()
+    }
+
+    fn surface_mut(&mut self) -> &mut dyn Surface {
+        self.surface.as_mut()
+    }
+
+    fn sync(&self) -> SyncKind {
+        self.sync
+    }
+}

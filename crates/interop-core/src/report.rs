@@ -1,0 +1,141 @@
+//! What was found out about every path, for people and programs.
+
+use crate::capability::SyncKind;
+use crate::device::DeviceIdentity;
+use crate::path::{PathId, PathKind};
+use crate::surface::SurfaceDesc;
+use serde::Serialize;
+use std::fmt;
+
+/// How far a path got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PathState {
+    /// One side cannot do it; nothing was tried.
+    NotOffered {
+        /// Which side, and why.
+        reason: String,
+    },
+    /// Both sides say they can; not tried, because a path ranked above it works.
+    Offered,
+    /// Making the resources failed.
+    OpenFailed {
+        /// The error.
+        reason: String,
+    },
+    /// It ran, but the pixels were wrong or the display reported an error.
+    Rejected {
+        /// First difference, or the error.
+        reason: String,
+    },
+    /// Its pixels were compared and are right.
+    Verified {
+        /// How the two sides are kept apart.
+        sync: SyncKind,
+    },
+    /// Verified, and in use.
+    Chosen {
+        /// How the two sides are kept apart.
+        sync: SyncKind,
+        /// Why this one.
+        why: String,
+    },
+}
+
+impl PathState {
+    /// True where pixels proved it.
+    pub const fn works(&self) -> bool {
+        matches!(self, Self::Verified { .. } | Self::Chosen { .. })
+    }
+
+    /// One word for tables.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::NotOffered { .. } => "unavailable",
+            Self::Offered => "offered",
+            Self::OpenFailed { .. } => "failed to open",
+            Self::Rejected { .. } => "rejected",
+            Self::Verified { .. } => "verified",
+            Self::Chosen { .. } => "CHOSEN",
+        }
+    }
+
+    /// Reason or detail; empty where there is none.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::NotOffered { reason } | Self::OpenFailed { reason } | Self::Rejected { reason } => reason.clone(),
+            Self::Offered => "not tried: a path ranked above it works".into(),
+            Self::Verified { sync } => format!("sync: {sync}"),
+            Self::Chosen { sync, why } => format!("{why}; sync: {sync}"),
+        }
+    }
+}
+
+/// One path of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathReport {
+    /// Which.
+    pub id: PathId,
+    /// Its family.
+    pub kind: PathKind,
+    /// What happens.
+    pub mechanism: &'static str,
+    /// How far it got.
+    #[serde(flatten)]
+    pub state: PathState,
+}
+
+/// A named finding that the user can act on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    /// Stable name, e.g. `software-display`.
+    pub name: &'static str,
+    /// What was found.
+    pub finding: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// Everything about one pairing of a backend and a display for one surface. Paths come in the order of rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProbeReport {
+    /// The side that writes.
+    pub compute: DeviceIdentity,
+    /// The side that shows.
+    pub display: DeviceIdentity,
+    /// What is shown.
+    pub surface: SurfaceDesc,
+    /// Why the paths have this order.
+    pub order: &'static str,
+    /// Every path.
+    pub paths: Vec<PathReport>,
+    /// Findings.
+    pub diagnoses: Vec<Diagnosis>,
+}
+
+impl ProbeReport {
+    /// The path in use.
+    pub fn chosen(&self) -> Option<&PathReport> {
+        self.paths.iter().find(|p| matches!(p.state, PathState::Chosen { .. }))
+    }
+
+    /// Each path that does not work with its reason, in one line.
+    pub fn failures(&self) -> String {
+        let failed = self.paths.iter().filter(|p| !p.state.works() && p.state != PathState::Offered);
+        failed.map(|p| format!("{}: {}", p.id, p.state.detail())).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl fmt::Display for ProbeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} -> {}, {}, order: {}", self.compute, self.display, self.surface, self.order)?;
+        for p in &self.paths {
+            writeln!(f, "  {:<22} {:<14} {}", p.id, p.state.word(), p.state.detail())?;
+        }
+        for d in &self.diagnoses {
+            writeln!(f, "  note {}: {}. {}", d.name, d.finding, d.advice)?;
+        }
+        Ok(())
+    }
+}
