@@ -1,17 +1,18 @@
 //! The side that shows: what a display must offer.
 
-use crate::capability::DisplayCaps;
+use crate::capability::{DisplayCaps, HandleType};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
 use crate::host_block::HostBlock;
+use crate::shared_handle::SharedHandle;
 use crate::surface::SurfaceDesc;
 use crate::view::View;
 use std::any::Any;
 use std::ops::Range;
 
 /// How a staging block comes by its memory.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum StagingKind {
     /// Mapped for each frame; the driver may give new memory each time (orphaning).
@@ -20,6 +21,8 @@ pub enum StagingKind {
     Persistent,
     /// Host memory that the display takes in place (`GL_AMD_pinned_memory`, `VK_EXT_external_memory_host`).
     Imported(HostBlock),
+    /// Memory of the compute device, opened by its handle. The host cannot address it.
+    External(SharedHandle),
 }
 
 /// A display: a context or device that draws.
@@ -38,6 +41,12 @@ pub trait Display {
 
     /// Makes a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
+
+    /// Drops `object` while the display's context is current: now, or at a later call where it is not current now.
+    /// For compute-side registrations of the display's objects.
+    fn drop_in_context(&self, object: Box<dyn Any>) {
+        drop(object);
+    }
 
     /// Makes a block of memory that the host can write and the display can read.
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>>;
@@ -61,6 +70,16 @@ pub trait Surface {
     /// What a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
     /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>>;
+
+    /// Names the surface's own texture or buffer for [`crate::ComputeBackend::import_surface`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`DisplayCaps::exports`] does not list the handle's type, or the surface has no
+    /// storage of its own.
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        let reason = format!("a {} cannot be named by a {handle}", self.desc());
+        Err(Error::Unsupported { operation: "export", device: "this display".into(), reason })
+    }
 
     /// For the display to find its own type again.
     fn as_any(&self) -> &dyn Any;

@@ -18,10 +18,11 @@
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
 //! | what the user holds | [`link`] |
+//! | what every path must pass | [`conformance`] |
 
 pub mod capability;
-pub mod conformance;
 pub mod compute;
+pub mod conformance;
 pub mod device;
 pub mod display;
 pub mod error;
@@ -33,6 +34,7 @@ pub mod path;
 pub mod pattern;
 pub mod report;
 pub mod select;
+pub mod shared_handle;
 pub mod surface;
 pub mod verify;
 pub mod view;
@@ -49,5 +51,6 @@ pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, PathReport, PathState, ProbeReport};
 pub use select::Policy;
+pub use shared_handle::SharedHandle;
 pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
 pub use view::{BufferView, ImageView, View};

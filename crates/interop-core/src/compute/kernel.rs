@@ -45,9 +45,10 @@ pub enum SourceCode {
 /// The first parameters describe the target; the backend fills them in. C-like sources declare them by macros that
 /// every backend puts before the text:
 ///
-/// - image: `PF_IMAGE(T, out)` gives `out_width`, `out_height` (pixels of the region to write) and the lvalue
-///   `PF_AT(out, x, y)`, which takes care of pitch, region and row order. The launch covers at least
-///   `out_width` x `out_height` work items: **check the bounds**.
+/// - image: `PF_IMAGE(T, out)` gives `out_width`, `out_height` (pixels of the region to write) and
+///   `PF_STORE(out, x, y, value)`, which takes care of pitch, region, row order and of memory that is not linear.
+///   The lvalue `PF_AT(out, x, y)` can be read too, but rules out paths that write a texture's own memory. The launch
+///   covers at least `out_width` x `out_height` work items: **check the bounds**.
 /// - buffer: `PF_BUFFER(T, out)` gives the pointer `out` and `out_len`, its length in elements of `T`. The launch
 ///   covers at least one work item for each 4 bytes unless [`KernelSource::with_items`] says otherwise.
 ///

@@ -4,13 +4,15 @@ mod kernel;
 
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
 
-use crate::capability::ComputeCaps;
+use crate::capability::{ComputeCaps, HandleType};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
 use crate::geometry::Extent;
 use crate::host_block::HostBlock;
 use crate::pattern::Pattern;
+use crate::shared_handle::SharedHandle;
+use crate::surface::SurfaceDesc;
 use crate::view::{BufferView, ImageView, View};
 use std::any::Any;
 use std::ops::Range;
@@ -41,6 +43,28 @@ pub trait ComputeBackend: Send + Sync {
     /// Makes host memory writable by kernels, in place. The block's address must satisfy the
     /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`].
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>>;
+
+    /// Makes a display's own object writable by kernels. The context that the handle belongs to must be current on
+    /// this thread, here and whenever the memory is acquired, released or dropped.
+    ///
+    /// Memory of images may be opaque (an array): then kernels write it by `PF_STORE` only, and the byte-wise calls of
+    /// [`ComputeMemory`] go by way of a copy.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list the handle's type.
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        let reason = format!("it cannot open a {} ({desc})", handle.handle_type());
+        Err(Error::Unsupported { operation: "import_surface", device: self.device().to_string(), reason })
+    }
+
+    /// Allocates linear memory of the device's own together with a handle by which another API can open it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list the handle's type.
+    fn allocate_shared(&self, bytes: usize, handle: HandleType) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export {bytes} bytes as {handle}");
+        Err(Error::Unsupported { operation: "allocate_shared", device: self.device().to_string(), reason })
+    }
 
     /// Puts a kernel into the queue. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
     ///
@@ -81,6 +105,12 @@ pub trait ComputeMemory {
 
     /// Lets the host fill the range in place. The old bytes of the range are lost.
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+
+    /// Begins the compute side's turn with imported memory: orders kernels queued from now on after what the other
+    /// owner was told to do before. Nothing to do for memory of the device's own.
+    fn acquire(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Ends the compute side's turn with imported memory: waits for the work queued so far and makes it visible to
     /// the memory's other owner.

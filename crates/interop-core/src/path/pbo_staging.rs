@@ -21,20 +21,19 @@ pub struct PboStaging {
 impl PboStaging {
     /// A ring of blocks that stay mapped, each guarded by a fence.
     pub(super) fn open_persistent(pairing: &Pairing<'_>) -> Result<Self> {
-        Self::open(pairing, &StagingKind::Persistent, RING_SLOTS, SyncKind::HostFence)
+        Self::open(pairing, || StagingKind::Persistent, RING_SLOTS, SyncKind::HostFence)
     }
 
     /// One block, mapped anew for each frame; the driver renames its memory while it is busy.
     pub(super) fn open_orphan(pairing: &Pairing<'_>) -> Result<Self> {
-        Self::open(pairing, &StagingKind::Orphaned, 1, SyncKind::Implicit)
+        Self::open(pairing, || StagingKind::Orphaned, 1, SyncKind::Implicit)
     }
 
-    fn open(pairing: &Pairing<'_>, kind: &StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
+    fn open(pairing: &Pairing<'_>, kind: fn() -> StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
         let layout = pairing.layout();
         let bytes = layout.frame_bytes()?;
         let memory = pairing.backend.allocate(bytes)?;
-        let ring =
-            (0..slots).map(|_| pairing.display.create_staging(kind.clone(), bytes)).collect::<Result<Vec<_>>>()?;
+        let ring = (0..slots).map(|_| pairing.display.create_staging(kind(), bytes)).collect::<Result<Vec<_>>>()?;
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(Self { layout, memory, ring, next: 0, surface, current: None, sync })
     }

@@ -1,0 +1,42 @@
+//! Names of memory that one API opens and another owns.
+
+use crate::capability::HandleType;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
+
+/// A handle to memory, as one side gives it out.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SharedHandle {
+    /// A texture of the OpenGL context that is current on the calling thread.
+    GlTexture {
+        /// Object name.
+        name: u32,
+        /// Binding target, e.g. `GL_TEXTURE_2D`.
+        target: u32,
+    },
+    /// A buffer of the OpenGL context that is current on the calling thread.
+    GlBuffer {
+        /// Object name.
+        name: u32,
+    },
+    /// Linear memory behind a POSIX file descriptor. Importing takes a duplicate; this one is closed on drop.
+    #[cfg(unix)]
+    OpaqueFd {
+        /// The descriptor.
+        fd: OwnedFd,
+        /// Size of the whole allocation in bytes, which importers must be told.
+        bytes: u64,
+    },
+}
+
+impl SharedHandle {
+    /// What sort of handle it is.
+    pub const fn handle_type(&self) -> HandleType {
+        match self {
+            Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
+            #[cfg(unix)]
+            Self::OpaqueFd { .. } => HandleType::OpaqueFd,
+        }
+    }
+}
