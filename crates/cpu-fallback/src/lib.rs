@@ -1,1 +1,31 @@
-//! CPU compute of pixelferry.
+//! Compute and display that need nothing but the CPU and its memory: they work on every machine.
+//!
+//! [`CpuBackend`] runs Rust closures ([`CpuKernelExt`]) on a thread pool of its own. [`MemoryDisplay`] shows frames
+//! in plain memory, where they can be read back, compared and saved, with no window and no graphics driver.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what kernels look like | [`CpuKernelExt`], [`CpuImage`], [`CpuBuffer`], [`CpuArgs`] |
+//! | how many threads run them | [`CpuOptions`] |
+//! | pictures to save | [`MemoryDisplay::pixels_rgba8`], [`RgbaImage`] |
+
+mod args;
+mod backend;
+mod buffer;
+mod crew;
+mod display;
+mod host;
+mod image;
+mod kernel;
+mod memory;
+mod pattern;
+mod pods;
+mod raw;
+
+pub use args::CpuArgs;
+pub use backend::CpuBackend;
+pub use buffer::CpuBuffer;
+pub use crew::CpuOptions;
+pub use display::{MemoryDisplay, RgbaImage};
+pub use image::CpuImage;
+pub use kernel::CpuKernelExt;

@@ -1,0 +1,140 @@
+//! The arguments of a launch, as a kernel sees them.
+
+use bytemuck::Pod;
+use interop_core::{Error, Result};
+use std::any::type_name;
+
+/// One argument, ready for the kernel's threads.
+#[derive(Clone, Copy)]
+pub(crate) enum CpuArg<'a> {
+    I32(i32),
+    U32(u32),
+    F32(f32),
+    Memory(&'a [u8]),
+}
+
+impl CpuArg<'_> {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::I32(_) => "i32",
+            Self::U32(_) => "u32",
+            Self::F32(_) => "f32",
+            Self::Memory(_) => "memory",
+        }
+    }
+}
+
+/// The arguments of a launch after the target, counted from 0.
+///
+/// Every call returns [`Error::InvalidInput`] naming the kernel, the argument and both kinds where the argument is
+/// missing or of another kind. Kinds are not converted.
+pub struct CpuArgs<'a> {
+    kernel: &'a str,
+    args: &'a [CpuArg<'a>],
+}
+
+impl<'a> CpuArgs<'a> {
+    pub(crate) const fn new(kernel: &'a str, args: &'a [CpuArg<'a>]) -> Self {
+        Self { kernel, args }
+    }
+
+    /// Number of arguments.
+    pub const fn len(&self) -> usize {
+        self.args.len()
+    }
+
+    /// True where the launch gave none.
+    pub const fn is_empty(&self) -> bool {
+        self.args.is_empty()
+    }
+
+    /// A 32-bit signed integer.
+    pub fn i32(&self, index: usize) -> Result<i32> {
+        match self.get(index, "i32")? {
+            CpuArg::I32(v) => Ok(*v),
+            other => Err(self.wrong_kind(index, "i32", other)),
+        }
+    }
+
+    /// A 32-bit unsigned integer.
+    pub fn u32(&self, index: usize) -> Result<u32> {
+        match self.get(index, "u32")? {
+            CpuArg::U32(v) => Ok(*v),
+            other => Err(self.wrong_kind(index, "u32", other)),
+        }
+    }
+
+    /// A binary32 number.
+    pub fn f32(&self, index: usize) -> Result<f32> {
+        match self.get(index, "f32")? {
+            CpuArg::F32(v) => Ok(*v),
+            other => Err(self.wrong_kind(index, "f32", other)),
+        }
+    }
+
+    /// Memory as items of `T`, where it lies. Trailing bytes that hold no whole item are left out.
+    ///
+    /// # Errors
+    /// Also where imported memory does not begin at a multiple of `T`'s alignment (the backend's own always does),
+    /// or `T` has no size.
+    pub fn memory<T: Pod>(&self, index: usize) -> Result<&'a [T]> {
+        let bytes = match self.get(index, "memory")? {
+            CpuArg::Memory(bytes) => *bytes,
+            other => return Err(self.wrong_kind(index, "memory", other)),
+        };
+        let Some(rest) = bytes.len().checked_rem(size_of::<T>()) else {
+            return Err(self.error(index, format!("is asked for as {}, which has no size", type_name::<T>())));
+        };
+        bytemuck::try_cast_slice(&bytes[..bytes.len() - rest]).map_err(|e| {
+            self.error(
+                index,
+                format!("is memory at {:p} that cannot be read as {}: {e}", bytes.as_ptr(), type_name::<T>()),
+            )
+        })
+    }
+
+    fn get(&self, index: usize, wanted: &str) -> Result<&CpuArg<'a>> {
+        self.args.get(index).ok_or_else(|| {
+            self.error(index, format!("({wanted}) is missing: the launch gave {} arguments", self.args.len()))
+        })
+    }
+
+    fn wrong_kind(&self, index: usize, wanted: &str, found: &CpuArg<'_>) -> Error {
+        self.error(index, format!("is {}, but the kernel takes {wanted} there", found.kind()))
+    }
+
+    fn error(&self, index: usize, problem: String) -> Error {
+        Error::invalid("CpuArgs", format!("kernel '{}': argument {index} {problem}", self.kernel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_and_positions_are_checked_and_named() {
+        let floats = [1.0f32, 2.0, 3.0];
+        let bytes: &[u8] = bytemuck::cast_slice(&floats);
+        let args = [CpuArg::I32(-1), CpuArg::U32(2), CpuArg::F32(0.5), CpuArg::Memory(bytes)];
+        let args = CpuArgs::new("probe", &args);
+        assert_eq!((args.i32(0).unwrap(), args.u32(1).unwrap(), args.f32(2).unwrap()), (-1, 2, 0.5));
+        assert_eq!(args.memory::<f32>(3).unwrap(), floats);
+        assert_eq!(args.memory::<[f32; 2]>(3).unwrap(), [[1.0, 2.0]]);
+        for error in [args.i32(1), args.u32(0).map(|_| 0), args.f32(3).map(|_| 0), args.memory::<u8>(2).map(|_| 0)] {
+            let text = error.unwrap_err().to_string();
+            assert!(text.contains("kernel 'probe'") && text.contains("but the kernel takes"), "{text}");
+        }
+        assert!(args.i32(4).unwrap_err().to_string().contains("argument 4 (i32) is missing"));
+        assert!(args.memory::<()>(3).is_err());
+    }
+
+    #[test]
+    fn unaligned_memory_is_an_error() {
+        let floats = [0.0f32; 4];
+        let args = [CpuArg::Memory(&bytemuck::cast_slice(&floats)[1..])];
+        let args = CpuArgs::new("probe", &args);
+        assert!(args.memory::<f32>(0).is_err());
+        assert_eq!(args.memory::<u8>(0).unwrap().len(), 15);
+    }
+}

@@ -1,0 +1,79 @@
+//! A buffer as a CPU kernel sees it.
+
+use crate::crew::Loops;
+use crate::pods;
+use bytemuck::Pod;
+use interop_core::{Error, Result};
+use std::any::type_name;
+
+/// The bytes that a kernel writes.
+///
+/// Items are as many whole `T` as fit; trailing bytes stay as they are. A `T` with no size, or larger than the
+/// buffer, is [`Error::InvalidInput`].
+pub struct CpuBuffer<'a> {
+    bytes: &'a mut [u8],
+    loops: Loops,
+    kernel: &'a str,
+}
+
+impl<'a> CpuBuffer<'a> {
+    pub(crate) const fn new(bytes: &'a mut [u8], loops: Loops, kernel: &'a str) -> Self {
+        Self { bytes, loops, kernel }
+    }
+
+    /// Number of bytes.
+    pub const fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Number of items.
+    pub fn items<T: Pod>(&self) -> Result<usize> {
+        match self.bytes.len().checked_div(size_of::<T>()) {
+            Some(items) if items > 0 => Ok(items),
+            _ => Err(self.misfit::<T>(format!("the target of {} bytes holds none of its size", self.bytes.len()))),
+        }
+    }
+
+    /// Sets every item to `item(index)`, many at a time.
+    pub fn par_items<T: Pod>(&mut self, item: impl Fn(usize) -> T + Send + Sync) -> Result<()> {
+        let grain = self.loops.grain();
+        self.pieces::<T>(grain, |piece, bytes| pods::write_items(bytes, |i| item(piece * grain + i)))
+    }
+
+    /// Calls `f(chunk, items)` for every chunk of `chunk_items` items, many at a time; the last one may be shorter.
+    /// The items hold what the memory held before.
+    ///
+    /// # Errors
+    /// Also where `chunk_items` is 0.
+    pub fn par_chunks<T: Pod>(&mut self, chunk_items: usize, f: impl Fn(usize, &mut [T]) + Send + Sync) -> Result<()> {
+        if chunk_items == 0 {
+            return Err(self.misfit::<T>("chunks of 0 items were asked for; give at least 1".into()));
+        }
+        self.pieces::<T>(chunk_items, |chunk, bytes| pods::with_items(bytes, |items| f(chunk, items)))
+    }
+
+    /// All items at once, in place.
+    ///
+    /// # Errors
+    /// Also where the target does not begin at a multiple of `T`'s alignment; [`CpuBuffer::par_items`] and
+    /// [`CpuBuffer::par_chunks`] do not mind.
+    pub fn as_slice_mut<T: Pod>(&mut self) -> Result<&mut [T]> {
+        let whole = self.items::<T>()? * size_of::<T>();
+        if self.bytes.as_ptr().addr() % align_of::<T>() != 0 {
+            return Err(self.misfit::<T>("the target is not aligned for it; use par_items or par_chunks".into()));
+        }
+        bytemuck::try_cast_slice_mut(&mut self.bytes[..whole])
+            .map_err(|e| Error::invalid("CpuBuffer", format!("kernel '{}': {}: {e}", self.kernel, type_name::<T>())))
+    }
+
+    fn pieces<T: Pod>(&mut self, items: usize, f: impl Fn(usize, &mut [u8]) + Send + Sync) -> Result<()> {
+        let whole = self.items::<T>()? * size_of::<T>();
+        let piece = items.saturating_mul(size_of::<T>());
+        self.loops.for_pieces(&mut self.bytes[..whole], piece, items, f);
+        Ok(())
+    }
+
+    fn misfit<T>(&self, problem: String) -> Error {
+        Error::invalid("CpuBuffer", format!("kernel '{}', item {}: {problem}", self.kernel, type_name::<T>()))
+    }
+}

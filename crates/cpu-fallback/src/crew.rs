@@ -1,0 +1,132 @@
+//! The threads that kernels run on.
+
+use interop_core::{Error, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// How a [`crate::CpuBackend`] uses the CPU.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CpuOptions {
+    /// Number of threads, 1 to [`CpuOptions::MAX_THREADS`]; `None` is one for each CPU of the process.
+    pub threads: Option<usize>,
+    /// Targets with at most so many pixels (or groups of 4 bytes of a buffer) are written by the calling thread,
+    /// because waking others would take longer. `None` is [`CpuOptions::SERIAL_ITEMS`]; 0 always wakes the others,
+    /// which pays for few items with much work in each.
+    pub serial_items: Option<usize>,
+}
+
+impl CpuOptions {
+    /// More threads are refused.
+    pub const MAX_THREADS: usize = 1024;
+    /// A 64x64 image.
+    pub const SERIAL_ITEMS: usize = 64 * 64;
+
+    /// The same with a fixed number of threads.
+    #[must_use]
+    pub const fn with_threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+
+    /// The same with another bound for work on the calling thread.
+    #[must_use]
+    pub const fn with_serial_items(self, items: usize) -> Self {
+        Self { serial_items: Some(items), ..self }
+    }
+}
+
+/// Items that one thread takes at a time, at least.
+const GRAIN: usize = 4096;
+
+/// How the loops of one launch run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loops {
+    /// On the calling thread.
+    Serial,
+    /// On the pool that the launch was moved to.
+    Parallel,
+}
+
+impl Loops {
+    /// Calls `f` with every piece of `bytes`, `piece` bytes each but for the last one, and with its number.
+    /// `items` is the number of pixels or the like in a piece.
+    pub(crate) fn for_pieces(
+        self,
+        bytes: &mut [u8],
+        piece: usize,
+        items: usize,
+        f: impl Fn(usize, &mut [u8]) + Send + Sync,
+    ) {
+        use rayon::prelude::*;
+        match self {
+            Self::Serial => bytes.chunks_mut(piece).enumerate().for_each(|(i, p)| f(i, p)),
+            Self::Parallel => bytes
+                .par_chunks_mut(piece)
+                .enumerate()
+                .with_min_len(GRAIN.div_ceil(items.max(1)))
+                .for_each(|(i, p)| f(i, p)),
+        }
+    }
+
+    /// Items of `size` bytes for each piece, where they may be cut anywhere.
+    pub(crate) const fn grain(self) -> usize {
+        GRAIN
+    }
+}
+
+/// A pool and the bound below which it is left asleep.
+pub(crate) struct Crew {
+    pool: ThreadPool,
+    serial_items: usize,
+}
+
+impl Crew {
+    pub(crate) fn new(options: &CpuOptions) -> Result<Self> {
+        let mut builder = ThreadPoolBuilder::new().thread_name(|i| format!("pixelferry-cpu-{i}"));
+        if let Some(threads) = options.threads {
+            if threads == 0 || threads > CpuOptions::MAX_THREADS {
+                return Err(Error::invalid(
+                    "CpuBackend::with_options",
+                    format!("{threads} threads asked for; give 1 to {} or None", CpuOptions::MAX_THREADS),
+                ));
+            }
+            builder = builder.num_threads(threads);
+        }
+        let pool = builder.build().map_err(|e| Error::Unavailable {
+            what: "the CPU thread pool".into(),
+            reason: e.to_string(),
+            hint: "Ask for fewer threads in CpuOptions or raise the limit on processes (ulimit -u).".into(),
+        })?;
+        Ok(Self { pool, serial_items: options.serial_items.unwrap_or(CpuOptions::SERIAL_ITEMS) })
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Runs `f` where a launch of that many items belongs. Rayon calls inside `f` use this pool when it is moved there.
+    pub(crate) fn run<R: Send>(&self, items: usize, f: impl FnOnce(Loops) -> R + Send) -> R {
+        if items <= self.serial_items { f(Loops::Serial) } else { self.pool.install(|| f(Loops::Parallel)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_work_stays_on_the_calling_thread() {
+        let crew = Crew::new(&CpuOptions::default().with_threads(2)).unwrap();
+        let here = std::thread::current().id();
+        assert_eq!(crew.run(4096, |l| (l, std::thread::current().id())), (Loops::Serial, here));
+        let (loops, there) = crew.run(4097, |l| (l, std::thread::current().id()));
+        assert_eq!(loops, Loops::Parallel);
+        assert_ne!(there, here);
+    }
+
+    #[test]
+    fn silly_thread_counts_are_refused() {
+        for threads in [0, CpuOptions::MAX_THREADS + 1, usize::MAX] {
+            assert!(matches!(Crew::new(&CpuOptions::default().with_threads(threads)), Err(Error::InvalidInput { .. })));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A display in plain memory.
+
+mod convert;
+mod staging;
+mod surface;
+
+pub use convert::RgbaImage;
+
+use crate::host;
+use interop_core::{
+    DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, MemoryCap, Part, Result, RowOrder, Staging,
+    StagingKind, Support, Surface, SurfaceDesc,
+};
+use staging::MemoryStaging;
+use std::rc::Rc;
+use surface::MemorySurface;
+
+/// The display of last resort: surfaces are plain memory, and what a viewer would see is what lies there.
+///
+/// It needs no window system and no graphics driver. Everything is done when a call returns, so fences never wait.
+/// Row 0 in memory is the top row.
+pub struct MemoryDisplay {
+    shared: Rc<Shared>,
+}
+
+/// What the display's objects know of it; also how it tells them from those of others.
+pub(crate) struct Shared {
+    device: DeviceIdentity,
+    caps: DisplayCaps,
+}
+
+impl Shared {
+    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
+        Error::Foreign { operation, object, device: self.device.to_string() }
+    }
+
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.device.to_string(), reason }
+    }
+
+    /// Refuses sizes that this machine's memory cannot hold. Returns the bytes of one frame.
+    fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
+        desc.check(&self.device.to_string(), &self.caps, operation)
+    }
+}
+
+impl MemoryDisplay {
+    /// A display; its objects are foreign to every other one. `Rc`, as links hold displays.
+    #[allow(clippy::new_ret_no_self)]
+    pub fn new() -> Rc<Self> {
+        let host_pointer = |address_alignment| MemoryCap {
+            handle: HandleType::HostPointer,
+            support: Support::Yes,
+            address_alignment,
+            size_alignment: 1,
+        };
+        let caps = DisplayCaps {
+            imports: vec![host_pointer(1)],
+            exports: vec![host_pointer(HostBlock::PAGE)],
+            orphaned_staging: Support::Yes,
+            persistent_staging: Support::Yes,
+            in_place_images: Support::Yes,
+            in_place_buffers: Support::Yes,
+            // Memory is the limit, not the side.
+            max_image_side: i32::MAX as u32,
+            max_in_place_pixels: u64::MAX,
+            max_buffer_bytes: host::memory_bytes(),
+            row_pitch_alignment: 1,
+            native_row_order: RowOrder::TopDown,
+        };
+        let driver = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        let device = host::identity("plain memory".into(), driver);
+        Rc::new(Self { shared: Rc::new(Shared { device, caps }) })
+    }
+
+    /// What a viewer would see of an image, as 8-bit RGBA with the top row first, ready to be saved.
+    ///
+    /// One channel becomes grey, two are red and green; a missing alpha is opaque. Floating-point channels are
+    /// clamped to 0..1 (NaN is 0) and rounded.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
+    /// [`Error::NothingShown`] for a surface that shows in place and was given nothing to show.
+    pub fn pixels_rgba8(&self, surface: &dyn Surface) -> Result<RgbaImage> {
+        const OP: &str = "MemoryDisplay::pixels_rgba8";
+        let surface: Option<&MemorySurface> = surface.as_any().downcast_ref();
+        let surface = surface
+            .filter(|s| Rc::ptr_eq(s.display(), &self.shared))
+            .ok_or_else(|| self.shared.foreign(OP, "surface"))?;
+        let SurfaceDesc::Image(image) = surface.desc() else {
+            return Err(Error::invalid(OP, format!("a {} has no pixels; give an image", surface.desc())));
+        };
+        let bytes = surface.pixels(&Part::full(surface.desc()), OP)?;
+        RgbaImage::from_rows(image.extent, image.format, &bytes)
+    }
+}
+
+impl Display for MemoryDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.shared.device
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        let bytes = self.shared.check(desc, "MemoryDisplay::create_surface")?;
+        Ok(Box::new(MemorySurface::stored(Rc::clone(&self.shared), *desc, bytes)?))
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        self.shared.check(desc, "MemoryDisplay::create_in_place_surface")?;
+        Ok(Box::new(MemorySurface::in_place(Rc::clone(&self.shared), *desc)))
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        const OP: &str = "MemoryDisplay::create_staging";
+        self.shared.check(&SurfaceDesc::buffer(bytes as u64), OP)?;
+        Ok(Box::new(MemoryStaging::new(Rc::clone(&self.shared), kind, bytes, OP)?))
+    }
+}

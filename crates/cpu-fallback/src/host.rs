@@ -1,0 +1,66 @@
+//! What the operating system says of the CPU and its memory.
+
+use interop_core::{Api, DeviceIdentity, MemoryKind};
+use std::fs;
+
+/// An identity with the CPU's maker and the given names.
+pub(crate) fn identity(name: String, driver: String) -> DeviceIdentity {
+    DeviceIdentity {
+        api: Api::Cpu,
+        name,
+        vendor: cpuinfo("vendor_id").unwrap_or_else(|| "unknown".into()),
+        driver,
+        uuid: None,
+        pci: None,
+        memory: MemoryKind::Host,
+        software: true,
+    }
+}
+
+/// Model name, or the architecture where the system tells no more.
+pub(crate) fn cpu_name() -> String {
+    cpuinfo("model name").unwrap_or_else(|| std::env::consts::ARCH.into())
+}
+
+/// Bytes of physical memory; asking for more would have the process killed rather than refused. Where the system
+/// does not tell, what can be addressed.
+pub(crate) fn memory_bytes() -> u64 {
+    let kib = fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| field(&text, "MemTotal"))
+        .and_then(|value| value.split_whitespace().next()?.parse::<u64>().ok());
+    kib.and_then(|k| k.checked_mul(1024)).unwrap_or(u64::MAX).min(isize::MAX as u64)
+}
+
+fn cpuinfo(key: &str) -> Option<String> {
+    field(&fs::read_to_string("/proc/cpuinfo").ok()?, key)
+}
+
+/// Value of the first line `key : value`.
+fn field(text: &str, key: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim())
+    })?;
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let text = "processor\t: 0\nmodel\t\t: 143\nmodel name\t: A CPU @ 2: fast\nempty :\n";
+        assert_eq!(field(text, "model name").as_deref(), Some("A CPU @ 2: fast"));
+        assert_eq!(field(text, "model").as_deref(), Some("143"));
+        assert_eq!(field(text, "empty"), None);
+        assert_eq!(field(text, "none"), None);
+    }
+
+    #[test]
+    fn memory_is_plausible() {
+        assert!(memory_bytes() >= 1 << 24);
+        assert!(!cpu_name().is_empty());
+    }
+}

@@ -1,0 +1,104 @@
+//! An image as a CPU kernel sees it.
+
+use crate::crew::Loops;
+use crate::pods;
+use bytemuck::Pod;
+use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
+use std::any::type_name;
+
+/// The pixels that a kernel writes. Pitch, region and row order are taken care of: row 0 is the surface's row 0.
+pub struct CpuImage<'a> {
+    bytes: &'a mut [u8],
+    view: ImageView,
+    loops: Loops,
+    kernel: &'a str,
+}
+
+impl<'a> CpuImage<'a> {
+    /// `bytes` is the span of `view`, which was checked. Refuses rows that overlap.
+    pub(crate) fn new(bytes: &'a mut [u8], view: ImageView, loops: Loops, kernel: &'a str) -> Result<Self> {
+        if view.extent.height > 1 && view.pitch() < view.row_len() {
+            return Err(Error::invalid(
+                "CpuBackend::launch",
+                format!(
+                    "kernel '{kernel}': a row pitch of {} bytes makes rows of {} bytes overlap",
+                    view.row_pitch,
+                    view.row_len()
+                ),
+            ));
+        }
+        Ok(Self { bytes, view, loops, kernel })
+    }
+
+    /// Columns.
+    pub fn width(&self) -> u32 {
+        self.view.extent.width
+    }
+
+    /// Rows.
+    pub fn height(&self) -> u32 {
+        self.view.extent.height
+    }
+
+    /// Columns and rows.
+    pub fn extent(&self) -> Extent {
+        self.view.extent
+    }
+
+    /// How a pixel is stored.
+    pub fn format(&self) -> PixelFormat {
+        self.view.format
+    }
+
+    /// Sets every pixel to `pixel(x, y)`, many at a time.
+    ///
+    /// `P` is the pixel as the memory holds it: `u8` or `[u8; 1]` for R8, `[u8; 4]` for RGBA8, `[half::f16; 4]` or
+    /// `[u16; 4]` for RGBA16F, `f32` for R32F, `[f32; 4]` for RGBA32F.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where `P` has not the size of a pixel; nothing was written.
+    pub fn par_pixels<P: Pod>(&mut self, pixel: impl Fn(u32, u32) -> P + Send + Sync) -> Result<()> {
+        self.check_pixel::<P>()?;
+        self.for_rows(|y, row| pods::write_items(row, |x| pixel(x as u32, y)));
+        Ok(())
+    }
+
+    /// Calls `f(y, row)` for every row, many at a time. The row holds what the memory held before.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where `P` has not the size of a pixel; nothing was called.
+    pub fn par_rows<P: Pod>(&mut self, f: impl Fn(u32, &mut [P]) + Send + Sync) -> Result<()> {
+        self.check_pixel::<P>()?;
+        self.for_rows(|y, row| pods::with_items(row, |pixels| f(y, pixels)));
+        Ok(())
+    }
+
+    /// Calls `f(y, bytes)` for every row, many at a time.
+    pub(crate) fn for_rows(&mut self, f: impl Fn(u32, &mut [u8]) + Send + Sync) {
+        let Extent { width, height } = self.view.extent;
+        let (row_len, reversed) = (self.view.row_len(), self.view.is_reversed());
+        // A single row may have any pitch, even 0.
+        let pitch = self.view.pitch().max(row_len);
+        self.loops.for_pieces(self.bytes, pitch, width as usize, |piece, bytes| {
+            let piece = piece as u32;
+            let y = if reversed { height - 1 - piece } else { piece };
+            f(y, &mut bytes[..row_len]);
+        });
+    }
+
+    fn check_pixel<P>(&self) -> Result<()> {
+        let (have, want) = (size_of::<P>(), self.view.format.bytes_per_pixel());
+        if have == want {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "CpuImage",
+            format!(
+                "kernel '{}': {} has {have} bytes, a pixel of {} has {want}",
+                self.kernel,
+                type_name::<P>(),
+                self.view.format
+            ),
+        ))
+    }
+}

@@ -1,0 +1,123 @@
+//! Kernels as Rust closures.
+
+use crate::args::CpuArgs;
+use crate::buffer::CpuBuffer;
+use crate::image::CpuImage;
+use interop_core::compute::SourceCode;
+use interop_core::{DeviceIdentity, Error, Kernel, KernelSource, Language, Result};
+use std::any::Any;
+use std::sync::Arc;
+
+type ImageFn = dyn Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
+type BufferFn = dyn Fn(&mut CpuBuffer<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
+
+/// What a source holds for [`Language::Rust`].
+#[derive(Clone, Default)]
+pub(crate) struct CpuCode {
+    pub(crate) image: Option<Arc<ImageFn>>,
+    pub(crate) buffer: Option<Arc<BufferFn>>,
+}
+
+/// Adds a Rust closure to a [`KernelSource`], for the CPU.
+///
+/// The closure is called once for a launch and shares the work out with `par_*`. It returns errors of its own as
+/// [`Error::InvalidInput`] or [`Error::KernelFailed`]; a panic becomes [`Error::KernelFailed`] with its message.
+/// [`KernelSource::with_items`] does not matter here.
+///
+/// ```
+/// use cpu_fallback::CpuKernelExt;
+/// use interop_core::KernelSource;
+///
+/// let source = KernelSource::new("gradient").cpu_image(|out, args| {
+///     let blue = args.u32(0)? as u8;
+///     out.par_pixels(|x, y| [x as u8, y as u8, blue, 255])
+/// });
+/// ```
+pub trait CpuKernelExt: Sized {
+    /// A closure for image targets. One for buffer targets stays.
+    #[must_use]
+    fn cpu_image<F>(self, f: F) -> Self
+    where
+        F: Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync + 'static;
+
+    /// A closure for buffer targets. One for image targets stays.
+    #[must_use]
+    fn cpu_buffer<F>(self, f: F) -> Self
+    where
+        F: Fn(&mut CpuBuffer<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync + 'static;
+}
+
+impl CpuKernelExt for KernelSource {
+    fn cpu_image<F>(self, f: F) -> Self
+    where
+        F: Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync + 'static,
+    {
+        let code = CpuCode { image: Some(Arc::new(f)), ..code_of(&self) };
+        self.with(Language::Rust, SourceCode::Native(Arc::new(code)))
+    }
+
+    fn cpu_buffer<F>(self, f: F) -> Self
+    where
+        F: Fn(&mut CpuBuffer<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync + 'static,
+    {
+        let code = CpuCode { buffer: Some(Arc::new(f)), ..code_of(&self) };
+        self.with(Language::Rust, SourceCode::Native(Arc::new(code)))
+    }
+}
+
+fn find(source: &KernelSource) -> Option<&CpuCode> {
+    match source.source(Language::Rust)? {
+        SourceCode::Native(code) => code.downcast_ref(),
+        SourceCode::Text(_) => None,
+    }
+}
+
+fn code_of(source: &KernelSource) -> CpuCode {
+    find(source).cloned().unwrap_or_default()
+}
+
+/// A kernel of one backend.
+pub(crate) struct CpuKernel {
+    pub(crate) name: String,
+    pub(crate) code: CpuCode,
+    pub(crate) device: Arc<DeviceIdentity>,
+}
+
+impl CpuKernel {
+    pub(crate) fn build(source: &KernelSource, device: &Arc<DeviceIdentity>) -> Result<Self> {
+        let code = find(source).cloned().ok_or_else(|| Error::Unsupported {
+            operation: "CpuBackend::build",
+            device: device.to_string(),
+            reason: format!(
+                "kernel '{}' has no Rust closure (its languages: {}); add one with CpuKernelExt::cpu_image or \
+                 cpu_buffer",
+                source.name(),
+                source.languages()
+            ),
+        })?;
+        Ok(Self { name: source.name().to_owned(), code, device: Arc::clone(device) })
+    }
+}
+
+impl Kernel for CpuKernel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closures_for_both_targets_live_side_by_side() {
+        let source = KernelSource::new("k").cpu_image(|_, _| Ok(())).cpu_buffer(|_, _| Ok(()));
+        let code = code_of(&source);
+        assert!(code.image.is_some() && code.buffer.is_some());
+        assert!(code_of(&KernelSource::new("k").with_text(Language::Rust, "fn k() {}")).image.is_none());
+    }
+}

@@ -1,0 +1,60 @@
+//! Memory of the CPU backend.
+
+use crate::raw::Bytes;
+use interop_core::{ComputeMemory, DeviceIdentity, Result};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Pages of our own or somebody's host block; kernels, `view` and `fill` work on the bytes where they lie.
+pub(crate) struct CpuMemory {
+    pub(crate) bytes: Bytes,
+    pub(crate) device: Arc<DeviceIdentity>,
+}
+
+/// How messages call it.
+pub(crate) const WHAT: &str = "this memory";
+
+/// `offset..offset + len`; where that overflows, a range that no memory contains.
+fn range(offset: usize, len: usize) -> Range<usize> {
+    offset..offset.saturating_add(len)
+}
+
+impl ComputeMemory for CpuMemory {
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let bytes = self.bytes.read(range(offset, into.len()), "CpuMemory::read", &WHAT)?;
+        into.copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        let mut bytes = self.bytes.write(range(offset, from.len()), "CpuMemory::write", &WHAT)?;
+        bytes.copy_from_slice(from);
+        Ok(())
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        f(&self.bytes.read(range, "CpuMemory::view", &WHAT)?)
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        f(&mut self.bytes.write(range, "CpuMemory::fill", &WHAT)?)
+    }
+
+    fn release(&mut self) -> Result<()> {
+        // Launches have finished when they return.
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
