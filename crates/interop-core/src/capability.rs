@@ -147,6 +147,11 @@ fn find(caps: &[MemoryCap], handle: HandleType) -> Support {
 }
 
 impl ComputeCaps {
+    /// Whether others can open its memory by `handle`.
+    pub fn can_export(&self, handle: HandleType) -> Support {
+        find(&self.exports, handle)
+    }
+
     /// Whether kernels can write memory named by `handle`.
     pub fn can_import(&self, handle: HandleType) -> Support {
         find(&self.imports, handle)

@@ -1,1 +1,19 @@
-//! Facade of pixelferry.
+#![doc = include_str!("../../../README.md")]
+
+mod availability;
+mod backends;
+mod displays;
+mod picture;
+mod probe;
+
+pub use availability::Availability;
+pub use backends::{BackendChoice, BackendStatus, backend_status, open_all_backends, open_backend};
+pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
+pub use displays::{DisplayChoice, DisplayStatus, Headless, open_all_headless, open_headless};
+/// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
+pub use gl_display as gl;
+pub use interop_core::*;
+/// The OpenCL backend: devices and memory.
+pub use opencl_backend as opencl;
+pub use picture::{SaveError, picture, save_picture, save_rgba8};
+pub use probe::{Chosen, SystemReport, probe};

@@ -49,7 +49,7 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Opens a link by this very path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
-        let pairing = Pairing { backend: self.backend, display: self.display.as_ref(), desc: &desc };
+        let pairing = Pairing { backend: self.backend, display: self.display, desc: &desc };
         if let Support::No(reason) = spec(self.path).offer(&pairing) {
             return Err(Failure::Skipped(reason));
         }

@@ -57,7 +57,7 @@ impl Link {
         desc: SurfaceDesc,
         options: LinkOptions,
     ) -> Result<Self> {
-        let Selection { path, id, report } = open_path(&backend, display.as_ref(), &desc, &options.policy)?;
+        let Selection { path, id, report } = open_path(&backend, &display, &desc, &options.policy)?;
         let layout = FrameLayout::new(&desc, display.caps());
         Ok(Self { backend, display, options, layout, path, id, report, finished: false, retired: None })
     }
@@ -150,7 +150,7 @@ impl Link {
             return Ok(());
         }
         let keep = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
-        let selection = open_path(&self.backend, self.display.as_ref(), &desc, &keep)?;
+        let selection = open_path(&self.backend, &self.display, &desc, &keep)?;
         let old_desc = *self.layout.desc();
         let old = std::mem::replace(&mut self.path, selection.path);
         if std::mem::take(&mut self.finished) {

@@ -9,6 +9,10 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum PathKind {
+    /// The compute API writes the display's own texture or buffer.
+    Direct,
+    /// The compute API exports memory that the display opens.
+    ExternalMemory,
     /// The compute API writes memory that the display reads or maps: no copy by us.
     HostVisible,
     /// Through a pixel buffer object (or its like) of the display.
@@ -22,6 +26,12 @@ pub enum PathKind {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PathId {
+    /// The display's own texture or buffer, opened by the compute API.
+    Direct,
+    /// Memory of the compute device, opened by the display, read by the draw where it lies.
+    ExternalInPlace,
+    /// Memory of the compute device, opened by the display, then uploaded by the display.
+    ExternalUpload,
     /// Mapped memory of the display, written by the kernel, read by the draw where it lies.
     HostVisibleInPlace,
     /// Mapped memory of the display, written by the kernel, then uploaded by the display.
@@ -40,7 +50,10 @@ pub enum PathId {
 
 impl PathId {
     /// Every path.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
+        Self::Direct,
+        Self::ExternalInPlace,
+        Self::ExternalUpload,
         Self::HostVisibleInPlace,
         Self::HostVisibleUpload,
         Self::PinnedInPlace,
@@ -53,6 +66,9 @@ impl PathId {
     /// Name on the command line and in JSON.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Direct => "direct",
+            Self::ExternalInPlace => "external-in-place",
+            Self::ExternalUpload => "external-upload",
             Self::HostVisibleInPlace => "host-visible-in-place",
             Self::HostVisibleUpload => "host-visible-upload",
             Self::PinnedInPlace => "pinned-in-place",

@@ -4,18 +4,20 @@
 //! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
 //! [`crate::verify`] to find out.
 
+mod direct;
 mod host_round_trip;
-mod host_visible;
 mod id;
 mod layout;
 mod pbo_staging;
+mod shared_memory;
 mod table;
 
+pub use direct::Direct;
 pub use host_round_trip::HostRoundTrip;
-pub use host_visible::HostVisible;
 pub use id::{PathId, PathKind};
 pub use layout::{Crossing, FrameLayout};
 pub use pbo_staging::PboStaging;
+pub use shared_memory::SharedMemory;
 pub use table::{PATHS, PathSpec, spec};
 
 use crate::capability::SyncKind;
@@ -24,6 +26,7 @@ use crate::display::{Display, Part, Surface};
 use crate::error::{Error, Result};
 use crate::surface::SurfaceDesc;
 use enum_dispatch::enum_dispatch;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Slots of a ring: one shown, one that the display may still read, one to write.
@@ -34,7 +37,7 @@ pub struct Pairing<'a> {
     /// The side that writes.
     pub backend: &'a Arc<dyn ComputeBackend>,
     /// The side that shows.
-    pub display: &'a dyn Display,
+    pub display: &'a Rc<dyn Display>,
     /// What is shown.
     pub desc: &'a SurfaceDesc,
 }
@@ -78,8 +81,10 @@ pub trait SharingPath {
 /// Every mechanism there is. Closed, so that the per-frame calls are a branch and not a virtual call.
 #[enum_dispatch(SharingPath)]
 pub enum OpenedPath {
-    /// Shared host memory.
-    HostVisible(HostVisible),
+    /// Objects of the display, opened by the compute API.
+    Direct(Direct),
+    /// Linear memory that both sides address.
+    SharedMemory(SharedMemory),
     /// Staging blocks of the display.
     PboStaging(PboStaging),
     /// Client memory.

@@ -1,7 +1,7 @@
 //! The closed table of paths: what each needs of the two sides, as data, and how it is opened.
 
-use super::host_visible::{HostVisible, Owner, Reading};
-use super::{HostRoundTrip, OpenedPath, Pairing, PathId, PathKind, PboStaging};
+use super::shared_memory::{Owner, Reading, SharedMemory};
+use super::{Direct, HostRoundTrip, OpenedPath, Pairing, PathId, PathKind, PboStaging};
 use crate::capability::{HandleType, Support};
 use crate::error::Result;
 use crate::surface::{ImageAccess, SurfaceDesc};
@@ -37,34 +37,55 @@ pub fn spec(id: PathId) -> &'static PathSpec {
 }
 
 /// Every path, in no order of merit; [`crate::select`] ranks them.
-pub static PATHS: [PathSpec; 7] = [
+pub static PATHS: [PathSpec; 10] = [
+    PathSpec {
+        id: PathId::Direct,
+        kind: PathKind::Direct,
+        mechanism: "the kernel writes the display's own texture or buffer: no copy",
+        offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, Giver::Display)),
+        open: |p| Ok(Direct::open(p)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExternalInPlace,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes device memory that the display has opened, the draw reads it: no copy",
+        offer: |p| same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, Giver::Compute)).and(|| offer_in_place(p)),
+        open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::InPlace)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExternalUpload,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes device memory that the display has opened, the display copies: 1 copy",
+        offer: |p| same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, Giver::Compute)),
+        open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::Upload)?.into()),
+    },
     PathSpec {
         id: PathId::HostVisibleInPlace,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes the display's mapped buffer, the draw reads it where it lies: no copy",
         offer: |p| offer_in_place(p).and(|| offer_mapped(p)),
-        open: |p| Ok(HostVisible::open(p, Owner::Display, Reading::InPlace)?.into()),
+        open: |p| Ok(SharedMemory::open(p, Owner::Display, Reading::InPlace)?.into()),
     },
     PathSpec {
         id: PathId::HostVisibleUpload,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes the display's mapped buffer, the display uploads from it: 1 copy",
         offer: offer_mapped,
-        open: |p| Ok(HostVisible::open(p, Owner::Display, Reading::Upload)?.into()),
+        open: |p| Ok(SharedMemory::open(p, Owner::Display, Reading::Upload)?.into()),
     },
     PathSpec {
         id: PathId::PinnedInPlace,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes host pages that the display has pinned, the draw reads them: no copy",
         offer: |p| offer_in_place(p).and(|| offer_pinned(p)),
-        open: |p| Ok(HostVisible::open(p, Owner::Neutral, Reading::InPlace)?.into()),
+        open: |p| Ok(SharedMemory::open(p, Owner::Neutral, Reading::InPlace)?.into()),
     },
     PathSpec {
         id: PathId::PinnedUpload,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes host pages that the display has pinned, the display uploads: 1 copy",
         offer: offer_pinned,
-        open: |p| Ok(HostVisible::open(p, Owner::Neutral, Reading::Upload)?.into()),
+        open: |p| Ok(SharedMemory::open(p, Owner::Neutral, Reading::Upload)?.into()),
     },
     PathSpec {
         id: PathId::PboPersistent,
@@ -115,11 +136,37 @@ fn offer_in_place(p: &Pairing<'_>) -> Support {
     }
 }
 
+/// Which side owns the memory.
+#[derive(Clone, Copy)]
+enum Giver {
+    Compute,
+    Display,
+}
+
+fn offer_both(p: &Pairing<'_>, handle: HandleType, giver: Giver) -> Support {
+    let (compute, display) = (p.backend.caps(), p.display.caps());
+    match giver {
+        Giver::Compute => {
+            named("compute", &compute.can_export(handle)).and(|| named("display", &display.can_import(handle)))
+        }
+        Giver::Display => {
+            named("compute", &compute.can_import(handle)).and(|| named("display", &display.can_export(handle)))
+        }
+    }
+}
+
+/// Memory of one device is not given to another.
+fn same_device(p: &Pairing<'_>) -> Support {
+    let (compute, display) = (p.backend.device(), p.display.device());
+    match (compute.uuid, display.uuid) {
+        (Some(a), Some(b)) => Support::when(a == b, format!("not one device: {compute} is {a}, {display} is {b}")),
+        _ => Support::Yes,
+    }
+}
+
 fn offer_mapped(p: &Pairing<'_>) -> Support {
-    let display = p.display.caps();
-    named("compute", &p.backend.caps().can_import(HandleType::HostPointer))
-        .and(|| named("display", &display.persistent_staging))
-        .and(|| named("display", &display.can_export(HandleType::HostPointer)))
+    named("display", &p.display.caps().persistent_staging)
+        .and(|| offer_both(p, HandleType::HostPointer, Giver::Display))
 }
 
 fn offer_pinned(p: &Pairing<'_>) -> Support {

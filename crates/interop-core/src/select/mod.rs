@@ -11,6 +11,7 @@ use crate::path::{OpenedPath, Pairing, PathId, SharingPath, spec};
 use crate::report::{PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
 use crate::verify::verify;
+use std::rc::Rc;
 use std::sync::Arc;
 use tracing::{debug, info, warn};
 
@@ -41,7 +42,7 @@ pub struct Selection {
 /// [`Error::NoPath`] where none works or the forced one does not; what [`SurfaceDesc::check`] says of `desc`.
 pub fn open_path(
     backend: &Arc<dyn ComputeBackend>,
-    display: &dyn Display,
+    display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
@@ -59,7 +60,7 @@ pub fn open_path(
 /// Tries every path that is offered and reports; that none works is a finding here, not an error.
 pub fn probe(
     backend: &Arc<dyn ComputeBackend>,
-    display: &dyn Display,
+    display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<ProbeReport> {

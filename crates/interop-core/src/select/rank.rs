@@ -9,19 +9,23 @@ use crate::path::PathId;
 /// An order and the reason for it.
 pub(super) struct Rank {
     pub order: &'static str,
-    pub ids: [PathId; 7],
+    pub ids: [PathId; 10],
 }
 
 pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
     use PathId::{
-        HostRoundTrip, HostVisibleInPlace, HostVisibleUpload, PboOrphan, PboPersistent, PinnedInPlace, PinnedUpload,
+        Direct, ExternalInPlace, ExternalUpload, HostRoundTrip, HostVisibleInPlace, HostVisibleUpload, PboOrphan,
+        PboPersistent, PinnedInPlace, PinnedUpload,
     };
     match (compute.is_host_memory(), display.is_host_memory()) {
         (true, true) => Rank {
             order: "both sides use host memory: fewest copies first",
             ids: [
+                Direct,
+                ExternalInPlace,
                 HostVisibleInPlace,
                 PinnedInPlace,
+                ExternalUpload,
                 PinnedUpload,
                 HostVisibleUpload,
                 HostRoundTrip,
@@ -33,6 +37,7 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
         (true, false) => Rank {
             order: "host compute, display with memory of its own: write its mapped buffer, no reads over the bus",
             ids: [
+                Direct,
                 HostVisibleUpload,
                 PinnedUpload,
                 PboPersistent,
@@ -40,12 +45,17 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
                 PboOrphan,
                 HostVisibleInPlace,
                 PinnedInPlace,
+                ExternalUpload,
+                ExternalInPlace,
             ],
         },
-        // Kernels run at the speed of device memory; one asynchronous read into memory the display can fetch.
+        // Frames stay on the device where they can; else one read into memory that the display can fetch.
         (false, _) => Rank {
-            order: "compute with memory of its own: one read into memory that the display fetches from",
+            order: "compute with memory of its own: stay on the device, else one read into memory that the display fetches",
             ids: [
+                Direct,
+                ExternalInPlace,
+                ExternalUpload,
                 PboPersistent,
                 PboOrphan,
                 HostRoundTrip,

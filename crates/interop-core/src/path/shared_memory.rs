@@ -1,10 +1,11 @@
-//! One piece of host memory that both sides address: the kernel writes it, the display reads it, nobody copies.
+//! One piece of linear memory that both sides address: the kernel writes it, the display reads it, nobody copies.
 //!
-//! The memory is the display's (a persistently mapped buffer) or neutral pages that both import (pinned memory). The
-//! display reads it in place, or uploads from it where a texture is needed.
+//! The memory is the display's (a persistently mapped buffer), neutral pages that both import (pinned memory), or the
+//! compute device's (exported by a handle). The display reads it in place, or uploads from it where a texture is
+//! needed.
 
 use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
-use crate::capability::SyncKind;
+use crate::capability::{HandleType, SyncKind};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::{Error, Result};
@@ -25,6 +26,8 @@ pub(super) enum Owner {
     Display,
     /// Pages that the display and the compute side both import.
     Neutral,
+    /// The compute device's, opened by the display.
+    Compute,
 }
 
 /// How the display reads it.
@@ -37,7 +40,7 @@ pub(super) enum Reading {
 }
 
 /// See the module.
-pub struct HostVisible {
+pub struct SharedMemory {
     layout: FrameLayout,
     backend: Arc<dyn ComputeBackend>,
     surface: Box<dyn Surface>,
@@ -50,7 +53,7 @@ pub struct HostVisible {
     next: usize,
 }
 
-impl HostVisible {
+impl SharedMemory {
     pub(super) fn open(pairing: &Pairing<'_>, owner: Owner, reading: Reading) -> Result<Self> {
         let layout = pairing.layout();
         let bytes = layout.frame_bytes()?;
@@ -88,14 +91,19 @@ impl HostVisible {
 
 impl Slot {
     fn open(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<Self> {
-        let kind = match owner {
-            Owner::Display => StagingKind::Persistent,
-            Owner::Neutral => StagingKind::Imported(HostBlock::allocate(bytes)?),
+        let display = pairing.display;
+        let staging = match owner {
+            Owner::Display => display.create_staging(StagingKind::Persistent, bytes)?,
+            Owner::Neutral => display.create_staging(StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)?,
+            Owner::Compute => {
+                let (memory, handle) = pairing.backend.allocate_shared(bytes, HandleType::OpaqueFd)?;
+                let staging = display.create_staging(StagingKind::External(handle), bytes)?;
+                return Ok(Self { memory, staging });
+            }
         };
-        let staging = pairing.display.create_staging(kind, bytes)?;
         let block = staging.host_block().ok_or_else(|| Error::Unsupported {
             operation: "create_staging",
-            device: pairing.display.device().to_string(),
+            device: display.device().to_string(),
             reason: "the block has no fixed address".into(),
         })?;
         let memory = pairing.backend.import_host(&block)?;
@@ -103,7 +111,7 @@ impl Slot {
     }
 }
 
-impl SharingPath for HostVisible {
+impl SharingPath for SharedMemory {
     fn begin(&mut self, part: &Part) -> Result<()> {
         let slot = self.next;
         self.ring[slot].staging.wait()?;
@@ -116,6 +124,7 @@ impl SharingPath for HostVisible {
                 self.layout.in_place(part)?
             }
         };
+        self.ring[slot].memory.acquire()?;
         self.current = Some((slot, crossing));
         Ok(())
     }

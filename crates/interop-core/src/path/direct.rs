@@ -1,0 +1,132 @@
+//! The display's own textures or buffers, opened by the compute API: kernels write what the draw reads.
+//!
+//! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show.
+
+use super::{Crossing, FrameLayout, Pairing, SharingPath};
+use crate::capability::{HandleType, SyncKind};
+use crate::compute::{ComputeBackend, ComputeMemory, Target};
+use crate::display::{Display, Part, Surface};
+use crate::error::Result;
+use std::rc::Rc;
+use std::sync::Arc;
+
+const SLOTS: usize = 2;
+
+struct Slot {
+    /// `None` only while the slot is dropped.
+    memory: Option<Box<dyn ComputeMemory>>,
+    surface: Box<dyn Surface>,
+    display: Rc<dyn Display>,
+}
+
+impl Slot {
+    fn open(pairing: &Pairing<'_>) -> Result<Self> {
+        let surface = pairing.display.create_surface(pairing.desc)?;
+        let handle = surface.export(HandleType::GlObject)?;
+        let memory = pairing.backend.import_surface(&handle, pairing.desc)?;
+        Ok(Self { memory: Some(memory), surface, display: Rc::clone(pairing.display) })
+    }
+
+    fn memory(&mut self) -> Result<&mut dyn ComputeMemory> {
+        match &mut self.memory {
+            Some(memory) => Ok(memory.as_mut()),
+            None => Err(super::not_begun()),
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // The registration goes before the object it names, and only where the display's context can be reached.
+        if let Some(memory) = self.memory.take() {
+            self.display.drop_in_context(Box::new(memory));
+        }
+    }
+}
+
+/// See the module.
+pub struct Direct {
+    layout: FrameLayout,
+    backend: Arc<dyn ComputeBackend>,
+    ring: Vec<Slot>,
+    shown: usize,
+    current: Option<Crossing>,
+}
+
+impl Direct {
+    pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
+        let ring = (0..SLOTS).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
+        let backend = Arc::clone(pairing.backend);
+        Ok(Self { layout: pairing.layout(), backend, ring, shown: 0, current: None })
+    }
+
+    fn next(&self) -> usize {
+        (self.shown + 1) % self.ring.len()
+    }
+
+    /// A part needs the rest of the frame around it, as the display left it.
+    fn copy_forward(&mut self) -> Result<()> {
+        let span = self.layout.whole()?.span();
+        let next = self.next();
+        let [from, to] = self.ring.get_disjoint_mut([self.shown, next]).map_err(|_| super::not_begun())?;
+        let from = from.memory()?;
+        from.acquire()?;
+        let copied = self.backend.copy(from, to.memory()?, span);
+        from.release().and(copied)
+    }
+}
+
+impl SharingPath for Direct {
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        let crossing = self.layout.in_place(part)?;
+        if self.current.is_some() {
+            self.cancel();
+        }
+        let next = self.next();
+        self.ring[next].memory()?.acquire()?;
+        self.current = Some(crossing);
+        if *part != self.layout.full()
+            && let Err(e) = self.copy_forward()
+        {
+            self.cancel();
+            return Err(e);
+        }
+        Ok(())
+    }
+
+    fn target(&mut self) -> Result<Target<'_>> {
+        let view = self.current.as_ref().ok_or_else(super::not_begun)?.kernel;
+        let next = self.next();
+        Target::new(self.ring[next].memory()?, view)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.current.take().ok_or_else(super::not_begun)?;
+        let next = self.next();
+        self.ring[next].memory()?.release()?;
+        self.shown = next;
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        if self.current.take().is_none() {
+            return;
+        }
+        let next = self.next();
+        if let Err(error) = self.ring[next].memory().and_then(|m| m.release()) {
+            tracing::warn!(%error, "a frame that was given up could not be handed back");
+        }
+    }
+
+    fn surface(&self) -> &dyn Surface {
+        self.ring[self.shown].surface.as_ref()
+    }
+
+    fn surface_mut(&mut self) -> &mut dyn Surface {
+        self.ring[self.shown].surface.as_mut()
+    }
+
+    fn sync(&self) -> SyncKind {
+        SyncKind::Implicit
+    }
+}

@@ -1,0 +1,43 @@
+//! The command `pixelferry`: what this machine can do, and a picture to prove it.
+
+mod demo;
+mod probe;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+/// Shows which ways from compute to display really work on this machine, and uses them.
+///
+/// Set PIXELFERRY_LOG (e.g. `info`, `debug`) to see more of what happens.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Try every path between every compute device and every display, prove each by pixels, and report.
+    Probe(probe::Options),
+    /// Compute a picture on the best device and show it in a window, or save it.
+    Demo(demo::Options),
+}
+
+fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_env("PIXELFERRY_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let result = match Cli::parse().command {
+        Command::Probe(options) => probe::run(&options),
+        Command::Demo(options) => demo::run(options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

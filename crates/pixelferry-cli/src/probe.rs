@@ -1,0 +1,74 @@
+//! `pixelferry probe`.
+
+use crate::table;
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc};
+use std::error::Error;
+use std::io::Write as _;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Size of the picture that is tried, in pixels.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = parse_size)]
+    size: (u32, u32),
+    /// Pixel format that is tried.
+    #[arg(long, value_name = "FORMAT", default_value = "RGBA8", value_parser = parse_format)]
+    format: PixelFormat,
+    /// Ask for a texture: paths that let the draw read linear memory are left out.
+    #[arg(long)]
+    texture: bool,
+    /// Try a vertex or storage buffer of this many bytes, not a picture.
+    #[arg(long, value_name = "BYTES", conflicts_with_all = ["size", "format", "texture"])]
+    buffer: Option<u64>,
+}
+
+pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let (width, height) = text.split_once(['x', 'X']).ok_or("give it as WIDTHxHEIGHT, e.g. 1920x1080")?;
+    let side = |s: &str| match s.parse::<u32>() {
+        Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
+        Ok(n) => Ok(n),
+        Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
+    };
+    Ok((side(width)?, side(height)?))
+}
+
+fn parse_format(text: &str) -> Result<PixelFormat, String> {
+    PixelFormat::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+        format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", "))
+    })
+}
+
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let desc = match options.buffer {
+        Some(bytes) => SurfaceDesc::buffer(bytes),
+        None => {
+            let (width, height) = options.size;
+            let access = if options.texture { ImageAccess::Texture } else { ImageAccess::Any };
+            SurfaceDesc::Image(ImageDesc::new(width, height, options.format).with_access(access))
+        }
+    };
+    let report = pixelferry::probe(&desc)?;
+    let text = if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { table::report(&report) };
+    // A closed pipe (`| head`) is not our failure.
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_or_refused_with_a_reason() {
+        assert_eq!(parse_size("1920x1080"), Ok((1920, 1080)));
+        for wrong in ["", "1920", "0x4", "4x0", "x", "-1x3", "99999999999x1", "3x4x5"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_format("rgba16f"), Ok(PixelFormat::Rgba16F));
+        assert!(parse_format("bgra8").unwrap_err().contains("RGBA8"));
+    }
+}

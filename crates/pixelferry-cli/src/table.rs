@@ -1,0 +1,74 @@
+//! The report as text for a terminal.
+
+use pixelferry::{Availability, DeviceIdentity, ProbeReport, SystemReport};
+use std::fmt::Write as _;
+
+pub fn report(report: &SystemReport) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut text, report);
+    text
+}
+
+fn write(out: &mut String, report: &SystemReport) -> std::fmt::Result {
+    writeln!(out, "pixelferry {}, tried with: {}", report.version, report.surface)?;
+    writeln!(out, "\nCompute")?;
+    for backend in &report.backends {
+        availability(out, &backend.api.to_string(), &backend.availability)?;
+        for device in &backend.devices {
+            identity(out, device)?;
+        }
+    }
+    writeln!(out, "\nDisplay")?;
+    for display in &report.displays {
+        availability(out, display.kind, &display.availability)?;
+        if let Some(device) = &display.device {
+            identity(out, device)?;
+        }
+    }
+    for pairing in &report.pairings {
+        paths(out, pairing)?;
+    }
+    for problem in &report.problems {
+        writeln!(out, "\nproblem: {problem}")?;
+    }
+    match &report.chosen {
+        Some(c) => writeln!(out, "\nBy default: {} -> {} by {}\n  {}", c.compute, c.display, c.path, c.why),
+        None => writeln!(out, "\nNo path works on this machine; the reasons are above."),
+    }
+}
+
+fn availability(out: &mut String, name: &str, availability: &Availability) -> std::fmt::Result {
+    match availability {
+        Availability::Available => writeln!(out, "  {name}: available"),
+        Availability::Unavailable { reason, hint } => {
+            writeln!(out, "  {name}: unavailable: {reason}")?;
+            if hint.is_empty() { Ok(()) } else { writeln!(out, "      {hint}") }
+        }
+    }
+}
+
+fn identity(out: &mut String, device: &DeviceIdentity) -> std::fmt::Result {
+    let kind = if device.software { "software" } else { "hardware" };
+    writeln!(out, "      {} ({kind}, {} memory)", device.name, device.memory)?;
+    writeln!(out, "        {}, {}", device.vendor, device.driver)?;
+    if let Some(uuid) = device.uuid {
+        writeln!(out, "        uuid {uuid}")?;
+    }
+    if let Some(pci) = &device.pci {
+        writeln!(out, "        pci {pci}")?;
+    }
+    Ok(())
+}
+
+fn paths(out: &mut String, pairing: &ProbeReport) -> std::fmt::Result {
+    writeln!(out, "\n{} -> {}", pairing.compute, pairing.display)?;
+    writeln!(out, "  order: {}", pairing.order)?;
+    for path in &pairing.paths {
+        writeln!(out, "  {:<22} {:<14} {}", path.id, path.state.word(), path.state.detail())?;
+    }
+    for d in &pairing.diagnoses {
+        writeln!(out, "  {}: {}. {}.", d.name, d.finding, d.advice)?;
+    }
+    Ok(())
+}

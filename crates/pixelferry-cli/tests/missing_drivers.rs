@@ -1,0 +1,139 @@
+//! `pixelferry probe --json` and `demo` with this and that driver missing: the right answer, never a crash.
+
+use pixelferry_tests::{Driver, need};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
+
+fn empty_folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn run(arguments: &[&str], env: &[(&str, &str)]) -> Output {
+    Command::new(BIN).args(arguments).env_remove("DISPLAY").envs(env.iter().copied()).output().unwrap()
+}
+
+fn probe(env: &[(&str, &str)]) -> Value {
+    let output = run(&["probe", "--json", "--size", "64x48"], env);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}: {stderr}", output.status);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"))
+}
+
+fn backend<'a>(report: &'a Value, api: &str) -> &'a Value {
+    let backends = report["backends"].as_array().unwrap();
+    backends.iter().find(|b| b["api"] == api).unwrap()
+}
+
+/// The device that OpenCL reports, or why it has none.
+fn opencl_device(report: &Value) -> Result<String, String> {
+    let opencl = backend(report, "opencl");
+    match opencl["status"].as_str() {
+        Some("available") => Ok(opencl["devices"][0]["driver"].to_string() + &opencl["devices"][0]["name"].to_string()),
+        _ => Err(opencl["reason"].to_string()),
+    }
+}
+
+/// Whatever is missing, threads compute into memory, each path says where it stands, and one is chosen.
+fn check_report(report: &Value) {
+    assert_eq!(backend(report, "cpu")["status"], "available");
+    assert!(!report["chosen"]["path"].is_null(), "{report:#}");
+    for pairing in report["pairings"].as_array().unwrap() {
+        assert_eq!(pairing["paths"].as_array().unwrap().len(), 7);
+        let chosen = pairing["paths"].as_array().unwrap().iter().filter(|p| p["state"] == "chosen").count();
+        assert_eq!(chosen, 1, "{pairing:#}");
+        for path in pairing["paths"].as_array().unwrap() {
+            let state = path["state"].as_str().unwrap();
+            assert!(["not-offered", "chosen", "verified"].contains(&state), "{path:#}");
+            if state == "not-offered" {
+                assert!(path["reason"].as_str().unwrap().len() > 10, "{path:#}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pocl_alone() {
+    let report = probe(&[("OCL_ICD_VENDORS", "pocl.icd")]);
+    check_report(&report);
+    if let Some(device) = need(Driver::Pocl, opencl_device(&report)) {
+        assert!(device.contains("PoCL") || device.contains("pocl"), "{device}");
+        assert_eq!(report["chosen"]["compute"]["api"], "opencl");
+    }
+}
+
+#[test]
+fn rusticl_alone() {
+    let report = probe(&[("OCL_ICD_VENDORS", "rusticl.icd"), ("RUSTICL_ENABLE", "llvmpipe")]);
+    check_report(&report);
+    if let Some(device) = need(Driver::Rusticl, opencl_device(&report)) {
+        assert!(device.contains("rusticl") || device.contains("llvmpipe"), "{device}");
+        assert_eq!(report["chosen"]["compute"]["api"], "opencl");
+    }
+}
+
+#[test]
+fn an_empty_icd_folder_is_a_reason_with_a_remedy() {
+    let folder = empty_folder("no-icd");
+    let report = probe(&[("OCL_ICD_VENDORS", folder.to_str().unwrap())]);
+    check_report(&report);
+    let opencl = backend(&report, "opencl");
+    assert_eq!(opencl["status"], "unavailable");
+    assert!(opencl["hint"].as_str().unwrap().contains("pocl-opencl-icd"), "{opencl:#}");
+    assert_eq!(report["chosen"]["compute"]["api"], "cpu");
+}
+
+#[test]
+fn no_opencl_library_is_a_reason_with_a_remedy() {
+    let report = probe(&[("OPENCL_DYLIB_PATH", "/nonexistent/libOpenCL.so")]);
+    check_report(&report);
+    let opencl = backend(&report, "opencl");
+    assert_eq!(opencl["status"], "unavailable");
+    assert!(opencl["hint"].as_str().unwrap().contains("ocl-icd-libopencl1"), "{opencl:#}");
+    assert_eq!(report["chosen"]["compute"]["api"], "cpu");
+}
+
+#[test]
+fn no_egl_vendor_leaves_the_display_in_memory() {
+    let report = probe(&[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"), ("OCL_ICD_VENDORS", "pocl.icd")]);
+    check_report(&report);
+    let displays = report["displays"].as_array().unwrap();
+    let gl = displays.iter().find(|d| d["kind"] == "gl-headless").unwrap();
+    assert_eq!(gl["status"], "unavailable", "{gl:#}");
+    assert!(gl["hint"].as_str().unwrap().contains("libegl1"), "{gl:#}");
+    assert_eq!(report["chosen"]["display"]["api"], "cpu");
+}
+
+#[test]
+fn a_picture_is_made_with_nothing_there() {
+    let folder = empty_folder("nothing");
+    let out = folder.join("nothing.png");
+    let output = run(
+        &["demo", "--headless", "--size", "160x120", "--frames", "2", "--out", out.to_str().unwrap()],
+        &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"), ("OPENCL_DYLIB_PATH", "/nonexistent/libOpenCL.so")],
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("path"), "the path in use is not said: {said}");
+    let picture = image::open(&out).unwrap().into_rgb8();
+    assert_eq!(picture.dimensions(), (160, 120));
+    let first = *picture.get_pixel(0, 0);
+    assert!(picture.pixels().any(|p| *p != first), "the picture has one colour only");
+}
+
+#[test]
+fn wrong_arguments_are_explained() {
+    for arguments in [&["probe", "--size", "0x4"][..], &["probe", "--format", "BGRA"], &["demo", "--path", "magic"]] {
+        let output = run(arguments, &[]);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("error:") && said.contains("--"), "{said}");
+    }
+    let output = run(&["probe", "--buffer", "0"], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("at least 1"));
+}

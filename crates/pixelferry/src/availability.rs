@@ -1,0 +1,30 @@
+//! Yes, or no with a reason and what to do, as data.
+
+use interop_core::Error;
+use serde::Serialize;
+
+/// Whether an API can be used on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "kebab-case")]
+pub enum Availability {
+    /// It can.
+    Available,
+    /// It cannot.
+    Unavailable {
+        /// How that was found out.
+        reason: String,
+        /// What the user can do about it; may be empty.
+        hint: String,
+    },
+}
+
+impl From<&Error> for Availability {
+    fn from(e: &Error) -> Self {
+        match e {
+            Error::Unavailable { reason, hint, .. } => {
+                Self::Unavailable { reason: reason.clone(), hint: hint.clone() }
+            }
+            other => Self::Unavailable { reason: other.to_string(), hint: String::new() },
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Everything about this machine in one report.
+
+use crate::backends::{BackendStatus, backend_status, open_all_backends};
+use crate::displays::{DisplayStatus, open_all_headless};
+use interop_core::{DeviceIdentity, PathId, Policy, ProbeReport, Result, SurfaceDesc, select};
+use serde::Serialize;
+
+/// What [`probe`] found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SystemReport {
+    /// Version of this library.
+    pub version: &'static str,
+    /// What every pairing was tried with.
+    pub surface: SurfaceDesc,
+    /// Compute APIs.
+    pub backends: Vec<BackendStatus>,
+    /// Displays that need no window.
+    pub displays: Vec<DisplayStatus>,
+    /// Every compute device with every display, the pairing that is taken by default first.
+    pub pairings: Vec<ProbeReport>,
+    /// Devices that were listed but did not open, and other trouble on the way.
+    pub problems: Vec<String>,
+    /// What a program that does not ask for anything gets.
+    pub chosen: Option<Chosen>,
+}
+
+/// The default choice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chosen {
+    /// The side that writes.
+    pub compute: DeviceIdentity,
+    /// The side that shows.
+    pub display: DeviceIdentity,
+    /// How frames cross.
+    pub path: PathId,
+    /// Why this path.
+    pub why: String,
+}
+
+/// Tries every path between every compute device and every display without a window, proving each by pixels.
+///
+/// # Errors
+/// Only for a `desc` that no surface can have; missing drivers are findings.
+pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
+    desc.byte_len("probe")?;
+    let (mut backends, errors) = open_all_backends();
+    // The order of BackendChoice::Auto: hardware before programs; otherwise as listed.
+    backends.sort_by_key(|b| b.device().software);
+    let (displays, display_status) = open_all_headless();
+    let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let mut pairings = Vec::new();
+    for display in &displays {
+        for backend in &backends {
+            match select::probe(backend, &display.display(), desc, &Policy::default()) {
+                Ok(report) => pairings.push(report),
+                Err(e) => problems.push(format!("{} -> {}: {e}", backend.device(), display.display().device())),
+            }
+        }
+    }
+    let chosen = pairings.iter().find_map(|p| {
+        let path = p.chosen()?;
+        Some(Chosen {
+            compute: p.compute.clone(),
+            display: p.display.clone(),
+            path: path.id,
+            why: path.state.detail(),
+        })
+    });
+    Ok(SystemReport {
+        version: env!("CARGO_PKG_VERSION"),
+        surface: *desc,
+        backends: backend_status(),
+        displays: display_status,
+        pairings,
+        problems,
+        chosen,
+    })
+}

@@ -1,0 +1,28 @@
+//! A picture or a video, filtered on the device.
+
+use clap::Parser;
+use pixelferry_examples::scenes::filter::{Filter, FilterScene};
+use pixelferry_examples::{Options, run};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Filter a picture (PNG, JPEG) or a video (Y4M) on the device and show it.
+#[derive(Parser)]
+struct Cli {
+    /// The file; without one, the sample picture.
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/sample.png"))]
+    file: PathBuf,
+    /// What to do with it.
+    #[arg(long, value_enum, default_value_t)]
+    filter: Filter,
+    #[command(flatten)]
+    options: Options,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let (size, link) = (cli.options.size_or(1280, 720), cli.options.link_options());
+    run(&cli.options, size, |backend, display| {
+        Ok(Box::new(FilterScene::open(backend, display, &cli.file, cli.filter, link)?))
+    })
+}

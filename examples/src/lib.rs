@@ -1,0 +1,11 @@
+//! The examples' scenes, and the loop that shows any of them in a window or saves it as a picture.
+
+pub mod options;
+pub mod runner;
+pub mod scene;
+pub mod scenes;
+pub mod video;
+
+pub use options::Options;
+pub use runner::run;
+pub use scene::{Scene, SceneError};

@@ -1,0 +1,113 @@
+//! What every example understands on the command line.
+
+use clap::{Args, ValueEnum};
+use pixelferry::{BackendChoice, DisplayChoice, LinkOptions, PathId, Policy};
+use std::path::PathBuf;
+
+/// Options of every example.
+#[derive(Debug, Clone, Args)]
+pub struct Options {
+    /// Open no window; draw off screen and save the last frame.
+    #[arg(long)]
+    pub headless: bool,
+    /// Where to save the picture; the ending says the format (.png, .jpg).
+    #[arg(long, value_name = "FILE", requires = "headless")]
+    pub out: Option<PathBuf>,
+    /// Size of the picture or window in pixels.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
+    pub size: Option<(u32, u32)>,
+    /// Stop after so many frames. [default: 30 headless, else endless]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+    /// Where to compute.
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+    /// What to draw with when there is no window.
+    #[arg(long, value_enum, default_value_t, requires = "headless")]
+    pub display: Display,
+    /// Take this path from compute to display, or fail and say which others work.
+    #[arg(long, value_name = "PATH", value_parser = parse_path)]
+    pub path: Option<PathId>,
+}
+
+/// Where to compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Backend {
+    /// The best there is.
+    #[default]
+    Auto,
+    /// OpenCL.
+    Opencl,
+    /// Threads.
+    Cpu,
+}
+
+/// What to draw with when there is no window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Display {
+    /// OpenGL, else memory.
+    #[default]
+    Auto,
+    /// OpenGL.
+    Gl,
+    /// Plain memory.
+    Memory,
+}
+
+impl Options {
+    /// Size asked for, or the scene's own.
+    pub fn size_or(&self, width: u32, height: u32) -> (u32, u32) {
+        self.size.unwrap_or((width, height))
+    }
+
+    /// The backend asked for.
+    pub fn backend_choice(&self) -> BackendChoice {
+        match self.backend {
+            Backend::Auto => BackendChoice::Auto,
+            Backend::Opencl => BackendChoice::OpenCl,
+            Backend::Cpu => BackendChoice::Cpu,
+        }
+    }
+
+    /// The display asked for.
+    pub fn display_choice(&self) -> DisplayChoice {
+        match self.display {
+            Display::Auto => DisplayChoice::Auto,
+            Display::Gl => DisplayChoice::Gl,
+            Display::Memory => DisplayChoice::Memory,
+        }
+    }
+
+    /// How links are opened.
+    pub fn link_options(&self) -> LinkOptions {
+        LinkOptions { policy: Policy { force: self.path, ..Policy::default() } }
+    }
+}
+
+/// Reads `WIDTHxHEIGHT`, in pixels.
+pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let (width, height) = text.split_once(['x', 'X']).ok_or("give it as WIDTHxHEIGHT, e.g. 1920x1080")?;
+    let side = |s: &str| match s.parse::<u32>() {
+        Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
+        Ok(n) => Ok(n),
+        Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
+    };
+    Ok((side(width)?, side(height)?))
+}
+
+fn parse_path(text: &str) -> Result<PathId, String> {
+    text.parse().map_err(|e: pixelferry::Error| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_or_refused_with_a_reason() {
+        assert_eq!(parse_size("1920x1080"), Ok((1920, 1080)));
+        for wrong in ["", "1920", "0x4", "4x0", "x", "-1x3", "99999999999x1", "3x4x5"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

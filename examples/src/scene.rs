@@ -1,0 +1,60 @@
+//! What the loop asks of a scene.
+
+use pixelferry::gl::{GlDisplay, Viewport};
+use pixelferry::{Link, SaveError};
+use std::path::PathBuf;
+
+/// Why a scene ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SceneError {
+    /// Compute or display.
+    #[error(transparent)]
+    Core(#[from] pixelferry::Error),
+    /// The result could not be saved.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// A picture could not be read.
+    #[error("cannot read the picture {}: {source}", path.display())]
+    Picture {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: image::ImageError,
+    },
+    /// A video could not be read.
+    #[error("cannot read the video {}: {reason}", path.display())]
+    Video {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The scene draws with OpenGL itself.
+    #[error("{0} draws with OpenGL, but there is only plain memory to draw in; install libegl1 and libgl1-mesa-dri")]
+    NeedsOpenGl(&'static str),
+    /// A shader of the scene's did not build.
+    #[error("the scene's shader did not build: {0}")]
+    Shader(String),
+}
+
+/// Something that is computed and shown.
+pub trait Scene {
+    /// Name for titles.
+    fn name(&self) -> &'static str;
+
+    /// Computes the next frame, for a time in seconds, and finishes it. `false`: there are no more, and none was
+    /// finished.
+    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError>;
+
+    /// The way its frames go.
+    fn link(&mut self) -> &mut Link;
+
+    /// Draws the shown frame into the framebuffer bound now.
+    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
+
+    /// One line on where things stand, for a progress line.
+    fn status(&self) -> Option<String> {
+        None
+    }
+}

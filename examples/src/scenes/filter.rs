@@ -1,0 +1,142 @@
+//! A picture or a video, filtered on the device.
+//!
+//! `gaussian` blurs in two passes through float memory, `sobel` shows the strength of edges, `edges` does the one
+//! and then the other. Video frames arrive as YUV planes and are turned into RGB on the device too.
+
+mod kernels;
+mod stages;
+
+use crate::scene::{Scene, SceneError};
+use crate::video::Video;
+use pixelferry::gl::{DrawOptions, Fit, GlDisplay, Viewport};
+use pixelferry::{
+    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Link, LinkOptions, PixelFormat,
+    SurfaceDesc,
+};
+use stages::Stages;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Which filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Filter {
+    /// Gaussian blur, radius 6, sigma 2.5.
+    Gaussian,
+    /// Strength of edges.
+    Sobel,
+    /// Blurred, then edges: less noise.
+    #[default]
+    Edges,
+}
+
+/// Where frames come from.
+enum Input {
+    /// Once, already on the device.
+    Picture,
+    /// One after the other, from a file.
+    Video(Video),
+}
+
+/// See the module.
+pub struct FilterScene {
+    link: Link,
+    input: Input,
+    stages: Stages,
+}
+
+/// True for files that are read as video.
+pub fn is_video(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
+}
+
+impl FilterScene {
+    /// Reads the file and prepares the device.
+    pub fn open(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        path: &Path,
+        filter: Filter,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        if is_video(path) {
+            let video = Video::open(path)?;
+            let stages = Stages::new(&backend, video.extent(), filter)?;
+            return Self::new(backend, display, Input::Video(video), stages, options);
+        }
+        let picture =
+            image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?.into_rgba8();
+        let mut stages = Stages::new(&backend, Extent::new(picture.width(), picture.height()), filter)?;
+        stages.source_mut().write(0, &picture)?;
+        Self::new(backend, display, Input::Picture, stages, options)
+    }
+
+    fn new(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        input: Input,
+        stages: Stages,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        let Extent { width, height } = stages.extent();
+        let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
+        Ok(Self { link, input, stages })
+    }
+
+    /// Size of the picture or video.
+    pub fn extent(&self) -> Extent {
+        self.stages.extent()
+    }
+
+    /// Number of frames of the video, where it is known and one.
+    pub fn video_frames(&self) -> Option<u64> {
+        match &self.input {
+            Input::Picture => None,
+            Input::Video(video) => Some(video.frames()),
+        }
+    }
+}
+
+impl Scene for FilterScene {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn advance(&mut self, _seconds: f32) -> Result<bool, SceneError> {
+        let backend = Arc::clone(self.link.backend());
+        if let Input::Video(video) = &mut self.input {
+            let Some(frame) = video.next_frame()? else { return Ok(false) };
+            self.stages.load_yuv(backend.as_ref(), &frame)?;
+        }
+        let mut frame = self.link.acquire()?;
+        self.stages.run(backend.as_ref(), &mut frame)?;
+        frame.finish()?;
+        Ok(true)
+    }
+
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
+        let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, &options)?)
+    }
+
+    fn status(&self) -> Option<String> {
+        match &self.input {
+            Input::Picture => None,
+            Input::Video(video) => Some(format!("frame {} of {}", video.position(), video.frames())),
+        }
+    }
+}
+
+/// Memory for `extent` pixels of `format`.
+fn image_memory(
+    backend: &Arc<dyn ComputeBackend>,
+    extent: Extent,
+    format: PixelFormat,
+) -> pixelferry::Result<Box<dyn ComputeMemory>> {
+    backend.allocate(SurfaceDesc::image(extent.width, extent.height, format).byte_len("filter")?)
+}

@@ -1,0 +1,146 @@
+//! The filter's kernels. Pixels outside the picture are those of its edge.
+
+use pixelferry::{CpuKernelExt, KernelSource};
+
+/// Radius of the blur in pixels.
+pub const RADIUS: i32 = 6;
+const SIGMA: f32 = 2.5;
+
+/// Weights of the blur from `-RADIUS` to `RADIUS`; they add up to 1.
+pub fn weights() -> Vec<f32> {
+    let bell: Vec<f32> = (-RADIUS..=RADIUS).map(|i| (-((i * i) as f32) / (2.0 * SIGMA * SIGMA)).exp()).collect();
+    let sum: f32 = bell.iter().sum();
+    bell.into_iter().map(|w| w / sum).collect()
+}
+
+/// Index of a pixel, moved inside the picture.
+fn at(x: i32, y: i32, width: u32, height: u32) -> usize {
+    let x = x.clamp(0, width as i32 - 1) as usize;
+    let y = y.clamp(0, height as i32 - 1) as usize;
+    y * width as usize + x
+}
+
+fn to_u8(v: f32) -> u8 {
+    v.round_ties_even() as u8
+}
+
+/// RGBA8 to RGBA32F, blurred along rows.
+pub fn gauss_rows() -> KernelSource {
+    KernelSource::new("gauss_rows")
+        .opencl_c(
+            "kernel void gauss_rows(PF_IMAGE(float4, out), global const uchar4* in, global const float* w, int r) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x >= out_width || y >= out_height) return;
+               float4 sum = 0.0f;
+               for (int i = -r; i <= r; i++)
+                 sum += w[i + r] * convert_float4(in[y * out_width + clamp(x + i, 0, out_width - 1)]);
+               PF_STORE(out, x, y, sum);
+             }",
+        )
+        .cpu_image(|out, args| {
+            let (input, weights, r) = (args.memory::<[u8; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
+            let (width, height) = (out.width(), out.height());
+            out.par_pixels(|x, y| {
+                let mut sum = [0.0_f32; 4];
+                for (i, w) in (-r..=r).zip(weights) {
+                    let pixel = input[at(x as i32 + i, y as i32, width, height)];
+                    sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += w * f32::from(p));
+                }
+                sum
+            })
+        })
+}
+
+/// RGBA32F to RGBA8, blurred along columns.
+pub fn gauss_columns() -> KernelSource {
+    KernelSource::new("gauss_columns")
+        .opencl_c(
+            "kernel void gauss_columns(PF_IMAGE(uchar4, out), global const float4* in, global const float* w, int r) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x >= out_width || y >= out_height) return;
+               float4 sum = 0.0f;
+               for (int i = -r; i <= r; i++)
+                 sum += w[i + r] * in[clamp(y + i, 0, out_height - 1) * out_width + x];
+               PF_STORE(out, x, y, convert_uchar4_sat_rte(sum));
+             }",
+        )
+        .cpu_image(|out, args| {
+            let (input, weights, r) = (args.memory::<[f32; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
+            let (width, height) = (out.width(), out.height());
+            out.par_pixels(|x, y| {
+                let mut sum = [0.0_f32; 4];
+                for (i, w) in (-r..=r).zip(weights) {
+                    let pixel = input[at(x as i32, y as i32 + i, width, height)];
+                    sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += w * p);
+                }
+                sum.map(to_u8)
+            })
+        })
+}
+
+/// RGBA8 to RGBA8: strength of the brightness gradient as grey.
+pub fn sobel() -> KernelSource {
+    KernelSource::new("sobel")
+        .opencl_c(
+            "float luma(global const uchar4* in, int x, int y, int width, int height) {
+               uchar4 p = in[clamp(y, 0, height - 1) * width + clamp(x, 0, width - 1)];
+               return 0.2126f * p.x + 0.7152f * p.y + 0.0722f * p.z;
+             }
+             kernel void sobel(PF_IMAGE(uchar4, out), global const uchar4* in, float gain) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x >= out_width || y >= out_height) return;
+               float l[3][3];
+               for (int j = 0; j < 3; j++)
+                 for (int i = 0; i < 3; i++) l[j][i] = luma(in, x + i - 1, y + j - 1, out_width, out_height);
+               float gx = l[0][2] + 2.0f * l[1][2] + l[2][2] - l[0][0] - 2.0f * l[1][0] - l[2][0];
+               float gy = l[2][0] + 2.0f * l[2][1] + l[2][2] - l[0][0] - 2.0f * l[0][1] - l[0][2];
+               uchar v = convert_uchar_sat_rte(gain * sqrt(gx * gx + gy * gy));
+               PF_STORE(out, x, y, (uchar4)(v, v, v, 255));
+             }",
+        )
+        .cpu_image(|out, args| {
+            let (input, gain) = (args.memory::<[u8; 4]>(0)?, args.f32(1)?);
+            let (width, height) = (out.width(), out.height());
+            let luma = |x: i32, y: i32| {
+                let [r, g, b, _] = input[at(x, y, width, height)].map(f32::from);
+                0.2126 * r + 0.7152 * g + 0.0722 * b
+            };
+            out.par_pixels(|x, y| {
+                let l = [-1, 0, 1].map(|j| [-1, 0, 1].map(|i| luma(x as i32 + i, y as i32 + j)));
+                let gx = l[0][2] + 2.0 * l[1][2] + l[2][2] - l[0][0] - 2.0 * l[1][0] - l[2][0];
+                let gy = l[2][0] + 2.0 * l[2][1] + l[2][2] - l[0][0] - 2.0 * l[0][1] - l[0][2];
+                let v = to_u8(gain * (gx * gx + gy * gy).sqrt());
+                [v, v, v, 255]
+            })
+        })
+}
+
+/// Planes of 8-bit YUV (BT.601, studio range, as Y4M files hold) to RGBA8. `sx`, `sy`: log2 of the chroma's
+/// subsampling.
+pub fn yuv_to_rgba() -> KernelSource {
+    KernelSource::new("yuv_to_rgba")
+        .opencl_c(
+            "kernel void yuv_to_rgba(PF_IMAGE(uchar4, out), global const uchar* ys, global const uchar* us,
+                                     global const uchar* vs, int sx, int sy) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x >= out_width || y >= out_height) return;
+               int c = (y >> sy) * ((out_width + (1 << sx) - 1) >> sx) + (x >> sx);
+               float l = 1.164384f * (ys[y * out_width + x] - 16.0f), u = us[c] - 128.0f, v = vs[c] - 128.0f;
+               float4 rgba = (float4)(l + 1.596027f * v, l - 0.391762f * u - 0.812968f * v, l + 2.017232f * u, 255.0f);
+               PF_STORE(out, x, y, convert_uchar4_sat_rte(rgba));
+             }",
+        )
+        .cpu_image(|out, args| {
+            let (ys, us, vs) = (args.memory::<u8>(0)?, args.memory::<u8>(1)?, args.memory::<u8>(2)?);
+            let (sx, sy) = (args.i32(3)?, args.i32(4)?);
+            let width = out.width() as usize;
+            let chroma_width = (width + (1 << sx) - 1) >> sx;
+            out.par_pixels(|x, y| {
+                let c = (y as usize >> sy) * chroma_width + (x as usize >> sx);
+                let l = 1.164_384 * (f32::from(ys[y as usize * width + x as usize]) - 16.0);
+                let (u, v) = (f32::from(us[c]) - 128.0, f32::from(vs[c]) - 128.0);
+                let (r, g, b) = (l + 1.596_027 * v, l - 0.391_762 * u - 0.812_968 * v, l + 2.017_232 * u);
+                [to_u8(r), to_u8(g), to_u8(b), 255]
+            })
+        })
+}

@@ -1,0 +1,7 @@
+//! A link stays on the thread of its display.
+
+fn main() {}
+
+fn misuse(link: pixelferry::Link) {
+    std::thread::spawn(move || drop(link));
+}

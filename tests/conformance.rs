@@ -1,0 +1,68 @@
+//! The conformance suite over every backend, display and path of this machine.
+
+use interop_core::conformance::{Row, Table, run};
+use pixelferry::{ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, open_headless, opencl};
+use pixelferry_tests::{Driver, in_child, need};
+use std::sync::Arc;
+
+/// Every display without a window.
+fn displays() -> Vec<Headless> {
+    let gl = need(Driver::Egl, open_headless(DisplayChoice::Gl));
+    gl.into_iter().chain([Headless::Memory(MemoryDisplay::new())]).collect()
+}
+
+/// Runs, prints and judges; returns the rows.
+fn check(backend: &Arc<dyn ComputeBackend>) -> Vec<Row> {
+    let mut all = Vec::new();
+    for display in displays() {
+        all.extend(run(backend, &display.display()));
+    }
+    let table = Table(&all);
+    println!("{table}");
+    let (passed, failed, _) = table.counts();
+    assert_eq!(failed, 0, "see the table");
+    assert!(passed > 0, "nothing ran");
+    all
+}
+
+#[test]
+fn on_threads() {
+    check(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
+fn child_opencl() {
+    let backend = match opencl::OpenClBackend::open_best() {
+        Ok(backend) => backend,
+        Err(e) => {
+            println!("NO DRIVER: {e}");
+            return;
+        }
+    };
+    println!("RAN ON {}", backend.device());
+    check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
+}
+
+fn on(driver: Driver) {
+    let child = in_child("child_opencl", Some(driver), &[]).unwrap();
+    println!("{}", child.output);
+    let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
+        Some(line) => Err(line.to_owned()),
+        None => Ok(()),
+    };
+    if need(driver, found).is_some() {
+        assert!(child.success, "the suite failed or the process ended early on {}", driver.name());
+        assert!(child.output.contains("RAN ON"), "the suite did not run");
+    }
+}
+
+#[test]
+fn on_pocl() {
+    on(Driver::Pocl);
+}
+
+#[test]
+fn on_rusticl() {
+    on(Driver::Rusticl);
+}

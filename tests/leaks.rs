@@ -1,0 +1,146 @@
+//! 10 000 frames and 200 resizes by every path: memory, file descriptors and GL objects stay flat.
+
+use pixelferry::{
+    Arg, ComputeBackend, CpuBackend, CpuKernelExt, DisplayChoice, ImageAccess, ImageDesc, KernelSource, Link,
+    LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, open_headless, opencl,
+};
+use pixelferry_tests::{Driver, in_child, need};
+use std::fs;
+use std::sync::Arc;
+
+const FRAMES: u32 = 10_000;
+const FRAMES_PER_RESIZE: u32 = 50;
+/// Drivers fill caches in the beginning.
+const WARM_UP: u32 = 2_000;
+/// Pages that the allocator keeps here and there.
+const RSS_SLACK: u64 = 6 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Usage {
+    rss: u64,
+    descriptors: usize,
+    gl_objects: Option<String>,
+}
+
+fn usage(gl: Option<&pixelferry::gl::GlDisplay>) -> Usage {
+    let statm = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
+    Usage {
+        rss: pages * 4096,
+        descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
+        gl_objects: gl.map(|gl| format!("{:?}", gl.object_counts())),
+    }
+}
+
+fn desc(size: u32) -> SurfaceDesc {
+    // The same few sizes come round, and the largest is seen in the warm-up.
+    let width = 64 + 16 * (size % 4);
+    SurfaceDesc::Image(ImageDesc::new(width, 48, PixelFormat::Rgba8).with_access(ImageAccess::Any))
+}
+
+fn source() -> KernelSource {
+    KernelSource::new("ramp")
+        .opencl_c(
+            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
+             }",
+        )
+        .cpu_image(|out, args| {
+            let n = args.u32(0)?;
+            out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
+        })
+}
+
+fn run(backend: &Arc<dyn ComputeBackend>) {
+    let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let gl = screen.gl().map(|gl| gl.as_ref());
+    let kernel = backend.build(&source()).unwrap();
+    let mut ran = 0;
+    for path in PathId::ALL {
+        let nothing_open = usage(gl).gl_objects;
+        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let mut link = match Link::open(Arc::clone(backend), screen.display(), desc(0), options) {
+            Ok(link) => link,
+            Err(e) => {
+                println!("SKIPPED {path}: {e}");
+                continue;
+            }
+        };
+        let mut before = None;
+        for frame in 0..FRAMES {
+            if frame % FRAMES_PER_RESIZE == 0 {
+                link.resize(desc(frame / FRAMES_PER_RESIZE)).unwrap();
+            }
+            let mut next = link.acquire().unwrap();
+            next.launch(kernel.as_ref(), &[Arg::U32(frame)]).unwrap();
+            next.finish().unwrap();
+            // A viewer looks now and then.
+            if frame % 500 == 499 {
+                assert_eq!(link.read_back().unwrap()[2], frame as u8, "{path}: a stale frame");
+            }
+            if frame == WARM_UP {
+                before = Some(usage(gl));
+            }
+        }
+        // At the same size as when it was measured before.
+        link.resize(desc(WARM_UP / FRAMES_PER_RESIZE)).unwrap();
+        link.acquire().unwrap().finish().unwrap();
+        let (before, after) = (before.unwrap(), usage(gl));
+        println!("{path}: {before:?} -> {after:?}");
+        assert!(after.rss <= before.rss + RSS_SLACK, "{path}: memory grew from {} to {}", before.rss, after.rss);
+        assert_eq!(after.descriptors, before.descriptors, "{path}: file descriptors");
+        assert_eq!(after.gl_objects, before.gl_objects, "{path}: GL objects");
+        drop(link);
+        assert_eq!(usage(gl).gl_objects, nothing_open, "{path}: GL objects after the link was dropped");
+        ran += 1;
+    }
+    assert!(ran > 0, "no path could be run");
+    println!("FLAT ON {ran} PATHS");
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn child_threads() {
+    run(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn child_opencl() {
+    match opencl::OpenClBackend::open_best() {
+        Ok(backend) => run(&(Arc::new(backend) as Arc<dyn ComputeBackend>)),
+        Err(e) => println!("NO DRIVER: {e}"),
+    }
+}
+
+fn on(test: &str, driver: Option<Driver>) {
+    let child = in_child(test, driver, &[]).unwrap();
+    println!("{}", child.output);
+    if let Some(driver) = driver {
+        let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
+            Some(line) => Err(line.to_owned()),
+            None => Ok(()),
+        };
+        if need(driver, found).is_none() {
+            return;
+        }
+    }
+    assert!(child.success, "something leaked, or the process ended early");
+    assert!(child.output.contains("FLAT ON") || child.output.contains("SKIPPED: no egl"), "nothing ran");
+}
+
+#[test]
+fn threads_leak_nothing() {
+    on("child_threads", None);
+}
+
+#[test]
+fn pocl_leaks_nothing() {
+    on("child_opencl", Some(Driver::Pocl));
+}
+
+#[test]
+fn rusticl_leaks_nothing() {
+    on("child_opencl", Some(Driver::Rusticl));
+}

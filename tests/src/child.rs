@@ -1,0 +1,31 @@
+//! A test run again in a process of its own, with another environment.
+
+use crate::need::Driver;
+use std::process::Command;
+
+/// What came of a child.
+#[derive(Debug)]
+pub struct Child {
+    /// It ended with status 0.
+    pub success: bool,
+    /// What it printed, standard error after standard output.
+    pub output: String,
+}
+
+/// Runs the ignored test `name` of this test binary alone. `driver` is the only OpenCL driver it sees.
+pub fn in_child(name: &str, driver: Option<Driver>, env: &[(&str, &str)]) -> std::io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--ignored", "--exact", name, "--nocapture", "--test-threads=1"]);
+    match driver {
+        Some(Driver::Pocl) => {
+            command.env("OCL_ICD_VENDORS", "pocl.icd");
+        }
+        Some(Driver::Rusticl) => {
+            command.env("OCL_ICD_VENDORS", "rusticl.icd").env("RUSTICL_ENABLE", "llvmpipe");
+        }
+        _ => {}
+    }
+    let output = command.envs(env.iter().copied()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    Ok(Child { success: output.status.success(), output: text.into_owned() })
+}
