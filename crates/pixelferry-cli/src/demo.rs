@@ -1,0 +1,47 @@
+//! `pixelferry demo`.
+
+use clap::ValueEnum;
+use pixelferry_examples::scenes::filter::{Filter, FilterScene};
+use pixelferry_examples::scenes::plasma::Plasma;
+use pixelferry_examples::scenes::sine::Sine;
+use pixelferry_examples::{Scene, runner};
+use std::error::Error;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// What to compute.
+    #[arg(value_enum, default_value_t)]
+    scene: SceneName,
+    /// Picture or video for the filter.
+    #[arg(long, value_name = "FILE", required_if_eq("scene", "filter"))]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    common: pixelferry_examples::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum SceneName {
+    /// An animated float image, coloured on the device.
+    #[default]
+    Plasma,
+    /// A line of 10 000 points in a vertex buffer; needs OpenGL.
+    Sine,
+    /// Edges of a picture or video.
+    Filter,
+}
+
+pub fn run(options: Options) -> Result<(), Box<dyn Error>> {
+    let Options { scene, input, common } = options;
+    let size = common.size_or(1280, 720);
+    let link = common.link_options();
+    runner::show(&common, size, move |backend, display| {
+        Ok(match (scene, input) {
+            (SceneName::Filter, Some(file)) => {
+                Box::new(FilterScene::open(backend, display, &file, Filter::default(), link)?) as Box<dyn Scene>
+            }
+            (SceneName::Sine, _) => Box::new(Sine::new(backend, display, link)?),
+            (SceneName::Plasma | SceneName::Filter, _) => Box::new(Plasma::new(backend, display, size, link)?),
+        })
+    })
+}
