@@ -1,1 +1,50 @@
-//! OpenCL compute of pixelferry.
+//! OpenCL compute of pixelferry: [`OpenClBackend`] implements [`interop_core::ComputeBackend`].
+//!
+//! libOpenCL is looked for when the program runs; where it, a driver or a device is missing, [`devices`] and
+//! [`OpenClBackend::open_best`] say so in an [`interop_core::Error::Unavailable`] with what to install.
+//!
+//! ```no_run
+//! use interop_core::{Arg, ComputeBackend, ComputeMemory, Extent, KernelSource, PixelFormat, Target};
+//! use opencl_backend::OpenClBackend;
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! let backend = OpenClBackend::open_best()?;
+//! let kernel = backend.build(&KernelSource::new("grey").opencl_c(
+//!     "__kernel void grey(PF_IMAGE(uchar4, out), float level) {
+//!        int x = get_global_id(0), y = get_global_id(1);
+//!        if (x >= out_width || y >= out_height) return;
+//!        PF_AT(out, x, y) = (uchar4)((uchar3)(255 * level), 255);
+//!      }",
+//! ))?;
+//! let mut memory = backend.allocate(640 * 480 * 4)?;
+//! let target = Target::image(memory.as_mut(), Extent::new(640, 480), PixelFormat::Rgba8)?;
+//! backend.launch(kernel.as_ref(), target, &[Arg::F32(0.5)])?;
+//! memory.view(0..4, &mut |pixel| { println!("{pixel:?}"); Ok(()) })?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which devices there are | `device`, `identity` |
+//! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
+//! | the macros that kernels see | `prelude.cl` |
+//! | every `unsafe` block | `ffi` |
+//!
+//! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.
+
+mod backend;
+mod device;
+mod error;
+mod ffi;
+mod identity;
+mod kernel;
+mod launch;
+mod memory;
+mod params;
+mod pattern;
+mod shared;
+mod work_size;
+
+pub use backend::OpenClBackend;
+pub use device::{OpenClDevice, devices};

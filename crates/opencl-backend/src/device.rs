@@ -1,0 +1,79 @@
+//! The devices of all installed drivers.
+
+use crate::error::no_device;
+use crate::ffi::{DeviceId, Failure, PlatformId};
+use crate::identity::{Description, Sort, describe};
+use interop_core::{DeviceIdentity, Result};
+use opencl3::platform::platform::CL_PLATFORM_NAME;
+use std::sync::Arc;
+
+/// A device that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
+#[derive(Debug, Clone)]
+pub struct OpenClDevice {
+    pub(crate) platform: PlatformId,
+    pub(crate) id: DeviceId,
+    pub(crate) description: Arc<Description>,
+}
+
+impl OpenClDevice {
+    /// Who the device is.
+    pub fn identity(&self) -> &DeviceIdentity {
+        &self.description.identity
+    }
+
+    /// True for a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.description.sort == Sort::Gpu
+    }
+
+    /// True for the CPU, driven by a program such as PoCL or llvmpipe.
+    pub fn is_cpu(&self) -> bool {
+        self.description.sort == Sort::Cpu
+    }
+
+    /// `CL_DEVICE_VERSION` as the driver gives it, e.g. `OpenCL 3.0 CUDA`.
+    pub fn version(&self) -> &str {
+        &self.description.version
+    }
+
+    /// Whether the *device's* extension string lists `name`. The platform's string says nothing about a device.
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.description.has_extension(name)
+    }
+}
+
+/// All usable devices of all platforms, in the drivers' order. A platform or device that fails to answer, or is of no
+/// use (OpenCL below 1.2, no compiler, other byte order), is left out and logged at debug level.
+///
+/// # Errors
+/// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with what was found
+/// and what to install.
+pub fn devices() -> Result<Vec<OpenClDevice>> {
+    let platforms = PlatformId::all().map_err(|f| f.on("the OpenCL loader"))?;
+    let mut found = Vec::new();
+    let mut left_out = Vec::new();
+    for platform in platforms {
+        let name = platform.text(CL_PLATFORM_NAME).unwrap_or_else(|_| "a platform without a name".into());
+        match platform.devices() {
+            Ok(ids) if ids.is_empty() => left_out.push(format!("{name}: no device")),
+            Ok(ids) => {
+                for id in ids {
+                    match describe(platform, id) {
+                        Ok(Ok(d)) => found.push(OpenClDevice { platform, id, description: Arc::new(d) }),
+                        Ok(Err(reason)) => left_out.push(format!("{name}: {reason}")),
+                        Err(failure) => left_out.push(broken(&name, failure)),
+                    }
+                }
+            }
+            Err(failure) => left_out.push(broken(&name, failure)),
+        }
+    }
+    for reason in &left_out {
+        tracing::debug!("OpenCL device left out: {reason}");
+    }
+    if found.is_empty() { Err(no_device(&left_out)) } else { Ok(found) }
+}
+
+fn broken(platform: &str, failure: Failure) -> String {
+    format!("{platform}: {}", failure.on(platform))
+}

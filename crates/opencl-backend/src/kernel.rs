@@ -1,0 +1,118 @@
+//! Building kernels from the user's OpenCL C.
+
+use crate::ffi::{Failure, Kernel as RawKernel, Program};
+use crate::params::Params;
+use crate::shared::Shared;
+use crate::work_size::GroupLimits;
+use interop_core::compute::SourceCode;
+use interop_core::{Error, Kernel, KernelSource, Language, Result};
+use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, CL_INVALID_KERNEL_NAME};
+use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
+use std::any::Any;
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// The macros, and then the user's first line as line 1 of the log.
+const PRELUDE: &str = concat!(include_str!("prelude.cl"), "#line 1\n");
+
+/// A kernel that was built for one backend.
+pub struct OpenClKernel {
+    name: String,
+    pub(crate) params: Params,
+    pub(crate) items: Option<usize>,
+    pub(crate) built: BuiltKernel,
+}
+
+/// A kernel function with the groups that it may run in.
+pub struct BuiltKernel {
+    pub shared: Arc<Shared>,
+    pub raw: RawKernel,
+    pub groups: GroupLimits,
+}
+
+impl Kernel for OpenClKernel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl OpenClKernel {
+    pub fn build(shared: &Arc<Shared>, source: &KernelSource) -> Result<Self> {
+        const OP: &str = "ComputeBackend::build";
+        let name = source.name();
+        let text = match source.source(Language::OpenClC) {
+            Some(SourceCode::Text(text)) => text,
+            Some(SourceCode::Native(_)) => {
+                return Err(Error::invalid(OP, format!("the OpenCL C of kernel '{name}' must be text")));
+            }
+            None => {
+                return Err(shared.unsupported(
+                    OP,
+                    format!("kernel '{name}' has no OpenCL C; the languages given: {}", source.languages()),
+                ));
+            }
+        };
+        let built = BuiltKernel::build(shared, name, &format!("{PRELUDE}{text}"))?;
+        let count = built.raw.param_count().map_err(|f| shared.error(f))?;
+        let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
+        let all = all.map_err(|f| shared.error(f))?;
+        let params = Params::new(all).map_err(|log| build_error(shared, name, log))?;
+        Ok(Self { name: name.to_owned(), params, items: source.items(), built })
+    }
+}
+
+impl BuiltKernel {
+    /// Compiles `text` and takes the kernel `name` from it.
+    pub fn build(shared: &Arc<Shared>, name: &str, text: &str) -> Result<Self> {
+        const OP: &str = "ComputeBackend::build";
+        let Ok(c_name) = CString::new(name) else {
+            return Err(Error::invalid(OP, format!("the kernel's name {name:?} contains a NUL")));
+        };
+        if text.contains('\0') {
+            return Err(Error::invalid(OP, format!("the source of kernel '{name}' contains a NUL")));
+        }
+        let error = |failure| shared.error(failure);
+        let program = Program::new(&shared.session, text).map_err(error)?;
+        let built = program.build(c"-cl-kernel-arg-info");
+        let log = program.log();
+        match built {
+            Ok(()) if !log.is_empty() => tracing::debug!(kernel = name, "the OpenCL compiler says: {log}"),
+            Ok(()) => {}
+            Err(failure) if !log.is_empty() => {
+                tracing::debug!(kernel = name, code = failure.code, "{} failed", failure.operation);
+                return Err(build_error(shared, name, log));
+            }
+            Err(failure) if failure.code == CL_BUILD_PROGRAM_FAILURE => {
+                return Err(build_error(shared, name, "the driver refused the program and gave no log".into()));
+            }
+            Err(failure) => return Err(error(failure)),
+        }
+        let raw = program.kernel(&c_name).map_err(|failure| match failure.code {
+            CL_INVALID_KERNEL_NAME => build_error(shared, name, not_found(&program, name)),
+            _ => error(failure),
+        })?;
+        // Neither answer is needed for a launch that the driver accepts, so no answer is none.
+        let items = raw.work_group_sizes(CL_KERNEL_WORK_GROUP_SIZE).ok().and_then(|s| s.first().copied());
+        let required = raw.work_group_sizes(CL_KERNEL_COMPILE_WORK_GROUP_SIZE).ok().and_then(|s| s.try_into().ok());
+        let groups = GroupLimits::new(&shared.device.description.limits, items, required);
+        if let Some([_, _, depth]) = groups.required.filter(|r| r[2] > 1) {
+            let log = format!("reqd_work_group_size has depth {depth}; launches are two-dimensional, so it must be 1");
+            return Err(build_error(shared, name, log));
+        }
+        Ok(Self { shared: shared.clone(), raw, groups })
+    }
+}
+
+fn not_found(program: &Program, name: &str) -> String {
+    let present = program.kernel_names().unwrap_or_default();
+    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
+    format!("the source has no __kernel function '{name}'; it has: {present}")
+}
+
+fn build_error(shared: &Shared, name: &str, log: String) -> Error {
+    Error::KernelBuild { kernel: name.to_owned(), device: shared.name().to_owned(), log }
+}

@@ -1,0 +1,137 @@
+//! Putting the user's kernels into the queue.
+
+use crate::ffi::{ArgValue, LaunchFailure};
+use crate::kernel::{BuiltKernel, OpenClKernel};
+use crate::memory::OpenClMemory;
+use crate::params::TargetKind;
+use crate::shared::Shared;
+use interop_core::{Arg, BufferView, Error, ImageView, Kernel, Result, Target, View};
+use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
+use std::sync::Arc;
+
+const OP: &str = "ComputeBackend::launch";
+
+/// Alignment that suffices for every structure a kernel may keep in a buffer.
+const ANY_TYPE_ALIGNMENT: usize = 16;
+
+pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+    let kernel = kernel.as_any().downcast_ref::<OpenClKernel>().filter(|k| Arc::ptr_eq(&k.built.shared, shared));
+    let kernel = kernel.ok_or_else(|| shared.foreign(OP, "kernel"))?;
+    let (memory, view) = target.into_parts();
+    let memory = OpenClMemory::of(memory, shared, OP)?;
+    let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()));
+
+    let mut values = vec![ArgValue::Buffer(&memory.buffer)];
+    let items = match (kernel.params.target, view) {
+        (TargetKind::Image, View::Image(image)) => {
+            push_image(kernel, &image, &mut values).map_err(invalid)?;
+            [image.extent.width as usize, image.extent.height as usize]
+        }
+        (TargetKind::Buffer, View::Buffer(buffer)) => {
+            push_buffer(kernel, &buffer, &mut values).map_err(invalid)?;
+            [kernel.items.unwrap_or(buffer.len.div_ceil(4)), 1]
+        }
+        (declared, View::Image(_)) => {
+            return Err(invalid(format!("declares its target as {}; an image was given", declared.name())));
+        }
+        (declared, View::Buffer(_)) => {
+            return Err(invalid(format!("declares its target as {}; a buffer was given", declared.name())));
+        }
+    };
+    kernel.params.check_args(args).map_err(invalid)?;
+    for arg in args {
+        values.push(match *arg {
+            Arg::I32(v) => ArgValue::I32(v),
+            Arg::U32(v) => ArgValue::U32(v),
+            Arg::F32(v) => ArgValue::F32(v),
+            Arg::Memory(memory) => ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer),
+            ref other => return Err(invalid(format!("cannot be given an argument of kind {}", other.kind()))),
+        });
+    }
+    if items[0] == 0 {
+        // Nothing to do: no items asked for, or a buffer view of no bytes.
+        return Ok(());
+    }
+    kernel.built.run(OP, &values, items).map_err(|refused| match refused {
+        Refused::Param(index) => {
+            let user = index.checked_sub(kernel.params.target_len).and_then(|i| kernel.params.user.get(i));
+            invalid(match user {
+                Some(p) => format!("cannot be given this value for '{}', declared {}", p.name, p.type_name),
+                None => format!("refused parameter {index} of its target"),
+            })
+        }
+        Refused::Error(error) => error,
+    })
+}
+
+/// Why [`BuiltKernel::run`] did not queue the kernel.
+pub enum Refused {
+    /// This parameter's size or value does not fit.
+    Param(usize),
+    Error(Error),
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Param(index) => Self::invalid(OP, format!("the driver refused parameter {index}")),
+            Refused::Error(error) => error,
+        }
+    }
+}
+
+impl BuiltKernel {
+    /// Queues at least `items` work items.
+    pub fn run(&self, operation: &'static str, values: &[ArgValue<'_>], items: [usize; 2]) -> Result<(), Refused> {
+        let Some(size) = self.groups.work_size(items, self.shared.device.is_cpu()) else {
+            let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
+            return Err(Refused::Error(Error::invalid(operation, problem)));
+        };
+        self.raw.run(values, &size.global, &size.local).map_err(|LaunchFailure { param, failure }| {
+            match (param, failure.code) {
+                (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => Refused::Param(index),
+                _ => Refused::Error(self.shared.error(failure)),
+            }
+        })
+    }
+}
+
+/// The parameters of `PF_IMAGE` after the pointer; offset and pitch in pixels.
+fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<ArgValue<'_>>) -> Result<(), String> {
+    let bpp = image.format.bytes_per_pixel();
+    if let Some(size) = kernel.params.element_size().filter(|size| *size != bpp) {
+        return Err(format!(
+            "writes {} of {size} bytes, but a pixel of {} has {bpp} bytes",
+            kernel.params.element, image.format
+        ));
+    }
+    let pitch = image.row_pitch / bpp as isize;
+    if !image.offset.is_multiple_of(bpp) || pitch * bpp as isize != image.row_pitch {
+        return Err(format!(
+            "needs an offset and a row pitch that are multiples of the pixel's {bpp} bytes, not {} and {}",
+            image.offset, image.row_pitch
+        ));
+    }
+    let int = |what: &str, value: i64| {
+        i32::try_from(value).map_err(|_| format!("cannot address an image with a {what} of {value} pixels"))
+    };
+    values.push(ArgValue::I64((image.offset / bpp) as i64));
+    values.push(ArgValue::I32(int("row pitch", pitch as i64)?));
+    values.push(ArgValue::I32(int("width", image.extent.width.into())?));
+    values.push(ArgValue::I32(int("height", image.extent.height.into())?));
+    Ok(())
+}
+
+/// The parameters of `PF_BUFFER` after the pointer; both in bytes.
+fn push_buffer(kernel: &OpenClKernel, buffer: &BufferView, values: &mut Vec<ArgValue<'_>>) -> Result<(), String> {
+    let alignment = kernel.params.element_size().unwrap_or(ANY_TYPE_ALIGNMENT);
+    if !buffer.offset.is_multiple_of(alignment) {
+        return Err(format!(
+            "needs an offset that is a multiple of {alignment} bytes for its elements {}, not {}",
+            kernel.params.element, buffer.offset
+        ));
+    }
+    values.push(ArgValue::U64(buffer.offset as u64));
+    values.push(ArgValue::U64(buffer.len as u64));
+    Ok(())
+}

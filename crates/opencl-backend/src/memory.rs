@@ -1,0 +1,152 @@
+//! [`ComputeMemory`] of OpenCL.
+
+use crate::ffi::Buffer;
+use crate::shared::Shared;
+use interop_core::compute::check_range;
+use interop_core::{ComputeMemory, Error, HandleType, HostBlock, Result};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Memory of one backend: the device's own, or a host block in place.
+pub struct OpenClMemory {
+    pub(crate) buffer: Buffer,
+    shared: Arc<Shared>,
+}
+
+impl OpenClMemory {
+    pub fn allocate(shared: &Arc<Shared>, bytes: usize) -> Result<Self> {
+        const OP: &str = "ComputeBackend::allocate";
+        if bytes == 0 {
+            return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
+        }
+        check_size(shared, bytes, OP)?;
+        let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
+        Ok(Self { buffer: buffer.map_err(|f| shared.error(f))?, shared: shared.clone() })
+    }
+
+    pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
+        const OP: &str = "ComputeBackend::import_host";
+        if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer) {
+            return Err(shared.unsupported(OP, reason));
+        }
+        let alignment = shared.caps.imports.iter().find(|c| c.handle == HandleType::HostPointer);
+        let alignment = alignment.map_or(1, |c| c.address_alignment);
+        let address = block.address().as_ptr().addr();
+        if !address.is_multiple_of(alignment) {
+            return Err(Error::invalid(OP, format!("address {address:#x} is not a multiple of {alignment} bytes")));
+        }
+        if block.len() == 0 {
+            return Err(Error::invalid(OP, "the block has 0 bytes; give at least 1"));
+        }
+        check_size(shared, block.len(), OP)?;
+        let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
+        Ok(Self { buffer, shared: shared.clone() })
+    }
+
+    /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device.
+    pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
+        let memory = memory.as_any().downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
+        memory.ok_or_else(|| shared.foreign(operation, "memory"))
+    }
+
+    /// Queues a copy of `range` to the same place in `to`.
+    pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        check_range(&range, self.buffer.len(), OP)?;
+        check_range(&range, to.buffer.len(), OP)?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        if let (Some(a), Some(b)) = (self.buffer.host_addresses(), to.buffer.host_addresses()) {
+            let (a, b) = (a.start + range.start, b.start + range.start);
+            if a.abs_diff(b) < range.len() {
+                return Err(Error::invalid(OP, "the two memories are imports of the same host memory and overlap"));
+            }
+        }
+        self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush()).map_err(|f| self.error(f))
+    }
+
+    fn error(&self, failure: crate::ffi::Failure) -> Error {
+        self.shared.error(failure)
+    }
+}
+
+fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
+    let max = shared.caps.max_allocation;
+    if bytes as u64 > max {
+        return Err(shared.unsupported(operation, format!("{bytes} bytes are above its largest allocation, {max}")));
+    }
+    Ok(())
+}
+
+fn range_of(offset: usize, len: usize) -> Range<usize> {
+    // A range that saturates lies outside every memory and is refused as such.
+    offset..offset.saturating_add(len)
+}
+
+impl ComputeMemory for OpenClMemory {
+    fn len(&self) -> usize {
+        self.buffer.len()
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        check_range(&range_of(offset, into.len()), self.len(), "ComputeMemory::read")?;
+        if into.is_empty() {
+            return Ok(());
+        }
+        self.buffer.read(offset, into).map_err(|f| self.error(f))
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        check_range(&range_of(offset, from.len()), self.len(), "ComputeMemory::write")?;
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.buffer.write(offset, from).map_err(|f| self.error(f))
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        check_range(&range, self.len(), "ComputeMemory::view")?;
+        if range.is_empty() {
+            return f(&[]);
+        }
+        if self.shared.is_host_memory() {
+            return self.buffer.map_read(range, f).map_err(|f| self.shared.error(f))?;
+        }
+        self.shared.with_pinned(range.len(), |bytes| {
+            self.buffer.read(range.start, bytes).map_err(|f| self.shared.error(f))?;
+            f(bytes)
+        })
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        check_range(&range, self.len(), "ComputeMemory::fill")?;
+        if range.is_empty() {
+            return f(&mut []);
+        }
+        if self.shared.is_host_memory() {
+            return self.buffer.map_write(range, f).map_err(|f| self.shared.error(f))?;
+        }
+        self.shared.with_pinned(range.len(), |bytes| {
+            f(bytes)?;
+            self.buffer.write(range.start, bytes).map_err(|f| self.shared.error(f))
+        })
+    }
+
+    fn release(&mut self) -> Result<()> {
+        if self.buffer.host_addresses().is_some() {
+            self.buffer.lend().map_err(|f| self.error(f))
+        } else {
+            self.shared.finish()
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,101 @@
+//! What a backend, its kernels and its memories hold in common.
+
+use crate::device::OpenClDevice;
+use crate::ffi::{Failure, Pinned, Session};
+use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, MemoryCap, MemoryKind, Result, Support};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
+pub struct Shared {
+    pub device: OpenClDevice,
+    pub caps: ComputeCaps,
+    pub session: Arc<Session>,
+    /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
+    pinned: Mutex<Option<Pinned>>,
+}
+
+impl Shared {
+    pub fn open(device: &OpenClDevice) -> Result<Self> {
+        let session = Session::open(device.platform, device.id).map_err(|f| f.on(&device.identity().name))?;
+        Ok(Self { device: device.clone(), caps: caps(device), session: Arc::new(session), pinned: Mutex::new(None) })
+    }
+
+    pub fn identity(&self) -> &DeviceIdentity {
+        self.device.identity()
+    }
+
+    pub fn name(&self) -> &str {
+        &self.identity().name
+    }
+
+    pub fn is_host_memory(&self) -> bool {
+        self.identity().memory.is_host_memory()
+    }
+
+    pub fn error(&self, failure: Failure) -> Error {
+        failure.on(self.name())
+    }
+
+    pub fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.name().to_owned(), reason }
+    }
+
+    pub fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
+        Error::Foreign { operation, object, device: self.name().to_owned() }
+    }
+
+    pub fn finish(&self) -> Result<()> {
+        self.session.finish().map_err(|f| self.error(f))
+    }
+
+    /// Lends `f` pinned host memory of at least `len` bytes, more than 0; its content is arbitrary.
+    pub fn with_pinned<R>(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<R>) -> Result<R> {
+        let kept = self.pinned.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut pinned = match kept {
+            Some(pinned) if pinned.len() >= len => pinned,
+            too_small => {
+                // Freed before the larger one is allocated.
+                drop(too_small);
+                Pinned::new(&self.session, len).map_err(|f| self.error(f))?
+            }
+        };
+        let result = f(&mut pinned.bytes()[..len]);
+        let mut place = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
+        let smaller =
+            if place.as_ref().is_none_or(|p| p.len() < pinned.len()) { place.replace(pinned) } else { Some(pinned) };
+        // Driver calls are not made under the lock.
+        drop(place);
+        drop(smaller);
+        result
+    }
+}
+
+/// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
+const SIZE_ALIGNMENT: usize = 64;
+
+fn caps(device: &OpenClDevice) -> ComputeCaps {
+    let memory = device.identity().memory;
+    ComputeCaps {
+        imports: vec![MemoryCap {
+            handle: HandleType::HostPointer,
+            support: Support::when(
+                memory.is_host_memory(),
+                format!("{memory} memory: the driver would copy host memory to the device and back"),
+            ),
+            address_alignment: host_alignment(memory),
+            size_alignment: SIZE_ALIGNMENT,
+        }],
+        exports: Vec::new(),
+        max_allocation: device.description.limits.max_allocation,
+    }
+}
+
+/// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` is not the measure here: it is for sub-buffers, and counts `long16`. A CPU needs
+/// what a pixel's vector type needs, and 64 bytes is what `ARB_map_buffer_alignment` promises of mapped GL buffers.
+/// GPUs map whole pages.
+fn host_alignment(memory: MemoryKind) -> usize {
+    match memory {
+        MemoryKind::Host => 64,
+        _ => 4096,
+    }
+}

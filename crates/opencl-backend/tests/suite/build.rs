@@ -1,0 +1,104 @@
+//! Compiling the user's sources: what goes wrong must be told with the user's own names and lines.
+
+use crate::on_every_device;
+use interop_core::compute::SourceCode;
+use interop_core::{ComputeBackend, Error, KernelSource, Language};
+use opencl_backend::OpenClBackend;
+use std::sync::Arc;
+
+fn refused(backend: &OpenClBackend, source: KernelSource) -> Error {
+    match backend.build(&source) {
+        Ok(kernel) => panic!("'{}' was built", kernel.name()),
+        Err(error) => error,
+    }
+}
+
+fn log(backend: &OpenClBackend, name: &'static str, text: &'static str) -> String {
+    match refused(backend, KernelSource::new(name).opencl_c(text)) {
+        Error::KernelBuild { kernel, device, log } => {
+            assert_eq!((kernel.as_str(), &device), (name, &backend.device().name));
+            log
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn the_log_gives_the_users_lines() {
+    on_every_device(|backend| {
+        let log = log(
+            backend,
+            "broken",
+            "// line 1\n__kernel void broken(PF_IMAGE(uchar4, out)) {\n  PF_AT(out, 0, 0) = no_such_thing;\n}\n",
+        );
+        assert!(log.contains("no_such_thing"), "{log}");
+        assert!(log.contains(":3:"), "line 3 is not named: {log}");
+    });
+}
+
+#[test]
+fn a_missing_function_is_told_with_those_that_exist() {
+    on_every_device(|backend| {
+        let text = "__kernel void one(PF_BUFFER(float, o)) {} __kernel void two(PF_BUFFER(float, o)) {}";
+        let log = log(backend, "three", text);
+        assert!(log.contains("'three'") && log.contains("one") && log.contains("two"), "{log}");
+    });
+}
+
+#[test]
+fn parameters_must_begin_with_the_target() {
+    on_every_device(|backend| {
+        let text = "__kernel void k(__global float *from, float scale) { from[0] = scale; }";
+        let log = log(backend, "k", text);
+        assert!(log.contains("PF_IMAGE") && log.contains("from") && log.contains("scale"), "{log}");
+    });
+}
+
+#[test]
+fn a_group_with_depth_is_refused() {
+    on_every_device(|backend| {
+        let text = "__attribute__((reqd_work_group_size(2, 2, 2))) __kernel void k(PF_IMAGE(float, o)) {}";
+        assert!(log(backend, "k", text).contains("reqd_work_group_size"));
+    });
+}
+
+#[test]
+fn other_languages_are_unsupported() {
+    on_every_device(|backend| {
+        let source = KernelSource::new("k").with_text(Language::CudaCpp, "x").with_text(Language::Ptx, "y");
+        let error = refused(backend, source);
+        assert!(matches!(&error, Error::Unsupported { reason, .. }
+            if reason.contains("CUDA C++, PTX") && reason.contains("OpenCL C")));
+        let error = refused(backend, KernelSource::new("k"));
+        assert!(matches!(&error, Error::Unsupported { reason, .. } if reason.contains("none")), "{error}");
+        let native = SourceCode::Native(Arc::new(0u8));
+        let error = refused(backend, KernelSource::new("k").with(Language::OpenClC, native));
+        assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
+    });
+}
+
+#[test]
+fn names_and_texts_with_a_nul_are_refused() {
+    on_every_device(|backend| {
+        for source in [KernelSource::new("k\0").opencl_c(""), KernelSource::new("k").opencl_c("\0")] {
+            let error = refused(backend, source);
+            assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
+        }
+    });
+}
+
+#[test]
+fn an_empty_source_is_refused() {
+    on_every_device(|backend| {
+        let error = refused(backend, KernelSource::new("k").opencl_c(""));
+        assert!(matches!(error, Error::KernelBuild { .. } | Error::Driver(_)), "{error}");
+    });
+}
+
+#[test]
+fn kernels_keep_their_name() {
+    on_every_device(|backend| {
+        let kernel = backend.build(&KernelSource::new("k").opencl_c("__kernel void k(PF_BUFFER(int, o)) {}"));
+        assert_eq!(kernel.unwrap().name(), "k");
+    });
+}

@@ -1,0 +1,260 @@
+//! Memories: transfers, imported host memory, refusals.
+
+use crate::{content, memory_with, on_every_device};
+use interop_core::{
+    Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, KernelSource, Result, Support, Target,
+};
+use opencl_backend::OpenClBackend;
+use std::any::Any;
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+fn count(n: usize) -> Vec<u8> {
+    (0..n).map(|i| (i * 7 + i / 256) as u8).collect()
+}
+
+#[test]
+fn read_write_view_fill_and_copy() {
+    on_every_device(|backend| {
+        let expected = count(1000);
+        let mut memory = memory_with(backend, &expected);
+        assert_eq!(memory.len(), 1000);
+        let mut part = [0; 10];
+        memory.read(17, &mut part).unwrap();
+        assert_eq!(part, expected[17..27]);
+        memory
+            .view(3..900, &mut |bytes| {
+                assert_eq!(bytes, &expected[3..900]);
+                Ok(())
+            })
+            .unwrap();
+        memory
+            .fill(100..200, &mut |bytes| {
+                bytes.fill(5);
+                Ok(())
+            })
+            .unwrap();
+        let mut copy = memory_with(backend, &[0; 1000]);
+        backend.copy(memory.as_ref(), copy.as_mut(), 90..210).unwrap();
+        let mut wanted = vec![0; 1000];
+        wanted[90..210].copy_from_slice(&expected[90..210]);
+        wanted[100..200].fill(5);
+        assert_eq!(content(copy.as_mut()), wanted);
+    });
+}
+
+#[test]
+fn ranges_outside_are_refused_and_empty_ones_are_nothing() {
+    on_every_device(|backend| {
+        let mut memory = memory_with(backend, &count(16));
+        let mut other = backend.allocate(8).unwrap();
+        let backwards = std::ops::Range { start: 5, end: 4 };
+        let results = [
+            memory.read(10, &mut [0; 7]),
+            memory.read(usize::MAX, &mut [0; 7]),
+            memory.write(16, &[0]),
+            memory.view(0..17, &mut |_| Ok(())),
+            memory.view(backwards.clone(), &mut |_| Ok(())),
+            memory.fill(17..17, &mut |_| Ok(())),
+            backend.copy(memory.as_ref(), other.as_mut(), 0..9),
+            backend.copy(other.as_ref(), memory.as_mut(), 0..9),
+            backend.copy(memory.as_ref(), other.as_mut(), backwards),
+        ];
+        for result in results {
+            assert!(matches!(result, Err(Error::InvalidInput { .. })), "{result:?}");
+        }
+        memory.read(16, &mut []).unwrap();
+        memory.write(16, &[]).unwrap();
+        backend.copy(memory.as_ref(), other.as_mut(), 3..3).unwrap();
+        let calls = Cell::new(0);
+        memory
+            .view(4..4, &mut |b| {
+                calls.set(calls.get() + b.len() + 1);
+                Ok(())
+            })
+            .unwrap();
+        memory
+            .fill(4..4, &mut |b| {
+                calls.set(calls.get() + b.len() + 1);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(calls.get(), 2);
+        assert_eq!(content(memory.as_mut()), count(16));
+    });
+}
+
+#[test]
+fn errors_and_panics_of_closures_come_through_and_leave_the_memory_usable() {
+    on_every_device(|backend| {
+        let mut memory = memory_with(backend, &count(64));
+        let error = || Error::invalid("test", "mine");
+        for result in [memory.view(0..8, &mut |_| Err(error())), memory.fill(0..8, &mut |_| Err(error()))] {
+            assert!(result.unwrap_err().to_string().contains("mine"));
+        }
+        for filling in [false, true] {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                if filling {
+                    memory.fill(0..8, &mut |_| panic!("expected by this test"))
+                } else {
+                    memory.view(0..8, &mut |_| panic!("expected by this test"))
+                }
+            }));
+            assert!(caught.is_err());
+        }
+        memory.write(0, &count(64)).unwrap();
+        assert_eq!(content(memory.as_mut()), count(64));
+    });
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused() {
+    on_every_device(|backend| {
+        let max = backend.caps().max_allocation;
+        assert!(max >= 1 << 20, "{max}");
+        assert!(matches!(backend.allocate(0), Err(Error::InvalidInput { .. })));
+        for bytes in [max + 1, u64::MAX] {
+            let error = backend.allocate(usize::try_from(bytes).unwrap()).err().unwrap();
+            assert!(
+                matches!(&error, Error::Unsupported { reason, .. } if reason.contains(&max.to_string())),
+                "{error}"
+            );
+        }
+        backend.allocate(1).unwrap();
+    });
+}
+
+fn imports(backend: &OpenClBackend) -> bool {
+    match backend.caps().can_import(HandleType::HostPointer) {
+        Support::Yes => true,
+        Support::No(reason) => {
+            assert!(reason.contains("copy"), "{reason}");
+            let block = HostBlock::allocate(4096).unwrap();
+            assert!(matches!(backend.import_host(&block), Err(Error::Unsupported { .. })));
+            println!("SKIPPED: {reason}");
+            false
+        }
+    }
+}
+
+/// What the host sees at the block's own address.
+fn at_address(block: &HostBlock, len: usize) -> Vec<u8> {
+    (0..len).map(|i| unsafe_edge::read(block, i)).collect()
+}
+
+mod unsafe_edge {
+    use super::*;
+
+    pub fn read(block: &HostBlock, i: usize) -> u8 {
+        assert!(i < block.len());
+        // SAFETY: inside the block, which lives; the memory was released to the host.
+        unsafe { block.address().as_ptr().add(i).read_volatile() }
+    }
+
+    pub fn write(block: &HostBlock, i: usize, value: u8) {
+        assert!(i < block.len());
+        // SAFETY: inside the block, which lives; no command uses the memory.
+        unsafe { block.address().as_ptr().add(i).write_volatile(value) }
+    }
+
+    /// `block` from byte `offset` on, or with another length.
+    pub fn part(block: &HostBlock, offset: usize, len: usize) -> HostBlock {
+        assert!(offset + len <= block.len());
+        let owner: Rc<dyn Any> = Rc::new(block.clone());
+        // SAFETY: inside the block, which the owner keeps alive.
+        unsafe { HostBlock::from_raw(NonNull::new(block.address().as_ptr().add(offset)).unwrap(), len, owner) }
+    }
+}
+
+fn add(backend: &OpenClBackend, memory: &mut dyn ComputeMemory, value: u32) -> Result<()> {
+    let text = "__kernel void add(PF_BUFFER(uchar, out), uint n) {
+                  size_t i = get_global_id(0) * 4;
+                  for (size_t k = i; k < i + 4 && k < PF_LEN(out); k++) PF_ITEM(out, k) += (uchar)n;
+                }";
+    let kernel = backend.build(&KernelSource::new("add").opencl_c(text))?;
+    backend.launch(kernel.as_ref(), Target::buffer(memory), &[Arg::U32(value)])
+}
+
+#[test]
+fn imported_memory_is_written_in_place_turn_by_turn() {
+    on_every_device(|backend| {
+        if !imports(backend) {
+            return;
+        }
+        let whole = HostBlock::allocate(3 * 4096).unwrap();
+        for block in [whole.clone(), unsafe_edge::part(&whole, 64, 5000), unsafe_edge::part(&whole, 4096, 1)] {
+            for i in 0..block.len() {
+                unsafe_edge::write(&block, i, 10);
+            }
+            let mut memory = backend.import_host(&block).unwrap();
+            assert_eq!(memory.len(), block.len());
+            for turn in 1..=3 {
+                add(backend, memory.as_mut(), 1).unwrap();
+                memory.release().unwrap();
+                // A second release changes nothing.
+                memory.release().unwrap();
+                assert!(at_address(&block, block.len()) == vec![10 + turn; block.len()], "turn {turn}");
+            }
+            memory.write(0, &[77]).unwrap();
+            memory.release().unwrap();
+            assert_eq!(at_address(&block, 1), [77]);
+            // The mapped address is the block's own: nothing was copied.
+            let mut seen = 0;
+            memory
+                .view(0..1, &mut |bytes| {
+                    seen = bytes.as_ptr().addr();
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(seen, block.address().as_ptr().addr());
+        }
+    });
+}
+
+#[test]
+fn dropped_imports_have_finished_and_keep_the_block_alive() {
+    on_every_device(|backend| {
+        if !imports(backend) {
+            return;
+        }
+        let block = HostBlock::allocate(1 << 20).unwrap();
+        let mut memory = backend.import_host(&block).unwrap();
+        add(backend, memory.as_mut(), 3).unwrap();
+        drop(memory);
+        assert!(at_address(&block, block.len()) == vec![3; block.len()]);
+        let mut memory = backend.import_host(&block).unwrap();
+        drop(block);
+        add(backend, memory.as_mut(), 4).unwrap();
+        assert!(content(memory.as_mut()) == vec![7; 1 << 20]);
+        memory.release().unwrap();
+    });
+}
+
+#[test]
+fn blocks_that_do_not_fit_are_refused() {
+    on_every_device(|backend| {
+        if !imports(backend) {
+            return;
+        }
+        let whole = HostBlock::allocate(8192).unwrap();
+        let error = backend.import_host(&unsafe_edge::part(&whole, 4, 100)).err().unwrap();
+        assert!(matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("multiple of")), "{error}");
+        assert!(backend.import_host(&unsafe_edge::part(&whole, 0, 0)).is_err());
+
+        let (a, mut b) = (backend.import_host(&whole).unwrap(), backend.import_host(&whole).unwrap());
+        let error = backend.copy(a.as_ref(), b.as_mut(), 0..16).unwrap_err();
+        assert!(error.to_string().contains("overlap"), "{error}");
+    });
+}
+
+#[test]
+fn own_memory_can_be_released() {
+    on_every_device(|backend| {
+        let mut memory = memory_with(backend, &count(100));
+        add(backend, memory.as_mut(), 1).unwrap();
+        memory.release().unwrap();
+        let expected: Vec<u8> = count(100).iter().map(|b| b.wrapping_add(1)).collect();
+        assert_eq!(content(memory.as_mut()), expected);
+    });
+}
