@@ -1,3 +1,57 @@
-//! Tasks.
+//! Chores of this repository: `cargo xtask --help`.
 
-fn main() {}
+mod asset;
+mod check_size;
+mod error;
+mod repository;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::Error;
+
+/// Chores of the pixelferry repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Lists the tracked .rs, .md and .sh files that are longer than a reader's patience
+    CheckSize {
+        /// The most lines a file may have
+        #[arg(long, default_value_t = 600)]
+        limit: usize,
+    },
+    /// Renders the sample picture and clip again, the same bytes every time
+    Asset {
+        /// The folder to write to [default: examples/assets]
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse().chore) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &Chore) -> Result<(), Error> {
+    match chore {
+        Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
+        Chore::Asset { out } => match out {
+            Some(folder) => asset::write_all(folder),
+            None => asset::write_all(&repository::root()?.join("examples/assets")),
+        },
+    }
+}

@@ -1,0 +1,29 @@
+//! Where the repository is and what git tracks in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::Error;
+
+/// The folder that holds the workspace's manifest.
+pub fn root() -> Result<PathBuf, Error> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().map(Path::to_path_buf).ok_or_else(|| Error::NoRepository(package.to_path_buf()))
+}
+
+/// Tracked files whose names match one of the patterns, relative to `root`.
+pub fn tracked(root: &Path, patterns: &[&str]) -> Result<Vec<PathBuf>, Error> {
+    const COMMAND: &str = "git ls-files";
+    let output = Command::new("git")
+        .args(["ls-files", "-z", "--"])
+        .args(patterns)
+        .current_dir(root)
+        .output()
+        .map_err(|source| Error::Start { command: COMMAND, source })?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Error::Command { command: COMMAND, message });
+    }
+    let names = output.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    Ok(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
+}
