@@ -30,7 +30,10 @@ impl<'a> CpuBuffer<'a> {
     pub fn items<T: Pod>(&self) -> Result<usize> {
         match self.bytes.len().checked_div(size_of::<T>()) {
             Some(items) if items > 0 => Ok(items),
-            _ => Err(self.misfit::<T>(format!("the target of {} bytes holds none of its size", self.bytes.len()))),
+            _ => {
+                let problem = format!("the target of {} bytes holds none of its size", self.bytes.len());
+                Err(misfit::<T>(self.kernel, &problem))
+            }
         }
     }
 
@@ -47,7 +50,7 @@ impl<'a> CpuBuffer<'a> {
     /// Also where `chunk_items` is 0.
     pub fn par_chunks<T: Pod>(&mut self, chunk_items: usize, f: impl Fn(usize, &mut [T]) + Send + Sync) -> Result<()> {
         if chunk_items == 0 {
-            return Err(self.misfit::<T>("chunks of 0 items were asked for; give at least 1".into()));
+            return Err(misfit::<T>(self.kernel, "chunks of 0 items were asked for; give at least 1"));
         }
         self.pieces::<T>(chunk_items, |chunk, bytes| pods::with_items(bytes, |items| f(chunk, items)))
     }
@@ -59,11 +62,11 @@ impl<'a> CpuBuffer<'a> {
     /// [`CpuBuffer::par_chunks`] do not mind.
     pub fn as_slice_mut<T: Pod>(&mut self) -> Result<&mut [T]> {
         let whole = self.items::<T>()? * size_of::<T>();
-        if self.bytes.as_ptr().addr() % align_of::<T>() != 0 {
-            return Err(self.misfit::<T>("the target is not aligned for it; use par_items or par_chunks".into()));
-        }
-        bytemuck::try_cast_slice_mut(&mut self.bytes[..whole])
-            .map_err(|e| Error::invalid("CpuBuffer", format!("kernel '{}': {}: {e}", self.kernel, type_name::<T>())))
+        let kernel = self.kernel;
+        bytemuck::try_cast_slice_mut(&mut self.bytes[..whole]).map_err(|e| {
+            let problem = format!("the target is not aligned for it ({e}); use par_items or par_chunks");
+            misfit::<T>(kernel, &problem)
+        })
     }
 
     fn pieces<T: Pod>(&mut self, items: usize, f: impl Fn(usize, &mut [u8]) + Send + Sync) -> Result<()> {
@@ -72,8 +75,8 @@ impl<'a> CpuBuffer<'a> {
         self.loops.for_pieces(&mut self.bytes[..whole], piece, items, f);
         Ok(())
     }
+}
 
-    fn misfit<T>(&self, problem: String) -> Error {
-        Error::invalid("CpuBuffer", format!("kernel '{}', item {}: {problem}", self.kernel, type_name::<T>()))
-    }
+fn misfit<T>(kernel: &str, problem: &str) -> Error {
+    Error::invalid("CpuBuffer", format!("kernel '{kernel}', item {}: {problem}", type_name::<T>()))
 }

@@ -1,5 +1,8 @@
 //! The display in plain memory.
 
+// The settings for tests cover test functions only, not their helpers.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use cpu_fallback::MemoryDisplay;
 use interop_core::{
     Api, BufferView, Display, Error, Extent, HostBlock, ImageView, MemoryKind, Part, PixelFormat, Region, Result,

@@ -1,5 +1,8 @@
 //! Images of every format, size, pitch and direction, written by kernels and by the pattern.
 
+// The settings for tests cover test functions only, not their helpers.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use cpu_fallback::{CpuBackend, CpuKernelExt, CpuOptions};
 use half::f16;
 use interop_core::{

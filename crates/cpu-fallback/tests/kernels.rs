@@ -1,5 +1,8 @@
 //! Kernels: buffers, arguments, failures, and memory given twice.
 
+// The settings for tests cover test functions only, not their helpers.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use cpu_fallback::{CpuBackend, CpuKernelExt, CpuOptions};
 use interop_core::pattern::Pattern;
 use interop_core::{

@@ -46,7 +46,6 @@ impl Shared {
 
 impl MemoryDisplay {
     /// A display; its objects are foreign to every other one. `Rc`, as links hold displays.
-    #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Rc<Self> {
         let host_pointer = |address_alignment| MemoryCap {
             handle: HandleType::HostPointer,
