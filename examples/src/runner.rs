@@ -1,1 +1,166 @@
-//! The loop that shows any scene.
+//! The loop that shows any scene: in a window, off screen, or in plain memory.
+
+use crate::options::Options;
+use crate::scene::{Scene, SceneError};
+use image::ImageBuffer;
+use indicatif::{ProgressBar, ProgressStyle};
+use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::{ComputeBackend, Display, Extent, Headless, open_backend, open_headless, save_picture, save_rgba8};
+use std::error::Error;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Frames drawn without a window where nothing else was said: enough for a picture that moves to have moved.
+const HEADLESS_FRAMES: u32 = 30;
+/// Without a window time passes by the frame, so that the same call gives the same picture.
+const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
+
+type Made = Result<Box<dyn Scene>, SceneError>;
+
+/// Runs a scene and turns an error into a message and a status.
+pub fn run(
+    options: &Options,
+    size: (u32, u32),
+    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+) -> ExitCode {
+    match show(options, size, make) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Opens backend and display, makes the scene and shows it.
+pub fn show(
+    options: &Options,
+    size: (u32, u32),
+    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+) -> Result<(), Box<dyn Error>> {
+    let backend = open_backend(options.backend_choice())?;
+    if options.headless {
+        let screen = open_headless(options.display_choice())?;
+        let mut scene = make(backend, screen.display())?;
+        introduce(scene.as_mut());
+        return headless(options, size, &screen, scene.as_mut());
+    }
+    let window = WindowOptions {
+        title: "pixelferry".into(),
+        size: Extent::new(size.0, size.1),
+        max_frames: options.frames.map(u64::from),
+        ..WindowOptions::default()
+    };
+    let mut app = App { make: Some((backend, make)), scene: None, start: Instant::now() };
+    let frames = run_window(&window, &mut app)?;
+    let seconds = app.start.elapsed().as_secs_f64();
+    println!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9));
+    Ok(())
+}
+
+/// Says on standard output who computes, who draws, and by which path.
+fn introduce(scene: &mut dyn Scene) {
+    let name = scene.name();
+    let link = scene.link();
+    let report = link.report();
+    let why = report.chosen().map(|p| format!(" ({})", p.state.detail())).unwrap_or_default();
+    println!("{name}: {} -> {}\n{}, path: {}{why}", report.compute, report.display, link.desc(), link.path());
+}
+
+fn headless(
+    options: &Options,
+    size: (u32, u32),
+    screen: &Headless,
+    scene: &mut dyn Scene,
+) -> Result<(), Box<dyn Error>> {
+    // A video runs to its end, everything else for a fixed number of frames.
+    let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
+    let bar = ProgressBar::new(total).with_style(ProgressStyle::with_template(
+        "{bar:30} {pos}/{len} frames, {per_sec}, {eta} left",
+    )?);
+    let target = match screen.gl() {
+        Some(gl) => Some((gl, gl.create_offscreen_target(size.0, size.1)?)),
+        None => None,
+    };
+    let start = Instant::now();
+    let mut done = 0;
+    while done < total && scene.advance(done as f32 * SECONDS_PER_FRAME)? {
+        if let Some((gl, target)) = &target {
+            target.bind()?;
+            gl.clear([0.0, 0.0, 0.0, 1.0])?;
+            scene.draw(gl, Viewport::full(size.0, size.1))?;
+        }
+        done += 1;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    println!("{done} frames in {:.2} s", start.elapsed().as_secs_f64());
+    let Some(out) = &options.out else { return Ok(()) };
+    match &target {
+        Some((_, target)) => {
+            let picture = ImageBuffer::from_raw(size.0, size.1, target.read_rgba8()?).ok_or("a short picture")?;
+            save_rgba8(picture, out)?;
+        }
+        None => save_without_gl(scene, out)?,
+    }
+    println!("saved {}", out.display());
+    Ok(())
+}
+
+/// With no OpenGL there is only the surface itself, and a buffer is no picture.
+fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
+    let name = scene.name();
+    match save_picture(scene.link(), out) {
+        Err(pixelferry::SaveError::Frame(pixelferry::Error::InvalidInput { .. })) => Err(SceneError::NeedsOpenGl(name)),
+        other => Ok(other?),
+    }
+}
+
+/// A scene in a window; made when the window's context is there.
+struct App<F> {
+    make: Option<(Arc<dyn ComputeBackend>, F)>,
+    scene: Option<Box<dyn Scene>>,
+    start: Instant,
+}
+
+impl<F: FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made> WindowApp for App<F> {
+    type Error = SceneError;
+
+    fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
+        if let Some((backend, make)) = self.make.take() {
+            let display: Rc<dyn Display> = Rc::clone(window.display()) as Rc<dyn Display>;
+            let scene = self.scene.insert(make(backend, display)?);
+            introduce(scene.as_mut());
+            window.set_title(&title(scene.as_mut()));
+            self.start = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, SceneError> {
+        let Some(scene) = &mut self.scene else { return Ok(Flow::Exit) };
+        if !scene.advance(self.start.elapsed().as_secs_f32())? {
+            return Ok(Flow::Exit);
+        }
+        if scene.status().is_some() {
+            window.set_title(&title(scene.as_mut()));
+        }
+        let gl: &GlDisplay = window.display();
+        gl.clear([0.0, 0.0, 0.0, 1.0])?;
+        let size = window.size();
+        scene.draw(gl, Viewport::full(size.width, size.height))?;
+        Ok(Flow::Continue)
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        self.scene = None;
+    }
+}
+
+fn title(scene: &mut dyn Scene) -> String {
+    let status = scene.status().map(|s| format!(", {s}")).unwrap_or_default();
+    let name = scene.name();
+    format!("{name} by {}{status}", scene.link().path())
+}

@@ -53,6 +53,11 @@ pub trait Scene {
     /// Draws the shown frame into the framebuffer bound now.
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
 
+    /// Number of frames, where the scene has an end.
+    fn frames(&self) -> Option<u64> {
+        None
+    }
+
     /// One line on where things stand, for a progress line.
     fn status(&self) -> Option<String> {
         None

@@ -67,9 +67,9 @@ pub struct DisplayStatus {
 /// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
     match choice {
-        DisplayChoice::Gl => Ok(Headless::Gl(GlDisplay::headless(&HeadlessOptions::default())?)),
+        DisplayChoice::Gl => Ok(Headless::Gl(GlDisplay::headless(HeadlessOptions::default())?)),
         DisplayChoice::Memory => Ok(Headless::Memory(MemoryDisplay::new())),
-        DisplayChoice::Auto => Ok(match GlDisplay::headless(&HeadlessOptions::default()) {
+        DisplayChoice::Auto => Ok(match GlDisplay::headless(HeadlessOptions::default()) {
             Ok(display) => Headless::Gl(display),
             Err(reason) => {
                 info!(%reason, "no OpenGL; drawing in plain memory");
@@ -83,7 +83,7 @@ pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
 pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
     let mut displays = Vec::new();
     let mut status = Vec::new();
-    match GlDisplay::headless(&HeadlessOptions::default()) {
+    match GlDisplay::headless(HeadlessOptions::default()) {
         Ok(display) => {
             let device = Some(display.device().clone());
             status.push(DisplayStatus { kind: "gl-headless", availability: Availability::Available, device });

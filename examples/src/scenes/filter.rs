@@ -88,14 +88,6 @@ impl FilterScene {
     pub fn extent(&self) -> Extent {
         self.stages.extent()
     }
-
-    /// Number of frames of the video, where it is known and one.
-    pub fn video_frames(&self) -> Option<u64> {
-        match &self.input {
-            Input::Picture => None,
-            Input::Video(video) => Some(video.frames()),
-        }
-    }
 }
 
 impl Scene for FilterScene {
@@ -121,7 +113,14 @@ impl Scene for FilterScene {
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
         let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, &options)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, options)?)
+    }
+
+    fn frames(&self) -> Option<u64> {
+        match &self.input {
+            Input::Picture => Some(1),
+            Input::Video(video) => Some(video.frames()),
+        }
     }
 
     fn status(&self) -> Option<String> {

@@ -55,7 +55,7 @@ impl Scene for Plasma {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, &DrawOptions::default())?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, DrawOptions::default())?)
     }
 }
 

@@ -65,11 +65,11 @@ fn source() -> KernelSource {
     KernelSource::new("sine")
         .opencl_c(
             "kernel void sine(PF_BUFFER(float2, out), float t) {
-               uint i = get_global_id(0);
-               if (i >= out_len) return;
-               float x = 2.0f * i / (out_len - 1) - 1.0f;
+               uint i = get_global_id(0), n = PF_LEN(out);
+               if (i >= n) return;
+               float x = 2.0f * i / (n - 1) - 1.0f;
                float y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
-               out[i] = (float2)(x, y);
+               PF_ITEM(out, i) = (float2)(x, y);
              }",
         )
         .cpu_buffer(|out, args| {

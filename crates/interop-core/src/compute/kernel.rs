@@ -49,8 +49,9 @@ pub enum SourceCode {
 ///   `PF_STORE(out, x, y, value)`, which takes care of pitch, region, row order and of memory that is not linear.
 ///   The lvalue `PF_AT(out, x, y)` can be read too, but rules out paths that write a texture's own memory. The launch
 ///   covers at least `out_width` x `out_height` work items: **check the bounds**.
-/// - buffer: `PF_BUFFER(T, out)` gives the pointer `out` and `out_len`, its length in elements of `T`. The launch
-///   covers at least one work item for each 4 bytes unless [`KernelSource::with_items`] says otherwise.
+/// - buffer: `PF_BUFFER(T, out)` gives `PF_LEN(out)`, its length in elements of `T`, and the lvalue
+///   `PF_ITEM(out, i)`. The launch covers at least one work item for each 4 bytes unless
+///   [`KernelSource::with_items`] says otherwise.
 ///
 /// `T` is the pixel as the memory holds it: `uchar4` for RGBA8, `float` for R32F, and so on. The user's own
 /// parameters follow, in the order of the arguments of the launch.
