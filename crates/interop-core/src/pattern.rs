@@ -57,9 +57,13 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// Writes row `y` into `row`.
     pub fn write_row(&self, y: u32, row: &mut [u8]) {
-        for (x, bytes) in row.chunks_mut(4).enumerate() {
-            bytes.copy_from_slice(&self.word(x as u32, y).to_ne_bytes()[..bytes.len()]);
+        // Whole words first: copies of a length known beforehand are several times faster.
+        let words = row.len() / 4;
+        let (whole, rest) = row.split_at_mut(4 * words);
+        for (x, bytes) in whole.chunks_exact_mut(4).enumerate() {
+            bytes.copy_from_slice(&self.word(x as u32, y).to_ne_bytes());
         }
+        rest.copy_from_slice(&self.word(words as u32, y).to_ne_bytes()[..rest.len()]);
     }
 
     /// The first byte of `row` that is not that of row `y`: (byte, expected, found).
