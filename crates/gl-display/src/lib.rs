@@ -1,1 +1,70 @@
-//! OpenGL display of pixelferry.
+//! OpenGL (3.3 core and later) as a display of pixelferry.
+//!
+//! | to get a display | call |
+//! |---|---|
+//! | with no window | [`GlDisplay::headless`] |
+//! | in a window of its own | [`run_window`], or [`GlWindow`] in an event loop of yours |
+//! | in an engine's context | [`GlDisplay::from_engine`], [`GlDisplay::from_loader`] |
+//!
+//! # Threads and contexts
+//! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the context
+//! is current. Objects dropped while it is not are deleted by the next call that finds it current.
+//!
+//! # State in an engine's context
+//! Every call leaves the context as it found it. What is saved and put back, each only where a call touches it:
+//!
+//! - uploads: `PIXEL_UNPACK_BUFFER`, `UNPACK_ALIGNMENT`, `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`,
+//!   `_LSB_FIRST`; below OpenGL 4.5 also the active unit's `TEXTURE_2D`;
+//! - buffers and staging: `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`; the active unit's `TEXTURE_BUFFER` when a block is
+//!   first shown in place;
+//! - draws: program, vertex array, active unit, unit 0's texture and sampler, viewport 0, the colour mask of draw
+//!   buffer 0, polygon mode, and the switches for blending (draw buffer 0), scissor (viewport 0), depth, stencil,
+//!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
+//!   clip distances 0 to 7;
+//! - reading back: all of these, both framebuffer bindings, `PIXEL_PACK_BUFFER` and the `PACK_*` of the list above.
+//!
+//! Not put back: errors that the engine left in `glGetError` are taken away (and logged) by calls that ask for errors
+//! of their own, and importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, as it cannot be
+//! queried. Do not draw or read back while conditional rendering, transform feedback or a bound program pipeline's
+//! validation is in progress.
+//!
+//! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound and the
+//! fragment tests off.
+
+mod buffer;
+mod caps;
+mod checks;
+mod context;
+mod display;
+mod draw_state;
+mod error;
+mod features;
+mod fence;
+mod framebuffer;
+mod gl_format;
+mod identity;
+mod in_place;
+mod names;
+mod quad;
+mod raw;
+mod shared;
+mod staging;
+mod state;
+mod target;
+mod texture;
+mod tools;
+
+pub use context::{
+    EngineOptions, Flow, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions, headless_devices,
+    run_window,
+};
+pub use display::{DrawOptions, Filter, Fit, GlBuffer, GlDisplay, GlTexture};
+pub use draw_state::Viewport;
+pub use features::MIN_VERSION;
+pub use names::ObjectCounts;
+pub use target::OffscreenTarget;
+
+/// The version of glow whose types appear in this API.
+pub use glow;
+/// The version of winit whose types appear in this API.
+pub use winit;

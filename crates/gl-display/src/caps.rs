@@ -1,0 +1,39 @@
+//! What an OpenGL context can hand over and take, as data.
+
+use crate::features::Features;
+use interop_core::{DisplayCaps, HandleType, HostBlock, MemoryCap, RowOrder, Support};
+
+/// glow passes sizes and offsets of buffers as 32-bit integers.
+pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
+
+pub(crate) fn caps(features: &Features) -> DisplayCaps {
+    let persistent = Support::when(
+        features.buffer_storage,
+        "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage, which the driver does not list",
+    );
+    let host_export = MemoryCap {
+        handle: HandleType::HostPointer,
+        support: persistent.clone(),
+        address_alignment: features.map_alignment,
+        size_alignment: 1,
+    };
+    let host_import = MemoryCap {
+        handle: HandleType::HostPointer,
+        support: Support::when(features.pinned_memory, "the driver does not list GL_AMD_pinned_memory"),
+        address_alignment: HostBlock::PAGE,
+        size_alignment: HostBlock::PAGE,
+    };
+    DisplayCaps {
+        imports: vec![host_import],
+        exports: vec![host_export],
+        orphaned_staging: Support::Yes,
+        persistent_staging: persistent,
+        in_place_images: Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"),
+        in_place_buffers: Support::Yes,
+        max_image_side: features.max_texture_side,
+        max_in_place_pixels: features.max_buffer_texels,
+        max_buffer_bytes: MAX_BUFFER_BYTES,
+        row_pitch_alignment: 1,
+        native_row_order: RowOrder::BottomUp,
+    }
+}

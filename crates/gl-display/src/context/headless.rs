@@ -1,0 +1,182 @@
+//! Contexts without a window: EGL on a device (`EGL_EXT_platform_device`), or on EGL's default display.
+
+use super::create::core_context;
+use super::own::{OwnContext, OwnSurface, driver_error};
+use crate::display::GlDisplay;
+use crate::identity::{Origin, pci_of_drm_node};
+use crate::raw::RawFns;
+use crate::shared::{Ownership, Shared, load_gl};
+use glutin::api::egl::device::Device;
+use glutin::api::egl::display::Display as EglDisplay;
+use glutin::config::{Api, Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{NotCurrentContext, PossiblyCurrentContext};
+use glutin::display::Display;
+use glutin::prelude::{GlDisplay as _, *};
+use glutin::surface::{PbufferSurface, SurfaceAttributesBuilder};
+use interop_core::{Error, Result};
+use raw_window_handle::{AndroidDisplayHandle, RawDisplayHandle};
+use std::num::NonZeroU32;
+use std::rc::Rc;
+
+/// How a context without a window is made.
+#[derive(Debug, Clone, Default)]
+pub struct HeadlessOptions {
+    /// Which of [`headless_devices`]; `None` takes the first that works, hardware before software.
+    pub device: Option<usize>,
+    /// Uses nothing above this OpenGL version and no extension, as if the driver had no more. For working around
+    /// driver bugs and for tests.
+    pub version_limit: Option<(u32, u32)>,
+}
+
+/// An EGL device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadlessDevice {
+    /// Number for [`HeadlessOptions::device`]: the place in EGL's list.
+    pub index: usize,
+    /// Name as EGL gives it; often unknown until a context is made.
+    pub name: Option<String>,
+    /// DRM node.
+    pub drm_node: Option<std::path::PathBuf>,
+    /// True for a renderer on the CPU.
+    pub software: bool,
+}
+
+const HINT: &str = "Install libEGL and a driver (Debian and Ubuntu: libegl1 libgl1-mesa-dri; NVIDIA: libnvidia-gl).";
+
+fn unavailable(reason: impl std::fmt::Display) -> Error {
+    Error::Unavailable { what: "OpenGL without a window (EGL)".into(), reason: reason.to_string(), hint: HINT.into() }
+}
+
+fn query() -> Result<Vec<Device>> {
+    Device::query_devices().map(Iterator::collect).map_err(|e| unavailable(format!("EGL lists no devices: {e}")))
+}
+
+fn describe(index: usize, device: &Device) -> HeadlessDevice {
+    HeadlessDevice {
+        index,
+        name: device.name().map(str::to_owned),
+        drm_node: device.drm_device_node_path().map(Into::into),
+        software: device.extensions().contains("EGL_MESA_device_software"),
+    }
+}
+
+/// The EGL devices of this machine, in EGL's order.
+///
+/// # Errors
+/// [`Error::Unavailable`] without libEGL or where it cannot list devices.
+pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
+    Ok(query()?.iter().enumerate().map(|(i, d)| describe(i, d)).collect())
+}
+
+impl GlDisplay {
+    /// Makes a context without a window and makes it current on this thread.
+    ///
+    /// Tried in order: EGL devices (hardware first), then EGL's default display, which with Mesa and
+    /// `EGL_PLATFORM=surfaceless` needs no device at all.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where nothing worked, with each attempt's reason; [`Error::InvalidInput`] for a device
+    /// number that does not exist.
+    pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
+        const OP: &str = "GlDisplay::headless";
+        let devices = query();
+        if let Some(index) = options.device {
+            let devices = devices?;
+            let count = devices.len();
+            let device = devices
+                .get(index)
+                .ok_or_else(|| Error::invalid(OP, format!("there is no EGL device {index}; EGL lists {count}")))?;
+            return on_device(index, device, &options);
+        }
+        let mut reasons = Vec::new();
+        match devices {
+            Err(e) => reasons.push(e.to_string()),
+            Ok(devices) => {
+                let mut order: Vec<_> = devices.iter().enumerate().collect();
+                // Stable, so EGL's order stays among the hardware.
+                order.sort_by_key(|(i, d)| describe(*i, d).software);
+                for (index, device) in order {
+                    match on_device(index, device, &options) {
+                        Ok(display) => return Ok(display),
+                        Err(e) => {
+                            tracing::debug!(index, error = %e, "an EGL device was passed over");
+                            reasons.push(format!("device {index}: {e}"));
+                        }
+                    }
+                }
+            }
+        }
+        on_default_display(&options).map_err(|e| {
+            reasons.push(format!("default display: {e}"));
+            unavailable(reasons.join("; "))
+        })
+    }
+}
+
+fn on_device(index: usize, device: &Device, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    let about = describe(index, device);
+    let name = about.name.clone().unwrap_or_else(|| format!("EGL device {index}"));
+    // SAFETY: no raw display handle is passed.
+    let egl = unsafe { EglDisplay::with_device(device, None) };
+    let egl = egl.map_err(|e| driver_error("eglGetPlatformDisplay", &name, &e))?;
+    let origin = Origin { pci: about.drm_node.as_deref().and_then(pci_of_drm_node), software: about.software };
+    on_display(Display::Egl(egl), &name, &origin, options)
+}
+
+fn on_default_display(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    const NAME: &str = "EGL's default display";
+    // The handle without fields that makes glutin ask for EGL_DEFAULT_DISPLAY.
+    let handle = RawDisplayHandle::Android(AndroidDisplayHandle::new());
+    // SAFETY: the handle names no system object.
+    let egl = unsafe { EglDisplay::new(handle) }.map_err(|e| driver_error("eglGetDisplay", NAME, &e))?;
+    on_display(Display::Egl(egl), NAME, &Origin::default(), options)
+}
+
+fn on_display(display: Display, name: &str, origin: &Origin, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    let own = match surfaceless(&display, name) {
+        Ok(own) => own,
+        Err(e) => {
+            tracing::debug!(device = name, error = %e, "no context without a surface; trying a pbuffer");
+            with_pbuffer(&display, name)?
+        }
+    };
+    let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
+    // SAFETY: the context was just made current, and the loader is its display's.
+    unsafe {
+        let gl = Rc::new(load_gl(&mut load)?);
+        let raw = RawFns::load(&mut load);
+        let shared = Shared::new(gl, raw, Ownership::Own(own), origin, options.version_limit)?;
+        Ok(GlDisplay::from_shared(shared))
+    }
+}
+
+fn find_config(display: &Display, surfaces: ConfigSurfaceTypes, name: &str) -> Result<Config> {
+    let template = ConfigTemplateBuilder::new().with_surface_type(surfaces).with_api(Api::OPENGL).build();
+    // SAFETY: the template names no window.
+    let mut configs =
+        unsafe { display.find_configs(template) }.map_err(|e| driver_error("eglChooseConfig", name, &e))?;
+    configs.next().ok_or_else(|| unavailable(format!("{name} has no configuration for desktop OpenGL")))
+}
+
+fn surfaceless(display: &Display, name: &str) -> Result<OwnContext> {
+    let config = find_config(display, ConfigSurfaceTypes::empty(), name)?;
+    match core_context(display, &config, None, name)? {
+        NotCurrentContext::Egl(context) => {
+            let context = context.make_current_surfaceless().map_err(|e| driver_error("eglMakeCurrent", name, &e))?;
+            Ok(OwnContext::new(OwnSurface::None, PossiblyCurrentContext::Egl(context), None))
+        }
+        #[allow(unreachable_patterns)] // where EGL is the only platform
+        _ => Err(unavailable("the context is not EGL's")),
+    }
+}
+
+fn with_pbuffer(display: &Display, name: &str) -> Result<OwnContext> {
+    let config = find_config(display, ConfigSurfaceTypes::PBUFFER, name)?;
+    let attributes = SurfaceAttributesBuilder::<PbufferSurface>::new().build(NonZeroU32::MIN, NonZeroU32::MIN);
+    // SAFETY: a pbuffer needs no system object.
+    let surface = unsafe { display.create_pbuffer_surface(&config, &attributes) };
+    let surface = surface.map_err(|e| driver_error("eglCreatePbufferSurface", name, &e))?;
+    let context = core_context(display, &config, None, name)?;
+    let context = context.make_current(&surface).map_err(|e| driver_error("eglMakeCurrent", name, &e))?;
+    Ok(OwnContext::new(OwnSurface::Pbuffer(surface), context, None))
+}

@@ -1,0 +1,16 @@
+//! Where the context comes from: made here without a window, made here with one, or an engine's.
+
+mod create;
+mod engine;
+mod headless;
+mod own;
+mod runner;
+mod window;
+
+pub(crate) use engine::EngineContext;
+pub(crate) use own::OwnContext;
+
+pub use engine::EngineOptions;
+pub use headless::{HeadlessDevice, HeadlessOptions, headless_devices};
+pub use runner::{Flow, WindowApp, run_window};
+pub use window::{GlWindow, WindowOptions};

@@ -1,0 +1,82 @@
+//! A context made by this crate, with what it draws to.
+
+use glutin::context::PossiblyCurrentContext;
+use glutin::prelude::*;
+use glutin::surface::{PbufferSurface, Surface, WindowSurface};
+use interop_core::{DriverError, Error, Result};
+use std::rc::Rc;
+use winit::window::Window;
+
+/// What the context draws to by default. Goes before the context.
+pub(crate) enum OwnSurface {
+    /// Nothing: framebuffer objects only.
+    None,
+    /// One pixel, for drivers that cannot do without.
+    Pbuffer(Surface<PbufferSurface>),
+    /// A window.
+    Window(Surface<WindowSurface>),
+}
+
+/// Fields are dropped in this order: surface, context, window.
+pub(crate) struct OwnContext {
+    surface: OwnSurface,
+    context: PossiblyCurrentContext,
+    _window: Option<Rc<Window>>,
+}
+
+/// A failure of EGL, GLX or WGL as a driver error.
+pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::error::Error) -> Error {
+    DriverError {
+        operation,
+        device: device.to_owned(),
+        code: e.raw_code().unwrap_or(0),
+        code_name: e.to_string(),
+        hint: String::new(),
+    }
+    .into()
+}
+
+impl OwnContext {
+    pub(crate) fn new(surface: OwnSurface, context: PossiblyCurrentContext, window: Option<Rc<Window>>) -> Self {
+        Self { surface, context, _window: window }
+    }
+
+    pub(crate) fn is_current(&self) -> bool {
+        self.context.is_current()
+    }
+
+    pub(crate) fn context(&self) -> &PossiblyCurrentContext {
+        &self.context
+    }
+
+    /// The window's surface, where it has one.
+    pub(crate) fn window_surface(&self) -> Option<&Surface<WindowSurface>> {
+        match &self.surface {
+            OwnSurface::Window(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn make_current(&self, device: &str) -> Result<()> {
+        let done = match (&self.surface, &self.context) {
+            (OwnSurface::Window(s), context) => context.make_current(s),
+            (OwnSurface::Pbuffer(s), context) => context.make_current(s),
+            (OwnSurface::None, PossiblyCurrentContext::Egl(context)) => context.make_current_surfaceless(),
+            // Contexts without a surface are only made by EGL (see `headless`).
+            #[allow(unreachable_patterns)]
+            (OwnSurface::None, _) => Ok(()),
+        };
+        done.map_err(|e| driver_error("make_current", device, &e))
+    }
+}
+
+impl Drop for OwnContext {
+    fn drop(&mut self) {
+        // A current context would live on after it is destroyed.
+        if self.context.is_current() {
+            if let Err(e) = self.context.make_not_current_in_place() {
+                tracing::debug!(error = %e, "the context could not be released");
+            }
+        }
+    }
+}

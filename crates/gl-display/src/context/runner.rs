@@ -1,0 +1,166 @@
+//! A window's event loop, for programs that have none.
+
+use super::window::{GlWindow, WindowOptions};
+use interop_core::{Error, Extent, Result};
+use winit::application::ApplicationHandler;
+use winit::event::{ElementState, KeyEvent, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::keyboard::{Key, NamedKey};
+use winit::window::WindowId;
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next frame follows.
+    Continue,
+    /// The window closes.
+    Exit,
+}
+
+/// What happens in a window. Any error ends the loop and comes out of [`run_window`].
+pub trait WindowApp {
+    /// The program's own error.
+    type Error: From<Error>;
+
+    /// Called once, with the window open and its context current.
+    fn init(&mut self, window: &GlWindow) -> Result<(), Self::Error>;
+
+    /// Draws a frame; the framebuffer of the window is bound, its context current. Presented afterwards.
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, Self::Error>;
+
+    /// The window has a new size, both sides above 0.
+    fn resized(&mut self, window: &GlWindow, size: Extent) -> Result<(), Self::Error> {
+        let (_, _) = (window, size);
+        Ok(())
+    }
+
+    /// The last call, while the context is still current: drop what was made in it.
+    fn closing(&mut self, window: &GlWindow) {
+        let _ = window;
+    }
+}
+
+struct Runner<'a, A: WindowApp> {
+    options: &'a WindowOptions,
+    app: &'a mut A,
+    window: Option<GlWindow>,
+    frames: u64,
+    error: Option<A::Error>,
+}
+
+/// Opens a window and draws frames in it until it is closed, Esc is pressed, the app says so, or
+/// [`WindowOptions::max_frames`] is reached. Returns the number of frames.
+///
+/// Call it once in a process, from the main thread where the platform insists (Windows does not, macOS does).
+///
+/// # Errors
+/// [`Error::Unavailable`] where there is no display server or no OpenGL, and every error of the app's.
+pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<u64, A::Error> {
+    let no_server = |e: winit::error::EventLoopError| Error::Unavailable {
+        what: "a window".into(),
+        reason: e.to_string(),
+        hint: "Start it under X11 or Wayland (DISPLAY or WAYLAND_DISPLAY set; xvfb-run gives a virtual X11), or use \
+               --headless."
+            .into(),
+    };
+    let event_loop = event_loop().map_err(no_server)?;
+    // Frames follow each other by redraw requests; nothing else is waited for.
+    event_loop.set_control_flow(ControlFlow::Wait);
+    let mut runner = Runner { options, app, window: None, frames: 0, error: None };
+    let ran = event_loop.run_app(&mut runner);
+    match runner.error {
+        Some(e) => Err(e),
+        None => ran.map(|()| runner.frames).map_err(|e| no_server(e).into()),
+    }
+}
+
+fn event_loop() -> Result<EventLoop<()>, winit::error::EventLoopError> {
+    let mut builder = EventLoop::builder();
+    // X11, Wayland and Windows do not care which thread it is; winit panics unless told so.
+    #[cfg(all(unix, not(target_vendor = "apple")))]
+    {
+        use winit::platform::{wayland::EventLoopBuilderExtWayland, x11::EventLoopBuilderExtX11};
+        EventLoopBuilderExtX11::with_any_thread(&mut builder, true);
+        EventLoopBuilderExtWayland::with_any_thread(&mut builder, true);
+    }
+    #[cfg(windows)]
+    winit::platform::windows::EventLoopBuilderExtWindows::with_any_thread(&mut builder, true);
+    builder.build()
+}
+
+impl<A: WindowApp> Runner<'_, A> {
+    fn end(&mut self, event_loop: &ActiveEventLoop, result: Result<(), A::Error>) {
+        // The first error is the cause; later ones follow from it.
+        if let (Err(e), None) = (result, &self.error) {
+            self.error = Some(e);
+        }
+        if let Some(window) = self.window.take() {
+            self.app.closing(&window);
+        }
+        event_loop.exit();
+    }
+
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), A::Error> {
+        let window = GlWindow::new(event_loop, self.options)?;
+        let result = self.app.init(&window);
+        window.request_redraw();
+        self.window = Some(window);
+        result
+    }
+
+    /// Draws a frame where there is something to draw on.
+    fn frame(&mut self) -> Result<Flow, A::Error> {
+        let Some(window) = &self.window else { return Ok(Flow::Continue) };
+        let size = window.size();
+        if size.width == 0 || size.height == 0 {
+            return Ok(Flow::Continue);
+        }
+        let flow = self.app.frame(window)?;
+        window.present()?;
+        self.frames += 1;
+        if flow == Flow::Exit || self.options.max_frames.is_some_and(|max| self.frames >= max) {
+            return Ok(Flow::Exit);
+        }
+        window.request_redraw();
+        Ok(Flow::Continue)
+    }
+
+    fn resized(&mut self, size: Extent) -> Result<(), A::Error> {
+        let Some(window) = &self.window else { return Ok(()) };
+        if size.width > 0 && size.height > 0 {
+            window.resize(size)?;
+            self.app.resized(window, size)?;
+        }
+        window.request_redraw();
+        Ok(())
+    }
+}
+
+impl<A: WindowApp> ApplicationHandler for Runner<'_, A> {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.window.is_some() || self.error.is_some() {
+            return;
+        }
+        if let Err(e) = self.open(event_loop) {
+            self.end(event_loop, Err(e));
+        }
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let escape = Key::Named(NamedKey::Escape);
+        let result = match event {
+            WindowEvent::RedrawRequested => self.frame(),
+            WindowEvent::Resized(size) => self.resized(Extent::new(size.width, size.height)).map(|()| Flow::Continue),
+            WindowEvent::CloseRequested => Ok(Flow::Exit),
+            WindowEvent::KeyboardInput {
+                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
+            } if logical_key == escape => Ok(Flow::Exit),
+            _ => Ok(Flow::Continue),
+        };
+        match result {
+            Ok(Flow::Continue) => {}
+            Ok(Flow::Exit) => self.end(event_loop, Ok(())),
+            Err(e) => self.end(event_loop, Err(e)),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A window with a context of its own: X11 (GLX or EGL), Wayland (EGL), Windows (WGL).
+
+use super::create::core_context;
+use super::own::{OwnContext, OwnSurface, driver_error};
+use crate::display::GlDisplay;
+use crate::identity::Origin;
+use crate::raw::RawFns;
+use crate::shared::{Ownership, Shared, load_gl};
+use glutin::config::{Config, ConfigTemplateBuilder};
+use glutin::context::PossiblyCurrentContext;
+use glutin::display::{Display, DisplayApiPreference};
+use glutin::prelude::{GlDisplay as _, *};
+use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
+use glutin_winit::finalize_window;
+use interop_core::{Error, Extent, Result};
+use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
+use std::num::NonZeroU32;
+use std::rc::Rc;
+use winit::dpi::PhysicalSize;
+use winit::event_loop::ActiveEventLoop;
+use winit::window::{Window, WindowAttributes};
+
+/// How a window is made.
+#[derive(Debug, Clone)]
+pub struct WindowOptions {
+    /// Title at first; see [`GlWindow::set_title`].
+    pub title: String,
+    /// Size of the drawable area in pixels; a wish, which window managers may overrule.
+    pub size: Extent,
+    /// Waits for the screen at each [`GlWindow::present`].
+    pub vsync: bool,
+    /// On X11 tries EGL before GLX.
+    pub prefer_egl: bool,
+    /// Ends [`super::run_window`] after so many frames.
+    pub max_frames: Option<u64>,
+    /// Uses nothing above this OpenGL version and no extension.
+    pub version_limit: Option<(u32, u32)>,
+}
+
+impl Default for WindowOptions {
+    fn default() -> Self {
+        Self {
+            title: "pixelferry".into(),
+            size: Extent::new(1280, 720),
+            vsync: true,
+            prefer_egl: false,
+            max_frames: None,
+            version_limit: None,
+        }
+    }
+}
+
+/// A window and the display that draws in it. Stays on the event loop's thread.
+pub struct GlWindow {
+    display: Rc<GlDisplay>,
+    window: Rc<Window>,
+}
+
+const NAME: &str = "the window system's OpenGL";
+
+fn unavailable(reason: impl std::fmt::Display) -> Error {
+    Error::Unavailable {
+        what: "a window with OpenGL".into(),
+        reason: reason.to_string(),
+        hint: "Install the display server's OpenGL driver (Debian and Ubuntu: libgl1-mesa-dri libglx-mesa0 \
+               libegl1), or use --headless."
+            .into(),
+    }
+}
+
+#[cfg(windows)]
+fn preference(_: bool, window: Option<RawWindowHandle>) -> DisplayApiPreference {
+    DisplayApiPreference::WglThenEgl(window)
+}
+
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn preference(prefer_egl: bool, _: Option<RawWindowHandle>) -> DisplayApiPreference {
+    let hook = Box::new(winit::platform::x11::register_xlib_error_hook);
+    if prefer_egl { DisplayApiPreference::EglThenGlx(hook) } else { DisplayApiPreference::GlxThenEgl(hook) }
+}
+
+#[cfg(target_vendor = "apple")]
+fn preference(_: bool, _: Option<RawWindowHandle>) -> DisplayApiPreference {
+    DisplayApiPreference::Cgl
+}
+
+fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
+    Ok(window.window_handle().map_err(unavailable)?.as_raw())
+}
+
+/// The configuration with the fewest samples: frames are shown pixel by pixel.
+fn pick_config(display: &Display, window: Option<RawWindowHandle>) -> Result<Config> {
+    let mut template = ConfigTemplateBuilder::new();
+    if let Some(window) = window {
+        template = template.compatible_with_native_window(window);
+    }
+    // SAFETY: the window handle, where there is one, is of a live window.
+    let configs =
+        unsafe { display.find_configs(template.build()) }.map_err(|e| driver_error("find_configs", NAME, &e))?;
+    configs.min_by_key(GlConfig::num_samples).ok_or_else(|| unavailable("it has no configuration for windows"))
+}
+
+impl GlWindow {
+    /// Opens a window and makes its context current.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] or [`Error::Driver`] where the window system has no OpenGL 3.3.
+    pub fn new(event_loop: &ActiveEventLoop, options: &WindowOptions) -> Result<Self> {
+        let size = PhysicalSize::new(options.size.width.max(1), options.size.height.max(1));
+        let attributes = WindowAttributes::default().with_title(options.title.clone()).with_inner_size(size);
+        Self::with_attributes(event_loop, attributes, options)
+    }
+
+    /// The same with attributes of winit's, which come before the title and size of `options`.
+    pub fn with_attributes(
+        event_loop: &ActiveEventLoop,
+        attributes: WindowAttributes,
+        options: &WindowOptions,
+    ) -> Result<Self> {
+        // WGL finds its functions through a window; X11 needs the configuration before the window.
+        let early =
+            if cfg!(windows) { Some(event_loop.create_window(attributes.clone()).map_err(unavailable)?) } else { None };
+        let early_handle = early.as_ref().map(raw_handle).transpose()?;
+        let display_handle = event_loop.display_handle().map_err(unavailable)?.as_raw();
+        // SAFETY: the handle is the running event loop's, which the window keeps alive.
+        let display = unsafe { Display::new(display_handle, preference(options.prefer_egl, early_handle)) };
+        let display = display.map_err(unavailable)?;
+        let config = pick_config(&display, early_handle)?;
+        let window = match early {
+            Some(window) => window,
+            None => finalize_window(event_loop, attributes, &config).map_err(unavailable)?,
+        };
+        let window = Rc::new(window);
+        let handle = raw_handle(&window)?;
+        let context = core_context(&display, &config, Some(handle), NAME)?;
+        let surface = window_surface(&display, &config, handle, window.inner_size())?;
+        let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
+        set_vsync(&surface, &context, options.vsync);
+        let own = OwnContext::new(OwnSurface::Window(surface), context, Some(Rc::clone(&window)));
+        let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
+        // SAFETY: the context was just made current, and the loader is its display's.
+        let shared = unsafe {
+            let gl = Rc::new(load_gl(&mut load)?);
+            let raw = RawFns::load(&mut load);
+            Shared::new(gl, raw, Ownership::Own(own), &Origin::default(), options.version_limit)?
+        };
+        Ok(Self { display: GlDisplay::from_shared(shared), window })
+    }
+
+    /// The display of this window's context.
+    pub fn display(&self) -> &Rc<GlDisplay> {
+        &self.display
+    }
+
+    /// The window, for all that winit can do with it.
+    pub fn window(&self) -> &Rc<Window> {
+        &self.window
+    }
+
+    /// Size of the drawable area in pixels; a side is 0 while the window is minimized.
+    pub fn size(&self) -> Extent {
+        let size = self.window.inner_size();
+        Extent::new(size.width, size.height)
+    }
+
+    /// Sets the title.
+    pub fn set_title(&self, title: &str) {
+        self.window.set_title(title);
+    }
+
+    /// Makes the window's context current.
+    pub fn make_current(&self) -> Result<()> {
+        self.display.make_current()
+    }
+
+    /// Fits the back buffer to a new size; to be called when winit tells of one. Sizes with a side of 0 are passed
+    /// over.
+    pub fn resize(&self, size: Extent) -> Result<()> {
+        let (Some(width), Some(height)) = (NonZeroU32::new(size.width), NonZeroU32::new(size.height)) else {
+            return Ok(());
+        };
+        self.with_surface("resize", |surface, context| {
+            surface.resize(context, width, height);
+            Ok(())
+        })
+    }
+
+    /// Shows what was drawn.
+    pub fn present(&self) -> Result<()> {
+        self.with_surface("present", |surface, context| surface.swap_buffers(context))
+    }
+
+    /// Asks winit for a redraw event.
+    pub fn request_redraw(&self) {
+        self.window.request_redraw();
+    }
+
+    fn with_surface(
+        &self,
+        operation: &'static str,
+        f: impl FnOnce(&Surface<WindowSurface>, &PossiblyCurrentContext) -> glutin::error::Result<()>,
+    ) -> Result<()> {
+        let shared = self.display.shared();
+        shared.enter(operation)?;
+        let Some((own, surface)) = shared.own().and_then(|own| Some((own, own.window_surface()?))) else {
+            return Err(shared.unsupported(operation, "the context has no window".into()));
+        };
+        f(surface, own.context()).map_err(|e| driver_error(operation, &shared.device.name, &e))
+    }
+}
+
+fn window_surface(
+    display: &Display,
+    config: &Config,
+    handle: RawWindowHandle,
+    size: PhysicalSize<u32>,
+) -> Result<Surface<WindowSurface>> {
+    let side = |n: u32| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN);
+    let attributes =
+        SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, side(size.width), side(size.height));
+    // SAFETY: the handle is of a live window, which the context's owner keeps alive.
+    let surface = unsafe { display.create_window_surface(config, &attributes) };
+    surface.map_err(|e| driver_error("create_window_surface", NAME, &e))
+}
+
+/// A wish: some drivers have no swap control.
+fn set_vsync(surface: &Surface<WindowSurface>, context: &PossiblyCurrentContext, vsync: bool) {
+    let interval = if vsync { SwapInterval::Wait(NonZeroU32::MIN) } else { SwapInterval::DontWait };
+    if let Err(e) = surface.set_swap_interval(context, interval) {
+        tracing::debug!(error = %e, vsync, "the driver has no swap control");
+    }
+}

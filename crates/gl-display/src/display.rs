@@ -1,0 +1,320 @@
+//! The display: what a user holds.
+
+use crate::buffer::BufferSurface;
+use crate::draw_state::Viewport;
+use crate::in_place::{InPlaceBuffer, InPlaceImage};
+use crate::names::{Corpse, ObjectCounts};
+use crate::quad::{ImageSource, Look};
+use crate::shared::Shared;
+use crate::staging::GlStaging;
+use crate::target::OffscreenTarget;
+use crate::texture::TextureSurface;
+use crate::tools::Tools;
+use interop_core::display::{Display, Staging, StagingKind, Surface};
+use interop_core::{DeviceIdentity, DisplayCaps, Error, Extent, PixelFormat, Result, Support, SurfaceDesc};
+use std::any::Any;
+use std::rc::Rc;
+
+/// How texels become pixels where the sizes differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Filter {
+    /// The nearest texel, exact at 1:1.
+    #[default]
+    Nearest,
+    /// The four nearest texels, weighed.
+    Linear,
+}
+
+/// How an image is fitted into the viewport.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fit {
+    /// Fills the viewport, whatever that does to the shape.
+    #[default]
+    Stretch,
+    /// As large as fits with its shape kept, centred. What lies beside it is left as it was.
+    Contain,
+}
+
+/// How a frame is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawOptions {
+    /// Filter.
+    pub filter: Filter,
+    /// Fit.
+    pub fit: Fit,
+    /// Shows images of one channel as grey instead of red.
+    pub grey: bool,
+}
+
+impl Default for DrawOptions {
+    fn default() -> Self {
+        Self { filter: Filter::default(), fit: Fit::default(), grey: true }
+    }
+}
+
+/// A surface as a texture, for drawing of the user's own.
+///
+/// Row 0 of the texture is the bottom row of the picture, as in any OpenGL texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GlTexture {
+    /// Object name. Valid until the surface shows another frame or goes; do not delete it.
+    pub name: glow::Texture,
+    /// `TEXTURE_2D`, or `TEXTURE_BUFFER` for images shown in place.
+    pub target: u32,
+    /// For `TEXTURE_BUFFER`: texel of pixel (0, 0); else 0.
+    pub first_texel: u32,
+    /// For `TEXTURE_BUFFER`: texels from one row to the next; else 0.
+    pub row_texels: u32,
+}
+
+/// A surface as a buffer, for vertices or storage of the user's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GlBuffer {
+    /// Object name. Valid until the surface shows another frame or goes; do not delete it.
+    pub name: glow::Buffer,
+    /// First byte of the surface in the buffer: not always 0 for surfaces shown in place.
+    pub offset: usize,
+    /// Bytes.
+    pub len: usize,
+}
+
+/// An OpenGL context (3.3 core or later) as a display.
+///
+/// Stays on its thread. Calls while another context is current give [`Error::WrongContext`]; objects dropped then
+/// are deleted later, when the context is current again.
+pub struct GlDisplay {
+    tools: Rc<Tools>,
+}
+
+impl std::fmt::Debug for GlDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GlDisplay").field("device", &self.shared().device).finish_non_exhaustive()
+    }
+}
+
+impl GlDisplay {
+    pub(crate) fn from_shared(shared: Rc<Shared>) -> Rc<Self> {
+        Rc::new(Self { tools: Tools::new(shared) })
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        self.tools.shared()
+    }
+
+    /// GL functions of the context, for drawing of the user's own.
+    ///
+    /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST`
+    /// at their defaults; set them back after use.
+    pub fn gl(&self) -> &Rc<glow::Context> {
+        &self.shared().gl
+    }
+
+    /// OpenGL version that is used: that of the context, or the limit asked for.
+    pub fn version(&self) -> (u32, u32) {
+        self.shared().features.version
+    }
+
+    /// True where GL calls on this thread reach this context.
+    pub fn is_current(&self) -> bool {
+        self.shared().is_current()
+    }
+
+    /// Makes the context current on this thread.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for an engine's context, which only the engine can make current.
+    pub fn make_current(&self) -> Result<()> {
+        let shared = self.shared();
+        match shared.own() {
+            Some(own) => own.make_current(&shared.device.name),
+            None => Err(shared.unsupported("make_current", "the context belongs to the engine".into())),
+        }
+    }
+
+    /// GL objects made by this display that still exist.
+    pub fn object_counts(&self) -> ObjectCounts {
+        self.shared().object_counts()
+    }
+
+    /// Fills the framebuffer that is bound for drawing (its first colour buffer).
+    pub fn clear(&self, color: [f32; 4]) -> Result<()> {
+        self.shared().enter("clear")?;
+        self.tools.clear(color);
+        Ok(())
+    }
+
+    /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), with no
+    /// blending and no conversion between colour spaces.
+    ///
+    /// In a context of this crate's, viewport 0 and the fragment tests stay as the draw set them (tests off).
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer or an empty viewport,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
+        const OP: &str = "draw";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let source = self.image_source(surface, OP)?;
+        let SurfaceDesc::Image(image) = surface.desc() else {
+            return Err(Error::invalid(OP, "a buffer has no picture; draw it with the name from surface_buffer"));
+        };
+        let limit = shared.caps.max_image_side;
+        if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
+            return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
+        }
+        let viewport = match options.fit {
+            Fit::Stretch => viewport,
+            Fit::Contain => contain(image.extent, viewport),
+        };
+        let single = matches!(image.format, PixelFormat::R8 | PixelFormat::R32F);
+        let look = Look { linear: options.filter == Filter::Linear, grey: options.grey && single };
+        let quad = self.tools.quad()?;
+        shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
+            quad.draw(shared, &source, image.extent.full(), viewport, look, false);
+        })
+    }
+
+    /// The texture of an image surface.
+    ///
+    /// # Errors
+    /// As of [`GlDisplay::draw`].
+    pub fn surface_texture(&self, surface: &dyn Surface) -> Result<GlTexture> {
+        const OP: &str = "surface_texture";
+        self.shared().enter(OP)?;
+        let source = self.image_source(surface, OP)?;
+        let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
+        Ok(GlTexture {
+            name: source.texture,
+            target: source.target,
+            first_texel: unsigned(source.base),
+            row_texels: unsigned(source.pitch),
+        })
+    }
+
+    /// The buffer of a buffer surface.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<GlBuffer> {
+        const OP: &str = "surface_buffer";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let any = surface.as_any();
+        if let Some(s) = any.downcast_ref::<BufferSurface>().filter(|s| s.belongs_to(shared)) {
+            let len = surface.desc().byte_len(OP)?;
+            return Ok(GlBuffer { name: s.buffer(), offset: 0, len });
+        }
+        if let Some(s) = any.downcast_ref::<InPlaceBuffer>().filter(|s| s.belongs_to(shared)) {
+            let (name, view) = s.buffer()?;
+            return Ok(GlBuffer { name, offset: view.offset, len: view.len });
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
+    }
+
+    /// Makes a framebuffer to draw into where there is no window; black and transparent at first.
+    pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.tools, width, height)
+    }
+
+    fn image_source(&self, surface: &dyn Surface, operation: &'static str) -> Result<ImageSource> {
+        let (shared, any) = (self.shared(), surface.as_any());
+        if let Some(s) = any.downcast_ref::<TextureSurface>().filter(|s| s.belongs_to(shared)) {
+            return Ok(s.source());
+        }
+        if let Some(s) = any.downcast_ref::<InPlaceImage>().filter(|s| s.belongs_to(shared)) {
+            return s.source();
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
+    }
+
+    /// Of the right kind but not ours, or of the wrong kind.
+    fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
+        if right_kind {
+            return Error::Foreign { operation, object: "surface", device: self.shared().device.name.clone() };
+        }
+        Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
+    }
+}
+
+/// The largest rectangle of the image's shape inside `v`, centred.
+fn contain(image: Extent, v: Viewport) -> Viewport {
+    let (iw, ih) = (u64::from(image.width), u64::from(image.height));
+    let (vw, vh) = (u64::from(v.width), u64::from(v.height));
+    // One side fills the viewport; the other is rounded and at least one pixel.
+    let (w, h) = if vw * ih <= vh * iw {
+        (vw, ((vw * ih + iw / 2) / iw).clamp(1, vh))
+    } else {
+        (((vh * iw + ih / 2) / ih).clamp(1, vw), vh)
+    };
+    let inset = |outer: u64, inner: u64| ((outer - inner) / 2) as i32;
+    Viewport { x: v.x + inset(vw, w), y: v.y + inset(vh, h), width: w as u32, height: h as u32 }
+}
+
+impl Display for GlDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.shared().device
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared().caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        const OP: &str = "create_surface";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let bytes = desc.check(&shared.device.name, &shared.caps, OP)?;
+        Ok(match desc {
+            SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.tools, image)?),
+            SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.tools, *desc, bytes)?),
+        })
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        const OP: &str = "create_in_place_surface";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        desc.check(&shared.device.name, &shared.caps, OP)?;
+        let SurfaceDesc::Image(image) = desc else {
+            return Ok(Box::new(InPlaceBuffer::new(&self.tools, *desc)));
+        };
+        let (pixels, limit) = (image.extent.pixels(), shared.caps.max_in_place_pixels);
+        if let Support::No(reason) = &shared.caps.in_place_images {
+            return Err(shared.unsupported(OP, reason.clone()));
+        }
+        if pixels > limit {
+            return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
+        }
+        Ok(Box::new(InPlaceImage::new(&self.tools, *desc)))
+    }
+
+    fn drop_in_context(&self, object: Box<dyn Any>) {
+        let shared = self.shared();
+        if shared.is_current() { drop(object) } else { shared.bury(Corpse::Other(object)) }
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        const OP: &str = "create_staging";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        SurfaceDesc::buffer(bytes as u64).check(&shared.device.name, &shared.caps, OP)?;
+        Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contained_images_keep_their_shape() {
+        let fit = |iw, ih, vw, vh| contain(Extent::new(iw, ih), Viewport { x: 3, y: 5, width: vw, height: vh });
+        assert_eq!(fit(16, 9, 160, 90), Viewport { x: 3, y: 5, width: 160, height: 90 });
+        assert_eq!(fit(100, 100, 200, 100), Viewport { x: 53, y: 5, width: 100, height: 100 });
+        assert_eq!(fit(100, 100, 100, 200), Viewport { x: 3, y: 55, width: 100, height: 100 });
+        assert_eq!(fit(16384, 1, 100, 100), Viewport { x: 3, y: 54, width: 100, height: 1 });
+        assert_eq!(fit(1, 16384, 1, 1), Viewport { x: 3, y: 5, width: 1, height: 1 });
+    }
+}

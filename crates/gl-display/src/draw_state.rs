@@ -1,0 +1,221 @@
+//! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
+
+use crate::shared::Shared;
+use crate::state::texture_binding;
+use glow::HasContext as _;
+
+/// Everything that could change or drop a fragment; off while we draw. For states that exist once per draw buffer
+/// or viewport only the first is touched.
+const SWITCHES: [u32; 20] = [
+    glow::BLEND,
+    glow::SCISSOR_TEST,
+    glow::DEPTH_TEST,
+    glow::STENCIL_TEST,
+    glow::CULL_FACE,
+    glow::DITHER,
+    glow::COLOR_LOGIC_OP,
+    glow::RASTERIZER_DISCARD,
+    glow::FRAMEBUFFER_SRGB,
+    glow::SAMPLE_ALPHA_TO_COVERAGE,
+    glow::SAMPLE_COVERAGE,
+    glow::SAMPLE_MASK,
+    glow::CLIP_DISTANCE0,
+    glow::CLIP_DISTANCE0 + 1,
+    glow::CLIP_DISTANCE0 + 2,
+    glow::CLIP_DISTANCE0 + 3,
+    glow::CLIP_DISTANCE0 + 4,
+    glow::CLIP_DISTANCE0 + 5,
+    glow::CLIP_DISTANCE0 + 6,
+    glow::CLIP_DISTANCE0 + 7,
+];
+
+/// A rectangle of a framebuffer in pixels; `y` counts from the bottom, as OpenGL does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: i32,
+    /// Bottom edge.
+    pub y: i32,
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl Viewport {
+    /// The whole of a framebuffer of this size.
+    pub const fn full(width: u32, height: u32) -> Self {
+        Self { x: 0, y: 0, width, height }
+    }
+}
+
+/// What a draw reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    pub target: u32,
+    pub texture: glow::Texture,
+    pub sampler: glow::Sampler,
+}
+
+struct Saved {
+    switches: [bool; SWITCHES.len()],
+    color_mask: [bool; 4],
+    polygon_mode: u32,
+    viewport: [f32; 4],
+    program: Option<glow::Program>,
+    vertex_array: Option<glow::VertexArray>,
+    active_unit: u32,
+    /// Of unit 0 at the source's target.
+    texture: Option<glow::Texture>,
+    sampler: Option<glow::Sampler>,
+}
+
+/// Set while it lives. In a context of our own it stays set afterwards, but for program, vertex array, texture and
+/// sampler, which are unbound.
+pub(crate) struct DrawState<'a> {
+    shared: &'a Shared,
+    saved: Option<Saved>,
+    target: u32,
+}
+
+/// True where `switch` exists once for each draw buffer or viewport in this context.
+fn is_indexed(shared: &Shared, switch: u32) -> bool {
+    switch == glow::BLEND || (switch == glow::SCISSOR_TEST && shared.features.indexed_viewports)
+}
+
+fn set_switch(shared: &Shared, switch: u32, on: bool) {
+    let gl = &shared.gl;
+    // SAFETY: the context is current; every switch is of GL 3.3, indexed ones are gated.
+    unsafe {
+        match (is_indexed(shared, switch), on) {
+            (true, true) => gl.enable_draw_buffer(switch, 0),
+            (true, false) => gl.disable_draw_buffer(switch, 0),
+            (false, true) => gl.enable(switch),
+            (false, false) => gl.disable(switch),
+        }
+    }
+}
+
+fn set_viewport(shared: &Shared, v: [f32; 4]) {
+    // SAFETY: the context is current; the array form is gated.
+    unsafe {
+        if shared.features.indexed_viewports {
+            shared.gl.viewport_f32_slice(0, 1, &[v]);
+        } else {
+            shared.gl.viewport(v[0] as i32, v[1] as i32, v[2] as i32, v[3] as i32);
+        }
+    }
+}
+
+impl<'a> DrawState<'a> {
+    /// Sets everything but uniforms and the program's own state. `keep` saves and restores in any context.
+    pub(crate) fn set(
+        shared: &'a Shared,
+        keep: bool,
+        viewport: Viewport,
+        program: glow::Program,
+        vertex_array: glow::VertexArray,
+        source: Source,
+    ) -> Self {
+        let gl = &shared.gl;
+        let saved = (keep || shared.is_engine()).then(|| save(shared, source.target));
+        SWITCHES.iter().for_each(|s| set_switch(shared, *s, false));
+        set_viewport(shared, [viewport.x as f32, viewport.y as f32, viewport.width as f32, viewport.height as f32]);
+        // SAFETY: the context is current and the names are of it.
+        unsafe {
+            gl.color_mask_draw_buffer(0, true, true, true, true);
+            gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL);
+            gl.use_program(Some(program));
+            gl.bind_vertex_array(Some(vertex_array));
+            if saved.is_none() {
+                gl.active_texture(glow::TEXTURE0);
+            }
+            gl.bind_texture(source.target, Some(source.texture));
+            gl.bind_sampler(0, Some(source.sampler));
+        }
+        Self { shared, saved, target: source.target }
+    }
+}
+
+/// Reads all that [`DrawState`] changes, and makes unit 0 active.
+fn save(shared: &Shared, target: u32) -> Saved {
+    let gl = &shared.gl;
+    // SAFETY: the context is current; names are of GL 3.3. POLYGON_MODE may be two integers and VIEWPORT is four.
+    unsafe {
+        let mut polygon_mode = [0; 2];
+        gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut polygon_mode);
+        let mut viewport = [0.0; 4];
+        gl.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
+        let active_unit = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
+        gl.active_texture(glow::TEXTURE0);
+        Saved {
+            switches: SWITCHES.map(|s| gl.is_enabled(s)),
+            color_mask: gl.get_parameter_bool_array(glow::COLOR_WRITEMASK),
+            polygon_mode: polygon_mode[0] as u32,
+            viewport,
+            program: gl.get_parameter_program(glow::CURRENT_PROGRAM),
+            vertex_array: gl.get_parameter_vertex_array(glow::VERTEX_ARRAY_BINDING),
+            active_unit,
+            texture: gl.get_parameter_texture(texture_binding(target)),
+            sampler: gl.get_parameter_sampler(glow::SAMPLER_BINDING),
+        }
+    }
+}
+
+impl Drop for DrawState<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; the values came from it. Unit 0 is active.
+        unsafe {
+            let Some(saved) = &self.saved else {
+                gl.bind_sampler(0, None);
+                gl.bind_texture(self.target, None);
+                gl.bind_vertex_array(None);
+                gl.use_program(None);
+                return;
+            };
+            gl.bind_sampler(0, saved.sampler);
+            gl.bind_texture(self.target, saved.texture);
+            gl.active_texture(saved.active_unit);
+            gl.bind_vertex_array(saved.vertex_array);
+            gl.use_program(saved.program);
+            gl.polygon_mode(glow::FRONT_AND_BACK, saved.polygon_mode);
+            let [r, g, b, a] = saved.color_mask;
+            gl.color_mask_draw_buffer(0, r, g, b, a);
+            set_viewport(self.shared, saved.viewport);
+            SWITCHES.iter().zip(saved.switches).for_each(|(s, on)| set_switch(self.shared, *s, on));
+        }
+    }
+}
+
+/// What could keep a clear from reaching every pixel as it was given; put back in any context.
+pub(crate) struct ClearState<'a> {
+    shared: &'a Shared,
+    switches: [bool; CLEAR_SWITCHES.len()],
+    color_mask: [bool; 4],
+}
+
+const CLEAR_SWITCHES: [u32; 4] = [glow::SCISSOR_TEST, glow::DITHER, glow::RASTERIZER_DISCARD, glow::FRAMEBUFFER_SRGB];
+
+impl<'a> ClearState<'a> {
+    pub(crate) fn set(shared: &'a Shared) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current; names are of GL 3.3.
+        unsafe {
+            let switches = CLEAR_SWITCHES.map(|s| gl.is_enabled(s));
+            let color_mask = gl.get_parameter_bool_array(glow::COLOR_WRITEMASK);
+            CLEAR_SWITCHES.iter().for_each(|s| set_switch(shared, *s, false));
+            gl.color_mask_draw_buffer(0, true, true, true, true);
+            Self { shared, switches, color_mask }
+        }
+    }
+}
+
+impl Drop for ClearState<'_> {
+    fn drop(&mut self) {
+        let [r, g, b, a] = self.color_mask;
+        CLEAR_SWITCHES.iter().zip(self.switches).for_each(|(s, on)| set_switch(self.shared, *s, on));
+        // SAFETY: the context is still current; the values came from it.
+        unsafe { self.shared.gl.color_mask_draw_buffer(0, r, g, b, a) }
+    }
+}

@@ -1,0 +1,91 @@
+//! GL error codes as typed errors.
+
+use crate::shared::Shared;
+use glow::HasContext as _;
+use interop_core::{DriverError, Error, Result};
+
+/// More queued errors than a driver keeps; a lost context repeats one for ever.
+const MAX_QUEUED: usize = 32;
+
+fn code_name(code: u32) -> &'static str {
+    match code {
+        glow::INVALID_ENUM => "GL_INVALID_ENUM",
+        glow::INVALID_VALUE => "GL_INVALID_VALUE",
+        glow::INVALID_OPERATION => "GL_INVALID_OPERATION",
+        glow::INVALID_FRAMEBUFFER_OPERATION => "GL_INVALID_FRAMEBUFFER_OPERATION",
+        glow::OUT_OF_MEMORY => "GL_OUT_OF_MEMORY",
+        glow::STACK_OVERFLOW => "GL_STACK_OVERFLOW",
+        glow::STACK_UNDERFLOW => "GL_STACK_UNDERFLOW",
+        glow::CONTEXT_LOST => "GL_CONTEXT_LOST",
+        _ => "unknown GL error",
+    }
+}
+
+fn hint(code: u32) -> &'static str {
+    match code {
+        glow::OUT_OF_MEMORY => "Use a smaller surface or fewer slots, or close other programs that use the GPU.",
+        glow::CONTEXT_LOST => "The driver was reset; make a new display and new links.",
+        _ => "",
+    }
+}
+
+impl Shared {
+    /// A driver error of this display.
+    pub(crate) fn failure(&self, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
+        DriverError {
+            operation,
+            device: self.device.name.clone(),
+            code,
+            code_name: code_name.to_owned(),
+            hint: hint.to_owned(),
+        }
+        .into()
+    }
+
+    /// What this context cannot do.
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.device.name.clone(), reason }
+    }
+
+    /// A failure to make an object, which GL reports by a null name and no code.
+    pub(crate) fn no_name(&self, operation: &'static str, why: &str) -> Error {
+        self.failure(operation, 0, "no object name returned", why)
+    }
+
+    /// Takes away errors that others left behind, so that the next [`Shared::check`] speaks of our call.
+    pub(crate) fn drain_errors(&self, before: &'static str) {
+        for _ in 0..MAX_QUEUED {
+            // SAFETY: called with the context current.
+            let code = unsafe { self.gl.get_error() };
+            if code == glow::NO_ERROR {
+                return;
+            }
+            tracing::debug!(code = code_name(code), before, "an earlier GL error was still queued");
+        }
+    }
+
+    /// The first queued error as an error of `operation`; the queue is empty afterwards.
+    pub(crate) fn check(&self, operation: &'static str) -> Result<()> {
+        // SAFETY: called with the context current.
+        let code = unsafe { self.gl.get_error() };
+        if code == glow::NO_ERROR {
+            return Ok(());
+        }
+        self.drain_errors(operation);
+        Err(self.failure(operation, i64::from(code), code_name(code), hint(code)))
+    }
+
+    /// Runs `f` between a drain and a check.
+    pub(crate) fn checked<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        self.drain_errors(operation);
+        let value = f();
+        self.check(operation)?;
+        Ok(value)
+    }
+
+    /// As [`Shared::checked`] where `verify` is set; else only runs `f`. For calls made for every frame:
+    /// `glGetError` makes a threaded driver wait.
+    pub(crate) fn checked_if<T>(&self, verify: bool, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        if verify { self.checked(operation, f) } else { Ok(f()) }
+    }
+}

@@ -1,0 +1,69 @@
+//! Framebuffers with one colour texture.
+
+use crate::gl_format::GlFormat;
+use crate::names::Owned;
+use crate::shared::Shared;
+use crate::state::{Framebuffers, Pack};
+use crate::texture::create_texture;
+use glow::{HasContext as _, PixelPackData};
+use interop_core::Result;
+use std::rc::Rc;
+
+/// A texture to draw into.
+pub(crate) struct ColorTarget {
+    shared: Rc<Shared>,
+    framebuffer: Owned<glow::Framebuffer>,
+    texture: Owned<glow::Texture>,
+    width: u32,
+    height: u32,
+    format: GlFormat,
+}
+
+impl ColorTarget {
+    /// Makes the two; the sides were checked against the context's limit. The content is undefined.
+    pub(crate) fn new(shared: &Rc<Shared>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
+        const OP: &str = "glCheckFramebufferStatus";
+        let texture = create_texture(shared, width, height, format, "glTexStorage2D")?;
+        let gl = &shared.gl;
+        // SAFETY: the context is current and all names are of it.
+        let (framebuffer, status) = unsafe {
+            let name = gl.create_framebuffer().map_err(|e| shared.no_name("glGenFramebuffers", &e))?;
+            let framebuffer = Owned::new(shared, name);
+            let _bound = Framebuffers::bind(shared, name);
+            let (target, attachment) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+            gl.framebuffer_texture_2d(target, attachment, glow::TEXTURE_2D, Some(texture.get()), 0);
+            (framebuffer, gl.check_framebuffer_status(target))
+        };
+        if status != glow::FRAMEBUFFER_COMPLETE {
+            shared.check(OP)?;
+            return Err(shared.failure(OP, i64::from(status), "framebuffer is not complete", ""));
+        }
+        Ok(Self { shared: Rc::clone(shared), framebuffer, texture, width, height, format })
+    }
+
+    pub(crate) fn framebuffer(&self) -> glow::Framebuffer {
+        self.framebuffer.get()
+    }
+
+    pub(crate) fn texture(&self) -> glow::Texture {
+        self.texture.get()
+    }
+
+    pub(crate) fn size(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    /// Every pixel in tight rows, bottom row first, while the framebuffer is bound for reading.
+    pub(crate) fn read_bound(&self, bytes_per_pixel: usize) -> Result<Vec<u8>> {
+        let shared = &self.shared;
+        let mut bytes = vec![0; self.width as usize * self.height as usize * bytes_per_pixel];
+        shared.checked("glReadPixels", || {
+            let _pack = Pack::tight(shared);
+            let data = PixelPackData::Slice(Some(&mut bytes));
+            let (w, h, format) = (self.width as i32, self.height as i32, self.format);
+            // SAFETY: the context is current, `bytes` is as large as tight rows are, and no pack buffer is bound.
+            unsafe { shared.gl.read_pixels(0, 0, w, h, format.format, format.ty, data) }
+        })?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,166 @@
+//! Surfaces without storage, which show staging blocks where they lie: images by buffer textures, buffers by the
+//! block's own buffer.
+
+use crate::buffer::read_back_buffer;
+use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
+use crate::quad::ImageSource;
+use crate::shared::Shared;
+use crate::staging::{Block, GlStaging};
+use crate::tools::Tools;
+use interop_core::display::{Part, Staging, Surface};
+use interop_core::{BufferView, Error, ImageView, Result, SurfaceDesc, View};
+use std::any::Any;
+use std::rc::Rc;
+
+/// What is shown now. The block is kept alive by it.
+struct Shown<V> {
+    block: Rc<Block>,
+    view: V,
+}
+
+/// An image in a staging block, read by texel number.
+pub(crate) struct InPlaceImage {
+    tools: Rc<Tools>,
+    desc: SurfaceDesc,
+    shown: Option<(Shown<ImageView>, glow::Texture)>,
+}
+
+impl InPlaceImage {
+    pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
+        Self { tools: Rc::clone(tools), desc, shown: None }
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(self.tools.shared(), shared)
+    }
+
+    /// The buffer texture and where in it the image lies, counted in texels.
+    pub(crate) fn source(&self) -> Result<ImageSource> {
+        let (shown, texture) = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        let bpp = shown.view.format.bytes_per_pixel();
+        // Both fit: the whole block is at most 2^31 - 1 bytes.
+        Ok(ImageSource {
+            target: glow::TEXTURE_BUFFER,
+            texture: *texture,
+            base: (shown.view.offset / bpp) as i32,
+            pitch: (shown.view.pitch() / bpp) as i32,
+        })
+    }
+}
+
+impl Surface for InPlaceImage {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
+        Err(no_storage("upload"))
+    }
+
+    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
+        Err(no_storage("upload_staged"))
+    }
+
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "read_in_place";
+        let shared = self.tools.shared();
+        shared.enter(OP)?;
+        let staging = GlStaging::of(staging, shared, OP)?;
+        let view = image_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?.view;
+        let bpp = view.format.bytes_per_pixel();
+        let pitch = if view.extent.height == 1 { view.row_len() } else { view.pitch() };
+        if view.offset % bpp != 0 || pitch % bpp != 0 {
+            return Err(Error::invalid(
+                OP,
+                format!("offset and row pitch must be multiples of the pixel, {bpp} bytes"),
+            ));
+        }
+        let texels = (view.span().end / bpp) as u64;
+        if texels > shared.features.max_buffer_texels {
+            let limit = shared.features.max_buffer_texels;
+            return Err(shared.unsupported(OP, format!("{texels} pixels are more than a buffer texture's {limit}")));
+        }
+        let block = staging.block();
+        let texture = block.texture(view.format)?;
+        let view = ImageView { row_pitch: pitch as isize, ..view };
+        self.shown = Some((Shown { block: Rc::clone(block), view }, texture));
+        Ok(())
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        self.tools.shared().enter(OP)?;
+        let (region, format) = image_part(&self.desc, part, OP)?;
+        self.tools.read_back_image(&self.source()?, region, format)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Bytes in a staging block.
+pub(crate) struct InPlaceBuffer {
+    tools: Rc<Tools>,
+    desc: SurfaceDesc,
+    shown: Option<Shown<BufferView>>,
+}
+
+impl InPlaceBuffer {
+    pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
+        Self { tools: Rc::clone(tools), desc, shown: None }
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(self.tools.shared(), shared)
+    }
+
+    /// The block's buffer and the range in it. From now on shaders of the user's may write it.
+    pub(crate) fn buffer(&self) -> Result<(glow::Buffer, BufferView)> {
+        let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        shown.block.expose();
+        Ok((shown.block.buffer(), shown.view))
+    }
+}
+
+impl Surface for InPlaceBuffer {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
+        Err(no_storage("upload"))
+    }
+
+    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
+        Err(no_storage("upload_staged"))
+    }
+
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "read_in_place";
+        let shared = self.tools.shared();
+        shared.enter(OP)?;
+        let staging = GlStaging::of(staging, shared, OP)?;
+        let (_, view) = buffer_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
+        self.shown = Some(Shown { block: Rc::clone(staging.block()), view });
+        Ok(())
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        let shared = self.tools.shared();
+        shared.enter(OP)?;
+        let range = buffer_part(&self.desc, part, OP)?;
+        let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        let start = shown.view.offset + range.start;
+        read_back_buffer(shared, shown.block.buffer(), start..start + range.len())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn no_storage(operation: &'static str) -> Error {
+    Error::invalid(operation, "an in-place surface has no storage of its own; use read_in_place")
+}

@@ -1,0 +1,167 @@
+//! GL object names that are deleted in the right context only.
+//!
+//! A name means something else in another context, so an object dropped while its context is not current goes to
+//! a graveyard, which is emptied by the next call in the right context (or with the context itself).
+
+use crate::shared::Shared;
+use glow::HasContext as _;
+use interop_core::HostBlock;
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A name of any kind.
+#[derive(Clone, Copy)]
+pub(crate) enum Name {
+    Texture(glow::Texture),
+    Buffer(glow::Buffer),
+    Framebuffer(glow::Framebuffer),
+    Program(glow::Program),
+    VertexArray(glow::VertexArray),
+    Sampler(glow::Sampler),
+    Sync(glow::Fence),
+}
+
+/// GL objects that this display made and that still exist. For leak tests and reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ObjectCounts {
+    /// Textures, buffer textures among them.
+    pub textures: usize,
+    /// Buffers.
+    pub buffers: usize,
+    /// Framebuffers.
+    pub framebuffers: usize,
+    /// Programs.
+    pub programs: usize,
+    /// Vertex arrays.
+    pub vertex_arrays: usize,
+    /// Samplers.
+    pub samplers: usize,
+    /// Fences.
+    pub syncs: usize,
+    /// Of all of these, how many wait for their context to become current to be deleted.
+    pub awaiting_context: usize,
+}
+
+/// A dead object whose context was not current when it was dropped.
+pub(crate) enum Corpse {
+    /// A GL object, and the host memory it reads.
+    Gl { name: Name, memory: Option<HostBlock> },
+    /// Something of the compute side that must be dropped with the context current.
+    Other(Box<dyn Any>),
+}
+
+/// Conversion of glow's names.
+pub(crate) trait GlName: Copy + 'static {
+    fn name(self) -> Name;
+}
+
+macro_rules! gl_names {
+    ($($ty:ty => $variant:ident),* $(,)?) => {
+        $(impl GlName for $ty {
+            fn name(self) -> Name {
+                Name::$variant(self)
+            }
+        })*
+    };
+}
+gl_names!(
+    glow::NativeTexture => Texture,
+    glow::NativeBuffer => Buffer,
+    glow::NativeFramebuffer => Framebuffer,
+    glow::NativeProgram => Program,
+    glow::NativeVertexArray => VertexArray,
+    glow::NativeSampler => Sampler,
+    glow::NativeFence => Sync,
+);
+
+/// Owns one GL object.
+pub(crate) struct Owned<T: GlName> {
+    shared: Rc<Shared>,
+    name: T,
+    /// Host memory that the object reads in place; freed after the object.
+    memory: Option<HostBlock>,
+}
+
+impl<T: GlName> Owned<T> {
+    /// Takes ownership of a name just made in `shared`'s context.
+    pub(crate) fn new(shared: &Rc<Shared>, name: T) -> Self {
+        shared.counts.change(name.name(), 1);
+        Self { shared: Rc::clone(shared), name, memory: None }
+    }
+
+    /// Lets the object keep `memory` until GL has deleted it.
+    pub(crate) fn keep(&mut self, memory: HostBlock) {
+        self.memory = Some(memory);
+    }
+
+    /// The name.
+    pub(crate) fn get(&self) -> T {
+        self.name
+    }
+}
+
+impl<T: GlName> Drop for Owned<T> {
+    fn drop(&mut self) {
+        let corpse = Corpse::Gl { name: self.name.name(), memory: self.memory.take() };
+        if self.shared.is_current() {
+            corpse.delete(&self.shared);
+        } else {
+            self.shared.bury(corpse);
+        }
+    }
+}
+
+impl Corpse {
+    /// Deletes the object; its context must be current.
+    pub(crate) fn delete(self, shared: &Shared) {
+        let (name, memory) = match self {
+            Self::Gl { name, memory } => (name, memory),
+            Self::Other(object) => return drop(object),
+        };
+        let gl = &shared.gl;
+        // SAFETY: the context is current and the name was made in it and is deleted once.
+        unsafe {
+            if memory.is_some() {
+                // The GPU may still be reading the pages that are freed below.
+                gl.finish();
+            }
+            match name {
+                Name::Texture(n) => gl.delete_texture(n),
+                Name::Buffer(n) => gl.delete_buffer(n),
+                Name::Framebuffer(n) => gl.delete_framebuffer(n),
+                Name::Program(n) => gl.delete_program(n),
+                Name::VertexArray(n) => gl.delete_vertex_array(n),
+                Name::Sampler(n) => gl.delete_sampler(n),
+                Name::Sync(n) => gl.delete_sync(n),
+            }
+        }
+        shared.counts.change(name, -1);
+    }
+}
+
+/// Counters behind [`ObjectCounts`].
+#[derive(Default)]
+pub(crate) struct Counts([Cell<usize>; 7]);
+
+impl Counts {
+    fn change(&self, name: Name, by: isize) {
+        let slot = match name {
+            Name::Texture(_) => 0,
+            Name::Buffer(_) => 1,
+            Name::Framebuffer(_) => 2,
+            Name::Program(_) => 3,
+            Name::VertexArray(_) => 4,
+            Name::Sampler(_) => 5,
+            Name::Sync(_) => 6,
+        };
+        let cell = &self.0[slot];
+        cell.set(cell.get().saturating_add_signed(by));
+    }
+
+    pub(crate) fn read(&self, awaiting_context: usize) -> ObjectCounts {
+        let [textures, buffers, framebuffers, programs, vertex_arrays, samplers, syncs] =
+            [0, 1, 2, 3, 4, 5, 6].map(|i: usize| self.0[i].get());
+        ObjectCounts { textures, buffers, framebuffers, programs, vertex_arrays, samplers, syncs, awaiting_context }
+    }
+}

@@ -1,0 +1,131 @@
+//! Drawing an image into the bound framebuffer.
+
+use crate::draw_state::{DrawState, Source, Viewport};
+use crate::names::Owned;
+use crate::shared::Shared;
+use glow::HasContext as _;
+use interop_core::{Region, Result};
+use std::rc::Rc;
+
+/// Where the pixels are.
+#[derive(Clone, Copy)]
+pub(crate) struct ImageSource {
+    pub target: u32,
+    pub texture: glow::Texture,
+    /// Texel of pixel (0, 0), in a buffer texture.
+    pub base: i32,
+    /// Texels from row to row, in a buffer texture.
+    pub pitch: i32,
+}
+
+/// How a draw looks.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    pub linear: bool,
+    pub grey: bool,
+}
+
+/// A program and its uniforms.
+struct Program {
+    program: Owned<glow::Program>,
+    layout: Option<glow::UniformLocation>,
+    window: Option<glow::UniformLocation>,
+    region: Option<glow::UniformLocation>,
+    smooth: Option<glow::UniformLocation>,
+    grey: Option<glow::UniformLocation>,
+}
+
+/// Programs, an empty vertex array, and a sampler that makes any texture of one level complete.
+pub(crate) struct Quad {
+    texture: Program,
+    linear_memory: Program,
+    vertex_array: Owned<glow::VertexArray>,
+    sampler: Owned<glow::Sampler>,
+}
+
+const VERSION: &str = "#version 330 core\n";
+const VERTEX: &str = include_str!("triangle.vert");
+const FRAGMENT: &str = include_str!("image.frag");
+
+impl Program {
+    fn build(shared: &Rc<Shared>, defines: &str) -> Result<Self> {
+        let gl = &shared.gl;
+        // SAFETY: the context is current; names are made, used and deleted here.
+        unsafe {
+            let name = gl.create_program().map_err(|e| shared.no_name("glCreateProgram", &e))?;
+            let program = Owned::new(shared, name);
+            for (ty, text) in [(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)] {
+                let shader = gl.create_shader(ty).map_err(|e| shared.no_name("glCreateShader", &e))?;
+                gl.shader_source(shader, &format!("{VERSION}{defines}{text}"));
+                gl.compile_shader(shader);
+                if !gl.get_shader_compile_status(shader) {
+                    let log = gl.get_shader_info_log(shader);
+                    gl.delete_shader(shader);
+                    return Err(shared.failure("glCompileShader", 0, "GL_FALSE", &log));
+                }
+                gl.attach_shader(name, shader);
+                // Stays until the program goes.
+                gl.delete_shader(shader);
+            }
+            gl.link_program(name);
+            if !gl.get_program_link_status(name) {
+                return Err(shared.failure("glLinkProgram", 0, "GL_FALSE", &gl.get_program_info_log(name)));
+            }
+            let at = |uniform: &str| gl.get_uniform_location(name, uniform);
+            // The sampler uniform starts as unit 0, the one we use.
+            let (layout, window, region) = (at("layout_"), at("window"), at("region"));
+            Ok(Self { layout, window, region, smooth: at("smooth_"), grey: at("grey"), program })
+        }
+    }
+}
+
+impl Quad {
+    pub(crate) fn new(shared: &Rc<Shared>) -> Result<Self> {
+        let gl = &shared.gl;
+        shared.drain_errors("Quad::new");
+        let texture = Program::build(shared, "")?;
+        let linear_memory = Program::build(shared, "#define LINEAR_MEMORY\n")?;
+        // SAFETY: the context is current; samplers are of GL 3.3.
+        let (vertex_array, sampler) = unsafe {
+            let vertex_array = gl.create_vertex_array().map_err(|e| shared.no_name("glGenVertexArrays", &e))?;
+            let vertex_array = Owned::new(shared, vertex_array);
+            let sampler = gl.create_sampler().map_err(|e| shared.no_name("glGenSamplers", &e))?;
+            let sampler = Owned::new(shared, sampler);
+            for parameter in [glow::TEXTURE_MIN_FILTER, glow::TEXTURE_MAG_FILTER] {
+                gl.sampler_parameter_i32(sampler.get(), parameter, glow::NEAREST as i32);
+            }
+            (vertex_array, sampler)
+        };
+        shared.check("Quad::new")?;
+        Ok(Self { texture, linear_memory, vertex_array, sampler })
+    }
+
+    /// Draws `region` of the image over the whole of `viewport` in the bound draw framebuffer. `keep` puts the state
+    /// back in any context.
+    pub(crate) fn draw(
+        &self,
+        shared: &Shared,
+        image: &ImageSource,
+        region: Region,
+        viewport: Viewport,
+        look: Look,
+        keep: bool,
+    ) {
+        let p = if image.target == glow::TEXTURE_BUFFER { &self.linear_memory } else { &self.texture };
+        let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
+        let gl = &shared.gl;
+        let _state = DrawState::set(shared, keep, viewport, p.program.get(), self.vertex_array.get(), source);
+        // SAFETY: the context is current, our program is in use; the region lies inside the image, so every fetch
+        // lies inside the texture.
+        unsafe {
+            let (x, y, w, h) = (region.x as i32, region.y as i32, region.width as i32, region.height as i32);
+            gl.uniform_2_i32(p.layout.as_ref(), image.base, image.pitch);
+            gl.uniform_4_i32(p.region.as_ref(), x, y, w, h);
+            let (vw, vh) = (viewport.width as f32, viewport.height as f32);
+            gl.uniform_4_f32(p.window.as_ref(), viewport.x as f32, viewport.y as f32, vw, vh);
+            gl.uniform_1_i32(p.smooth.as_ref(), i32::from(look.linear));
+            gl.uniform_1_i32(p.grey.as_ref(), i32::from(look.grey));
+            gl.draw_arrays(glow::TRIANGLES, 0, 3);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The GL objects of one staging block.
+
+use crate::gl_format::gl_format;
+use crate::names::Owned;
+use crate::shared::Shared;
+use crate::state::BoundTexture;
+use glow::HasContext as _;
+use interop_core::{PixelFormat, Result};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// A buffer and the buffer textures that read it. Shared by the staging block, by the surfaces that show it in
+/// place, and by whoever holds its address.
+pub(crate) struct Block {
+    // The textures go before the buffer they read.
+    textures: RefCell<Vec<(PixelFormat, Owned<glow::Texture>)>>,
+    buffer: Owned<glow::Buffer>,
+    shared: Rc<Shared>,
+    len: usize,
+    exposed: Cell<bool>,
+}
+
+impl Block {
+    pub(crate) fn new(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
+        let (textures, exposed) = (RefCell::default(), Cell::new(false));
+        Rc::new(Self { textures, buffer, shared: Rc::clone(shared), len, exposed })
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn buffer(&self) -> glow::Buffer {
+        self.buffer.get()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The name was given to the user, whose shaders may write it.
+    pub(crate) fn expose(&self) {
+        self.exposed.set(true);
+    }
+
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.exposed.get()
+    }
+
+    /// The buffer texture of that format; made once. The context must be current.
+    pub(crate) fn texture(&self, format: PixelFormat) -> Result<glow::Texture> {
+        const OP: &str = "glTexBuffer";
+        if let Some((_, texture)) = self.textures.borrow().iter().find(|(f, _)| *f == format) {
+            return Ok(texture.get());
+        }
+        let internal = gl_format(format, "read_in_place")?.internal;
+        let (shared, gl) = (&self.shared, &self.shared.gl);
+        shared.drain_errors(OP);
+        // SAFETY: the context is current; buffer textures are of GL 3.1, and the buffer is of this context.
+        let texture = unsafe {
+            let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
+            let texture = Owned::new(shared, name);
+            let _bound = BoundTexture::bind(shared, glow::TEXTURE_BUFFER, name);
+            gl.tex_buffer(glow::TEXTURE_BUFFER, internal, Some(self.buffer.get()));
+            texture
+        };
+        shared.check(OP)?;
+        let name = texture.get();
+        self.textures.borrow_mut().push((format, texture));
+        Ok(name)
+    }
+}

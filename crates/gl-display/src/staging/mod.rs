@@ -1,0 +1,150 @@
+//! Staging blocks: memory that the host writes and GL reads.
+
+mod block;
+mod imported;
+mod orphaned;
+mod persistent;
+
+pub(crate) use block::Block;
+
+use crate::fence::Fence;
+use crate::shared::Shared;
+use glow::HasContext as _;
+use interop_core::display::{Staging, StagingKind};
+use interop_core::{Error, HostBlock, Result};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// How the host reaches the bytes.
+enum Access {
+    /// Mapped for each fill.
+    Orphaned,
+    /// Mapped once; kept so by the block.
+    Mapped(HostBlock),
+}
+
+/// A block with the fence that guards it.
+pub(crate) struct GlStaging {
+    block: Rc<Block>,
+    access: Access,
+    fence: Option<Fence>,
+    /// GL was told to read since the last fence.
+    unfenced: bool,
+}
+
+impl GlStaging {
+    /// Makes a block; `bytes` was checked against the display's limit.
+    pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+        let (block, access) = match kind {
+            StagingKind::Orphaned => (orphaned::create(shared, bytes)?, Access::Orphaned),
+            StagingKind::Persistent => {
+                let (block, host) = persistent::create(shared, bytes)?;
+                (block, Access::Mapped(host))
+            }
+            StagingKind::Imported(host) => (imported::create(shared, &host, bytes)?, Access::Mapped(host)),
+            other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
+        };
+        Ok(Self { block, access, fence: None, unfenced: false })
+    }
+
+    /// Finds our type again, made in this context.
+    pub(crate) fn of<'a>(staging: &'a dyn Staging, shared: &Rc<Shared>, operation: &'static str) -> Result<&'a Self> {
+        let found = staging.as_any().downcast_ref::<Self>();
+        found.filter(|s| s.belongs_to(shared)).ok_or_else(|| foreign(shared, operation))
+    }
+
+    /// The same, to change it.
+    pub(crate) fn of_mut<'a>(
+        staging: &'a mut dyn Staging,
+        shared: &Rc<Shared>,
+        operation: &'static str,
+    ) -> Result<&'a mut Self> {
+        let found = staging.as_any_mut().downcast_mut::<Self>();
+        found.filter(|s| s.belongs_to(shared)).ok_or_else(|| foreign(shared, operation))
+    }
+
+    fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(self.block.shared(), shared)
+    }
+
+    pub(crate) fn block(&self) -> &Rc<Block> {
+        &self.block
+    }
+
+    /// GL will read the block: a wait without a fence in between must make one.
+    pub(crate) fn mark_read(&mut self) {
+        self.unfenced = true;
+    }
+}
+
+fn foreign(shared: &Shared, operation: &'static str) -> Error {
+    Error::Foreign { operation, object: "staging block", device: shared.device.name.clone() }
+}
+
+impl Staging for GlStaging {
+    fn len(&self) -> usize {
+        self.block.len()
+    }
+
+    fn host_block(&self) -> Option<HostBlock> {
+        match &self.access {
+            Access::Orphaned => None,
+            Access::Mapped(host) => Some(host.clone()),
+        }
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        if self.fence.is_none() && !self.unfenced {
+            return Ok(());
+        }
+        self.block.shared().enter("wait")?;
+        if self.unfenced {
+            self.fence()?;
+        }
+        if let Some(fence) = &self.fence {
+            fence.wait(self.block.shared())?;
+            self.fence = None;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        match &self.access {
+            Access::Orphaned => orphaned::fill(&self.block, f),
+            Access::Mapped(host) => {
+                let address = host.address();
+                self.wait()?;
+                f(mapped_bytes(&self.block, address))
+            }
+        }
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        let shared = self.block.shared();
+        shared.enter("fence")?;
+        if self.block.is_exposed() && shared.features.client_mapped_barrier {
+            // SAFETY: the context is current and has GL 4.4. Shader writes become visible through the mapping.
+            unsafe { shared.gl.memory_barrier(glow::CLIENT_MAPPED_BUFFER_BARRIER_BIT) }
+        }
+        let fence = Fence::insert(shared)?;
+        self.fence = Some(fence);
+        self.unfenced = false;
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// The bytes of a block that stays mapped.
+fn mapped_bytes(block: &Block, address: NonNull<u8>) -> &mut [u8] {
+    // SAFETY: the address is valid for the block's length while the block lives. `fill` borrows the staging
+    // exclusively and has waited for GL; that the compute side is not writing is the path's part (see `HostBlock`).
+    unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), block.len()) }
+}

@@ -1,0 +1,216 @@
+//! Guards for GL state that a call changes.
+//!
+//! In an engine's context each guard remembers the old values and puts them back when dropped. In a context of our
+//! own nothing is asked (a query makes a threaded driver wait); there the guards leave the defaults of what would
+//! disturb other uploads, and nothing else.
+
+use crate::shared::Shared;
+use glow::HasContext as _;
+
+/// Pixel unpack parameters and the unpack buffer.
+pub(crate) struct Unpack<'a> {
+    shared: &'a Shared,
+    saved: Option<([i32; 6], Option<glow::Buffer>)>,
+    row_length: i32,
+    bound: bool,
+}
+
+const UNPACK: [(u32, i32); 6] = [
+    (glow::UNPACK_ALIGNMENT, 1),
+    (glow::UNPACK_ROW_LENGTH, 0),
+    (glow::UNPACK_SKIP_ROWS, 0),
+    (glow::UNPACK_SKIP_PIXELS, 0),
+    (glow::UNPACK_SWAP_BYTES, 0),
+    (glow::UNPACK_LSB_FIRST, 0),
+];
+
+impl<'a> Unpack<'a> {
+    /// Rows of `row_length` pixels (0: tight) with no alignment, from `buffer` or from client memory.
+    pub(crate) fn set(shared: &'a Shared, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current; parameters and targets are of GL 3.3, the buffer is of this context.
+        let saved = unsafe {
+            let saved = shared.is_engine().then(|| {
+                let values = UNPACK.map(|(name, _)| gl.get_parameter_i32(name));
+                let bound = gl.get_parameter_buffer(glow::PIXEL_UNPACK_BUFFER_BINDING);
+                UNPACK[2..].iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
+                (values, bound)
+            });
+            gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+            gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, row_length);
+            gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
+            saved
+        };
+        Self { shared, saved, row_length, bound: buffer.is_some() }
+    }
+}
+
+impl Drop for Unpack<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; the values came from it.
+        unsafe {
+            match self.saved {
+                Some((values, buffer)) => {
+                    UNPACK.iter().zip(values).for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+                    gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
+                }
+                None => {
+                    if self.row_length != 0 {
+                        gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
+                    }
+                    if self.bound {
+                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pixel pack parameters and the pack buffer; always put back, since reading back is slow anyway.
+pub(crate) struct Pack<'a> {
+    shared: &'a Shared,
+    values: [i32; 6],
+    buffer: Option<glow::Buffer>,
+}
+
+const PACK: [(u32, i32); 6] = [
+    (glow::PACK_ALIGNMENT, 1),
+    (glow::PACK_ROW_LENGTH, 0),
+    (glow::PACK_SKIP_ROWS, 0),
+    (glow::PACK_SKIP_PIXELS, 0),
+    (glow::PACK_SWAP_BYTES, 0),
+    (glow::PACK_LSB_FIRST, 0),
+];
+
+impl<'a> Pack<'a> {
+    /// Tight rows into client memory.
+    pub(crate) fn tight(shared: &'a Shared) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current; names are of GL 3.3.
+        unsafe {
+            let values = PACK.map(|(name, _)| gl.get_parameter_i32(name));
+            let buffer = gl.get_parameter_buffer(glow::PIXEL_PACK_BUFFER_BINDING);
+            PACK.iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            Self { shared, values, buffer }
+        }
+    }
+}
+
+impl Drop for Pack<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; the values came from it.
+        unsafe {
+            PACK.iter().zip(self.values).for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, self.buffer);
+        }
+    }
+}
+
+/// A buffer bound for copies. `COPY_READ_BUFFER` and `COPY_WRITE_BUFFER` mean nothing to draws, so in our own
+/// contexts they stay bound.
+pub(crate) struct BoundBuffer<'a> {
+    shared: &'a Shared,
+    target: u32,
+    saved: Option<Option<glow::Buffer>>,
+}
+
+impl<'a> BoundBuffer<'a> {
+    /// Binds to `COPY_READ_BUFFER`.
+    pub(crate) fn read(shared: &'a Shared, buffer: glow::Buffer) -> Self {
+        Self::bind(shared, glow::COPY_READ_BUFFER, glow::COPY_READ_BUFFER_BINDING, buffer)
+    }
+
+    /// Binds to `COPY_WRITE_BUFFER`.
+    pub(crate) fn write(shared: &'a Shared, buffer: glow::Buffer) -> Self {
+        Self::bind(shared, glow::COPY_WRITE_BUFFER, glow::COPY_WRITE_BUFFER_BINDING, buffer)
+    }
+
+    fn bind(shared: &'a Shared, target: u32, query: u32, buffer: glow::Buffer) -> Self {
+        // SAFETY: the context is current and the buffer is of it; both targets are of GL 3.1.
+        let saved = unsafe {
+            let saved = shared.is_engine().then(|| shared.gl.get_parameter_buffer(query));
+            shared.gl.bind_buffer(target, Some(buffer));
+            saved
+        };
+        Self { shared, target, saved }
+    }
+}
+
+impl Drop for BoundBuffer<'_> {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.saved {
+            // SAFETY: the context is still current and the binding came from it.
+            unsafe { self.shared.gl.bind_buffer(self.target, buffer) }
+        }
+    }
+}
+
+/// A texture bound to the active unit, for calls that have no direct form in this context.
+pub(crate) struct BoundTexture<'a> {
+    shared: &'a Shared,
+    target: u32,
+    saved: Option<Option<glow::Texture>>,
+}
+
+/// The query of a texture target's binding.
+pub(crate) const fn texture_binding(target: u32) -> u32 {
+    match target {
+        glow::TEXTURE_BUFFER => glow::TEXTURE_BINDING_BUFFER,
+        _ => glow::TEXTURE_BINDING_2D,
+    }
+}
+
+impl<'a> BoundTexture<'a> {
+    pub(crate) fn bind(shared: &'a Shared, target: u32, texture: glow::Texture) -> Self {
+        // SAFETY: the context is current and the texture is of it and of that target.
+        let saved = unsafe {
+            let saved = shared.is_engine().then(|| shared.gl.get_parameter_texture(texture_binding(target)));
+            shared.gl.bind_texture(target, Some(texture));
+            saved
+        };
+        Self { shared, target, saved }
+    }
+}
+
+impl Drop for BoundTexture<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the context is still current and the binding came from it.
+        unsafe { self.shared.gl.bind_texture(self.target, self.saved.flatten()) }
+    }
+}
+
+/// Both framebuffer bindings; always put back.
+pub(crate) struct Framebuffers<'a> {
+    shared: &'a Shared,
+    draw: Option<glow::Framebuffer>,
+    read: Option<glow::Framebuffer>,
+}
+
+impl<'a> Framebuffers<'a> {
+    /// Binds `framebuffer` for drawing and reading.
+    pub(crate) fn bind(shared: &'a Shared, framebuffer: glow::Framebuffer) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current and the framebuffer is of it.
+        unsafe {
+            let draw = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING);
+            let read = gl.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            Self { shared, draw, read }
+        }
+    }
+}
+
+impl Drop for Framebuffers<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; both bindings came from it.
+        unsafe {
+            gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, self.draw);
+            gl.bind_framebuffer(glow::READ_FRAMEBUFFER, self.read);
+        }
+    }
+}

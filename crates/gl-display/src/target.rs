@@ -1,0 +1,90 @@
+//! A place to draw into where there is no window.
+
+use crate::framebuffer::ColorTarget;
+use crate::gl_format::gl_format;
+use crate::shared::Shared;
+use crate::state::Framebuffers;
+use crate::tools::Tools;
+use glow::HasContext as _;
+use interop_core::{PixelFormat, Result, SurfaceDesc};
+use std::cell::Cell;
+use std::rc::Rc;
+
+type Bindings = (Option<glow::Framebuffer>, Option<glow::Framebuffer>);
+
+/// An RGBA8 framebuffer. Stays on the thread of its display; each call gives [`interop_core::Error::WrongContext`]
+/// where the display's context is not current.
+pub struct OffscreenTarget {
+    color: ColorTarget,
+    tools: Rc<Tools>,
+    before: Cell<Option<Bindings>>,
+}
+
+impl OffscreenTarget {
+    pub(crate) fn new(tools: &Rc<Tools>, width: u32, height: u32) -> Result<Self> {
+        const OP: &str = "create_offscreen_target";
+        let shared = tools.shared();
+        shared.enter(OP)?;
+        SurfaceDesc::image(width, height, PixelFormat::Rgba8).check(&shared.device.name, &shared.caps, OP)?;
+        let color = ColorTarget::new(shared, width, height, gl_format(PixelFormat::Rgba8, OP)?)?;
+        let target = Self { color, tools: Rc::clone(tools), before: Cell::new(None) };
+        let _bound = Framebuffers::bind(shared, target.color.framebuffer());
+        target.tools.clear([0.0; 4]);
+        Ok(target)
+    }
+
+    fn shared(&self) -> &Rc<Shared> {
+        self.tools.shared()
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> (u32, u32) {
+        self.color.size()
+    }
+
+    /// The colour texture.
+    pub fn texture(&self) -> glow::Texture {
+        self.color.texture()
+    }
+
+    /// Binds it for drawing and reading until [`OffscreenTarget::unbind`].
+    pub fn bind(&self) -> Result<()> {
+        let shared = self.shared();
+        shared.enter("OffscreenTarget::bind")?;
+        let gl = &shared.gl;
+        // SAFETY: the context is current and the framebuffer is of it.
+        unsafe {
+            if self.before.get().is_none() {
+                let draw = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING);
+                let read = gl.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING);
+                self.before.set(Some((draw, read)));
+            }
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.color.framebuffer()));
+        }
+        Ok(())
+    }
+
+    /// Binds what was bound before [`OffscreenTarget::bind`]; nothing where it was not called.
+    pub fn unbind(&self) -> Result<()> {
+        let shared = self.shared();
+        shared.enter("OffscreenTarget::unbind")?;
+        if let Some((draw, read)) = self.before.take() {
+            // SAFETY: the context is current; both bindings came from it.
+            unsafe {
+                shared.gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, draw);
+                shared.gl.bind_framebuffer(glow::READ_FRAMEBUFFER, read);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every pixel as red, green, blue, alpha; top row first, as image files want it. Waits for the draws.
+    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+        let shared = self.shared();
+        shared.enter("OffscreenTarget::read_rgba8")?;
+        let _bound = Framebuffers::bind(shared, self.color.framebuffer());
+        let bytes = self.color.read_bound(4)?;
+        let row = self.color.size().0 as usize * 4;
+        Ok(bytes.chunks_exact(row).rev().flatten().copied().collect())
+    }
+}

@@ -1,0 +1,228 @@
+//! Image surfaces with storage of their own: 2-D textures.
+
+use crate::checks::{ImageTransfer, image_part, image_transfer};
+use crate::gl_format::{GlFormat, gl_format};
+use crate::names::Owned;
+use crate::quad::ImageSource;
+use crate::shared::Shared;
+use crate::staging::GlStaging;
+use crate::state::{BoundTexture, Unpack};
+use crate::tools::Tools;
+use glow::{HasContext as _, PixelUnpackData};
+use interop_core::display::{Part, Staging, Surface};
+use interop_core::{Error, HandleType, ImageDesc, Region, Result, SharedHandle, SurfaceDesc, View};
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Zeros are uploaded in pieces of about this many bytes.
+const ZERO_BYTES: usize = 1 << 22;
+
+/// A texture of one level.
+pub(crate) struct TextureSurface {
+    tools: Rc<Tools>,
+    desc: SurfaceDesc,
+    format: GlFormat,
+    texture: Owned<glow::Texture>,
+    /// Errors are asked for until the first transfer of each kind has gone well.
+    verified: [Cell<bool>; 2],
+}
+
+/// Makes a texture without content.
+pub(crate) fn create_texture(
+    shared: &Rc<Shared>,
+    width: u32,
+    height: u32,
+    format: GlFormat,
+    operation: &'static str,
+) -> Result<Owned<glow::Texture>> {
+    let gl = &shared.gl;
+    let (w, h) = (width as i32, height as i32); // checked against MAX_TEXTURE_SIZE before
+    let target = glow::TEXTURE_2D;
+    shared.drain_errors(operation);
+    // SAFETY: the context is current; direct calls are gated, the format is one that GL 3.3 has.
+    let texture = unsafe {
+        let name = if shared.features.dsa { gl.create_named_texture(target) } else { gl.create_texture() };
+        let texture = Owned::new(shared, name.map_err(|e| shared.no_name("glCreateTextures", &e))?);
+        if shared.features.dsa {
+            let name = texture.get();
+            gl.texture_storage_2d(name, 1, format.internal, w, h);
+            PARAMETERS.iter().for_each(|(p, v)| gl.texture_parameter_i32(name, *p, *v as i32));
+        } else {
+            let _bound = BoundTexture::bind(shared, target, texture.get());
+            if shared.features.texture_storage {
+                gl.tex_storage_2d(target, 1, format.internal, w, h);
+            } else {
+                // With an unpack buffer bound, null data would mean its first byte.
+                let _unpack = Unpack::set(shared, 0, None);
+                let no_data = PixelUnpackData::Slice(None);
+                gl.tex_image_2d(target, 0, format.internal as i32, w, h, 0, format.format, format.ty, no_data);
+            }
+            PARAMETERS.iter().for_each(|(p, v)| gl.tex_parameter_i32(target, *p, *v as i32));
+        }
+        texture
+    };
+    shared.check(operation)?;
+    Ok(texture)
+}
+
+const PARAMETERS: [(u32, u32); 5] = [
+    (glow::TEXTURE_MIN_FILTER, glow::NEAREST),
+    (glow::TEXTURE_MAG_FILTER, glow::NEAREST),
+    (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
+    (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
+    (glow::TEXTURE_MAX_LEVEL, 0),
+];
+
+/// `glTexSubImage2D` of one level-0 region, directly where the context can.
+fn sub_image(shared: &Shared, texture: glow::Texture, at: Region, format: GlFormat, data: PixelUnpackData<'_>) {
+    let (x, y, w, h) = (at.x as i32, at.y as i32, at.width as i32, at.height as i32);
+    let gl = &shared.gl;
+    // SAFETY: the context is current, the region lies inside the texture, and the unpack state and `data` describe
+    // memory that holds that many pixels (checked by the callers).
+    unsafe {
+        if shared.features.dsa {
+            gl.texture_sub_image_2d(texture, 0, x, y, w, h, format.format, format.ty, data);
+        } else {
+            let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
+            gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, x, y, w, h, format.format, format.ty, data);
+        }
+    }
+}
+
+/// Rows of a transfer one by one, for pitches that GL cannot express: (region, byte at which the row starts).
+fn single_rows(transfer: ImageTransfer) -> impl Iterator<Item = (Region, usize)> {
+    let ImageTransfer { at, view, .. } = transfer;
+    (0..at.height).map(move |y| (Region { y: at.y + y, height: 1, ..at }, view.row_start(y)))
+}
+
+impl TextureSurface {
+    pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
+        const OP: &str = "glTexStorage2D";
+        let shared = tools.shared();
+        let desc = SurfaceDesc::Image(*image);
+        let format = gl_format(image.format, "create_surface")?;
+        let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
+        let surface =
+            Self { tools: Rc::clone(tools), desc, format, texture, verified: [Cell::new(false), Cell::new(false)] };
+        surface.zero(image)?;
+        Ok(surface)
+    }
+
+    fn zero(&self, image: &ImageDesc) -> Result<()> {
+        let shared = self.shared();
+        let row = image.extent.width as usize * image.format.bytes_per_pixel();
+        let rows = (ZERO_BYTES / row).clamp(1, image.extent.height as usize);
+        let zeros = vec![0; row * rows];
+        shared.checked("glTexSubImage2D", || {
+            let _unpack = Unpack::set(shared, 0, None);
+            for y in (0..image.extent.height).step_by(rows) {
+                let height = (image.extent.height - y).min(rows as u32);
+                let at = Region::new(0, y, image.extent.width, height);
+                let data = &zeros[..row * height as usize];
+                sub_image(shared, self.texture.get(), at, self.format, PixelUnpackData::Slice(Some(data)));
+            }
+        })
+    }
+
+    fn shared(&self) -> &Rc<Shared> {
+        self.tools.shared()
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(self.shared(), shared)
+    }
+
+    pub(crate) fn source(&self) -> ImageSource {
+        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0 }
+    }
+
+    /// Runs the transfer, asking for errors the first time.
+    fn transfer(&self, kind: usize, f: impl FnOnce()) -> Result<()> {
+        let verify = cfg!(debug_assertions) || !self.verified[kind].get();
+        self.shared().checked_if(verify, "glTexSubImage2D", f)?;
+        self.verified[kind].set(true);
+        Ok(())
+    }
+}
+
+impl Surface for TextureSurface {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        const OP: &str = "upload";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let transfer = image_transfer(&self.desc, at, view, bytes.len(), OP)?;
+        let (texture, format) = (self.texture.get(), self.format);
+        self.transfer(0, || {
+            let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
+            if transfer.row_length.is_some() {
+                let data = &bytes[transfer.view.span()];
+                sub_image(shared, texture, transfer.at, format, PixelUnpackData::Slice(Some(data)));
+            } else {
+                for (y, (row, _)) in single_rows(transfer).enumerate() {
+                    let data = &bytes[transfer.view.row(y as u32)];
+                    sub_image(shared, texture, row, format, PixelUnpackData::Slice(Some(data)));
+                }
+            }
+        })
+    }
+
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let staging = GlStaging::of_mut(staging, shared, OP)?;
+        let transfer = image_transfer(&self.desc, at, view, staging.len(), OP)?;
+        let channel = self.format.channel_bytes;
+        if transfer.view.offset % channel != 0
+            || (transfer.row_length.is_none() && transfer.view.pitch() % channel != 0)
+        {
+            return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
+        }
+        let (texture, format) = (self.texture.get(), self.format);
+        staging.mark_read();
+        let block = staging.block();
+        self.transfer(1, || {
+            let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), Some(block.buffer()));
+            // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
+            let offset = |byte: usize| PixelUnpackData::BufferOffset(byte as u32);
+            if transfer.row_length.is_some() {
+                sub_image(shared, texture, transfer.at, format, offset(transfer.view.offset));
+            } else {
+                for (row, start) in single_rows(transfer) {
+                    sub_image(shared, texture, row, format, offset(start));
+                }
+            }
+        })
+    }
+
+    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
+        Err(Error::invalid("read_in_place", "this surface has a texture of its own; make an in-place surface"))
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        self.shared().enter(OP)?;
+        let (region, format) = image_part(&self.desc, part, OP)?;
+        self.tools.read_back_image(&self.source(), region, format)
+    }
+
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        const OP: &str = "export";
+        self.shared().enter(OP)?;
+        match handle {
+            HandleType::GlObject => {
+                Ok(SharedHandle::GlTexture { name: self.texture.get().0.get(), target: glow::TEXTURE_2D })
+            }
+            other => Err(self.shared().unsupported(OP, format!("a texture cannot be named by a {other}"))),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

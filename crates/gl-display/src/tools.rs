@@ -1,0 +1,59 @@
+//! What drawing and reading back need, made at the first use.
+
+use crate::draw_state::{ClearState, Viewport};
+use crate::framebuffer::ColorTarget;
+use crate::gl_format::gl_format;
+use crate::quad::{ImageSource, Look, Quad};
+use crate::shared::Shared;
+use crate::state::Framebuffers;
+use glow::HasContext as _;
+use interop_core::{PixelFormat, Region, Result};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// Shared by a display and its surfaces.
+pub(crate) struct Tools {
+    quad: OnceCell<Quad>,
+    shared: Rc<Shared>,
+}
+
+impl Tools {
+    pub(crate) fn new(shared: Rc<Shared>) -> Rc<Self> {
+        Rc::new(Self { quad: OnceCell::new(), shared })
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
+    /// The context must be current.
+    pub(crate) fn quad(&self) -> Result<&Quad> {
+        if let Some(quad) = self.quad.get() {
+            return Ok(quad);
+        }
+        let quad = Quad::new(&self.shared)?;
+        Ok(self.quad.get_or_init(|| quad))
+    }
+
+    /// Draws a region of an image, one to one, into a texture of the same format, and reads that. All state is put
+    /// back.
+    pub(crate) fn read_back_image(&self, image: &ImageSource, region: Region, format: PixelFormat) -> Result<Vec<u8>> {
+        let (shared, quad) = (&self.shared, self.quad()?);
+        let gl_format = gl_format(format, "read_back")?;
+        let target = ColorTarget::new(shared, region.width, region.height, gl_format)?;
+        let viewport = Viewport::full(region.width, region.height);
+        let _bound = Framebuffers::bind(shared, target.framebuffer());
+        shared.checked("glDrawArrays", || {
+            quad.draw(shared, image, region, viewport, Look { linear: false, grey: false }, true);
+        })?;
+        target.read_bound(format.bytes_per_pixel())
+    }
+
+    /// Fills the bound draw framebuffer's first colour buffer, whatever scissor, mask and sRGB say.
+    pub(crate) fn clear(&self, color: [f32; 4]) {
+        let shared = &self.shared;
+        let _state = ClearState::set(shared);
+        // SAFETY: the context is current; the slice is four channels.
+        unsafe { shared.gl.clear_buffer_f32_slice(glow::COLOR, 0, &color) }
+    }
+}

@@ -1,0 +1,4 @@
+// One triangle that covers the viewport; no vertex data.
+void main() {
+  gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
+}
