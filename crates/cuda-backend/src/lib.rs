@@ -1,1 +1,30 @@
 //! CUDA compute of pixelferry.
+//!
+//! Libraries are looked for when they are first needed: `libcuda` by [`devices`], NVRTC when a kernel in CUDA C++ is
+//! built. Where one is missing, or too old, the call says so and nothing ends the program.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | devices and their identity | [`devices`], [`CudaDevice`] |
+//! | the backend, what a kernel's parameters are | [`CudaBackend`] |
+//! | CUDA C++ compiled to PTX, also ahead of time | [`compile_ptx`] |
+//!
+//! The `unsafe` is all in `ffi`. Driver calls go through a table of function pointers made once, so that a missing
+//! symbol is an error, and so that tests can put a double in the driver's place.
+
+mod backend;
+mod compiler;
+mod devices;
+mod error;
+mod ffi;
+mod image;
+mod kernel;
+mod launch;
+mod memory;
+mod pattern;
+mod session;
+mod signature;
+
+pub use backend::CudaBackend;
+pub use compiler::{Ptx, Variant, compile_ptx, translation_unit};
+pub use devices::{CudaDevice, devices};

@@ -1,7 +1,9 @@
 //! The side that writes: what a compute backend must offer.
 
+mod convert;
 mod kernel;
 
+pub use convert::CONVERT_SOURCE;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
 
 use crate::capability::{ComputeCaps, HandleType};
@@ -43,6 +45,13 @@ pub trait ComputeBackend: Send + Sync {
     /// Makes host memory writable by kernels, in place. The block's address must satisfy the
     /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`].
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>>;
+
+    /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as what
+    /// is returned lives (it keeps the block alive). `None` where there is nothing to gain.
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        let _ = block;
+        Ok(None)
+    }
 
     /// Makes a display's own object writable by kernels. The context that the handle belongs to must be current on
     /// this thread, here and whenever the memory is acquired, released or dropped.

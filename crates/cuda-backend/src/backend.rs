@@ -1,0 +1,252 @@
+//! The backend: one device, one stream.
+
+use crate::devices::{CudaDevice, devices};
+use crate::ffi::DeviceBlock;
+use crate::ffi::graphics::{self, Resource};
+use crate::ffi::host_memory::Registered;
+use crate::image::CudaImage;
+use crate::kernel::CudaKernel;
+use crate::launch;
+use crate::memory::{CudaMemory, Store};
+use crate::pattern::PatternKernels;
+use crate::session::Session;
+use interop_core::compute::check_range;
+use interop_core::pattern::Pattern;
+use interop_core::{
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, HostBlock, Kernel,
+    KernelSource, Result, SharedHandle, Support, SurfaceDesc, Target,
+};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// CUDA on one device: its primary context, and one stream of the highest priority in it.
+///
+/// Threads: every call makes the context current on the calling thread and then puts back what was current before, so
+/// any thread may call, and other CUDA code in the process is not disturbed. Memory of OpenGL objects needs their
+/// context current on the calling thread as well.
+///
+/// # Kernels
+/// CUDA C++ is compiled by NVRTC with the macros of [`KernelSource`]. PTX is taken as it is, and preferred where both
+/// are given. Its entry has the kernel's name and these parameters, then the user's own:
+///
+/// | target | parameters |
+/// |---|---|
+/// | image | `.u64` address of pixel (0, 0), `.s64` row pitch in bytes (may be negative), `.s32` width, `.s32` height |
+/// | buffer | `.u64` address, `.u64` length in bytes |
+/// | texture, entry `<name>_surface` (may be missing) | `.align 8 .b8 [24]`: `u64` surface object, `s32` column and row of pixel (0, 0) in the texture, `s32` step from row to row (1 or -1), 4 bytes of nothing; then `.s32` width, `.s32` height |
+///
+/// The launch covers the target with blocks of at most 32x8 (images) or 256 (buffers) threads: check the bounds.
+///
+/// A kernel that cannot write a texture's own memory (it uses `PF_AT`, or is PTX without the entry for textures) goes
+/// by way of linear memory: the part of the texture is copied there before and back after, two more copies on the
+/// device.
+pub struct CudaBackend {
+    patterns: PatternKernels,
+    session: Arc<Session>,
+}
+
+impl CudaBackend {
+    /// Opens a device that [`devices`] listed.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where the context or stream cannot be made (no memory, device in exclusive use).
+    pub fn open(device: &CudaDevice) -> Result<Self> {
+        Ok(Self { patterns: PatternKernels::default(), session: Session::open(device)? })
+    }
+
+    /// Opens the device that the driver prefers.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is none, else as [`CudaBackend::open`].
+    pub fn open_best() -> Result<Self> {
+        let devices = devices()?;
+        let best = devices.first().ok_or_else(|| crate::error::unavailable("the driver shows no device", ""))?;
+        Self::open(best)
+    }
+
+    /// [`ComputeMemory::acquire`] of several memories, by one call to the driver for all OpenGL objects among them:
+    /// each call costs a switch between the two APIs. All or none.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for memory of another backend.
+    pub fn acquire_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
+        let mut resources = self.resources(memories, "CudaBackend::acquire_all")?;
+        Resource::map_all(&self.session.queue, &mut resources).map_err(self.session.failed())
+    }
+
+    /// [`ComputeMemory::release`] of several memories, by one call for all OpenGL objects and one wait for the rest.
+    ///
+    /// # Errors
+    /// As [`CudaBackend::acquire_all`].
+    pub fn release_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
+        let count = memories.len();
+        let mut resources = self.resources(memories, "CudaBackend::release_all")?;
+        Resource::unmap_all(&self.session.queue, &mut resources).map_err(self.session.failed())?;
+        if resources.len() < count { self.session.synchronize() } else { Ok(()) }
+    }
+
+    fn resources<'a>(
+        &self,
+        memories: &'a mut [&mut dyn ComputeMemory],
+        operation: &'static str,
+    ) -> Result<Vec<&'a mut Resource>> {
+        let mut resources = Vec::with_capacity(memories.len());
+        for memory in memories {
+            let any = memory.as_any_mut();
+            if any.is::<CudaMemory>() {
+                let memory = any.downcast_mut::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
+                resources.extend(memory.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
+            } else {
+                let image = any.downcast_mut::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
+                resources.push(&mut image.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource);
+            }
+        }
+        Ok(resources)
+    }
+
+    fn register(&self, block: &HostBlock, operation: &'static str) -> Result<Registered> {
+        if let Support::No(reason) = self.session.caps.can_import(HandleType::HostPointer) {
+            return Err(self.session.unsupported(operation, reason));
+        }
+        let session = &self.session;
+        Registered::new(&session.queue, &session.registry, block, block.len()).map_err(session.failed())
+    }
+
+    fn foreign(&self) -> Error {
+        self.session.foreign("CudaBackend::copy", "memory")
+    }
+}
+
+/// Linear memory or texture, of this very backend.
+enum Side<'a> {
+    Linear(&'a CudaMemory),
+    Image(&'a CudaImage),
+}
+
+impl<'a> Side<'a> {
+    fn of(any: &'a dyn Any, session: &Arc<Session>) -> Option<Self> {
+        let linear = any.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Linear);
+        linear.or_else(|| {
+            any.downcast_ref::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Image)
+        })
+    }
+}
+
+impl ComputeBackend for CudaBackend {
+    fn device(&self) -> &DeviceIdentity {
+        &self.session.identity
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        &self.session.caps
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        Ok(Arc::new(CudaKernel::build(&self.session, source)?))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        if bytes == 0 {
+            return Err(Error::invalid("CudaBackend::allocate", "0 bytes asked for; give at least 1"));
+        }
+        let block = DeviceBlock::new(&self.session.queue, bytes).map_err(self.session.failed())?;
+        Ok(Box::new(CudaMemory::new(&self.session, Store::Device(block), bytes)))
+    }
+
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        let registered = self.register(block, "CudaBackend::import_host")?;
+        Ok(Box::new(CudaMemory::new(&self.session, Store::Host(registered), block.len())))
+    }
+
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        Ok(Some(Box::new(self.register(block, "CudaBackend::prepare_host")?)))
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "CudaBackend::import_surface";
+        let session = &self.session;
+        if let Support::No(reason) = session.caps.can_import(handle.handle_type()) {
+            return Err(session.unsupported(OP, reason));
+        }
+        let Ok(gl) = &session.queue.api().gl else {
+            return Err(session.unsupported(OP, "the driver has no OpenGL interop"));
+        };
+        let bytes = desc.byte_len(OP)?;
+        if !graphics::draws_current_context(&session.queue, gl).map_err(session.failed())? {
+            return Err(session.unsupported(OP, "the OpenGL context that is current here is drawn by another device"));
+        }
+        match (handle, desc) {
+            (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
+                let resource = Resource::buffer(&session.queue, gl, *name).map_err(session.failed())?;
+                Ok(Box::new(CudaMemory::new(session, Store::GlBuffer(resource), bytes)))
+            }
+            (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
+                let resource = Resource::image(&session.queue, gl, *name, *target).map_err(session.failed())?;
+                let mut memory = CudaImage::new(session, resource, *image);
+                memory.acquire()?;
+                let checked = memory.check(OP);
+                memory.release().and(checked)?;
+                Ok(Box::new(memory))
+            }
+            _ => Err(Error::invalid(OP, format!("the handle does not name a {desc}"))),
+        }
+    }
+
+    #[cfg(unix)]
+    fn allocate_shared(&self, bytes: usize, handle: HandleType) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        const OP: &str = "CudaBackend::allocate_shared";
+        let session = &self.session;
+        if let Support::No(reason) = session.caps.can_export(handle) {
+            return Err(session.unsupported(OP, reason));
+        }
+        let whole = bytes.checked_next_multiple_of(session.granularity).filter(|whole| *whole > 0);
+        let whole = whole.ok_or_else(|| Error::invalid(OP, format!("{bytes} bytes are none, or too many")))?;
+        let (block, fd) =
+            crate::ffi::shared_memory::SharedBlock::new(&session.queue, whole).map_err(session.failed())?;
+        let memory = CudaMemory::new(session, Store::Shared(block), bytes);
+        Ok((Box::new(memory), SharedHandle::OpaqueFd { fd, bytes: whole as u64 }))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        let kernel = kernel.as_any().downcast_ref::<CudaKernel>().filter(|k| Arc::ptr_eq(&k.session, &self.session));
+        let kernel = kernel.ok_or_else(|| self.session.foreign("CudaBackend::launch", "kernel"))?;
+        launch::launch(&self.session, kernel, target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        let kernel = self.patterns.get(&self.session, &target.view())?;
+        let args = [Arg::U32(pattern.and_mask), Arg::U32(pattern.or_mask), Arg::U32(pattern.nonce)];
+        launch::launch(&self.session, kernel, target, &args)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        const OP: &str = "CudaBackend::copy";
+        check_range(&range, from.len(), OP)?;
+        check_range(&range, to.len(), OP)?;
+        let failed = self.session.failed();
+        let from = Side::of(from.as_any(), &self.session).ok_or_else(|| self.foreign())?;
+        let to = Side::of(to.as_any(), &self.session).ok_or_else(|| self.foreign())?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        match (from, to) {
+            (Side::Linear(from), Side::Linear(to)) => {
+                let from = from.span(OP)?.part(range.clone()).map_err(&failed)?;
+                let to = to.span(OP)?.part(range).map_err(&failed)?;
+                self.session.queue.copies().between(from, to).map_err(&failed)
+            }
+            (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
+            (Side::Image(from), Side::Linear(to)) => {
+                from.copy_linear(&range, to.span(OP)?.part(range.clone()).map_err(&failed)?, true)
+            }
+            (Side::Linear(from), Side::Image(to)) => {
+                to.copy_linear(&range, from.span(OP)?.part(range.clone()).map_err(&failed)?, false)
+            }
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.session.synchronize()
+    }
+}

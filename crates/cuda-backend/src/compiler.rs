@@ -1,0 +1,65 @@
+//! From CUDA C++ to PTX.
+
+use crate::error::no_compiler;
+use crate::ffi::nvrtc::{Nvrtc, Outcome};
+use interop_core::{Error, Result};
+use std::ffi::CString;
+
+/// What kernels write, as the macros of the prelude see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// Linear memory: buffers, and images with a row pitch.
+    Linear,
+    /// A texture's own memory, through a surface object. `PF_AT` does not exist.
+    Surface,
+}
+
+/// PTX text, and the entry's name in it (C++ mangles names that are not `extern "C"`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ptx {
+    /// For the driver.
+    pub text: String,
+    /// Of the kernel.
+    pub entry: String,
+}
+
+/// The text that the compiler is given: the macros of [`interop_core::KernelSource`], the conversions of
+/// [`interop_core::compute::CONVERT_SOURCE`], then `text` with its lines counted from 1.
+pub fn translation_unit(text: &str) -> String {
+    format!("{}\n{}\n#line 1 \"kernel.cu\"\n{text}\n", include_str!("prelude.cuh"), interop_core::compute::CONVERT_SOURCE)
+}
+
+/// Compiles the CUDA C++ kernel `name` to PTX for compute capability `architecture` (e.g. 90) or the nearest older one
+/// that the compiler knows. Needs no GPU and no driver; [`translation_unit`] says what surrounds `text`.
+///
+/// # Errors
+/// [`Error::Unavailable`] where NVRTC is not installed, [`Error::KernelBuild`] with its log, [`Error::InvalidInput`]
+/// for a zero byte in text or name, [`Error::Unsupported`] for a device older than all that the compiler knows.
+pub fn compile_ptx(name: &str, text: &str, architecture: i32, variant: Variant) -> Result<Ptx> {
+    const OP: &str = "compile_ptx";
+    let no_zero = |text: String| CString::new(text).map_err(|_| Error::invalid(OP, "the source holds a zero byte"));
+    let (unit, entry) = (no_zero(translation_unit(text))?, no_zero(name.to_owned())?);
+    let nvrtc = Nvrtc::get().map_err(no_compiler)?;
+    let device = || match nvrtc.version() {
+        Ok((major, minor)) => format!("NVRTC {major}.{minor}"),
+        Err(_) => "NVRTC".into(),
+    };
+    let known = nvrtc.architectures().map_err(|f| f.on(&device()))?;
+    let target = known.iter().copied().filter(|a| *a <= architecture).max().ok_or_else(|| Error::Unsupported {
+        operation: OP,
+        device: device(),
+        reason: format!(
+            "it compiles for compute capability {} and later, this is {architecture}; use an older compiler, or PTX",
+            known.first().copied().unwrap_or_default()
+        ),
+    })?;
+    let mut options = vec![format!("--gpu-architecture=compute_{target}"), "--device-as-default-execution-space".into()];
+    if variant == Variant::Surface {
+        options.push("-DPF_SURFACE".into());
+    }
+    let options = options.into_iter().map(no_zero).collect::<Result<Vec<_>>>()?;
+    match nvrtc.compile(&unit, &entry, &options).map_err(|f| f.on(&device()))? {
+        Outcome::Ptx { text, entry } => Ok(Ptx { text, entry }),
+        Outcome::Refused(log) => Err(Error::KernelBuild { kernel: name.to_owned(), device: device(), log }),
+    }
+}

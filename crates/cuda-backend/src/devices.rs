@@ -1,0 +1,89 @@
+//! Which devices there are, and who they are.
+
+use crate::error::unavailable;
+use crate::ffi::api::Api;
+use crate::ffi::probe::{self, Attribute, Device};
+use interop_core::{Api as ApiKind, DeviceIdentity, DeviceUuid, Error, MemoryKind, Result};
+
+/// The oldest driver that is taken.
+const MIN_VERSION: i32 = 12_000;
+
+/// A CUDA device that this process can open.
+#[derive(Clone)]
+pub struct CudaDevice {
+    pub(crate) device: Device,
+    identity: DeviceIdentity,
+    total_memory: u64,
+    capability: (i32, i32),
+}
+
+impl CudaDevice {
+    /// Name, UUID, PCI address, driver and memory kind.
+    pub fn identity(&self) -> &DeviceIdentity {
+        &self.identity
+    }
+
+    /// Bytes of device memory.
+    pub fn total_memory(&self) -> u64 {
+        self.total_memory
+    }
+
+    /// Compute capability (major, minor), e.g. (9, 0).
+    pub fn compute_capability(&self) -> (i32, i32) {
+        self.capability
+    }
+
+    fn describe(device: Device, version: i32) -> Result<Self> {
+        let name = device.name().map_err(|f| f.on("a CUDA device"))?;
+        let failed = |f: crate::ffi::Failure| f.on(&name);
+        let attribute = |a| device.attribute(a).map_err(failed);
+        let integrated = attribute(Attribute::Integrated)? != 0;
+        let identity = DeviceIdentity {
+            api: ApiKind::Cuda,
+            name: name.clone(),
+            vendor: "NVIDIA Corporation".into(),
+            driver: format!("CUDA driver {}.{}", version / 1000, version % 1000 / 10),
+            // Not every driver that stands in for NVIDIA's has these two; a device without them still computes.
+            uuid: device.uuid().ok().map(DeviceUuid),
+            pci: device.pci().ok().map(|p| p.to_lowercase()),
+            memory: if integrated { MemoryKind::Integrated } else { MemoryKind::Discrete },
+            software: false,
+        };
+        let capability =
+            (attribute(Attribute::ComputeCapabilityMajor)?, attribute(Attribute::ComputeCapabilityMinor)?);
+        let total_memory = device.total_memory().map_err(failed)?;
+        Ok(Self { device, identity, total_memory, capability })
+    }
+}
+
+impl std::fmt::Debug for CudaDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CudaDevice").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+/// Every CUDA device that this process sees, the driver's preferred one first. Makes no context.
+///
+/// # Errors
+/// [`Error::Unavailable`] where there is no driver, one older than CUDA 12.0, or no device.
+pub fn devices() -> Result<Vec<CudaDevice>> {
+    devices_of(Api::get()?)
+}
+
+pub(crate) fn devices_of(api: &'static Api) -> Result<Vec<CudaDevice>> {
+    let version = probe::init(api).map_err(|f| f.unavailable())?;
+    if version < MIN_VERSION {
+        return Err(unavailable(
+            format!("the driver offers CUDA {}.{}", version / 1000, version % 1000 / 10),
+            "CUDA 12.0 is needed: update NVIDIA's driver to version 525 or later.",
+        ));
+    }
+    let list = probe::devices(api).map_err(|f| f.unavailable())?;
+    if list.is_empty() {
+        return Err(unavailable(
+            "the driver shows no device",
+            "Check nvidia-smi, and that CUDA_VISIBLE_DEVICES is not empty.",
+        ));
+    }
+    list.into_iter().map(|device| CudaDevice::describe(device, version)).collect::<Result<_, Error>>()
+}

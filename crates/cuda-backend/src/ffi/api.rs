@@ -1,0 +1,164 @@
+//! The driver's entry points as a table of function pointers.
+//!
+//! cudarc's own functions end the program where a symbol is missing, and give the result as a Rust `enum`, which a
+//! newer driver's code would not fit. So the library that cudarc finds is asked for each name once, before anything is
+//! called, and results are numbers. The table is also where tests put a double that fails on purpose.
+
+use cudarc::driver::sys as cu;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+
+/// What `cuArray3DGetDescriptor` fills in; the format is a number here because drivers know more than this program.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+pub struct ArrayDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+macro_rules! table {
+    ($(#[$meta:meta])* $table:ident { $($name:ident($($arg:ty),*);)* }) => {
+        $(#[$meta])*
+        #[allow(non_snake_case)] // the driver's names
+        pub struct $table {
+            $(pub $name: unsafe extern "C" fn($($arg),*) -> c_uint,)*
+        }
+
+        impl $table {
+            /// Every entry point, or the name of the first that is missing.
+            fn load(library: &libloading::Library) -> Result<Self, &'static str> {
+                Ok(Self {$(
+                    $name: {
+                        // SAFETY: the symbol is the driver's function of that name, whose signature in cuda.h or
+                        // cudaGL.h is the one given below.
+                        let symbol = unsafe {
+                            library.get::<unsafe extern "C" fn($($arg),*) -> c_uint>(
+                                stringify!($name),
+                            )
+                        };
+                        *symbol.map_err(|_| stringify!($name))?
+                    },
+                )*})
+            }
+
+            /// The double of the tests.
+            #[cfg(test)]
+            pub const fn double() -> Self {
+                Self { $($name: super::double::$name,)* }
+            }
+        }
+    };
+}
+
+table! {
+    /// What every driver of CUDA 12.0 or later has.
+    Driver {
+        cuInit(c_uint);
+        cuDriverGetVersion(*mut c_int);
+        cuDeviceGetCount(*mut c_int);
+        cuDeviceGet(*mut cu::CUdevice, c_int);
+        cuDeviceGetName(*mut c_char, c_int, cu::CUdevice);
+        cuDeviceGetUuid_v2(*mut cu::CUuuid, cu::CUdevice);
+        cuDeviceGetPCIBusId(*mut c_char, c_int, cu::CUdevice);
+        cuDeviceGetAttribute(*mut c_int, c_uint, cu::CUdevice);
+        cuDeviceTotalMem_v2(*mut usize, cu::CUdevice);
+        cuDevicePrimaryCtxRetain(*mut cu::CUcontext, cu::CUdevice);
+        cuDevicePrimaryCtxRelease_v2(cu::CUdevice);
+        cuCtxPushCurrent_v2(cu::CUcontext);
+        cuCtxPopCurrent_v2(*mut cu::CUcontext);
+        cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int);
+        cuStreamCreateWithPriority(*mut cu::CUstream, c_uint, c_int);
+        cuStreamDestroy_v2(cu::CUstream);
+        cuStreamSynchronize(cu::CUstream);
+        cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);
+        cuMemFree_v2(cu::CUdeviceptr);
+        cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+        cuMemFreeHost(*mut c_void);
+        cuMemHostRegister_v2(*mut c_void, usize, c_uint);
+        cuMemHostUnregister(*mut c_void);
+        cuMemHostGetDevicePointer_v2(*mut cu::CUdeviceptr, *mut c_void, c_uint);
+        cuMemcpyDtoHAsync_v2(*mut c_void, cu::CUdeviceptr, usize, cu::CUstream);
+        cuMemcpyHtoDAsync_v2(cu::CUdeviceptr, *const c_void, usize, cu::CUstream);
+        cuMemcpyDtoDAsync_v2(cu::CUdeviceptr, cu::CUdeviceptr, usize, cu::CUstream);
+        cuMemcpy2DAsync_v2(*const cu::CUDA_MEMCPY2D, cu::CUstream);
+        cuModuleLoadDataEx(*mut cu::CUmodule, *const c_void, c_uint, *mut cu::CUjit_option, *mut *mut c_void);
+        cuModuleUnload(cu::CUmodule);
+        cuModuleGetFunction(*mut cu::CUfunction, cu::CUmodule, *const c_char);
+        cuFuncGetAttribute(*mut c_int, c_uint, cu::CUfunction);
+        cuLaunchKernel(
+            cu::CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, cu::CUstream, *mut *mut c_void,
+            *mut *mut c_void
+        );
+        cuMemGetAllocationGranularity(*mut usize, *const cu::CUmemAllocationProp, c_uint);
+        cuMemCreate(*mut cu::CUmemGenericAllocationHandle, usize, *const cu::CUmemAllocationProp, u64);
+        cuMemRelease(cu::CUmemGenericAllocationHandle);
+        cuMemExportToShareableHandle(*mut c_void, cu::CUmemGenericAllocationHandle, c_uint, u64);
+        cuMemAddressReserve(*mut cu::CUdeviceptr, usize, usize, cu::CUdeviceptr, u64);
+        cuMemAddressFree(cu::CUdeviceptr, usize);
+        cuMemMap(cu::CUdeviceptr, usize, usize, cu::CUmemGenericAllocationHandle, u64);
+        cuMemUnmap(cu::CUdeviceptr, usize);
+        cuMemSetAccess(cu::CUdeviceptr, usize, *const cu::CUmemAccessDesc, usize);
+        cuGraphicsMapResources(c_uint, *mut cu::CUgraphicsResource, cu::CUstream);
+        cuGraphicsUnmapResources(c_uint, *mut cu::CUgraphicsResource, cu::CUstream);
+        cuGraphicsUnregisterResource(cu::CUgraphicsResource);
+        cuGraphicsResourceGetMappedPointer_v2(*mut cu::CUdeviceptr, *mut usize, cu::CUgraphicsResource);
+        cuGraphicsSubResourceGetMappedArray(*mut cu::CUarray, cu::CUgraphicsResource, c_uint, c_uint);
+        cuArray3DGetDescriptor_v2(*mut ArrayDescriptor, cu::CUarray);
+        cuSurfObjectCreate(*mut cu::CUsurfObject, *const cu::CUDA_RESOURCE_DESC);
+        cuSurfObjectDestroy(cu::CUsurfObject);
+    }
+}
+
+table! {
+    /// Entry points of cudaGL.h, which drivers without OpenGL (compute-only installations) may lack.
+    GlDriver {
+        cuGraphicsGLRegisterBuffer(*mut cu::CUgraphicsResource, c_uint, c_uint);
+        cuGraphicsGLRegisterImage(*mut cu::CUgraphicsResource, c_uint, c_uint, c_uint);
+        cuGLGetDevices_v2(*mut c_uint, *mut cu::CUdevice, c_uint, c_uint);
+    }
+}
+
+/// All that was found.
+pub struct Api {
+    pub driver: Driver,
+    /// Or the name that is missing.
+    pub gl: Result<GlDriver, &'static str>,
+}
+
+/// Why there is no table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    Library,
+    Symbol(&'static str),
+}
+
+impl Api {
+    /// The driver's table. Looked for once; nothing in the driver is called.
+    pub fn get() -> Result<&'static Self, Missing> {
+        static API: OnceLock<Result<Api, Missing>> = OnceLock::new();
+        API.get_or_init(|| {
+            // SAFETY: opening the driver's library runs its initialisers, which is what every CUDA program does.
+            if !unsafe { cu::is_culib_present() } {
+                return Err(Missing::Library);
+            }
+            // SAFETY: the library was found just now, so this does not panic; it is never closed.
+            let library = unsafe { cu::culib() };
+            let driver = Driver::load(library).map_err(Missing::Symbol)?;
+            Ok(Self { driver, gl: GlDriver::load(library) })
+        })
+        .as_ref()
+        .map_err(|missing| *missing)
+    }
+}
+
+/// Calls one entry point of a table: `call!(driver.cuInit(0))` is a `Result<(), Failure>`.
+macro_rules! call {
+    ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {
+        $crate::ffi::Failure::check(stringify!($name), ($table.$name)($($arg),*))
+    };
+}
+pub(crate) use call;

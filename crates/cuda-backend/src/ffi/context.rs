@@ -1,0 +1,121 @@
+//! The device's primary context, and one in-order stream in it.
+
+use super::api::{Api, call};
+use super::{Failure, copy};
+use cudarc::driver::sys as cu;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+
+/// `CU_STREAM_NON_BLOCKING`: no hidden order with the default stream of other code in this process.
+const NON_BLOCKING: u32 = 1;
+
+/// A reference to the primary context.
+struct Context {
+    api: &'static Api,
+    device: cu::CUdevice,
+    raw: cu::CUcontext,
+}
+
+// SAFETY: a context may be made current on any thread, on several at once (CUDA programming guide, "Context"); the
+// handle itself is only a name.
+unsafe impl Send for Context {}
+// SAFETY: as above; nothing here is changed after it was made.
+unsafe impl Sync for Context {}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: retained once when this was made, released once here.
+        Failure::log(unsafe { call!(self.api.driver, cuDevicePrimaryCtxRelease_v2(self.device)) });
+    }
+}
+
+/// The context is current on this thread while this lives. Not `Send`: it must be dropped where it was made.
+pub struct Current<'a> {
+    api: &'a Api,
+    _this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        let mut popped = ptr::null_mut();
+        // SAFETY: pops what was pushed on this thread when this guard was made; guards nest.
+        Failure::log(unsafe { call!(self.api.driver, cuCtxPopCurrent_v2(&raw mut popped)) });
+    }
+}
+
+/// A stream of the highest priority: what is written here is about to be shown.
+pub struct Queue {
+    raw: cu::CUstream,
+    // After the stream, which `drop` destroys first.
+    context: Context,
+}
+
+// SAFETY: streams may be used from any thread (the driver locks them); the handle is only a name.
+unsafe impl Send for Queue {}
+// SAFETY: as above; nothing here is changed after it was made.
+unsafe impl Sync for Queue {}
+
+impl Queue {
+    /// Takes a reference to the primary context of `device` and makes a stream there.
+    pub fn new(api: &'static Api, device: cu::CUdevice) -> Result<Arc<Self>, Failure> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes the handle where it is told; `cuInit` has been called to get `device`.
+        unsafe { call!(api.driver, cuDevicePrimaryCtxRetain(&raw mut raw, device)) }?;
+        let context = Context { api, device, raw };
+        let stream = {
+            let _current = enter(&context)?;
+            let (mut least, mut greatest, mut stream) = (0, 0, ptr::null_mut());
+            // SAFETY: writes two numbers; the context is current.
+            unsafe { call!(api.driver, cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
+            // SAFETY: writes the handle where it is told; the context is current.
+            unsafe { call!(api.driver, cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, greatest)) }?;
+            stream
+        };
+        Ok(Arc::new(Self { raw: stream, context }))
+    }
+
+    pub fn api(&self) -> &'static Api {
+        self.context.api
+    }
+
+    pub fn device(&self) -> cu::CUdevice {
+        self.context.device
+    }
+
+    pub fn raw(&self) -> cu::CUstream {
+        self.raw
+    }
+
+    /// Makes the context current on this thread until the guard goes.
+    pub fn enter(&self) -> Result<Current<'_>, Failure> {
+        enter(&self.context)
+    }
+
+    /// Waits until all work queued so far is done. Reports what failed in it.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        let _current = self.enter()?;
+        // SAFETY: the stream is live and belongs to the current context.
+        unsafe { call!(self.api().driver, cuStreamSynchronize(self.raw)) }
+    }
+
+    /// The copies of this stream.
+    pub fn copies(&self) -> copy::Copies<'_> {
+        copy::Copies(self)
+    }
+}
+
+fn enter(context: &Context) -> Result<Current<'_>, Failure> {
+    // SAFETY: the context is retained for as long as `context` lives.
+    unsafe { call!(context.api.driver, cuCtxPushCurrent_v2(context.raw)) }?;
+    Ok(Current { api: context.api, _this_thread: PhantomData })
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // Without the context a destroy could reach no stream; the primary context takes its streams with it.
+        let Ok(_current) = self.enter() else { return };
+        // SAFETY: made once, destroyed once; the driver finishes what is queued before it lets the stream go.
+        Failure::log(unsafe { call!(self.api().driver, cuStreamDestroy_v2(self.raw)) });
+    }
+}

@@ -1,0 +1,191 @@
+//! OpenGL objects as CUDA resources. The GL context must be current wherever one is registered, mapped, unmapped or
+//! dropped; the driver refuses the call otherwise.
+
+use super::api::{ArrayDescriptor, GlDriver, call};
+use super::{Failure, Queue, Span};
+use cudarc::driver::sys as cu;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Arc;
+
+/// `CU_GRAPHICS_REGISTER_FLAGS_NONE`: kernels may read and write, and what they leave alone stays.
+const READ_WRITE: u32 = 0;
+/// `CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST`: the same for images, by surface writes.
+const SURFACE: u32 = 4;
+/// `CU_GL_DEVICE_LIST_ALL`.
+const ALL_DEVICES: u32 = 1;
+
+/// Whether this device draws the GL context that is current on this thread.
+pub fn draws_current_context(queue: &Queue, gl: &GlDriver) -> Result<bool, Failure> {
+    let mut devices = [0; 16];
+    let mut count = 0;
+    let _current = queue.enter()?;
+    // SAFETY: writes at most as many devices as the array holds, and their number.
+    unsafe {
+        let (count, list) = (&raw mut count, devices.as_mut_ptr());
+        call!(gl, cuGLGetDevices_v2(count, list, devices.len() as u32, ALL_DEVICES))
+    }?;
+    Ok(devices.iter().take(count as usize).any(|d| *d == queue.device()))
+}
+
+/// A registered GL object.
+pub struct Resource {
+    raw: cu::CUgraphicsResource,
+    mapped: bool,
+    queue: Arc<Queue>,
+}
+
+impl Resource {
+    pub fn buffer(queue: &Arc<Queue>, gl: &GlDriver, name: u32) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes the handle where it is told; the driver checks the name against the current GL context.
+        unsafe { call!(gl, cuGraphicsGLRegisterBuffer(&raw mut raw, name, READ_WRITE)) }?;
+        Ok(Self { raw, mapped: false, queue: queue.clone() })
+    }
+
+    pub fn image(queue: &Arc<Queue>, gl: &GlDriver, name: u32, target: u32) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: as in `buffer`.
+        unsafe { call!(gl, cuGraphicsGLRegisterImage(&raw mut raw, name, target, SURFACE)) }?;
+        Ok(Self { raw, mapped: false, queue: queue.clone() })
+    }
+
+
+    /// Maps all of them by one call, or none. GL work issued before is done before stream work queued from now on.
+    pub fn map_all(queue: &Queue, resources: &mut [&mut Self]) -> Result<(), Failure> {
+        let mut raw: Vec<_> = resources.iter().filter(|r| !r.mapped).map(|r| r.raw).collect();
+        if raw.is_empty() {
+            return Ok(());
+        }
+        let _current = queue.enter()?;
+        // SAFETY: the handles are live and not mapped, and there are as many as said.
+        unsafe {
+            let driver = &queue.api().driver;
+            call!(driver, cuGraphicsMapResources(raw.len() as u32, raw.as_mut_ptr(), queue.raw()))
+        }?;
+        resources.iter_mut().for_each(|r| r.mapped = true);
+        Ok(())
+    }
+
+    /// Unmaps all of them by one call. Stream work queued before is done before GL work issued from now on.
+    pub fn unmap_all(queue: &Queue, resources: &mut [&mut Self]) -> Result<(), Failure> {
+        let mut raw: Vec<_> = resources.iter().filter(|r| r.mapped).map(|r| r.raw).collect();
+        if raw.is_empty() {
+            return Ok(());
+        }
+        let _current = queue.enter()?;
+        // SAFETY: the handles are live and mapped, and there are as many as said.
+        unsafe {
+            let driver = &queue.api().driver;
+            call!(driver, cuGraphicsUnmapResources(raw.len() as u32, raw.as_mut_ptr(), queue.raw()))
+        }?;
+        resources.iter_mut().for_each(|r| r.mapped = false);
+        Ok(())
+    }
+
+    /// The bytes of a mapped buffer; `None` where it is not mapped.
+    pub fn span(&self) -> Result<Option<Span<'_>>, Failure> {
+        if !self.mapped {
+            return Ok(None);
+        }
+        let _current = self.queue.enter()?;
+        let (mut address, mut len) = (0, 0);
+        // SAFETY: writes address and size; the resource is mapped.
+        unsafe {
+            let driver = &self.queue.api().driver;
+            call!(driver, cuGraphicsResourceGetMappedPointer_v2(&raw mut address, &raw mut len, self.raw))
+        }?;
+        // SAFETY: the driver gave both; unmapping needs `&mut self`, which ends the borrow.
+        Ok(Some(unsafe { Span::new(address, len) }))
+    }
+
+    /// Level 0 of a mapped image; `None` where it is not mapped.
+    pub fn array(&self) -> Result<Option<Array<'_>>, Failure> {
+        if !self.mapped {
+            return Ok(None);
+        }
+        let _current = self.queue.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes the handle; the resource is mapped.
+        unsafe {
+            let driver = &self.queue.api().driver;
+            call!(driver, cuGraphicsSubResourceGetMappedArray(&raw mut raw, self.raw, 0, 0))
+        }?;
+        Ok(Some(Array { raw, _of: PhantomData }))
+    }
+}
+
+impl Drop for Resource {
+    fn drop(&mut self) {
+        // Kernels may still write it.
+        Failure::log(self.queue.synchronize());
+        let queue = self.queue.clone();
+        Failure::log(Self::unmap_all(&queue, &mut [self]));
+        let Ok(_current) = queue.enter() else { return };
+        // SAFETY: registered once, unregistered once.
+        Failure::log(unsafe { call!(queue.api().driver, cuGraphicsUnregisterResource(self.raw)) });
+    }
+}
+
+/// An array that is mapped now.
+pub struct Array<'a> {
+    raw: cu::CUarray,
+    _of: PhantomData<&'a ()>,
+}
+
+impl Array<'_> {
+    pub fn raw(&self) -> cu::CUarray {
+        self.raw
+    }
+
+    pub fn descriptor(&self, queue: &Queue) -> Result<ArrayDescriptor, Failure> {
+        let _current = queue.enter()?;
+        let mut descriptor = ArrayDescriptor::default();
+        // SAFETY: writes one description of this layout (`CUDA_ARRAY3D_DESCRIPTOR`); the array is live.
+        unsafe { call!(queue.api().driver, cuArray3DGetDescriptor_v2(&raw mut descriptor, self.raw)) }?;
+        Ok(descriptor)
+    }
+}
+
+/// By which kernels write an array.
+pub struct SurfaceObject {
+    raw: cu::CUsurfObject,
+    /// The array it was made for; only compared, never used.
+    array: cu::CUarray,
+    queue: Arc<Queue>,
+}
+
+impl SurfaceObject {
+    pub fn new(queue: &Arc<Queue>, array: &Array<'_>) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        // SAFETY: all of it is numbers and pointers, for which zero is a value.
+        let mut desc: cu::CUDA_RESOURCE_DESC = unsafe { MaybeUninit::zeroed().assume_init() };
+        desc.resType = cu::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
+        desc.res.array.hArray = array.raw;
+        let mut raw = 0;
+        // SAFETY: reads the description, writes the handle; the array is mapped.
+        unsafe { call!(queue.api().driver, cuSurfObjectCreate(&raw mut raw, &raw const desc)) }?;
+        Ok(Self { raw, array: array.raw, queue: queue.clone() })
+    }
+
+    pub fn is_of(&self, array: &Array<'_>) -> bool {
+        self.array == array.raw
+    }
+
+    pub fn raw(&self) -> u64 {
+        self.raw
+    }
+}
+
+impl Drop for SurfaceObject {
+    fn drop(&mut self) {
+        // Kernels may still use it.
+        Failure::log(self.queue.synchronize());
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: made once, destroyed once.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuSurfObjectDestroy(self.raw)) });
+    }
+}

@@ -1,0 +1,49 @@
+//! The edge to the CUDA driver: all the `unsafe` of this crate, in types that own what they hold.
+//!
+//! Every method makes the context current on the calling thread and puts back what was current before. Nothing here
+//! panics; what fails while something is dropped is logged.
+
+pub mod api;
+pub mod context;
+pub mod copy;
+pub mod device_memory;
+#[cfg(test)]
+pub mod double;
+pub mod graphics;
+pub mod host_memory;
+pub mod module;
+pub mod nvrtc;
+pub mod probe;
+pub mod shared_memory;
+
+pub use api::Missing;
+pub use context::Queue;
+pub use device_memory::{DeviceBlock, Span};
+
+/// A call that the driver refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure {
+    /// Entry point, as the library exports it.
+    pub operation: &'static str,
+    /// `CUresult`, or `nvrtcResult` for names that start so.
+    pub code: u32,
+}
+
+/// `CUDA_ERROR_INVALID_VALUE`.
+pub const INVALID_VALUE: u32 = 1;
+
+impl Failure {
+    pub const fn check(operation: &'static str, code: u32) -> Result<(), Self> {
+        match code {
+            0 => Ok(()),
+            code => Err(Self { operation, code }),
+        }
+    }
+
+    /// For use in `Drop`, where nobody can be told.
+    pub fn log(result: Result<(), Self>) {
+        if let Err(Self { operation, code }) = result {
+            tracing::debug!(operation, code, "cleaning up after CUDA failed");
+        }
+    }
+}

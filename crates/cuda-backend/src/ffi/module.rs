@@ -1,0 +1,136 @@
+//! Modules from PTX text, their functions, and launches.
+
+use super::api::call;
+use super::{Failure, Queue};
+use cudarc::driver::sys as cu;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+const ERROR_LOG: cu::CUjit_option = cu::CUjit_option::CU_JIT_ERROR_LOG_BUFFER;
+const ERROR_LOG_BYTES: cu::CUjit_option = cu::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
+const LOG_BYTES: usize = 8192;
+
+/// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`.
+const MAX_THREADS_PER_BLOCK: u32 = 0;
+
+/// Code that is loaded into the context.
+pub struct Module {
+    raw: cu::CUmodule,
+    queue: Arc<Queue>,
+}
+
+// SAFETY: modules may be used from any thread on which their context is current; the handle is only a name.
+unsafe impl Send for Module {}
+// SAFETY: as above; nothing here is changed after it was made.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Compiles PTX for the device and loads it. With the failure comes what the compiler said.
+    pub fn new(queue: &Arc<Queue>, ptx: &CStr) -> Result<Self, (Failure, String)> {
+        let _current = queue.enter().map_err(|failure| (failure, String::new()))?;
+        let mut log = vec![0u8; LOG_BYTES];
+        let mut options = [ERROR_LOG, ERROR_LOG_BYTES];
+        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+        let mut raw = ptr::null_mut();
+        // SAFETY: the text ends with a zero byte; there are as many options as values, of the types that the options
+        // ask for, and the log buffer is as long as said.
+        let loaded = unsafe {
+            let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
+            call!(queue.api().driver, cuModuleLoadDataEx(&raw mut raw, ptx.as_ptr().cast(), 2, options, values))
+        };
+        match loaded {
+            Ok(()) => Ok(Self { raw, queue: queue.clone() }),
+            Err(failure) => {
+                let end = log.iter().position(|b| *b == 0).unwrap_or(log.len());
+                Err((failure, String::from_utf8_lossy(&log[..end]).into_owned()))
+            }
+        }
+    }
+
+    /// The entry of that name.
+    pub fn function(self: &Arc<Self>, name: &CStr) -> Result<Function, Failure> {
+        let _current = self.queue.enter()?;
+        let driver = &self.queue.api().driver;
+        let (mut raw, mut threads) = (ptr::null_mut(), 0);
+        // SAFETY: writes the handle where it is told; the module is live.
+        unsafe { call!(driver, cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr())) }?;
+        // SAFETY: writes one number; the function is live.
+        unsafe { call!(driver, cuFuncGetAttribute(&raw mut threads, MAX_THREADS_PER_BLOCK, raw)) }?;
+        Ok(Function { raw, max_threads: u32::try_from(threads).unwrap_or(1).max(1), module: self.clone() })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // Its kernels may still run.
+        Failure::log(self.queue.synchronize());
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: loaded once, unloaded once, when none of its kernels runs.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuModuleUnload(self.raw)) });
+    }
+}
+
+/// One entry of a module.
+pub struct Function {
+    raw: cu::CUfunction,
+    max_threads: u32,
+    module: Arc<Module>,
+}
+
+// SAFETY: as for `Module`.
+unsafe impl Send for Function {}
+// SAFETY: as for `Module`.
+unsafe impl Sync for Function {}
+
+/// Threads in each dimension that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    pub grid: [u32; 2],
+    pub block: [u32; 2],
+}
+
+/// Parameter values as a launch takes them; a value starts at a multiple of 8 bytes.
+#[derive(Default)]
+pub struct Params {
+    words: Vec<u64>,
+    /// Word at which each parameter starts.
+    starts: Vec<usize>,
+}
+
+impl Params {
+    /// One parameter, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that CUDA
+    /// has) expect them.
+    pub fn push(&mut self, words: &[u64]) {
+        self.starts.push(self.words.len());
+        self.words.extend_from_slice(words);
+    }
+}
+
+impl Function {
+    /// Most threads of a block.
+    pub fn max_threads(&self) -> u32 {
+        self.max_threads
+    }
+
+    /// Queues the kernel. The caller has compared `params` with the entry's own list (`ptx::Entry`).
+    pub fn launch(&self, geometry: Geometry, params: &mut Params) -> Result<(), Failure> {
+        let queue = &self.module.queue;
+        let _current = queue.enter()?;
+        let words = params.words.as_mut_ptr();
+        let mut values: Vec<*mut c_void> = params.starts.iter().map(|at| words.wrapping_add(*at).cast()).collect();
+        let ([grid_x, grid_y], [block_x, block_y]) = (geometry.grid, geometry.block);
+        // SAFETY: function and stream are live and of one context. The driver copies the values before the call
+        // returns; each is as long as the entry's parameter. What the kernel's own text does is its author's promise.
+        unsafe {
+            let driver = &queue.api().driver;
+            let (stream, values) = (queue.raw(), values.as_mut_ptr());
+            call!(
+                driver,
+                cuLaunchKernel(
+                    self.raw, grid_x, grid_y, 1, block_x, block_y, 1, 0, stream, values, ptr::null_mut()
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Device memory that other APIs can open: CUDA's virtual memory management with an exportable handle.
+
+use super::api::call;
+use super::{Failure, Queue, Span};
+use cudarc::driver::sys as cu;
+use std::sync::Arc;
+#[cfg(unix)]
+use std::{
+    ffi::c_int,
+    os::fd::{FromRawFd, OwnedFd},
+};
+
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+#[cfg(unix)]
+const POSIX_FD: u32 = 1;
+
+/// `CU_MEM_ALLOC_GRANULARITY_RECOMMENDED`.
+const RECOMMENDED: u32 = 1;
+
+fn location(queue: &Queue) -> cu::CUmemLocation {
+    cu::CUmemLocation { type_: cu::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: queue.device() }
+}
+
+fn properties(queue: &Queue) -> cu::CUmemAllocationProp {
+    cu::CUmemAllocationProp {
+        type_: cu::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+        requestedHandleTypes: cu::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        location: location(queue),
+        win32HandleMetaData: std::ptr::null_mut(),
+        allocFlags: cu::CUmemAllocationProp_st__bindgen_ty_1 {
+            compressionType: 0,
+            gpuDirectRDMACapable: 0,
+            usage: 0,
+            reserved: [0; 4],
+        },
+    }
+}
+
+/// Sizes of exportable memory are multiples of this.
+pub fn granularity(queue: &Queue) -> Result<usize, Failure> {
+    let _current = queue.enter()?;
+    let (mut bytes, properties) = (0, properties(queue));
+    // SAFETY: reads the description, writes one number.
+    unsafe {
+        let driver = &queue.api().driver;
+        call!(driver, cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, RECOMMENDED))
+    }?;
+    Ok(bytes.max(1))
+}
+
+/// Memory with no address.
+struct Physical {
+    handle: cu::CUmemGenericAllocationHandle,
+    queue: Arc<Queue>,
+}
+
+impl Physical {
+    fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
+        let (mut handle, properties) = (0, properties(queue));
+        // SAFETY: reads the description, writes the handle; the context is current.
+        unsafe { call!(queue.api().driver, cuMemCreate(&raw mut handle, len, &raw const properties, 0)) }?;
+        Ok(Self { handle, queue: queue.clone() })
+    }
+
+    #[cfg(unix)]
+    fn export(&self) -> Result<OwnedFd, Failure> {
+        let mut fd: c_int = -1;
+        // SAFETY: for this handle type the driver writes one `int`.
+        unsafe {
+            let driver = &self.queue.api().driver;
+            call!(driver, cuMemExportToShareableHandle((&raw mut fd).cast(), self.handle, POSIX_FD, 0))
+        }?;
+        if fd < 0 {
+            return Err(Failure { operation: "cuMemExportToShareableHandle", code: super::INVALID_VALUE });
+        }
+        // SAFETY: the driver made this descriptor for us; nobody else has it.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+}
+
+impl Drop for Physical {
+    fn drop(&mut self) {
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: made once, released once; the driver keeps the memory while it is mapped or open elsewhere.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuMemRelease(self.handle)) });
+    }
+}
+
+/// Addresses with no memory.
+struct Addresses {
+    start: cu::CUdeviceptr,
+    len: usize,
+    queue: Arc<Queue>,
+}
+
+impl Addresses {
+    fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
+        let mut start = 0;
+        // SAFETY: writes the address where it is told.
+        unsafe { call!(queue.api().driver, cuMemAddressReserve(&raw mut start, len, 0, 0, 0)) }?;
+        Ok(Self { start, len, queue: queue.clone() })
+    }
+}
+
+impl Drop for Addresses {
+    fn drop(&mut self) {
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: reserved once, freed once, after the mapping has gone (order of fields in `SharedBlock`).
+        Failure::log(unsafe { call!(self.queue.api().driver, cuMemAddressFree(self.start, self.len)) });
+    }
+}
+
+/// The memory at the addresses.
+struct Mapping {
+    start: cu::CUdeviceptr,
+    len: usize,
+    queue: Arc<Queue>,
+}
+
+impl Mapping {
+    fn new(addresses: &Addresses, memory: &Physical) -> Result<Self, Failure> {
+        let (queue, start, len) = (&addresses.queue, addresses.start, addresses.len);
+        let driver = &queue.api().driver;
+        // SAFETY: the reservation and the memory are live and equally long; nothing else is mapped there.
+        unsafe { call!(driver, cuMemMap(start, len, 0, memory.handle, 0)) }?;
+        // From here on `drop` undoes the mapping.
+        let this = Self { start, len, queue: queue.clone() };
+        let access = cu::CUmemAccessDesc {
+            location: location(queue),
+            flags: cu::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        // SAFETY: the range was mapped just now; reads one description.
+        unsafe { call!(driver, cuMemSetAccess(start, len, &raw const access, 1)) }?;
+        Ok(this)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // Unmapping does not wait for kernels by itself.
+        Failure::log(self.queue.synchronize());
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: mapped once, unmapped once, when no work of ours uses it.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuMemUnmap(self.start, self.len)) });
+    }
+}
+
+/// Device memory with addresses here, which another API can open. Fields in the order in which they are dropped.
+pub struct SharedBlock {
+    mapping: Mapping,
+    _addresses: Addresses,
+    _memory: Physical,
+}
+
+impl SharedBlock {
+    /// Allocates `len` bytes, a multiple of [`granularity`], and gives a descriptor for the whole.
+    #[cfg(unix)]
+    pub fn new(queue: &Arc<Queue>, len: usize) -> Result<(Self, OwnedFd), Failure> {
+        let _current = queue.enter()?;
+        let memory = Physical::new(queue, len)?;
+        let fd = memory.export()?;
+        let addresses = Addresses::new(queue, len)?;
+        let mapping = Mapping::new(&addresses, &memory)?;
+        Ok((Self { mapping, _addresses: addresses, _memory: memory }, fd))
+    }
+
+    pub fn span(&self) -> Span<'_> {
+        // SAFETY: mapped for reading and writing until `self` goes.
+        unsafe { Span::new(self.mapping.start, self.mapping.len) }
+    }
+}

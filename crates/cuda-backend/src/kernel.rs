@@ -1,0 +1,123 @@
+//! Kernels: PTX or CUDA C++ made into functions of the driver.
+
+use crate::compiler::{Ptx, Variant, compile_ptx};
+use crate::ffi::Failure;
+use crate::ffi::module::{Function, Module};
+use crate::session::Session;
+use crate::signature::{self, Param};
+use interop_core::compute::SourceCode;
+use interop_core::{Error, HandleType, Kernel, KernelSource, Language, Result};
+use std::any::Any;
+use std::ffi::CString;
+use std::sync::Arc;
+
+const OP: &str = "CudaBackend::build";
+
+/// A function and what its text says of its parameters.
+pub struct Entry {
+    pub function: Function,
+    pub params: Vec<Param>,
+}
+
+/// A kernel of one backend.
+pub struct CudaKernel {
+    pub name: String,
+    /// Writes linear memory.
+    pub linear: Entry,
+    /// Writes a texture's own memory. Without it such targets go by way of a linear copy.
+    pub surface: Option<Entry>,
+    /// Work items for a buffer target, where the source said so.
+    pub items: Option<usize>,
+    pub session: Arc<Session>,
+}
+
+impl Kernel for CudaKernel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl CudaKernel {
+    pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
+        let name = source.name();
+        let (linear, surface) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {
+            (Some(SourceCode::Text(text)), _) => from_ptx(session, name, text)?,
+            (_, Some(SourceCode::Text(text))) => from_cpp(session, name, text)?,
+            _ => {
+                return Err(session.unsupported(
+                    OP,
+                    format!(
+                        "kernel '{name}' has no text in PTX or CUDA C++ (its languages: {}); add one",
+                        source.languages()
+                    ),
+                ));
+            }
+        };
+        Ok(Self { name: name.to_owned(), linear, surface, items: source.items(), session: session.clone() })
+    }
+}
+
+fn from_ptx(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Option<Entry>)> {
+    let module = load(session, name, text)?;
+    let linear = entry(session, &module, name, name, text)?;
+    let surface_name = format!("{name}_surface");
+    let has_surface = signature::of_entry(text, &surface_name).is_some();
+    let surface = has_surface.then(|| entry(session, &module, name, &surface_name, text)).transpose()?;
+    Ok((linear, surface))
+}
+
+fn from_cpp(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Option<Entry>)> {
+    let build = |variant| {
+        let Ptx { text, entry: mangled } = compile_ptx(name, text, session.architecture, variant)?;
+        let module = load(session, name, &text)?;
+        entry(session, &module, name, &mangled, &text)
+    };
+    let linear = build(Variant::Linear)?;
+    // `PF_AT` needs an address; without GL there are no textures to write.
+    let wanted = text.contains("PF_STORE")
+        && !text.contains("PF_AT")
+        && session.caps.can_import(HandleType::GlObject).is_yes();
+    let surface = if wanted {
+        // A kernel may use the target in a way of its own; it still works by way of a copy.
+        build(Variant::Surface)
+            .inspect_err(|error| tracing::debug!(kernel = name, %error, "no variant for textures"))
+            .ok()
+    } else {
+        None
+    };
+    Ok((linear, surface))
+}
+
+fn no_zero(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::invalid(OP, "the source or name holds a zero byte"))
+}
+
+fn load(session: &Arc<Session>, kernel: &str, ptx: &str) -> Result<Arc<Module>> {
+    let text = no_zero(ptx)?;
+    let module = Module::new(&session.queue, &text).map_err(|(failure, log)| refused(session, kernel, failure, log))?;
+    Ok(Arc::new(module))
+}
+
+/// What is wrong with the text is the kernel's fault; anything else (no memory, say) is the driver's.
+fn refused(session: &Session, kernel: &str, failure: Failure, log: String) -> Error {
+    let error = failure.on(&session.name());
+    if log.trim().is_empty() && !matches!(failure.code, 200 | 209 | 218 | 222 | 300) {
+        return error;
+    }
+    let log = if log.trim().is_empty() { error.to_string() } else { format!("{}\n{error}", log.trim_end()) };
+    Error::KernelBuild { kernel: kernel.to_owned(), device: session.name(), log }
+}
+
+fn entry(session: &Arc<Session>, module: &Arc<Module>, kernel: &str, entry: &str, ptx: &str) -> Result<Entry> {
+    let params = signature::of_entry(ptx, entry).ok_or_else(|| Error::KernelBuild {
+        kernel: kernel.to_owned(),
+        device: session.name(),
+        log: format!("the PTX has no entry '{entry}' whose parameters can be read"),
+    })?;
+    let function = module.function(&no_zero(entry)?).map_err(session.failed())?;
+    Ok(Entry { function, params })
+}

@@ -1,0 +1,231 @@
+//! Launches: a target and arguments made into parameters and a grid.
+
+use crate::ffi::Span;
+use crate::ffi::module::{Geometry, Params};
+use crate::image::{CudaImage, Placement};
+use crate::kernel::{CudaKernel, Entry};
+use crate::memory::CudaMemory;
+use crate::session::Session;
+use crate::signature::{Class, Param};
+use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result, Target, View};
+use std::sync::Arc;
+
+const OP: &str = "CudaBackend::launch";
+
+/// Threads of a block for images: one warp across, so that a row's pixels are written together.
+const IMAGE_BLOCK: [u32; 2] = [32, 8];
+/// Threads of a block for buffers.
+const BUFFER_BLOCK: u32 = 256;
+/// Most blocks across and down, on every device.
+const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
+
+/// Queues `kernel`.
+pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+    let (memory, view) = target.into_parts();
+    let any = memory.as_any_mut();
+    if any.is::<CudaMemory>() {
+        let memory = any.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
+        return linear(session, kernel, memory, &view, args);
+    }
+    let image: &mut CudaImage = any.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
+    if !Arc::ptr_eq(&image.session, session) {
+        return Err(session.foreign(OP, "memory"));
+    }
+    let View::Image(view) = view else {
+        return Err(Error::invalid(OP, "a range of bytes of a texture was given as target; give a view of pixels"));
+    };
+    let at = image.place(&view, OP)?;
+    match &kernel.surface {
+        Some(entry) => surface(session, kernel, entry, image, &view, &at, args),
+        None => image.through_linear(&at, OP, |span| {
+            let row = at.size.row_bytes;
+            let (start, pitch) = if at.reversed { ((at.size.rows - 1) * row, -(row as i64)) } else { (0, row as i64) };
+            image_launch(session, kernel, span.address() + start as u64, pitch, &view, args)
+        }),
+    }
+}
+
+fn linear(
+    session: &Arc<Session>,
+    kernel: &CudaKernel,
+    memory: &CudaMemory,
+    view: &View,
+    args: &[Arg<'_>],
+) -> Result<()> {
+    if !Arc::ptr_eq(&memory.session, session) {
+        return Err(session.foreign(OP, "memory"));
+    }
+    let span = memory.span(OP)?;
+    match view {
+        View::Image(v) => {
+            image_launch(session, kernel, span.address() + v.offset as u64, v.row_pitch as i64, v, args)
+        }
+        View::Buffer(v) => buffer_launch(session, kernel, span, v, args),
+    }
+}
+
+/// `first` is the address of pixel (0, 0).
+fn image_launch(
+    session: &Arc<Session>,
+    kernel: &CudaKernel,
+    first: u64,
+    pitch: i64,
+    view: &ImageView,
+    args: &[Arg<'_>],
+) -> Result<()> {
+    let pixel = view.format.bytes_per_pixel() as u64;
+    if first % pixel != 0 || pitch.unsigned_abs() % pixel != 0 {
+        return Err(Error::invalid(OP, format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
+    }
+    let (mut list, [width, height]) = (List::new(session, kernel, &kernel.linear), sides(view.extent)?);
+    list.target("PF_IMAGE", &[(&[first], 8), (&[pitch as u64], 8), (&[width], 4), (&[height], 4)])?;
+    list.run(args, image_geometry(&kernel.linear, view.extent)?)
+}
+
+fn surface(
+    session: &Arc<Session>,
+    kernel: &CudaKernel,
+    entry: &Entry,
+    image: &mut CudaImage,
+    view: &ImageView,
+    at: &Placement,
+    args: &[Arg<'_>],
+) -> Result<()> {
+    let object = image.surface_object(OP)?;
+    let [width, height] = sides(view.extent)?;
+    // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.
+    let step = if at.reversed { u64::from(u32::MAX) } else { 1 };
+    let words = [object, at.x as u64 | (at.y as u64) << 32, step];
+    let mut list = List::new(session, kernel, entry);
+    list.target("PF_IMAGE", &[(&words, 24), (&[width], 4), (&[height], 4)])?;
+    list.run(args, image_geometry(entry, view.extent)?)
+}
+
+fn buffer_launch(
+    session: &Arc<Session>,
+    kernel: &CudaKernel,
+    span: Span<'_>,
+    view: &BufferView,
+    args: &[Arg<'_>],
+) -> Result<()> {
+    let items = kernel.items.unwrap_or(view.len.div_ceil(4)) as u64;
+    let mut list = List::new(session, kernel, &kernel.linear);
+    list.target("PF_BUFFER", &[(&[span.address() + view.offset as u64], 8), (&[view.len as u64], 8)])?;
+    let threads = BUFFER_BLOCK.min(kernel.linear.function.max_threads());
+    let blocks = items.div_ceil(u64::from(threads));
+    if blocks == 0 || blocks > MAX_GRID[0] {
+        return Err(Error::invalid(OP, format!("{items} work items are none, or more than a device takes")));
+    }
+    list.run(args, Geometry { grid: [blocks as u32, 1], block: [threads, 1] })
+}
+
+fn image_geometry(entry: &Entry, extent: Extent) -> Result<Geometry> {
+    let [width, most_rows] = IMAGE_BLOCK;
+    let width = width.min(entry.function.max_threads());
+    let rows = (entry.function.max_threads() / width).clamp(1, most_rows);
+    let grid = [extent.width.div_ceil(width), extent.height.div_ceil(rows)];
+    if u64::from(grid[1]) > MAX_GRID[1] {
+        return Err(Error::invalid(OP, format!("{extent} has more rows than a device takes; use several launches")));
+    }
+    Ok(Geometry { grid, block: [width, rows] })
+}
+
+/// Both sides as `int`.
+fn sides(extent: Extent) -> Result<[u64; 2]> {
+    let int = |n: u32| i32::try_from(n).map(|n| n as u64);
+    match (int(extent.width), int(extent.height)) {
+        (Ok(width), Ok(height)) => Ok([width, height]),
+        _ => Err(Error::invalid(OP, format!("{extent} has a side above {}", i32::MAX))),
+    }
+}
+
+/// Parameters as they are put together, each compared with the entry's own.
+struct List<'a> {
+    session: &'a Arc<Session>,
+    kernel: &'a CudaKernel,
+    entry: &'a Entry,
+    params: Params,
+    /// Parameters that describe the target.
+    prefix: usize,
+}
+
+impl<'a> List<'a> {
+    fn new(session: &'a Arc<Session>, kernel: &'a CudaKernel, entry: &'a Entry) -> Self {
+        Self { session, kernel, entry, params: Params::default(), prefix: 0 }
+    }
+
+    /// The target's parameters as (value, bytes).
+    fn target(&mut self, kind: &str, values: &[(&[u64], usize)]) -> Result<()> {
+        let found = self.entry.params.get(..values.len());
+        let fits = found.is_some_and(|found| {
+            found.iter().zip(values).all(|(p, (_, bytes))| p.bytes == *bytes && p.class != Class::Float)
+        });
+        if !fits {
+            let found: Vec<_> = self.entry.params.iter().take(values.len()).map(|p| p.describe()).collect();
+            return Err(Error::invalid(
+                OP,
+                format!(
+                    "the first parameters of kernel '{}' ({}) are not those of {kind}, which this target needs",
+                    self.kernel.name,
+                    found.join(", ")
+                ),
+            ));
+        }
+        values.iter().for_each(|(words, _)| self.params.push(words));
+        self.prefix = values.len();
+        Ok(())
+    }
+
+    /// Adds the user's arguments and queues the kernel.
+    fn run(mut self, args: &[Arg<'_>], geometry: Geometry) -> Result<()> {
+        let (name, wanted) = (&self.kernel.name, &self.entry.params[self.prefix..]);
+        if wanted.len() != args.len() {
+            return Err(Error::invalid(
+                OP,
+                format!("kernel '{name}' takes {} arguments after the target, {} were given", wanted.len(), args.len()),
+            ));
+        }
+        for (index, (arg, param)) in args.iter().zip(wanted).enumerate() {
+            if !accepts(*param, arg) {
+                return Err(Error::invalid(
+                    OP,
+                    format!(
+                        "argument {index} of kernel '{name}' is {}, but the kernel takes {} there",
+                        arg.kind(),
+                        param.describe()
+                    ),
+                ));
+            }
+            let value = match arg {
+                // As a 32-bit pattern: the kernel reads only the low half of the word.
+                Arg::I32(v) => u64::from(v.cast_unsigned()),
+                Arg::U32(v) => u64::from(*v),
+                Arg::F32(v) => u64::from(v.to_bits()),
+                Arg::Memory(memory) => address(self.session, *memory)?,
+                _ => return Err(Error::invalid(OP, format!("argument {index} is of a kind that CUDA does not know"))),
+            };
+            self.params.push(&[value]);
+        }
+        self.entry.function.launch(geometry, &mut self.params).map_err(self.session.failed())
+    }
+}
+
+fn accepts(param: Param, arg: &Arg<'_>) -> bool {
+    let (bytes, class) = match arg {
+        Arg::I32(_) | Arg::U32(_) => (4, Class::Integer),
+        Arg::F32(_) => (4, Class::Float),
+        _ => (8, Class::Integer),
+    };
+    param.bytes == bytes && (param.class == class || param.class == Class::Bits)
+}
+
+fn address(session: &Arc<Session>, memory: &dyn ComputeMemory) -> Result<u64> {
+    let any = memory.as_any();
+    if any.is::<CudaImage>() {
+        return Err(Error::invalid(OP, "a texture was given as an argument; copy it to linear memory first"));
+    }
+    match any.downcast_ref::<CudaMemory>() {
+        Some(memory) if Arc::ptr_eq(&memory.session, session) => Ok(memory.span(OP)?.address()),
+        _ => Err(session.foreign(OP, "memory")),
+    }
+}

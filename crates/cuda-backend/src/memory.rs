@@ -1,0 +1,163 @@
+//! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers.
+
+use crate::ffi::graphics::Resource;
+use crate::ffi::host_memory::{Pinned, Registered};
+use crate::ffi::shared_memory::SharedBlock;
+use crate::ffi::{DeviceBlock, Span};
+use crate::session::Session;
+use interop_core::compute::check_range;
+use interop_core::{ComputeMemory, Error, Result};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where the bytes are.
+pub enum Store {
+    Device(DeviceBlock),
+    Shared(SharedBlock),
+    Host(Registered),
+    /// Has an address only while it is mapped.
+    GlBuffer(Resource),
+}
+
+/// See the module.
+pub struct CudaMemory {
+    // Before the session, whose stream the drops wait for.
+    pub store: Store,
+    /// Pinned memory for `view` and `fill`, kept from call to call.
+    staging: Option<(Pinned, usize)>,
+    len: usize,
+    pub session: Arc<Session>,
+}
+
+/// How a use before `acquire` is refused.
+pub fn not_acquired(operation: &'static str) -> Error {
+    Error::invalid(operation, "the OpenGL object is not with CUDA now; call acquire() first")
+}
+
+impl CudaMemory {
+    pub fn new(session: &Arc<Session>, store: Store, len: usize) -> Self {
+        Self { store, staging: None, len, session: session.clone() }
+    }
+
+    /// All bytes as kernels see them now.
+    pub fn span(&self, operation: &'static str) -> Result<Span<'_>> {
+        let whole = match &self.store {
+            Store::Device(block) => block.span(),
+            Store::Shared(block) => block.span(),
+            Store::Host(block) => block.span(),
+            Store::GlBuffer(resource) => {
+                let mapped = resource.span().map_err(self.session.failed())?;
+                let mapped = mapped.ok_or_else(|| not_acquired(operation))?;
+                if mapped.len() < self.len {
+                    return Err(Error::invalid(
+                        operation,
+                        format!("the OpenGL buffer has {} bytes now, it was imported with {}", mapped.len(), self.len),
+                    ));
+                }
+                mapped
+            }
+        };
+        whole.part(0..self.len).map_err(self.session.failed())
+    }
+
+    fn part(&self, range: &Range<usize>, operation: &'static str) -> Result<Span<'_>> {
+        check_range(range, self.len, operation)?;
+        self.span(operation)?.part(range.clone()).map_err(self.session.failed())
+    }
+
+    /// Makes `staging` at least `len` bytes long.
+    fn reserve(&mut self, len: usize) -> Result<()> {
+        if self.staging.as_ref().is_none_or(|(_, have)| *have < len) {
+            self.staging = None;
+            self.staging = Some((Pinned::new(&self.session.queue, len).map_err(self.session.failed())?, len));
+        }
+        Ok(())
+    }
+
+    /// The GL object, for calls that map several at once.
+    pub fn resource(&mut self) -> Option<&mut Resource> {
+        match &mut self.store {
+            Store::GlBuffer(resource) => Some(resource),
+            _ => None,
+        }
+    }
+}
+
+/// `offset..offset + len`; where that overflows, a range that no memory contains.
+pub fn range(offset: usize, len: usize) -> Range<usize> {
+    offset..offset.saturating_add(len)
+}
+
+impl ComputeMemory for CudaMemory {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let from = self.part(&range(offset, into.len()), "CudaMemory::read")?;
+        if into.is_empty() {
+            return Ok(());
+        }
+        self.session.queue.copies().to_host(from, into).map_err(self.session.failed())
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        let to = self.part(&range(offset, from.len()), "CudaMemory::write")?;
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.session.queue.copies().from_host(from, to).map_err(self.session.failed())
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.part(&range, "CudaMemory::view")?;
+        if range.is_empty() {
+            return f(&[]);
+        }
+        self.reserve(range.len())?;
+        // Taken out while it is filled from `self`, and put back whatever happens.
+        let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
+        let bytes = &mut staging.bytes()[..range.len()];
+        let result = self.read(range.start, bytes).and_then(|()| f(bytes));
+        self.staging = Some((staging, have));
+        result
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.part(&range, "CudaMemory::fill")?;
+        if range.is_empty() {
+            return f(&mut []);
+        }
+        self.reserve(range.len())?;
+        let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
+        let bytes = &mut staging.bytes()[..range.len()];
+        let result = f(bytes).and_then(|()| self.write(range.start, bytes));
+        self.staging = Some((staging, have));
+        result
+    }
+
+    fn acquire(&mut self) -> Result<()> {
+        let session = self.session.clone();
+        self.resource()
+            .map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r]))
+            .map_err(session.failed())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        let session = self.session.clone();
+        match self.resource() {
+            // Unmapping orders GL's later work after the stream's; the host need not wait.
+            Some(r) => Resource::unmap_all(&session.queue, &mut [r]).map_err(session.failed()),
+            None => session.synchronize(),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

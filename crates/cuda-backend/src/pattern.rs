@@ -1,0 +1,61 @@
+//! The verification pattern's kernels: PTX in the tree, compiled from `kernels/pattern.cu` by `examples/ptx.rs`.
+
+use crate::kernel::CudaKernel;
+use crate::session::Session;
+use interop_core::{KernelSource, Language, Result, View};
+use std::sync::{Arc, OnceLock};
+
+const PTX: &str = include_str!("ptx/pattern.ptx");
+const SIZES: [&str; 5] = ["pf_pattern_1", "pf_pattern_2", "pf_pattern_4", "pf_pattern_8", "pf_pattern_16"];
+const BUFFER: &str = "pf_pattern_buffer";
+
+/// Kernels for each size of pixel and for buffers, loaded when first used.
+#[derive(Default)]
+pub struct PatternKernels([OnceLock<CudaKernel>; SIZES.len() + 1]);
+
+impl PatternKernels {
+    /// The kernel for what `view` holds.
+    pub fn get(&self, session: &Arc<Session>, view: &View) -> Result<&CudaKernel> {
+        let index = match view {
+            // Sizes are powers of two from 1 to 16.
+            View::Image(i) => (i.format.bytes_per_pixel().trailing_zeros() as usize).min(SIZES.len() - 1),
+            View::Buffer(_) => SIZES.len(),
+        };
+        if let Some(kernel) = self.0[index].get() {
+            return Ok(kernel);
+        }
+        let name = SIZES.get(index).copied().unwrap_or(BUFFER);
+        let source = KernelSource::new(name).with_text(Language::Ptx, PTX);
+        let built = CudaKernel::build(session, &source)?;
+        // Another thread may have been faster; its kernel is as good.
+        Ok(self.0[index].get_or_init(|| built))
+    }
+}
+
+#[cfg(test)]
+#[path = "ptx/stamp.rs"]
+mod stamp;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signature;
+
+    #[test]
+    fn the_ptx_is_that_of_the_source() {
+        let text = stamp::pattern_text(include_str!("../kernels/pattern.cu"));
+        let expected = stamp::line(&crate::translation_unit(&text));
+        let found = PTX.lines().next().unwrap();
+        assert_eq!(found, expected, "run examples/ptx.rs: kernels, prelude or conversions have changed");
+    }
+
+    #[test]
+    fn the_ptx_loads_on_old_drivers_and_has_every_entry() {
+        assert!(PTX.contains("\n.version 8.0\n") && PTX.contains("\n.target sm_50\n"));
+        for name in SIZES {
+            assert_eq!(signature::of_entry(PTX, name).unwrap().len(), 7, "{name}");
+            assert_eq!(signature::of_entry(PTX, &format!("{name}_surface")).unwrap().len(), 6, "{name}");
+        }
+        assert_eq!(signature::of_entry(PTX, BUFFER).unwrap().len(), 5);
+    }
+}
