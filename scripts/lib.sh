@@ -130,16 +130,11 @@ install_rustup() {
 readonly GL_PACKAGES=(libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri)
 
 # What the tests drive: two OpenCL drivers, OpenGL, Vulkan, an X server and a Wayland compositor, all on the CPU.
+# shellcheck disable=SC2034 # used by the scripts that source this one
 readonly TEST_PACKAGES=(
     ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd
     "${GL_PACKAGES[@]}" libglx-mesa0 libgles2
     libvulkan1 mesa-vulkan-drivers
     xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0
     weston libwayland-client0 libwayland-egl1
-    git
 )
-
-install_test_drivers() {
-    install_packages "${TEST_PACKAGES[@]}" ||
-        die "the tests need the drivers named above; without them they would prove nothing"
-}

@@ -55,7 +55,7 @@ pub fn cover(origin: Vec3, dir: Vec3) -> f32 {
 /// Where a ray passes the upright plane at `z`, if it goes there.
 fn at_distance(origin: Vec3, dir: Vec3, z: f32) -> Option<(f32, f32)> {
     let t = (z - origin.z) / dir.z;
-    (t > 0.0).then(|| (origin.x + dir.x * t, origin.y + dir.y * t))
+    (t > 0.0).then_some((origin.x + dir.x * t, origin.y + dir.y * t))
 }
 
 fn tree_cover(tree: &Pine, x: f32, y: f32) -> f32 {
