@@ -4,7 +4,7 @@ use crate::ffi::{Failure, Kernel as RawKernel, Program};
 use crate::params::Params;
 use crate::shared::Shared;
 use crate::work_size::GroupLimits;
-use interop_core::compute::SourceCode;
+use interop_core::compute::{CONVERT_SOURCE, SourceCode};
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, CL_INVALID_KERNEL_NAME};
 use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
@@ -12,8 +12,8 @@ use std::any::Any;
 use std::ffi::CString;
 use std::sync::Arc;
 
-/// The macros, and then the user's first line as line 1 of the log.
-const PRELUDE: &str = concat!(include_str!("prelude.cl"), "#line 1\n");
+/// What the kernel documentation promises to every source.
+const PRELUDE: &str = include_str!("prelude.cl");
 
 /// A kernel that was built for one backend.
 pub struct OpenClKernel {
@@ -56,7 +56,9 @@ impl OpenClKernel {
                 ));
             }
         };
-        let built = BuiltKernel::build(shared, name, &format!("{PRELUDE}{text}"))?;
+        // The log counts lines from the user's first.
+        let text = format!("{PRELUDE}{CONVERT_SOURCE}\n#line 1\n{text}");
+        let built = BuiltKernel::build(shared, name, &text)?;
         let count = built.raw.param_count().map_err(|f| shared.error(f))?;
         let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
         let all = all.map_err(|f| shared.error(f))?;

@@ -83,7 +83,7 @@ impl From<Refused> for Error {
 impl BuiltKernel {
     /// Queues at least `items` work items.
     pub fn run(&self, operation: &'static str, values: &[ArgValue<'_>], items: [usize; 2]) -> Result<(), Refused> {
-        let Some(size) = self.groups.work_size(items, self.shared.device.is_cpu()) else {
+        let Some(size) = self.groups.work_size(items) else {
             let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
             return Err(Refused::Error(Error::invalid(operation, problem)));
         };

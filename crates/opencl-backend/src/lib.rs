@@ -13,7 +13,7 @@
 //!     "__kernel void grey(PF_IMAGE(uchar4, out), float level) {
 //!        int x = get_global_id(0), y = get_global_id(1);
 //!        if (x >= out_width || y >= out_height) return;
-//!        PF_AT(out, x, y) = (uchar4)((uchar3)(255 * level), 255);
+//!        PF_STORE(out, x, y, pf_rgba8((float3)(level), 1));
 //!      }",
 //! ))?;
 //! let mut memory = backend.allocate(640 * 480 * 4)?;
@@ -28,7 +28,7 @@
 //! |---|---|
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
-//! | the macros that kernels see | `prelude.cl` |
+//! | the macros that kernels see | `prelude.cl`, [`interop_core::compute::CONVERT_SOURCE`] |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.

@@ -30,7 +30,7 @@ fn numbering(backend: &OpenClBackend, format: PixelFormat) -> Arc<dyn Kernel> {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
                uchar n = (uchar)(start + y * out_width + x);
-               PF_AT(out, x, y) = {value};
+               PF_STORE(out, x, y, {value});
              }}"
         ),
     )
@@ -222,6 +222,26 @@ fn kernels_and_memories_of_others_are_foreign() {
         here.launch(kernel.as_ref(), Target::buffer(a.as_mut()), &args).unwrap();
         here.finish().unwrap();
     }
+}
+
+#[test]
+fn pixels_can_be_read_back_and_converted() {
+    on_every_device(|backend| {
+        let kernel = build(
+            backend,
+            "k",
+            "__kernel void k(PF_IMAGE(uchar4, out)) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x >= out_width || y >= out_height) return;
+               float4 old = convert_float4(PF_AT(out, x, y)) / 255.0f;
+               PF_STORE(out, x, y, pf_rgba8(old.zyx, old.w * 0.5f));
+             }",
+        );
+        let mut memory = memory_with(backend, &[10, 20, 30, 200].repeat(15));
+        let target = Target::image(memory.as_mut(), Extent::new(5, 3), PixelFormat::Rgba8).unwrap();
+        backend.launch(kernel.as_ref(), target, &[]).unwrap();
+        assert_eq!(content(memory.as_mut()), [30, 20, 10, 100].repeat(15));
+    });
 }
 
 #[test]
