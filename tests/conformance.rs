@@ -1,5 +1,7 @@
 //! The conformance suite over every backend, display and path of this machine.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
 use interop_core::conformance::{Row, Table, run};
 use pixelferry::{ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, open_headless, opencl};
 use pixelferry_tests::{Driver, in_child, need};

@@ -1,5 +1,7 @@
 //! 10 000 frames and 200 resizes by every path: memory, file descriptors and GL objects stay flat.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, CpuKernelExt, DisplayChoice, ImageAccess, ImageDesc, KernelSource, Link,
     LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, open_headless, opencl,

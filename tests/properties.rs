@@ -1,5 +1,7 @@
 //! Properties of whole links: any size, region and order of operations shows exactly what was written.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
 use interop_core::conformance::tight;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay,

@@ -3,7 +3,7 @@
 use crate::scene::SceneError;
 use pixelferry::Extent;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use y4m::Colorspace;
 

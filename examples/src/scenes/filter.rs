@@ -35,7 +35,7 @@ enum Input {
     /// Once, already on the device.
     Picture,
     /// One after the other, from a file.
-    Video(Video),
+    Video(Box<Video>),
 }
 
 /// See the module.
@@ -62,7 +62,7 @@ impl FilterScene {
         if is_video(path) {
             let video = Video::open(path)?;
             let stages = Stages::new(&backend, video.extent(), filter)?;
-            return Self::new(backend, display, Input::Video(video), stages, options);
+            return Self::new(backend, display, Input::Video(Box::new(video)), stages, options);
         }
         let picture =
             image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?.into_rgba8();

@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, SceneError};
 use glow::HasContext as _;
-use pixelferry::gl::{GlDisplay, Viewport};
+use pixelferry::gl::{GlBuffer, GlDisplay, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc,
 };
@@ -100,18 +100,18 @@ impl Line {
         Ok(Self { gl, program, vao })
     }
 
-    fn draw(&self, viewport: Viewport, buffer: glow::Buffer) {
+    fn draw(&self, viewport: Viewport, buffer: GlBuffer) {
         let gl = &self.gl;
         // SAFETY: the context is current (the buffer was just asked of it); the buffer holds POINTS pairs of floats.
         unsafe {
-            gl.viewport(viewport.x, viewport.y, viewport.width, viewport.height);
+            gl.viewport(viewport.x, viewport.y, viewport.width as i32, viewport.height as i32);
             gl.clear_color(0.05, 0.06, 0.09, 1.0);
             gl.clear(glow::COLOR_BUFFER_BIT);
             gl.use_program(Some(self.program));
             gl.bind_vertex_array(Some(self.vao));
-            gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer.name));
             gl.enable_vertex_attrib_array(0);
-            gl.vertex_attrib_pointer_f32(0, 2, glow::FLOAT, false, 0, 0);
+            gl.vertex_attrib_pointer_f32(0, 2, glow::FLOAT, false, 0, buffer.offset as i32);
             gl.draw_arrays(glow::LINE_STRIP, 0, POINTS as i32);
             gl.bind_vertex_array(None);
             gl.use_program(None);
