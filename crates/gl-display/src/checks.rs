@@ -105,7 +105,7 @@ pub(crate) fn image_transfer(
     }
     image_view(view, memory, operation)?;
     let bpp = format.bytes_per_pixel();
-    let expressible = view.pitch() % bpp == 0;
+    let expressible = view.pitch().is_multiple_of(bpp);
     let row_length = if view.extent.height == 1 || view.is_contiguous() {
         Some(0)
     } else {

@@ -97,10 +97,12 @@ fn set_switch(shared: &Shared, switch: u32, on: bool) {
 }
 
 fn set_viewport(shared: &Shared, v: [f32; 4]) {
+    // Mesa writes the clamped values back into what it is given: a copy of its own, in writable memory.
+    let values = std::hint::black_box([v]);
     // SAFETY: the context is current; the array form is gated.
     unsafe {
         if shared.features.indexed_viewports {
-            shared.gl.viewport_f32_slice(0, 1, &[v]);
+            shared.gl.viewport_f32_slice(0, 1, &values);
         } else {
             shared.gl.viewport(v[0] as i32, v[1] as i32, v[2] as i32, v[3] as i32);
         }

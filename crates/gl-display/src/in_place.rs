@@ -69,7 +69,7 @@ impl Surface for InPlaceImage {
         let view = image_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?.view;
         let bpp = view.format.bytes_per_pixel();
         let pitch = if view.extent.height == 1 { view.row_len() } else { view.pitch() };
-        if view.offset % bpp != 0 || pitch % bpp != 0 {
+        if !view.offset.is_multiple_of(bpp) || !pitch.is_multiple_of(bpp) {
             return Err(Error::invalid(
                 OP,
                 format!("offset and row pitch must be multiples of the pixel, {bpp} bytes"),

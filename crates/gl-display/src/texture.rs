@@ -178,8 +178,8 @@ impl Surface for TextureSurface {
         let staging = GlStaging::of_mut(staging, shared, OP)?;
         let transfer = image_transfer(&self.desc, at, view, staging.len(), OP)?;
         let channel = self.format.channel_bytes;
-        if transfer.view.offset % channel != 0
-            || (transfer.row_length.is_none() && transfer.view.pitch() % channel != 0)
+        if !transfer.view.offset.is_multiple_of(channel)
+            || (transfer.row_length.is_none() && !transfer.view.pitch().is_multiple_of(channel))
         {
             return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
         }

@@ -73,10 +73,10 @@ impl OwnContext {
 impl Drop for OwnContext {
     fn drop(&mut self) {
         // A current context would live on after it is destroyed.
-        if self.context.is_current() {
-            if let Err(e) = self.context.make_not_current_in_place() {
-                tracing::debug!(error = %e, "the context could not be released");
-            }
+        if self.context.is_current()
+            && let Err(e) = self.context.make_not_current_in_place()
+        {
+            tracing::debug!(error = %e, "the context could not be released");
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn create(shared: &Rc<Shared>, host: &HostBlock, bytes: usize) -> Res
     let page = HostBlock::PAGE;
     let whole = bytes.next_multiple_of(page);
     let fits = i32::try_from(whole).is_ok() && whole <= host.len();
-    if host.address().addr().get() % page != 0 || !fits {
+    if !host.address().addr().get().is_multiple_of(page) || !fits {
         return Err(Error::invalid(
             OP,
             format!(

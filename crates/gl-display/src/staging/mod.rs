@@ -13,7 +13,6 @@ use glow::HasContext as _;
 use interop_core::display::{Staging, StagingKind};
 use interop_core::{Error, HostBlock, Result};
 use std::any::Any;
-use std::ptr::NonNull;
 use std::rc::Rc;
 
 /// How the host reaches the bytes.
@@ -115,7 +114,10 @@ impl Staging for GlStaging {
             Access::Mapped(host) => {
                 let address = host.address();
                 self.wait()?;
-                f(mapped_bytes(&self.block, address))
+                // SAFETY: the address is valid for the block's length while the block lives. `self` is borrowed
+                // exclusively and GL was waited for; that the compute side is not writing is the path's part (see
+                // `HostBlock`).
+                f(unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), self.block.len()) })
             }
         }
     }
@@ -140,11 +142,4 @@ impl Staging for GlStaging {
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
-}
-
-/// The bytes of a block that stays mapped.
-fn mapped_bytes(block: &Block, address: NonNull<u8>) -> &mut [u8] {
-    // SAFETY: the address is valid for the block's length while the block lives. `fill` borrows the staging
-    // exclusively and has waited for GL; that the compute side is not writing is the path's part (see `HostBlock`).
-    unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), block.len()) }
 }

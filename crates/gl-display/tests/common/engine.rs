@@ -1,0 +1,75 @@
+//! A stand-in for an engine: a context made by glutin itself, of which the display knows nothing.
+
+use gl_display::{EngineOptions, GlDisplay};
+use glutin::api::egl::context::PossiblyCurrentContext;
+use glutin::api::egl::device::Device;
+use glutin::api::egl::display::Display;
+use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+use glutin::prelude::{GlDisplay as _, *};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+pub struct Engine {
+    pub context: Rc<PossiblyCurrentContext>,
+    pub display: Display,
+    /// What the engine answers when asked whether its context is current, besides the truth.
+    pub pretend_elsewhere: Rc<Cell<bool>>,
+}
+
+type GetIntegers = unsafe extern "system" fn(parameter: u32, index: u32, values: *mut i32);
+static GET_INTEGERS: OnceLock<Option<GetIntegers>> = OnceLock::new();
+
+/// `glGetIntegeri_v` of state that is up to four integers, for which glow has no room.
+pub fn integers(parameter: u32, index: u32) -> [i32; 4] {
+    let get = GET_INTEGERS.get().copied().flatten().unwrap();
+    let mut values = [0; 4];
+    // SAFETY: an engine was made, so the function is loaded; its context is current.
+    unsafe { get(parameter, index, values.as_mut_ptr()) };
+    values
+}
+
+impl Engine {
+    /// Current on this thread; `None` without EGL devices.
+    pub fn new() -> Option<Self> {
+        let device = Device::query_devices().ok()?.last()?;
+        // SAFETY: no raw display handle is passed.
+        let display = unsafe { Display::with_device(&device, None) }.unwrap();
+        let template =
+            ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).with_api(Api::OPENGL).build();
+        // SAFETY: the template names no window.
+        let config = unsafe { display.find_configs(template) }.unwrap().next().unwrap();
+        let attributes = ContextAttributesBuilder::new()
+            .with_profile(GlProfile::Core)
+            .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5))))
+            .build(None);
+        // SAFETY: no window handle is passed.
+        let context = unsafe { display.create_context(&config, &attributes) }.unwrap();
+        let context = Rc::new(context.make_current_surfaceless().unwrap());
+        let get = display.get_proc_address(c"glGetIntegeri_v");
+        // SAFETY: null becomes `None`, else it is the function of that name.
+        GET_INTEGERS.get_or_init(|| unsafe { std::mem::transmute::<*const c_void, Option<GetIntegers>>(get) });
+        Some(Self { context, display, pretend_elsewhere: Rc::default() })
+    }
+
+    pub fn make_current(&self) {
+        self.context.make_current_surfaceless().unwrap();
+    }
+
+    pub fn options(&self, version_limit: Option<(u32, u32)>) -> EngineOptions {
+        let (context, elsewhere) = (Rc::clone(&self.context), Rc::clone(&self.pretend_elsewhere));
+        EngineOptions { is_current: Some(Box::new(move || !elsewhere.get() && context.is_current())), version_limit }
+    }
+
+    pub fn glow(&self) -> Rc<glow::Context> {
+        // SAFETY: the context is current and the loader is its own.
+        Rc::new(unsafe { glow::Context::from_loader_function_cstr(|s| self.display.get_proc_address(s)) })
+    }
+
+    pub fn pixelferry(&self, version_limit: Option<(u32, u32)>) -> Rc<GlDisplay> {
+        // SAFETY: the context is current and outlives the display in every test.
+        unsafe { GlDisplay::from_loader(|s| self.display.get_proc_address(s), self.options(version_limit)) }.unwrap()
+    }
+}

@@ -1,0 +1,356 @@
+//! Wrong contexts, strangers' objects, and objects that die at the wrong time.
+
+mod common;
+#[path = "common/engine.rs"]
+mod engine;
+
+use common::{FORMATS, headless};
+use engine::Engine;
+use gl_display::{DrawOptions, Filter, Fit, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
+use glow::HasContext as _;
+use interop_core::display::{Display, Part, StagingKind};
+use interop_core::{BufferView, Error, HandleType, HostBlock, PixelFormat, SharedHandle, SurfaceDesc, View};
+use std::cell::Cell;
+use std::rc::Rc;
+
+const DESC: SurfaceDesc = SurfaceDesc::image(16, 8, PixelFormat::Rgba8);
+
+fn is_wrong<T>(result: Result<T, Error>) -> bool {
+    matches!(result, Err(Error::WrongContext { .. }))
+}
+
+#[test]
+fn calls_in_another_context_are_refused() {
+    let Some(first) = headless(None) else { return };
+    let view = common::tight(&DESC);
+    let mut surface = first.create_surface(&DESC).unwrap();
+    let mut in_place = first.create_in_place_surface(&DESC).unwrap();
+    let mut buffer = first.create_surface(&SurfaceDesc::buffer(16)).unwrap();
+    let mut staging = first.create_staging(StagingKind::Persistent, 600).unwrap();
+    let mut orphaned = first.create_staging(StagingKind::Orphaned, 600).unwrap();
+    let target = first.create_offscreen_target(4, 4).unwrap();
+    staging.fence().unwrap();
+    let bytes = common::pattern(&view, 1);
+    surface.upload(&Part::full(&DESC), &bytes, &view).unwrap();
+
+    let second = headless(None).unwrap();
+    assert!(second.is_current() && !first.is_current());
+    let full = Part::full(&DESC);
+    assert!(is_wrong(first.create_surface(&DESC)));
+    assert!(is_wrong(first.create_in_place_surface(&DESC)));
+    assert!(is_wrong(first.create_staging(StagingKind::Orphaned, 4)));
+    assert!(is_wrong(first.create_offscreen_target(4, 4)));
+    assert!(is_wrong(surface.upload(&full, &bytes, &view)));
+    assert!(is_wrong(surface.upload_staged(&full, staging.as_mut(), &view)));
+    assert!(is_wrong(in_place.read_in_place(staging.as_ref(), &view)));
+    assert!(is_wrong(surface.read_back(&full)));
+    assert!(is_wrong(surface.export(HandleType::GlObject)));
+    assert!(is_wrong(buffer.read_back(&Part::Buffer(0..1))));
+    assert!(is_wrong(staging.fence()) && is_wrong(staging.wait()));
+    assert!(is_wrong(orphaned.fill(&mut |_| Ok(()))));
+    assert!(is_wrong(first.draw(surface.as_ref(), Viewport::full(1, 1), DrawOptions::default())));
+    assert!(is_wrong(first.surface_texture(surface.as_ref())));
+    assert!(is_wrong(first.surface_buffer(buffer.as_ref())));
+    assert!(is_wrong(first.clear([0.0; 4])));
+    assert!(is_wrong(target.bind()) && is_wrong(target.read_rgba8()));
+
+    // Nothing was lost.
+    first.make_current().unwrap();
+    common::assert_same("after", &common::expected(&view, 1), &surface.read_back(&full).unwrap());
+    staging.wait().unwrap();
+}
+
+#[test]
+fn objects_of_another_display_are_refused() {
+    let Some(first) = headless(None) else { return };
+    let view = common::tight(&DESC);
+    let mut surface = first.create_surface(&DESC).unwrap();
+    let buffer = first.create_surface(&SurfaceDesc::buffer(16)).unwrap();
+    let mut staging = first.create_staging(StagingKind::Orphaned, 600).unwrap();
+    let second = headless(None).unwrap();
+    let mut other = second.create_surface(&DESC).unwrap();
+    let mut other_in_place = second.create_in_place_surface(&DESC).unwrap();
+    let foreign = |r: Result<(), Error>| assert!(matches!(r, Err(Error::Foreign { .. })), "{r:?}");
+    foreign(second.draw(surface.as_ref(), Viewport::full(1, 1), DrawOptions::default()));
+    foreign(second.surface_texture(surface.as_ref()).map(drop));
+    foreign(second.surface_buffer(buffer.as_ref()).map(drop));
+    foreign(other.upload_staged(&Part::full(&DESC), staging.as_mut(), &view));
+    foreign(other_in_place.read_in_place(staging.as_ref(), &view));
+    first.make_current().unwrap();
+    surface.upload_staged(&Part::full(&DESC), staging.as_mut(), &view).unwrap();
+    // The wrong kind is another mistake.
+    assert!(matches!(first.surface_buffer(surface.as_ref()), Err(Error::InvalidInput { .. })));
+    assert!(matches!(first.surface_texture(buffer.as_ref()), Err(Error::InvalidInput { .. })));
+}
+
+#[test]
+fn names_are_never_deleted_in_a_strangers_context() {
+    let Some(engine) = Engine::new() else { return common::skip("opengl", "EGL lists no device") };
+    let display = engine.pixelferry(None);
+    let mut surface = display.create_surface(&DESC).unwrap();
+    surface.read_back(&Part::full(&DESC)).unwrap();
+    let staging = display.create_staging(StagingKind::Orphaned, 64).unwrap();
+    let pages = HostBlock::allocate(4096).unwrap();
+    let imported = display.create_staging(StagingKind::Imported(pages), 64).ok();
+    let texture = display.surface_texture(surface.as_ref()).unwrap().name;
+    let before = display.object_counts();
+    assert_eq!(before.awaiting_context, 0);
+
+    let stranger = headless(None).unwrap();
+    // Names are small numbers in every context: the stranger has a texture of the same name.
+    let mine: Vec<_> = (0..20).map(|_| stranger.create_surface(&DESC).unwrap()).collect();
+    assert!(mine.iter().any(|s| stranger.surface_texture(s.as_ref()).unwrap().name == texture));
+    drop((surface, staging, imported));
+    for s in &mine {
+        let name = stranger.surface_texture(s.as_ref()).unwrap().name;
+        // SAFETY: the stranger's context is current.
+        assert!(unsafe { stranger.gl().is_texture(name) });
+    }
+    assert!(display.object_counts().awaiting_context >= 2);
+    assert_eq!(display.object_counts().textures, before.textures);
+
+    engine.make_current();
+    // SAFETY: the engine's context is current.
+    assert!(unsafe { display.gl().is_texture(texture) });
+    let target = display.create_offscreen_target(1, 1).unwrap();
+    // SAFETY: as above. The name was deleted, and may have been given out again to the target.
+    assert!(unsafe { !display.gl().is_texture(texture) } || target.texture() == texture);
+    drop(target);
+    let after = display.object_counts();
+    assert_eq!(
+        (after.textures, after.buffers, after.awaiting_context),
+        (before.textures - 1, before.buffers - 1 - usize::from(before.buffers > 1), 0)
+    );
+}
+
+#[test]
+fn nothing_is_left_after_the_last_drop() {
+    let Some(engine) = Engine::new() else { return common::skip("opengl", "EGL lists no device") };
+    let gl = engine.glow();
+    let names = |gl: &glow::Context| {
+        // SAFETY: the engine's context is current.
+        (1..200u32)
+            .filter(|n| unsafe {
+                let n = std::num::NonZeroU32::new(*n).unwrap();
+                gl.is_texture(glow::NativeTexture(n))
+                    || gl.is_buffer(glow::NativeBuffer(n))
+                    || gl.is_framebuffer(glow::NativeFramebuffer(n))
+                    || gl.is_program(glow::NativeProgram(n))
+            })
+            .count()
+    };
+    let before = names(&gl);
+    let display = engine.pixelferry(None);
+    for round in 0..3 {
+        for format in FORMATS {
+            let desc = SurfaceDesc::image(9, 5, format);
+            let view = common::tight(&desc);
+            let mut surface = display.create_surface(&desc).unwrap();
+            surface.read_back(&Part::full(&desc)).unwrap();
+            let mut in_place = display.create_in_place_surface(&desc).unwrap();
+            let mut staging = display.create_staging(StagingKind::Persistent, 1000).unwrap();
+            in_place.read_in_place(staging.as_ref(), &view).unwrap();
+            in_place.read_back(&Part::full(&desc)).unwrap();
+            staging.fence().unwrap();
+            // In any order.
+            if round == 0 { drop((staging, in_place)) } else { drop((in_place, staging)) }
+        }
+    }
+    assert!(names(&gl) > before, "the quad is there, so the count counts");
+    drop(display);
+    assert_eq!(names(&gl), before);
+}
+
+#[test]
+fn mapped_memory_outlives_everything_else() {
+    let Some(display) = headless(None) else { return };
+    let staging = display.create_staging(StagingKind::Persistent, 4096).unwrap();
+    let host = staging.host_block().unwrap();
+    drop(staging);
+    drop(display);
+    // SAFETY: the block keeps buffer and context alive; nobody else writes.
+    unsafe {
+        host.address().write_bytes(7, host.len());
+        assert_eq!(*host.address().as_ptr().add(4095), 7);
+    }
+    let other = headless(None).unwrap();
+    drop(host);
+    assert!(other.is_current());
+    other.create_surface(&DESC).unwrap();
+}
+
+#[test]
+fn objects_of_the_compute_side_are_dropped_in_the_right_context() {
+    struct Witness(Rc<GlDisplay>, Rc<Cell<Option<bool>>>);
+    impl Drop for Witness {
+        fn drop(&mut self) {
+            self.1.set(Some(self.0.is_current()));
+        }
+    }
+    let Some(first) = headless(None) else { return };
+    let seen = Rc::new(Cell::new(None));
+    first.drop_in_context(Box::new(Witness(Rc::clone(&first), Rc::clone(&seen))));
+    assert_eq!(seen.take(), Some(true));
+    let second = headless(None).unwrap();
+    first.drop_in_context(Box::new(Witness(Rc::clone(&first), Rc::clone(&seen))));
+    assert_eq!(seen.take(), None, "it waits");
+    second.clear([0.0; 4]).unwrap_or(());
+    first.make_current().unwrap();
+    first.create_surface(&DESC).unwrap();
+    assert_eq!(seen.take(), Some(true));
+}
+
+#[test]
+fn exported_names_are_those_of_the_surface() {
+    let Some(display) = headless(None) else { return };
+    let surface = display.create_surface(&DESC).unwrap();
+    let name = display.surface_texture(surface.as_ref()).unwrap().name.0.get();
+    match surface.export(HandleType::GlObject).unwrap() {
+        SharedHandle::GlTexture { name: n, target } => assert_eq!((n, target), (name, glow::TEXTURE_2D)),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(surface.export(HandleType::OpaqueFd), Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn impossible_sizes_are_refused() {
+    let Some(display) = headless(None) else { return };
+    let max = display.caps().max_image_side;
+    for desc in [
+        SurfaceDesc::image(0, 4, PixelFormat::R8),
+        SurfaceDesc::image(4, 0, PixelFormat::R8),
+        SurfaceDesc::image(u32::MAX, u32::MAX, PixelFormat::Rgba32F),
+        SurfaceDesc::image(max + 1, 1, PixelFormat::R8),
+        SurfaceDesc::image(1, max + 1, PixelFormat::R8),
+        SurfaceDesc::buffer(0),
+        SurfaceDesc::buffer(u64::MAX),
+        SurfaceDesc::buffer(1 << 31),
+    ] {
+        assert!(display.create_surface(&desc).is_err(), "{desc}");
+        assert!(display.create_in_place_surface(&desc).is_err(), "{desc}");
+    }
+    for bytes in [0, usize::MAX, 1 << 31] {
+        for kind in [StagingKind::Orphaned, StagingKind::Persistent] {
+            assert!(display.create_staging(kind, bytes).is_err(), "{bytes}");
+        }
+    }
+    let small = HostBlock::allocate(4096).unwrap();
+    assert!(matches!(
+        display.create_staging(StagingKind::Imported(small), 4097),
+        Err(Error::InvalidInput { .. } | Error::Unsupported { .. })
+    ));
+    assert!(display.create_offscreen_target(0, 1).is_err());
+    assert!(display.create_offscreen_target(max + 1, 1).is_err());
+    assert_eq!(display.object_counts(), ObjectCounts::default());
+    // The largest side works.
+    let mut long = display.create_surface(&SurfaceDesc::image(max, 1, PixelFormat::R8)).unwrap();
+    assert_eq!(common::read_all(long.as_mut()).len(), max as usize);
+}
+
+#[test]
+fn bad_transfers_are_refused_and_change_nothing() {
+    let Some(display) = headless(None) else { return };
+    let view = common::tight(&DESC);
+    let bytes = common::pattern(&view, 3);
+    let full = Part::full(&DESC);
+    let mut surface = display.create_surface(&DESC).unwrap();
+    surface.upload(&full, &bytes, &view).unwrap();
+    let mut staging = display.create_staging(StagingKind::Orphaned, 511).unwrap();
+    let wide = common::image_view(17, 8, PixelFormat::Rgba8, 0, 68);
+    let other_format = common::image_view(16, 8, PixelFormat::R32F, 0, 64);
+    let plain = View::Buffer(BufferView { offset: 0, len: 512 });
+    let reversed = match view {
+        View::Image(i) => View::Image(interop_core::ImageView { offset: 64 * 7, row_pitch: -64, ..i }),
+        View::Buffer(_) => unreachable!(),
+    };
+    for bad in [wide, other_format, plain, reversed] {
+        assert!(matches!(surface.upload(&full, &[0; 4096], &bad), Err(Error::InvalidInput { .. })), "{bad:?}");
+    }
+    assert!(surface.upload(&full, &bytes[..511], &view).is_err());
+    assert!(surface.upload(&Part::Buffer(0..512), &bytes, &view).is_err());
+    assert!(surface.upload_staged(&full, staging.as_mut(), &view).is_err());
+    assert!(surface.read_in_place(staging.as_ref(), &view).is_err());
+    assert!(surface.read_back(&Part::Buffer(0..1)).is_err());
+    let mut in_place = display.create_in_place_surface(&DESC).unwrap();
+    assert!(in_place.upload(&full, &bytes, &view).is_err());
+    assert!(in_place.read_in_place(staging.as_ref(), &view).is_err());
+    let odd = common::image_view(16, 4, PixelFormat::Rgba8, 1, 64);
+    let small = SurfaceDesc::image(16, 4, PixelFormat::Rgba8);
+    let mut in_place = display.create_in_place_surface(&small).unwrap();
+    assert!(matches!(in_place.read_in_place(staging.as_ref(), &odd), Err(Error::InvalidInput { .. })));
+    let empty = Viewport::full(0, 4);
+    assert!(display.draw(surface.as_ref(), empty, DrawOptions::default()).is_err());
+    common::assert_same("unchanged", &common::expected(&view, 3), &surface.read_back(&full).unwrap());
+}
+
+#[test]
+fn drawing_fits_filters_and_greys() {
+    for display in common::displays() {
+        let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
+        let view = common::tight(&desc);
+        let mut texture = display.create_surface(&desc).unwrap();
+        texture.upload(&Part::full(&desc), &[0, 50, 100, 150], &view).unwrap();
+        let mut staging = display.create_staging(StagingKind::Orphaned, 4).unwrap();
+        staging
+            .fill(&mut |to| {
+                to.copy_from_slice(&[0, 50, 100, 150]);
+                Ok(())
+            })
+            .unwrap();
+        let mut in_place = display.create_in_place_surface(&desc).unwrap();
+        in_place.read_in_place(staging.as_ref(), &view).unwrap();
+        for surface in [&texture, &in_place] {
+            let shot = |options: DrawOptions, width: u32| {
+                let target = display.create_offscreen_target(width, 4).unwrap();
+                target.bind().unwrap();
+                display.draw(surface.as_ref(), Viewport::full(width, 4), options).unwrap();
+                target.unbind().unwrap();
+                target.read_rgba8().unwrap()
+            };
+            let nearest = shot(DrawOptions::default(), 4);
+            let rows = |top: [u8; 2], bottom: [u8; 2]| -> Vec<u8> {
+                let row = |r: [u8; 2]| [r[0], r[0], r[1], r[1]].map(|v| [v, v, v, 255]).concat();
+                [row(top), row(top), row(bottom), row(bottom)].concat()
+            };
+            // Row 0 is the bottom row, as in any GL texture.
+            assert_eq!(nearest, rows([100, 150], [0, 50]));
+            let red = shot(DrawOptions { grey: false, ..DrawOptions::default() }, 4);
+            assert_eq!(red[..4], [100, 0, 0, 255]);
+            let linear = shot(DrawOptions { filter: Filter::Linear, ..DrawOptions::default() }, 4);
+            // Half a texel from the edge the corner is pure; then 1/4 of the way to the next.
+            assert_eq!([linear[0], linear[12]], [100, 150]);
+            assert!((111..=114).contains(&linear[4]), "{}", linear[4]);
+            let contained = shot(DrawOptions { fit: Fit::Contain, ..DrawOptions::default() }, 8);
+            assert_eq!((&contained[..4], &contained[8..12]), (&[0; 4][..], &[100, 100, 100, 255][..]));
+        }
+    }
+}
+
+#[test]
+fn devices_are_picked_by_number() {
+    let devices = match headless_devices() {
+        Ok(devices) => devices,
+        Err(e) => return common::skip("opengl", &e.to_string()),
+    };
+    for device in &devices {
+        let options = HeadlessOptions { device: Some(device.index), ..HeadlessOptions::default() };
+        let made = GlDisplay::headless(options);
+        println!("{device:?}: {made:?}");
+        if device.software {
+            let display = made.unwrap();
+            assert!(display.device().software);
+            assert_eq!(display.device().memory, interop_core::MemoryKind::Host);
+        }
+    }
+    let options = HeadlessOptions { device: Some(devices.len()), ..HeadlessOptions::default() };
+    assert!(matches!(GlDisplay::headless(options), Err(Error::InvalidInput { .. })));
+}
+
+#[test]
+fn a_limit_hides_what_is_above() {
+    let Some(display) = headless(Some((3, 3))) else { return };
+    assert_eq!(display.version(), (3, 3));
+    assert!(!display.caps().persistent_staging.is_yes());
+    assert!(matches!(display.create_staging(StagingKind::Persistent, 16), Err(Error::Unsupported { .. })));
+    println!("{:#?} {:#?}", display.device(), display.caps());
+}

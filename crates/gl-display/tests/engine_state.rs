@@ -1,0 +1,415 @@
+//! In an engine's context every call leaves the state as it found it: state is set to unusual values, compared before
+//! and after each operation.
+
+mod common;
+#[path = "common/engine.rs"]
+mod engine;
+
+use engine::Engine;
+use gl_display::{DrawOptions, Filter, Fit, GlDisplay, Viewport};
+use glow::HasContext as _;
+use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
+use interop_core::display::{Display, Part, StagingKind};
+use interop_core::{BufferView, HostBlock, PixelFormat, Region, SurfaceDesc, View};
+use std::collections::BTreeMap;
+
+/// Single integers.
+const INTEGERS: &[(&str, u32)] = &[
+    ("unpack alignment", glow::UNPACK_ALIGNMENT),
+    ("unpack row length", glow::UNPACK_ROW_LENGTH),
+    ("unpack image height", glow::UNPACK_IMAGE_HEIGHT),
+    ("unpack skip rows", glow::UNPACK_SKIP_ROWS),
+    ("unpack skip pixels", glow::UNPACK_SKIP_PIXELS),
+    ("unpack swap bytes", glow::UNPACK_SWAP_BYTES),
+    ("unpack lsb first", glow::UNPACK_LSB_FIRST),
+    ("pack alignment", glow::PACK_ALIGNMENT),
+    ("pack row length", glow::PACK_ROW_LENGTH),
+    ("pack skip rows", glow::PACK_SKIP_ROWS),
+    ("pack skip pixels", glow::PACK_SKIP_PIXELS),
+    ("pack swap bytes", glow::PACK_SWAP_BYTES),
+    ("pack lsb first", glow::PACK_LSB_FIRST),
+    ("unpack buffer", glow::PIXEL_UNPACK_BUFFER_BINDING),
+    ("pack buffer", glow::PIXEL_PACK_BUFFER_BINDING),
+    ("array buffer", glow::ARRAY_BUFFER_BINDING),
+    ("element buffer", glow::ELEMENT_ARRAY_BUFFER_BINDING),
+    ("copy read buffer", glow::COPY_READ_BUFFER_BINDING),
+    ("copy write buffer", glow::COPY_WRITE_BUFFER_BINDING),
+    ("texture buffer's buffer", glow::TEXTURE_BUFFER_BINDING),
+    ("uniform buffer", glow::UNIFORM_BUFFER_BINDING),
+    ("storage buffer", glow::SHADER_STORAGE_BUFFER_BINDING),
+    ("active texture", glow::ACTIVE_TEXTURE),
+    ("program", glow::CURRENT_PROGRAM),
+    ("vertex array", glow::VERTEX_ARRAY_BINDING),
+    ("draw framebuffer", glow::DRAW_FRAMEBUFFER_BINDING),
+    ("read framebuffer", glow::READ_FRAMEBUFFER_BINDING),
+    ("renderbuffer", glow::RENDERBUFFER_BINDING),
+    ("depth func", glow::DEPTH_FUNC),
+    ("depth mask", glow::DEPTH_WRITEMASK),
+    ("cull face", glow::CULL_FACE_MODE),
+    ("front face", glow::FRONT_FACE),
+    ("blend source", glow::BLEND_SRC_RGB),
+    ("blend destination", glow::BLEND_DST_ALPHA),
+    ("blend equation", glow::BLEND_EQUATION_RGB),
+    ("stencil func", glow::STENCIL_FUNC),
+    ("draw buffer", glow::DRAW_BUFFER0),
+    ("read buffer", glow::READ_BUFFER),
+    ("logic op", glow::LOGIC_OP_MODE),
+];
+
+/// Arrays of integers, with their length.
+const ARRAYS: &[(&str, u32, usize)] = &[
+    ("viewport", glow::VIEWPORT, 4),
+    ("scissor box", glow::SCISSOR_BOX, 4),
+    ("color mask", glow::COLOR_WRITEMASK, 4),
+    ("polygon mode", glow::POLYGON_MODE, 2),
+];
+
+const SWITCHES: &[(&str, u32)] = &[
+    ("blend", glow::BLEND),
+    ("scissor", glow::SCISSOR_TEST),
+    ("depth", glow::DEPTH_TEST),
+    ("stencil", glow::STENCIL_TEST),
+    ("cull", glow::CULL_FACE),
+    ("dither", glow::DITHER),
+    ("logic op on", glow::COLOR_LOGIC_OP),
+    ("discard", glow::RASTERIZER_DISCARD),
+    ("srgb", glow::FRAMEBUFFER_SRGB),
+    ("alpha to coverage", glow::SAMPLE_ALPHA_TO_COVERAGE),
+    ("sample coverage", glow::SAMPLE_COVERAGE),
+    ("sample mask", glow::SAMPLE_MASK),
+    ("clip 0", glow::CLIP_DISTANCE0),
+    ("clip 7", glow::CLIP_DISTANCE0 + 7),
+    ("multisample", glow::MULTISAMPLE),
+    ("primitive restart", glow::PRIMITIVE_RESTART),
+    ("depth clamp", glow::DEPTH_CLAMP),
+    ("program point size", glow::PROGRAM_POINT_SIZE),
+];
+
+type Snapshot = BTreeMap<String, Vec<i64>>;
+
+fn snapshot(gl: &glow::Context) -> Snapshot {
+    let mut all = Snapshot::new();
+    // SAFETY: the engine's context is current; every name is of GL 4.5.
+    unsafe {
+        for (name, parameter) in INTEGERS {
+            all.insert((*name).into(), vec![gl.get_parameter_i32(*parameter).into()]);
+            assert_eq!(gl.get_error(), glow::NO_ERROR, "no such state: {name}");
+        }
+        for (name, parameter, len) in ARRAYS {
+            let mut values = [0; 4];
+            gl.get_parameter_i32_slice(*parameter, &mut values);
+            all.insert((*name).into(), values[..*len].iter().map(|v| i64::from(*v)).collect());
+        }
+        for (name, switch) in SWITCHES {
+            all.insert((*name).into(), vec![gl.is_enabled(*switch).into()]);
+            assert_eq!(gl.get_error(), glow::NO_ERROR, "no such switch: {name}");
+        }
+        // Other draw buffers and viewports are the engine's alone.
+        for index in 1..4 {
+            for (name, parameter) in [
+                ("viewport", glow::VIEWPORT),
+                ("color mask", glow::COLOR_WRITEMASK),
+                ("blend", glow::BLEND),
+                ("scissor box", glow::SCISSOR_BOX),
+            ] {
+                let values = engine::integers(parameter, index).map(i64::from);
+                all.insert(format!("{name} {index}"), values.to_vec());
+                assert_eq!(gl.get_error(), glow::NO_ERROR, "no such indexed state: {name}");
+            }
+        }
+        let active = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
+        for unit in 0..4 {
+            gl.active_texture(glow::TEXTURE0 + unit);
+            let texture = gl.get_parameter_i32(glow::TEXTURE_BINDING_2D);
+            let buffer = gl.get_parameter_i32(glow::TEXTURE_BINDING_BUFFER);
+            let sampler = gl.get_parameter_i32(glow::SAMPLER_BINDING);
+            all.insert(format!("unit {unit}"), vec![texture.into(), buffer.into(), sampler.into()]);
+        }
+        gl.active_texture(active);
+    }
+    all
+}
+
+const VERTEX: &str = "#version 330 core\nvoid main() { gl_Position = vec4(0.0); }";
+
+/// Everything away from its default.
+fn make_unusual(gl: &glow::Context, on: bool, several_viewports: bool) {
+    // SAFETY: the engine's context is current and all names are of it.
+    unsafe {
+        for (i, parameter) in [
+            glow::UNPACK_ROW_LENGTH,
+            glow::UNPACK_IMAGE_HEIGHT,
+            glow::UNPACK_SKIP_ROWS,
+            glow::UNPACK_SKIP_PIXELS,
+            glow::PACK_ROW_LENGTH,
+            glow::PACK_SKIP_ROWS,
+            glow::PACK_SKIP_PIXELS,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            gl.pixel_store_i32(parameter, 5 + i as i32);
+        }
+        for parameter in [glow::UNPACK_SWAP_BYTES, glow::UNPACK_LSB_FIRST, glow::PACK_SWAP_BYTES, glow::PACK_LSB_FIRST]
+        {
+            gl.pixel_store_i32(parameter, 1);
+        }
+        gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 8);
+        gl.pixel_store_i32(glow::PACK_ALIGNMENT, 2);
+        let vertex_array = gl.create_vertex_array().unwrap();
+        gl.bind_vertex_array(Some(vertex_array));
+        for target in [
+            glow::PIXEL_UNPACK_BUFFER,
+            glow::PIXEL_PACK_BUFFER,
+            glow::ARRAY_BUFFER,
+            glow::ELEMENT_ARRAY_BUFFER,
+            glow::COPY_READ_BUFFER,
+            glow::COPY_WRITE_BUFFER,
+            glow::TEXTURE_BUFFER,
+            glow::UNIFORM_BUFFER,
+            glow::SHADER_STORAGE_BUFFER,
+        ] {
+            let buffer = gl.create_buffer().unwrap();
+            gl.bind_buffer(target, Some(buffer));
+            gl.buffer_data_size(target, 64, glow::STATIC_DRAW);
+        }
+        for unit in 0..4 {
+            gl.active_texture(glow::TEXTURE0 + unit);
+            gl.bind_texture(glow::TEXTURE_2D, Some(gl.create_texture().unwrap()));
+            gl.bind_texture(glow::TEXTURE_BUFFER, Some(gl.create_texture().unwrap()));
+            let sampler = gl.create_sampler().unwrap();
+            gl.sampler_parameter_i32(sampler, glow::TEXTURE_MIN_FILTER, glow::LINEAR_MIPMAP_LINEAR as i32);
+            gl.bind_sampler(unit, Some(sampler));
+        }
+        gl.active_texture(glow::TEXTURE0 + 2);
+        let program = gl.create_program().unwrap();
+        let shader = gl.create_shader(glow::VERTEX_SHADER).unwrap();
+        gl.shader_source(shader, VERTEX);
+        gl.compile_shader(shader);
+        gl.attach_shader(program, shader);
+        gl.link_program(program);
+        gl.use_program(Some(program));
+        for (_, switch) in SWITCHES {
+            if on { gl.enable(*switch) } else { gl.disable(*switch) }
+        }
+        gl.enable_draw_buffer(glow::BLEND, 2);
+        gl.disable_draw_buffer(glow::BLEND, 3);
+        gl.viewport(11, 12, 13, 14);
+        if several_viewports {
+            // Mesa writes the clamped values back, so a constant would be written to.
+            gl.viewport_f32_slice(2, 1, &std::hint::black_box([[1.0, 2.0, 3.0, 4.0]]));
+        }
+        gl.scissor(1, 2, 3, 4);
+        gl.color_mask(true, false, true, false);
+        gl.polygon_mode(glow::FRONT_AND_BACK, glow::LINE);
+        gl.depth_func(glow::GREATER);
+        gl.depth_mask(false);
+        gl.cull_face(glow::FRONT);
+        gl.front_face(glow::CW);
+        gl.blend_func(glow::ONE, glow::DST_COLOR);
+        gl.blend_equation(glow::FUNC_SUBTRACT);
+    }
+}
+
+/// A framebuffer of the engine's for drawing, another for reading.
+fn engine_framebuffers(gl: &glow::Context) -> glow::Framebuffer {
+    // SAFETY: as above.
+    unsafe {
+        let make = || {
+            let (framebuffer, texture) = (gl.create_framebuffer().unwrap(), gl.create_texture().unwrap());
+            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA8, 64, 64);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            let attachment = glow::COLOR_ATTACHMENT0;
+            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, attachment, glow::TEXTURE_2D, Some(texture), 0);
+            framebuffer
+        };
+        let (draw, read) = (make(), make());
+        gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, Some(draw));
+        gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(read));
+        draw
+    }
+}
+
+/// Runs `f` and compares the state before and after.
+fn unchanged<T>(gl: &glow::Context, what: &str, f: impl FnOnce() -> T) -> T {
+    let before = snapshot(gl);
+    let value = f();
+    // SAFETY: the engine's context is current.
+    assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR, "{what} left an error");
+    let after = snapshot(gl);
+    for (name, value) in &before {
+        assert_eq!(value, &after[name], "{what} changed {name}");
+    }
+    value
+}
+
+fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
+    let desc = SurfaceDesc::image(21, 9, format);
+    let view = common::tight(&desc);
+    let padded = common::image_view(21, 9, format, 0, 24 * format.bytes_per_pixel());
+    let full = Part::full(&desc);
+    let mut surface = unchanged(gl, "create_surface", || display.create_surface(&desc).unwrap());
+    unchanged(gl, "upload", || surface.upload(&full, &common::pattern(&view, 1), &view).unwrap());
+    unchanged(gl, "upload padded", || surface.upload(&full, &common::pattern(&padded, 2), &padded).unwrap());
+    let back = unchanged(gl, "read_back", || surface.read_back(&full).unwrap());
+    common::assert_same("read_back", &common::expected(&padded, 2), &back);
+
+    let bytes = 24 * 9 * 16 + 7;
+    let kinds =
+        [StagingKind::Orphaned, StagingKind::Persistent, StagingKind::Imported(HostBlock::allocate(bytes).unwrap())];
+    for (nonce, kind) in (3..).zip(kinds) {
+        let name = format!("{kind:?}");
+        if matches!(kind, StagingKind::Persistent) && !display.caps().persistent_staging.is_yes()
+            || matches!(kind, StagingKind::Imported(_))
+                && !display.caps().can_import(interop_core::HandleType::HostPointer).is_yes()
+        {
+            continue;
+        }
+        let mut staging = unchanged(gl, &name, || display.create_staging(kind, bytes).unwrap());
+        let pattern = common::pattern(&padded, nonce);
+        unchanged(gl, "fill", || {
+            staging.fill(&mut |to| {
+                to[..pattern.len()].copy_from_slice(&pattern);
+                Ok(())
+            })
+        })
+        .unwrap();
+        unchanged(gl, "upload_staged", || surface.upload_staged(&full, staging.as_mut(), &padded).unwrap());
+        unchanged(gl, "fence", || staging.fence().unwrap());
+        unchanged(gl, "wait", || staging.wait().unwrap());
+        let back = surface.read_back(&full).unwrap();
+        common::assert_same("staged", &common::expected(&padded, nonce), &back);
+
+        let mut in_place = unchanged(gl, "create in place", || display.create_in_place_surface(&desc).unwrap());
+        unchanged(gl, "read_in_place", || in_place.read_in_place(staging.as_ref(), &padded).unwrap());
+        let back = unchanged(gl, "read_back in place", || in_place.read_back(&full).unwrap());
+        common::assert_same("in place", &common::expected(&padded, nonce), &back);
+        unchanged(gl, "draw in place", || {
+            display.draw(in_place.as_ref(), Viewport::full(40, 30), DrawOptions::default()).unwrap();
+        });
+
+        let buffer_desc = SurfaceDesc::buffer(100);
+        let mut buffer = unchanged(gl, "create buffer", || display.create_surface(&buffer_desc).unwrap());
+        let view = View::Buffer(BufferView { offset: 3, len: 100 });
+        unchanged(gl, "upload buffer", || buffer.upload(&Part::Buffer(0..100), &[1; 103], &view).unwrap());
+        unchanged(gl, "copy buffer", || buffer.upload_staged(&Part::Buffer(0..100), staging.as_mut(), &view).unwrap());
+        unchanged(gl, "read buffer", || buffer.read_back(&Part::Buffer(1..50)).unwrap());
+        unchanged(gl, "drop", || drop((in_place, buffer, staging)));
+    }
+    let part = Part::Image(Region::new(3, 2, 5, 4));
+    unchanged(gl, "read part", || surface.read_back(&part).unwrap());
+    for filter in [Filter::Nearest, Filter::Linear] {
+        let options = DrawOptions { filter, fit: Fit::Contain, grey: true };
+        unchanged(gl, "draw", || display.draw(surface.as_ref(), Viewport::full(64, 64), options).unwrap());
+    }
+    unchanged(gl, "clear", || display.clear([0.5; 4]).unwrap());
+    let target = unchanged(gl, "offscreen", || display.create_offscreen_target(8, 8).unwrap());
+    unchanged(gl, "offscreen use", || {
+        target.bind().unwrap();
+        display.clear([1.0, 0.0, 0.0, 1.0]).unwrap();
+        target.unbind().unwrap();
+    });
+    let pixels = unchanged(gl, "offscreen read", || target.read_rgba8().unwrap());
+    assert_eq!(pixels, [255, 0, 0, 255].repeat(64));
+    unchanged(gl, "names", || display.surface_texture(surface.as_ref()).unwrap());
+    unchanged(gl, "drop surface", || drop((surface, target)));
+}
+
+fn engine() -> Option<Engine> {
+    let engine = Engine::new();
+    if engine.is_none() {
+        common::skip("opengl", "EGL lists no device");
+    }
+    engine
+}
+
+#[test]
+fn every_operation_leaves_the_state_as_it_was() {
+    let Some(engine) = engine() else { return };
+    let gl = engine.glow();
+    for on in [true, false] {
+        for limit in [None, Some((3, 3))] {
+            engine_framebuffers(&gl);
+            // A driver of GL 3.3 has one viewport.
+            make_unusual(&gl, on, limit.is_none());
+            let display = unchanged(&gl, "from_loader", || engine.pixelferry(limit));
+            for format in common::FORMATS {
+                exercise(&gl, &display, format);
+            }
+            unchanged(&gl, "drop display", || drop(display));
+        }
+    }
+}
+
+#[test]
+fn the_snapshot_sees_changes() {
+    let Some(engine) = engine() else { return };
+    let gl = engine.glow();
+    let before = snapshot(&gl);
+    engine_framebuffers(&gl);
+    make_unusual(&gl, true, true);
+    let after = snapshot(&gl);
+    let same: Vec<_> = before.iter().filter(|(name, value)| after[*name] == **value).map(|(n, _)| n).collect();
+    // Set through the other attachments only, or not settable in a surfaceless context.
+    assert!(same.len() < 10, "these never change, so the comparison proves nothing: {same:?}");
+}
+
+#[test]
+fn a_draw_reaches_the_engines_framebuffer_whatever_the_state() {
+    let Some(engine) = engine() else { return };
+    let gl = engine.glow();
+    let draw = engine_framebuffers(&gl);
+    make_unusual(&gl, true, true);
+    let display = engine.pixelferry(None);
+    let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+    let view = common::tight(&desc);
+    let mut surface = display.create_surface(&desc).unwrap();
+    surface.upload(&Part::full(&desc), &common::pattern(&view, 5), &view).unwrap();
+    display.draw(surface.as_ref(), Viewport::full(64, 64), DrawOptions::default()).unwrap();
+    let mut found = vec![0; 64 * 64 * 4];
+    // SAFETY: the engine's context is current; pack state is set for tight rows first.
+    unsafe {
+        gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(draw));
+        gl.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+        for parameter in [glow::PACK_ROW_LENGTH, glow::PACK_SKIP_ROWS, glow::PACK_SKIP_PIXELS, glow::PACK_SWAP_BYTES] {
+            gl.pixel_store_i32(parameter, 0);
+        }
+        let data = glow::PixelPackData::Slice(Some(&mut found));
+        gl.read_pixels(0, 0, 64, 64, glow::RGBA, glow::UNSIGNED_BYTE, data);
+    }
+    common::assert_same("drawn", &common::expected(&view, 5), &found);
+}
+
+#[test]
+fn errors_of_the_engine_are_not_ours() {
+    let Some(engine) = engine() else { return };
+    let gl = engine.glow();
+    let display = engine.pixelferry(None);
+    // SAFETY: an invalid enum does nothing but leave an error.
+    unsafe { gl.enable(0xFFFF) };
+    display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8)).unwrap();
+}
+
+#[test]
+fn works_by_the_engines_own_glow() {
+    let Some(engine) = engine() else { return };
+    let gl = engine.glow();
+    engine_framebuffers(&gl);
+    // SAFETY: the context is current and outlives the display.
+    let display = unsafe { GlDisplay::from_engine(gl.clone(), engine.options(None)) }.unwrap();
+    exercise(&gl, &display, PixelFormat::Rgba8);
+    assert!(display.make_current().is_err());
+}
+
+#[test]
+fn a_loader_without_a_context_is_an_error() {
+    let Some(engine) = engine() else { return };
+    engine.context.make_not_current_in_place().unwrap();
+    // SAFETY: nothing but glGetString is called where it returns null.
+    let made = unsafe { GlDisplay::from_loader(|s| engine.display.get_proc_address(s), engine.options(None)) };
+    assert!(matches!(made, Err(interop_core::Error::Unavailable { .. })), "{made:?}");
+    // SAFETY: nothing is called.
+    let made = unsafe { GlDisplay::from_loader(|_| std::ptr::null(), engine.options(None)) };
+    assert!(matches!(made, Err(interop_core::Error::Unavailable { .. })), "{made:?}");
+}
