@@ -3,13 +3,14 @@
 use crate::device::{OpenClDevice, devices};
 use crate::kernel::OpenClKernel;
 use crate::launch::launch;
-use crate::memory::OpenClMemory;
+use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::shared::Shared;
 use interop_core::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Result, Target,
 };
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -76,6 +77,10 @@ impl ComputeBackend for OpenClBackend {
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         Ok(Box::new(OpenClMemory::import(&self.shared, block)?))
+    }
+
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any>))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {

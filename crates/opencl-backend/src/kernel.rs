@@ -3,17 +3,15 @@
 use crate::ffi::{Failure, Kernel as RawKernel, Program};
 use crate::params::Params;
 use crate::shared::Shared;
+use crate::source::{users_log, with_prelude};
 use crate::work_size::GroupLimits;
-use interop_core::compute::{CONVERT_SOURCE, SourceCode};
+use interop_core::compute::SourceCode;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
-use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, CL_INVALID_KERNEL_NAME};
+use opencl3::error_codes::CL_BUILD_PROGRAM_FAILURE;
 use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
 use std::any::Any;
 use std::ffi::CString;
 use std::sync::Arc;
-
-/// What the kernel documentation promises to every source.
-const PRELUDE: &str = include_str!("prelude.cl");
 
 /// A kernel that was built for one backend.
 pub struct OpenClKernel {
@@ -56,9 +54,7 @@ impl OpenClKernel {
                 ));
             }
         };
-        // The log counts lines from the user's first.
-        let text = format!("{PRELUDE}{CONVERT_SOURCE}\n#line 1\n{text}");
-        let built = BuiltKernel::build(shared, name, &text)?;
+        let built = BuiltKernel::build(shared, name, &with_prelude(text))?;
         let count = built.raw.param_count().map_err(|f| shared.error(f))?;
         let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
         let all = all.map_err(|f| shared.error(f))?;
@@ -86,17 +82,21 @@ impl BuiltKernel {
             Ok(()) => {}
             Err(failure) if !log.is_empty() => {
                 tracing::debug!(kernel = name, code = failure.code, "{} failed", failure.operation);
-                return Err(build_error(shared, name, log));
+                return Err(build_error(shared, name, users_log(log)));
             }
             Err(failure) if failure.code == CL_BUILD_PROGRAM_FAILURE => {
                 return Err(build_error(shared, name, "the driver refused the program and gave no log".into()));
             }
             Err(failure) => return Err(error(failure)),
         }
-        let raw = program.kernel(&c_name).map_err(|failure| match failure.code {
-            CL_INVALID_KERNEL_NAME => build_error(shared, name, not_found(&program, name)),
-            _ => error(failure),
-        })?;
+        // Asked first: drivers differ in what they answer to a name that does not exist.
+        let present = program.kernel_names().map_err(error)?;
+        if !present.split(';').any(|n| n == name) {
+            let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
+            let log = format!("the source has no __kernel function '{name}'; it has: {present}");
+            return Err(build_error(shared, name, log));
+        }
+        let raw = program.kernel(&c_name).map_err(error)?;
         // Neither answer is needed for a launch that the driver accepts, so no answer is none.
         let items = raw.work_group_sizes(CL_KERNEL_WORK_GROUP_SIZE).ok().and_then(|s| s.first().copied());
         let required = raw.work_group_sizes(CL_KERNEL_COMPILE_WORK_GROUP_SIZE).ok().and_then(|s| s.try_into().ok());
@@ -107,12 +107,6 @@ impl BuiltKernel {
         }
         Ok(Self { shared: shared.clone(), raw, groups })
     }
-}
-
-fn not_found(program: &Program, name: &str) -> String {
-    let present = program.kernel_names().unwrap_or_default();
-    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
-    format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
 fn build_error(shared: &Shared, name: &str, log: String) -> Error {

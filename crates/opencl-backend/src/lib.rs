@@ -28,7 +28,7 @@
 //! |---|---|
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
-//! | the macros that kernels see | `prelude.cl`, [`interop_core::compute::CONVERT_SOURCE`] |
+//! | the macros that kernels see | `prelude.cl`, `source` |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.
@@ -44,6 +44,7 @@ mod memory;
 mod params;
 mod pattern;
 mod shared;
+mod source;
 mod work_size;
 
 pub use backend::OpenClBackend;

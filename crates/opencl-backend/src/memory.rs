@@ -72,6 +72,29 @@ impl OpenClMemory {
     }
 }
 
+/// Host memory that the driver has page-locked, so that copies from and to it run at the bus's full speed (measured
+/// with NVIDIA's: 156 us instead of 450 us for 8 MiB). It stays mapped: only the host uses it.
+pub struct PreparedHost {
+    _buffer: Buffer,
+}
+
+impl PreparedHost {
+    /// `None` where device memory is host memory, or the driver does not take the block.
+    pub fn new(shared: &Arc<Shared>, block: &HostBlock) -> Option<Self> {
+        if shared.is_host_memory() || block.len() == 0 || block.len() as u64 > shared.caps.max_allocation {
+            return None;
+        }
+        let buffer = Buffer::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
+        match buffer {
+            Ok(buffer) => Some(Self { _buffer: buffer }),
+            Err(failure) => {
+                tracing::debug!("host memory was not page-locked: {}", shared.error(failure));
+                None
+            }
+        }
+    }
+}
+
 fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
     let max = shared.caps.max_allocation;
     if bytes as u64 > max {

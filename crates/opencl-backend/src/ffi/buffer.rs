@@ -18,6 +18,8 @@ enum MapFor {
     Reading,
     /// The old bytes are lost.
     Overwriting,
+    /// Whatever the memory's other owner does.
+    Sharing,
 }
 
 /// A buffer object of a session.
@@ -159,7 +161,7 @@ impl Buffer {
     /// it (OpenCL 3.0 API, 5.5.2 and 5.2.1: host memory in use holds the current bytes only while mapped).
     pub fn lend(&self) -> Result<(), Failure> {
         if self.lent.get().is_none() {
-            self.lent.set(Some(self.map(0..self.len, MapFor::Reading)?));
+            self.lent.set(Some(self.map(0..self.len, MapFor::Sharing)?));
         }
         Ok(())
     }
@@ -177,6 +179,7 @@ impl Buffer {
         let flags = match purpose {
             MapFor::Reading => mem::CL_MAP_READ,
             MapFor::Overwriting => mem::CL_MAP_WRITE_INVALIDATE_REGION,
+            MapFor::Sharing => mem::CL_MAP_READ | mem::CL_MAP_WRITE,
         };
         let mut address = ptr::null_mut();
         // SAFETY: queue and buffer are live; the driver refuses ranges outside the buffer.

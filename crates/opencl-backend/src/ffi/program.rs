@@ -27,6 +27,8 @@ pub struct ParamInfo {
 
 impl Program {
     pub fn new(session: &Arc<Session>, source: &str) -> Result<Self, Failure> {
+        // A length of 0 tells the driver to look for a NUL, which a Rust string does not have.
+        let source = if source.is_empty() { " " } else { source };
         // One string only: cl3 takes the slice of strings for a slice of pointers.
         let raw = p::create_program_with_source(session.context.raw(), &[source]);
         // SAFETY: a program that was just created, whose one reference is ours.
@@ -48,7 +50,12 @@ impl Program {
 
     /// Names of the kernels, separated by semicolons.
     pub fn kernel_names(&self) -> Result<String, Failure> {
-        check("clGetProgramInfo", p::get_program_data(self.program.raw(), p::CL_PROGRAM_KERNEL_NAMES)).map(|b| text(&b))
+        let get = |param| check("clGetProgramInfo", p::get_program_data(self.program.raw(), param));
+        // Asked for the names of none, NVIDIA's driver crashes, and PoCL leaves the answer uninitialised.
+        if sizes(&get(p::CL_PROGRAM_NUM_KERNELS)?).first().is_none_or(|n| *n == 0) {
+            return Ok(String::new());
+        }
+        get(p::CL_PROGRAM_KERNEL_NAMES).map(|b| text(&b))
     }
 
     pub fn kernel(&self, name: &CStr) -> Result<Kernel, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::on_every_device;
 use interop_core::compute::SourceCode;
-use interop_core::{ComputeBackend, Error, KernelSource, Language};
+use interop_core::{ComputeBackend, Error, KernelSource, Language, Target};
 use opencl_backend::OpenClBackend;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn the_log_gives_the_users_lines() {
             "// line 1\n__kernel void broken(PF_IMAGE(uchar4, out)) {\n  PF_AT(out, 0, 0) = no_such_thing;\n}\n",
         );
         assert!(log.contains("no_such_thing"), "{log}");
-        assert!(log.contains(":3:"), "line 3 is not named: {log}");
+        assert!(log.contains("kernel.cl:3:22:"), "line 3 is not named: {log}");
     });
 }
 
@@ -88,10 +88,27 @@ fn names_and_texts_with_a_nul_are_refused() {
 }
 
 #[test]
-fn an_empty_source_is_refused() {
+fn a_source_without_kernels_is_refused() {
     on_every_device(|backend| {
-        let error = refused(backend, KernelSource::new("k").opencl_c(""));
-        assert!(matches!(error, Error::KernelBuild { .. } | Error::Driver(_)), "{error}");
+        for text in ["", "float f(float x) { return x; }"] {
+            let log = log(backend, "k", text);
+            assert!(log.contains("it has: none"), "{log}");
+        }
+    });
+}
+
+#[test]
+fn functions_that_are_declared_only_are_refused() {
+    on_every_device(|backend| {
+        // Where the program is linked decides whether building fails, or the first launch; neither may end the process.
+        let text = "float f(float x); __kernel void k(PF_BUFFER(float, o)) { PF_ITEM(o, 0) = f(1); }";
+        let source = KernelSource::new("k").opencl_c(text);
+        let result = backend.build(&source).and_then(|kernel| {
+            let mut memory = backend.allocate(4)?;
+            backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[])?;
+            backend.finish()
+        });
+        assert!(result.is_err(), "a function that does not exist was called");
     });
 }
 

@@ -11,7 +11,9 @@ const CHILD: &str = "PIXELFERRY_TEST_LOADING";
 fn child(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(args).args(["--nocapture", "--test-threads=1"]);
-    for name in ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "RUSTICL_ENABLE", "CI", "PIXELFERRY_REQUIRE"] {
+    for name in
+        ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE", "CI", "PIXELFERRY_REQUIRE"]
+    {
         command.env_remove(name);
     }
     command
@@ -75,26 +77,32 @@ fn with_a_library_that_is_not_opencl() {
     assert_unavailable(&report, &["no clGetPlatformIDs", "OPENCL_DYLIB_PATH"]);
 }
 
-#[test]
+/// Tests the report under `vendors`, the folder of drivers. Khronos's own loader does not heed it for root.
 #[cfg(target_os = "linux")]
-fn without_a_driver() {
+fn assert_unavailable_with_vendors(vendors: &str, words: &[&str]) {
     if let Err(error) = devices() {
         return skip("opencl", error);
     }
-    let report = report(&[("OCL_ICD_VENDORS", folder("no-drivers").to_str().unwrap())]);
-    assert_unavailable(&report, &["found no driver", "pocl-opencl-icd", "RUSTICL_ENABLE"]);
+    let report = report(&[("OCL_ICD_VENDORS", vendors)]);
+    if report.contains("FOUND: ") {
+        return skip("ocl-icd", "this OpenCL loader ignores OCL_ICD_VENDORS");
+    }
+    assert_unavailable(&report, words);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_driver() {
+    let words = ["found no driver", "pocl-opencl-icd", "RUSTICL_ENABLE"];
+    assert_unavailable_with_vendors(folder("no-drivers").to_str().unwrap(), &words);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn with_a_driver_file_that_names_no_library() {
-    if let Err(error) = devices() {
-        return skip("opencl", error);
-    }
     let folder = folder("broken-driver");
     std::fs::write(folder.join("broken.icd"), "libno-such-driver.so\n").unwrap();
-    let report = report(&[("OCL_ICD_VENDORS", folder.to_str().unwrap())]);
-    assert_unavailable(&report, &["pocl-opencl-icd"]);
+    assert_unavailable_with_vendors(folder.to_str().unwrap(), &["pocl-opencl-icd"]);
 }
 
 const RUSTICL: &str = "/etc/OpenCL/vendors/rusticl.icd";

@@ -158,6 +158,12 @@ mod unsafe_edge {
         unsafe { block.address().as_ptr().add(i).write_volatile(value) }
     }
 
+    /// Nobody else may use the block meanwhile.
+    pub fn with_bytes<R>(block: &HostBlock, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        // SAFETY: the block lives and is initialised; no command uses it but those that `f` waits for.
+        f(unsafe { std::slice::from_raw_parts_mut(block.address().as_ptr(), block.len()) })
+    }
+
     /// `block` from byte `offset` on, or with another length.
     pub fn part(block: &HostBlock, offset: usize, len: usize) -> HostBlock {
         assert!(offset + len <= block.len());
@@ -256,5 +262,26 @@ fn own_memory_can_be_released() {
         memory.release().unwrap();
         let expected: Vec<u8> = count(100).iter().map(|b| b.wrapping_add(1)).collect();
         assert_eq!(content(memory.as_mut()), expected);
+    });
+}
+
+#[test]
+fn prepared_host_memory_takes_copies() {
+    on_every_device(|backend| {
+        let block = HostBlock::allocate(100_000).unwrap();
+        let prepared = backend.prepare_host(&block).unwrap();
+        assert_eq!(prepared.is_none(), backend.device().memory.is_host_memory());
+        let mut memory = memory_with(backend, &count(100_000));
+        for turn in 0..3u8 {
+            memory.write(usize::from(turn), &[turn]).unwrap();
+            unsafe_edge::with_bytes(&block, |bytes| {
+                memory.read(0, &mut bytes[..100_000]).unwrap();
+                assert!(bytes[usize::from(turn)] == turn && bytes[3..100_000] == count(100_000)[3..]);
+                bytes[5] = count(6)[5];
+                memory.write(0, &bytes[..100_000]).unwrap();
+            });
+        }
+        drop(prepared);
+        assert!(at_address(&block, 100_000)[3..] == count(100_000)[3..]);
     });
 }
