@@ -110,7 +110,7 @@ impl CudaBackend {
             return Err(self.session.unsupported(operation, reason));
         }
         let session = &self.session;
-        Registered::new(&session.queue, &session.registry, block, block.len()).map_err(session.failed())
+        Registered::new(&session.queue, &session.registry, block).map_err(session.failed())
     }
 
     fn foreign(&self) -> Error {
@@ -127,9 +127,7 @@ enum Side<'a> {
 impl<'a> Side<'a> {
     fn of(any: &'a dyn Any, session: &Arc<Session>) -> Option<Self> {
         let linear = any.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Linear);
-        linear.or_else(|| {
-            any.downcast_ref::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Image)
-        })
+        linear.or_else(|| any.downcast_ref::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Image))
     }
 }
 

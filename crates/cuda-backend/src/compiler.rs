@@ -26,7 +26,8 @@ pub struct Ptx {
 /// The text that the compiler is given: the macros of [`interop_core::KernelSource`], the conversions of
 /// [`interop_core::compute::CONVERT_SOURCE`], then `text` with its lines counted from 1.
 pub fn translation_unit(text: &str) -> String {
-    format!("{}\n{}\n#line 1 \"kernel.cu\"\n{text}\n", include_str!("prelude.cuh"), interop_core::compute::CONVERT_SOURCE)
+    let (macros, conversions) = (include_str!("prelude.cuh"), interop_core::compute::CONVERT_SOURCE);
+    format!("#line 1 \"pixelferry.cuh\"\n{macros}\n{conversions}\n#line 1 \"kernel.cu\"\n{text}\n")
 }
 
 /// Compiles the CUDA C++ kernel `name` to PTX for compute capability `architecture` (e.g. 90) or the nearest older one
@@ -53,7 +54,12 @@ pub fn compile_ptx(name: &str, text: &str, architecture: i32, variant: Variant) 
             known.first().copied().unwrap_or_default()
         ),
     })?;
-    let mut options = vec![format!("--gpu-architecture=compute_{target}"), "--device-as-default-execution-space".into()];
+    let mut options = vec![
+        format!("--gpu-architecture=compute_{target}"),
+        "--device-as-default-execution-space".into(),
+        // A function that is not used: most conversions, in most kernels.
+        "--diag-suppress=177".into(),
+    ];
     if variant == Variant::Surface {
         options.push("-DPF_SURFACE".into());
     }

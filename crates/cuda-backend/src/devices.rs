@@ -49,8 +49,7 @@ impl CudaDevice {
             memory: if integrated { MemoryKind::Integrated } else { MemoryKind::Discrete },
             software: false,
         };
-        let capability =
-            (attribute(Attribute::ComputeCapabilityMajor)?, attribute(Attribute::ComputeCapabilityMinor)?);
+        let capability = (attribute(Attribute::ComputeCapabilityMajor)?, attribute(Attribute::ComputeCapabilityMinor)?);
         let total_memory = device.total_memory().map_err(failed)?;
         Ok(Self { device, identity, total_memory, capability })
     }

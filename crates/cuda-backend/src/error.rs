@@ -56,9 +56,10 @@ pub(crate) fn no_compiler(missing: &str) -> Error {
     Error::Unavailable {
         what: "NVRTC, the compiler for CUDA C++".into(),
         reason: missing.into(),
-        hint: "Install it (the CUDA toolkit, or the Python package nvidia-cuda-nvrtc; its folder must be on the loader's \
+        hint:
+            "Install it (the CUDA toolkit, or the Python package nvidia-cuda-nvrtc; its folder must be on the loader's \
                path or in CUDA_HOME), or give the kernel as PTX too."
-            .into(),
+                .into(),
     }
 }
 
@@ -162,7 +163,9 @@ pub(crate) const fn is_lost(code: u32) -> bool {
 fn hint(code: u32) -> &'static str {
     match code {
         2 => "Free device memory, or use a smaller surface or fewer frames.",
-        34 => "The library found is the toolkit's stub; take its folder off the loader's path, or install NVIDIA's driver.",
+        34 => {
+            "The library found is the toolkit's stub; take its folder off the loader's path, or install NVIDIA's driver."
+        }
         35 | 803 => "Driver and kernel module do not fit each other; update NVIDIA's driver, then restart the machine.",
         46 => "Another program holds the device exclusively; close it, or use another device.",
         100 => "No NVIDIA GPU is visible; check nvidia-smi, and that CUDA_VISIBLE_DEVICES is not empty.",

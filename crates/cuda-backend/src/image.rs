@@ -123,8 +123,7 @@ impl CudaImage {
         let len = at.size.row_bytes * at.size.rows;
         if self.scratch.as_ref().is_none_or(|(_, have)| *have < len) {
             self.scratch = None;
-            self.scratch =
-                Some((DeviceBlock::new(&self.session.queue, len).map_err(self.session.failed())?, len));
+            self.scratch = Some((DeviceBlock::new(&self.session.queue, len).map_err(self.session.failed())?, len));
         }
         let array = self.array(operation)?;
         let Some((block, _)) = &self.scratch else { return Ok(()) };
@@ -159,7 +158,10 @@ impl CudaImage {
         check_range(range, self.len(), operation)?;
         let pixel = self.desc.format.bytes_per_pixel();
         if range.start % pixel != 0 || range.end % pixel != 0 {
-            return Err(Error::invalid(operation, format!("bytes {range:?} of a texture cut a pixel of {pixel} bytes")));
+            return Err(Error::invalid(
+                operation,
+                format!("bytes {range:?} of a texture cut a pixel of {pixel} bytes"),
+            ));
         }
         Ok(())
     }
@@ -209,9 +211,7 @@ impl ComputeMemory for CudaImage {
         let (array, copies) = (self.array(OP)?, self.session.queue.copies());
         for (at, x_bytes, y, size) in self.rectangles(&range) {
             let to = Place::HostTarget { bytes: &mut into[at..], pitch: size.row_bytes };
-            copies
-                .rectangle(Place::Array { array: &array, x_bytes, y }, to, size)
-                .map_err(self.session.failed())?;
+            copies.rectangle(Place::Array { array: &array, x_bytes, y }, to, size).map_err(self.session.failed())?;
         }
         Ok(())
     }
@@ -223,9 +223,7 @@ impl ComputeMemory for CudaImage {
         let (array, copies) = (self.array(OP)?, self.session.queue.copies());
         for (at, x_bytes, y, size) in self.rectangles(&range) {
             let from = Place::HostSource { bytes: &from[at..], pitch: size.row_bytes };
-            copies
-                .rectangle(from, Place::Array { array: &array, x_bytes, y }, size)
-                .map_err(self.session.failed())?;
+            copies.rectangle(from, Place::Array { array: &array, x_bytes, y }, size).map_err(self.session.failed())?;
         }
         Ok(())
     }

@@ -78,9 +78,8 @@ fn from_cpp(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Op
     };
     let linear = build(Variant::Linear)?;
     // `PF_AT` needs an address; without GL there are no textures to write.
-    let wanted = text.contains("PF_STORE")
-        && !text.contains("PF_AT")
-        && session.caps.can_import(HandleType::GlObject).is_yes();
+    let wanted =
+        text.contains("PF_STORE") && !text.contains("PF_AT") && session.caps.can_import(HandleType::GlObject).is_yes();
     let surface = if wanted {
         // A kernel may use the target in a way of its own; it still works by way of a copy.
         build(Variant::Surface)

@@ -57,9 +57,7 @@ fn linear(
     }
     let span = memory.span(OP)?;
     match view {
-        View::Image(v) => {
-            image_launch(session, kernel, span.address() + v.offset as u64, v.row_pitch as i64, v, args)
-        }
+        View::Image(v) => image_launch(session, kernel, span.address() + v.offset as u64, v.row_pitch as i64, v, args),
         View::Buffer(v) => buffer_launch(session, kernel, span, v, args),
     }
 }
@@ -159,6 +157,8 @@ impl<'a> List<'a> {
         let found = self.entry.params.get(..values.len());
         let fits = found.is_some_and(|found| {
             found.iter().zip(values).all(|(p, (_, bytes))| p.bytes == *bytes && p.class != Class::Float)
+                // In C++ a buffer's length is a structure, an image's pitch is not.
+                && (kind == "PF_BUFFER" || values.len() == 3 || found[1].class != Class::Structure)
         });
         if !fits {
             let found: Vec<_> = self.entry.params.iter().take(values.len()).map(|p| p.describe()).collect();

@@ -16,6 +16,8 @@ mod backend;
 mod compiler;
 mod devices;
 mod error;
+#[cfg(test)]
+mod faults;
 mod ffi;
 mod image;
 mod kernel;

@@ -139,9 +139,7 @@ impl ComputeMemory for CudaMemory {
 
     fn acquire(&mut self) -> Result<()> {
         let session = self.session.clone();
-        self.resource()
-            .map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r]))
-            .map_err(session.failed())
+        self.resource().map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r])).map_err(session.failed())
     }
 
     fn release(&mut self) -> Result<()> {

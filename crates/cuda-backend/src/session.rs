@@ -28,19 +28,22 @@ impl Session {
         let name = identity.to_string();
         let queue = Queue::new(device.device.api(), device.device.raw).map_err(|f| f.on(&name))?;
         let has = |attribute| device.device.attribute(attribute).is_ok_and(|value| value != 0);
-        let granularity = shared_memory::granularity(&queue).unwrap_or(1);
+        // Devices that export nothing refuse to say.
+        let granularity = shared_memory::granularity(&queue);
         let caps = ComputeCaps {
             imports: imports(&queue, has),
             exports: vec![MemoryCap {
                 handle: HandleType::OpaqueFd,
                 support: Support::when(cfg!(unix), "POSIX file descriptors exist on Unix only").and(|| {
                     Support::when(
-                        has(Attribute::VirtualMemoryManagement) && has(Attribute::PosixFdSupported),
+                        has(Attribute::VirtualMemoryManagement)
+                            && has(Attribute::PosixFdSupported)
+                            && granularity.is_ok(),
                         "the device or driver exports no memory as a POSIX file descriptor",
                     )
                 }),
-                address_alignment: granularity,
-                size_alignment: granularity,
+                address_alignment: granularity.unwrap_or(1),
+                size_alignment: granularity.unwrap_or(1),
             }],
             max_allocation: device.total_memory(),
         };
@@ -51,7 +54,7 @@ impl Session {
             identity,
             caps,
             architecture: 10 * major + minor,
-            granularity,
+            granularity: granularity.unwrap_or(1),
         }))
     }
 

@@ -37,11 +37,12 @@ impl Param {
 /// The parameters of the entry `name`; `None` where the text has no such entry or it cannot be read.
 pub fn of_entry(ptx: &str, name: &str) -> Option<Vec<Param>> {
     let text = without_comments(ptx);
-    let after = text.match_indices(".entry").map(|(at, word)| text[at + word.len()..].trim_start()).find_map(|rest| {
-        let rest = rest.strip_prefix(name)?.trim_start();
-        // Not merely the beginning of a longer name.
-        (rest.starts_with('(') || rest.starts_with(['{', '.', ';'])).then_some(rest)
-    })?;
+    let after =
+        text.match_indices(".entry").map(|(at, word)| text[at + word.len()..].trim_start()).find_map(|rest| {
+            let rest = rest.strip_prefix(name)?.trim_start();
+            // Not merely the beginning of a longer name.
+            (rest.starts_with('(') || rest.starts_with(['{', '.', ';'])).then_some(rest)
+        })?;
     let Some(list) = after.strip_prefix('(') else { return Some(Vec::new()) };
     let list = &list[..list.find(')')?];
     list.split(',').filter(|p| !p.trim().is_empty()).map(param).collect()
@@ -112,8 +113,7 @@ mod tests {
     #[test]
     fn parameters_are_read() {
         let params = of_entry(PTX, "scale").unwrap();
-        let expected =
-            [(8, Class::Integer), (24, Class::Structure), (4, Class::Float), (4, Class::Integer)];
+        let expected = [(8, Class::Integer), (24, Class::Structure), (4, Class::Float), (4, Class::Integer)];
         assert_eq!(params.iter().map(|p| (p.bytes, p.class)).collect::<Vec<_>>(), expected);
         assert_eq!(of_entry(PTX, "scale_more").unwrap().len(), 1);
         assert_eq!(of_entry(PTX, "none").unwrap(), []);

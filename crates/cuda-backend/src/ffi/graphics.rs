@@ -53,7 +53,6 @@ impl Resource {
         Ok(Self { raw, mapped: false, queue: queue.clone() })
     }
 
-
     /// Maps all of them by one call, or none. GL work issued before is done before stream work queued from now on.
     pub fn map_all(queue: &Queue, resources: &mut [&mut Self]) -> Result<(), Failure> {
         let mut raw: Vec<_> = resources.iter().filter(|r| !r.mapped).map(|r| r.raw).collect();

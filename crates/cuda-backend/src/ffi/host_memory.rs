@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
 const REGISTER_FLAGS: u32 = 1 | 2;
+/// `CUDA_ERROR_NOT_SUPPORTED`.
+const NOT_SUPPORTED: u32 = 801;
 
 /// Pinned memory from the driver: copies to and from it run at full speed.
 pub struct Pinned {
@@ -47,101 +49,168 @@ impl Drop for Pinned {
     }
 }
 
-/// Pages that are registered, each entry with the number of [`Registered`] that use it.
+/// Runs of pages that are registered; they do not overlap, and each counts the [`Registered`] that use it.
 ///
-/// The driver pins whole pages and refuses a page twice, but a display may put two small blocks into one page.
+/// The driver pins whole pages and refuses a page twice, but a display may let one block begin in the page where
+/// another ends. A block is therefore made of the runs that are there already and new ones for what they leave.
 #[derive(Default)]
-pub struct Registry(Mutex<Vec<Entry>>);
+pub struct Registry(Mutex<Vec<Run>>);
 
-struct Entry {
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Run {
     pages: Range<usize>,
     users: usize,
 }
 
 impl Registry {
-    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
-        // Entries are changed in one step each, so a panic elsewhere leaves the list whole.
+    fn lock(&self) -> MutexGuard<'_, Vec<Run>> {
+        // Runs are changed in one step each, so a panic elsewhere leaves the list whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// What `runs` (in any order, not overlapping) leave of `pages`.
+fn gaps(runs: &[Run], pages: &Range<usize>) -> Vec<Range<usize>> {
+    let mut inside: Vec<_> = runs.iter().map(|r| r.pages.clone()).filter(|p| overlap(p, pages)).collect();
+    inside.sort_unstable_by_key(|p| p.start);
+    let (mut gaps, mut at) = (Vec::new(), pages.start);
+    for run in inside {
+        if at < run.start {
+            gaps.push(at..run.start);
+        }
+        at = run.end;
+    }
+    if at < pages.end {
+        gaps.push(at..pages.end);
+    }
+    gaps
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
 /// A block of somebody's host memory that the device can address.
 pub struct Registered {
-    // Keeps the memory alive.
-    _block: HostBlock,
     len: usize,
     device_address: u64,
     pages: Range<usize>,
     registry: Arc<Registry>,
     queue: Arc<Queue>,
+    // Keeps the memory alive.
+    _block: HostBlock,
 }
 
 impl Registered {
-    /// Makes the first `len` bytes of `block` known to the driver; `len` is at least 1 and at most the block's length.
-    pub fn new(
-        queue: &Arc<Queue>,
-        registry: &Arc<Registry>,
-        block: &HostBlock,
-        len: usize,
-    ) -> Result<Self, Failure> {
-        let start = block.address().as_ptr();
-        let offset = start.addr() % HostBlock::PAGE;
-        let first = start.addr() - offset;
-        let end = (start.addr() + len).checked_next_multiple_of(HostBlock::PAGE);
+    /// Makes `block` known to the driver.
+    pub fn new(queue: &Arc<Queue>, registry: &Arc<Registry>, block: &HostBlock) -> Result<Self, Failure> {
+        let start = block.address().as_ptr().expose_provenance();
+        let first = start - start % HostBlock::PAGE;
+        let end = start.checked_add(block.len()).and_then(|end| end.checked_next_multiple_of(HostBlock::PAGE));
         let end = end.ok_or(Failure { operation: "cuMemHostRegister_v2", code: INVALID_VALUE })?;
-        let pages = first..end;
         let _current = queue.enter()?;
-        let driver = &queue.api().driver;
-        let mut entries = registry.lock();
-        let covering = entries.iter_mut().find(|e| e.pages.start <= pages.start && pages.end <= e.pages.end);
-        let pages = if let Some(entry) = covering {
-            entry.users += 1;
-            entry.pages.clone()
-        } else {
-            let first: *mut c_void = start.wrapping_sub(offset).cast();
-            // SAFETY: pages are mapped as a whole, so these are; they stay so while `block` is kept. Registering
-            // changes no byte.
-            unsafe { call!(driver, cuMemHostRegister_v2(first, pages.len(), REGISTER_FLAGS)) }?;
-            entries.push(Entry { pages: pages.clone(), users: 1 });
-            pages
-        };
-        drop(entries);
-        // From here on `drop` undoes the registration.
+        // `drop` gives up what was entered until then, and no more.
         let mut this = Self {
-            _block: block.clone(),
-            len,
+            len: block.len(),
             device_address: 0,
-            pages,
+            pages: first..first,
             registry: registry.clone(),
             queue: queue.clone(),
+            _block: block.clone(),
         };
-        // SAFETY: writes the address where it is told; the first byte lies in registered pages.
-        unsafe { call!(driver, cuMemHostGetDevicePointer_v2(&raw mut this.device_address, start.cast(), 0)) }?;
+        this.enter_pages(first..end)?;
+        this.device_address = this.device_address_of(start)?;
+        // Runs that were registered one by one need not lie side by side for the device.
+        for run in registry.lock().iter().filter(|r| overlap(&r.pages, &this.pages)) {
+            let at = run.pages.start.max(start);
+            if this.device_address_of(at)? != this.device_address + (at - start) as u64 {
+                return Err(Failure { operation: "cuMemHostGetDevicePointer_v2", code: NOT_SUPPORTED });
+            }
+        }
         Ok(this)
+    }
+
+    /// Registers what is not yet registered of `pages` and counts this as a user of all of it.
+    fn enter_pages(&mut self, pages: Range<usize>) -> Result<(), Failure> {
+        let registry = self.registry.clone();
+        let mut runs = registry.lock();
+        let new = gaps(&runs, &pages);
+        let old = runs.len();
+        let mut registered = Ok(());
+        for gap in new {
+            let first: *mut c_void = ptr::with_exposed_provenance_mut(gap.start);
+            // SAFETY: pages are mapped as a whole, so those of the block are; they stay so while it is kept.
+            // Registering changes no byte.
+            registered =
+                unsafe { call!(self.queue.api().driver, cuMemHostRegister_v2(first, gap.len(), REGISTER_FLAGS)) };
+            if registered.is_err() {
+                break;
+            }
+            runs.push(Run { pages: gap, users: 0 });
+        }
+        if registered.is_err() {
+            while runs.len() > old {
+                if let Some(run) = runs.pop() {
+                    self.unregister(&run);
+                }
+            }
+            return registered;
+        }
+        runs.iter_mut().filter(|r| overlap(&r.pages, &pages)).for_each(|r| r.users += 1);
+        self.pages = pages;
+        Ok(())
+    }
+
+    fn device_address_of(&self, at: usize) -> Result<u64, Failure> {
+        let mut address = 0;
+        let at: *mut c_void = ptr::with_exposed_provenance_mut(at);
+        // SAFETY: writes the address where it is told; the byte lies in registered pages.
+        unsafe { call!(self.queue.api().driver, cuMemHostGetDevicePointer_v2(&raw mut address, at, 0)) }?;
+        Ok(address)
+    }
+
+    fn unregister(&self, run: &Run) {
+        let first: *mut c_void = ptr::with_exposed_provenance_mut(run.pages.start);
+        // SAFETY: these pages were registered once under this address and are unregistered once; the call only takes
+        // the address as a name.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuMemHostUnregister(first)) });
     }
 
     pub fn span(&self) -> Span<'_> {
         // SAFETY: registered and mapped for the device until `self` goes; the block keeps the memory alive.
         unsafe { Span::new(self.device_address, self.len) }
     }
-
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
         // Kernels may still write the pages: no unregistering before they are done.
         Failure::log(self.queue.synchronize());
-        let mut entries = self.registry.lock();
-        let Some(at) = entries.iter().position(|e| e.pages == self.pages) else { return };
-        entries[at].users -= 1;
-        if entries[at].users > 0 {
-            return;
-        }
-        entries.swap_remove(at);
         let Ok(_current) = self.queue.enter() else { return };
-        let first: *mut c_void = ptr::with_exposed_provenance_mut(self.pages.start);
-        // SAFETY: these pages were registered once under this address and are unregistered once; the call only takes
-        // the address as a name.
-        Failure::log(unsafe { call!(self.queue.api().driver, cuMemHostUnregister(first)) });
+        self.registry.lock().retain_mut(|run| {
+            if overlap(&run.pages, &self.pages) {
+                run.users -= 1;
+                if run.users == 0 {
+                    self.unregister(run);
+                    return false;
+                }
+            }
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_what_the_runs_leave() {
+        let runs: Vec<_> = [30..40, 10..20].map(|pages| Run { pages, users: 1 }).into();
+        assert_eq!(gaps(&runs, &(12..18)), []);
+        assert_eq!(gaps(&runs, &(0..50)), [0..10, 20..30, 40..50]);
+        assert_eq!(gaps(&runs, &(15..35)), [20..30]);
+        assert_eq!(gaps(&runs, &(20..30)), [20..30]);
+        assert_eq!(gaps(&[], &(1..2)), [1..2]);
     }
 }

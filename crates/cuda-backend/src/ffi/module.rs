@@ -127,9 +127,7 @@ impl Function {
             let (stream, values) = (queue.raw(), values.as_mut_ptr());
             call!(
                 driver,
-                cuLaunchKernel(
-                    self.raw, grid_x, grid_y, 1, block_x, block_y, 1, 0, stream, values, ptr::null_mut()
-                )
+                cuLaunchKernel(self.raw, grid_x, grid_y, 1, block_x, block_y, 1, 0, stream, values, ptr::null_mut())
             )
         }
     }

@@ -3,8 +3,8 @@
 //! cudarc looks for the versions up to its own only; here newer ones are found too, and toolkits that are installed but
 //! not on the loader's path.
 
-use super::api::call;
 use super::Failure;
+use super::api::call;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! What the driver says of itself and of its devices, before a context exists.
 
-use super::api::{Api, call};
 use super::Failure;
+use super::api::{Api, call};
 use std::ffi::c_char;
 
 /// Attributes of `cuDeviceGetAttribute` that are asked for.

@@ -9,8 +9,9 @@ pub fn pattern_text(kernels: &str) -> String {
 
 /// First line of the PTX that was compiled from `source`. FNV-1a: a slip is to be found, not an attack.
 pub fn line(source: &str) -> String {
-    let hash = source.replace("\r\n", "\n").bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = source
+        .replace("\r\n", "\n")
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("// Compiled from kernels/pattern.cu by examples/ptx.rs; source {hash:016x}")
 }

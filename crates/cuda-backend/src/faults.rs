@@ -1,0 +1,186 @@
+//! Every driver call made to fail once, by a double in the driver's place: the failure must come back as a typed error
+//! or leave the result as it was, and nothing may stay behind.
+
+use crate::devices::devices_of;
+use crate::ffi::double::{self, DOUBLE};
+use crate::{CudaBackend, CudaDevice};
+use interop_core::pattern::Pattern;
+use interop_core::{
+    ComputeBackend, ComputeMemory, Error, Extent, HandleType, HostBlock, ImageView, PixelFormat, Result, SharedHandle,
+    SurfaceDesc, Target, View,
+};
+
+fn device() -> Result<CudaDevice> {
+    devices_of(&DOUBLE)?.pop().ok_or(Error::NothingShown)
+}
+
+fn open() -> Result<CudaBackend> {
+    CudaBackend::open(&device()?)
+}
+
+fn write(backend: &CudaBackend, memory: &mut dyn ComputeMemory) -> Result<()> {
+    let view = View::Image(ImageView::packed(Extent::new(16, 16), PixelFormat::Rgba8, 1, 0, true)?);
+    backend.write_pattern(Target::new(memory, view)?, &Pattern::for_view(&view, 1))?;
+    memory.release()
+}
+
+fn own_memory() -> Result<()> {
+    let backend = open()?;
+    let (mut a, mut b) = (backend.allocate(1024)?, backend.allocate(1024)?);
+    a.write(0, &[5; 1024])?;
+    backend.copy(a.as_ref(), b.as_mut(), 0..1024)?;
+    let mut bytes = [0; 1024];
+    b.read(0, &mut bytes)?;
+    b.view(0..1024, &mut |seen| {
+        assert_eq!(seen, [5; 1024]);
+        Ok(())
+    })?;
+    b.fill(0..9, &mut |bytes| {
+        bytes.fill(1);
+        Ok(())
+    })?;
+    write(&backend, a.as_mut())
+}
+
+fn host_memory() -> Result<()> {
+    let backend = open()?;
+    let block = HostBlock::allocate(8192)?;
+    let mut memory = backend.import_host(&block)?;
+    let _guard = backend.prepare_host(&block)?;
+    write(&backend, memory.as_mut())
+}
+
+fn exported_memory() -> Result<()> {
+    let backend = open()?;
+    let (mut memory, handle) = backend.allocate_shared(5000, HandleType::OpaqueFd)?;
+    assert!(matches!(handle, SharedHandle::OpaqueFd { bytes: 65_536, .. }));
+    assert_eq!(memory.len(), 5000);
+    write(&backend, memory.as_mut())
+}
+
+fn gl_objects() -> Result<()> {
+    let backend = open()?;
+    let texture = SharedHandle::GlTexture { name: 1, target: 0x0de1 };
+    let mut image = backend.import_surface(&texture, &SurfaceDesc::image(16, 16, PixelFormat::Rgba8))?;
+    let mut buffer = backend.import_surface(&SharedHandle::GlBuffer { name: 2 }, &SurfaceDesc::buffer(1000))?;
+    image.acquire()?;
+    write(&backend, image.as_mut())?;
+    backend.acquire_all(&mut [image.as_mut(), buffer.as_mut()])?;
+    image.write(0, &[1; 100])?;
+    backend.copy(image.as_ref(), buffer.as_mut(), 0..1000)?;
+    backend.release_all(&mut [image.as_mut(), buffer.as_mut()])?;
+    buffer.acquire()?;
+    // Dropped while it is mapped.
+    Ok(())
+}
+
+/// Calls that give something back: one that is refused leaves one thing behind, which is the driver's doing.
+fn gives_back(call: &str) -> bool {
+    ["Destroy", "Free", "Release", "Unregister", "Unload", "Unmap", "Pop"].iter().any(|word| call.contains(word))
+}
+
+fn each_call_fails_once(scenario: fn() -> Result<()>) {
+    double::reset(None);
+    scenario().unwrap();
+    let calls = double::with(|s| {
+        assert_eq!((s.live(), s.contexts_pushed()), (vec![], 0));
+        std::mem::take(&mut s.calls)
+    });
+    assert!(calls.len() > 20, "{calls:?}");
+    for (index, call) in calls.iter().enumerate() {
+        double::reset(Some((index, 2)));
+        let result = scenario();
+        double::with(|s| {
+            assert_eq!(s.calls.get(index), Some(call), "the double is not the same each time");
+            let (live, pushed) = (s.live(), s.contexts_pushed());
+            if gives_back(call) {
+                // One that could not be popped or ended, and the memory below a mapping, at most.
+                assert!(live.len() <= 2 && pushed <= 1, "{call} (call {index}) left {live:?}, {pushed} contexts");
+                return;
+            }
+            // Pushing fails while something is dropped, too; then it cannot be given back one by one.
+            let in_drop = result.is_ok();
+            assert!(in_drop || live.is_empty(), "{call} (call {index}) left {live:?}");
+            assert!(live.len() <= 1 && pushed == 0, "{call} (call {index}) left {live:?}, {pushed} contexts");
+        });
+        match result {
+            Ok(()) | Err(Error::Driver(_) | Error::Unavailable { .. } | Error::KernelBuild { .. }) => {}
+            // What the driver does not say that it has is not used.
+            Err(Error::Unsupported { .. }) if call.contains("Attribute") || call.contains("Granularity") => {}
+            Err(e) => panic!("{call} (call {index}): {e}"),
+        }
+    }
+}
+
+#[test]
+fn own_memory_fails_cleanly() {
+    each_call_fails_once(own_memory);
+}
+
+#[test]
+fn registration_fails_cleanly() {
+    each_call_fails_once(host_memory);
+}
+
+#[test]
+#[cfg(unix)]
+fn export_fails_cleanly() {
+    each_call_fails_once(exported_memory);
+}
+
+#[test]
+fn gl_registration_and_mapping_fail_cleanly() {
+    each_call_fails_once(gl_objects);
+}
+
+#[test]
+fn use_before_acquire_and_after_release_is_refused() {
+    double::reset(None);
+    let backend = open().unwrap();
+    let mut buffer = backend.import_surface(&SharedHandle::GlBuffer { name: 2 }, &SurfaceDesc::buffer(1000)).unwrap();
+    let refused = |m: &mut dyn ComputeMemory| {
+        let error = m.write(0, &[1]).unwrap_err().to_string();
+        assert!(error.contains("acquire()"), "{error}");
+    };
+    refused(buffer.as_mut());
+    buffer.acquire().unwrap();
+    buffer.acquire().unwrap();
+    buffer.release().unwrap();
+    buffer.release().unwrap();
+    refused(buffer.as_mut());
+}
+
+#[test]
+fn old_drivers_and_missing_devices_are_unavailable() {
+    let unavailable = |error: Error| {
+        let Error::Unavailable { hint, .. } = &error else { panic!("{error}") };
+        assert!(!hint.is_empty());
+        error.to_string()
+    };
+    double::reset(None);
+    double::with(|s| s.version = 11_080);
+    assert!(unavailable(devices_of(&DOUBLE).unwrap_err()).contains("11.8"));
+    double::reset(None);
+    double::with(|s| s.devices = 0);
+    unavailable(devices_of(&DOUBLE).unwrap_err());
+    for code in [3, 34, 35, 46, 100, 803, 999] {
+        double::reset(Some((0, code)));
+        unavailable(devices_of(&DOUBLE).unwrap_err());
+    }
+    double::reset(None);
+    let identity = device().unwrap().identity().clone();
+    assert_eq!((identity.driver.as_str(), identity.pci.as_deref()), ("CUDA driver 12.0", Some("0000:0a:00.0")));
+}
+
+#[test]
+fn another_backends_memory_is_foreign() {
+    double::reset(None);
+    let (a, b) = (open().unwrap(), open().unwrap());
+    let (mut of_a, mut of_b) = (a.allocate(8).unwrap(), b.allocate(8).unwrap());
+    assert!(matches!(a.copy(of_b.as_ref(), of_a.as_mut(), 0..8), Err(Error::Foreign { .. })));
+    assert!(matches!(a.acquire_all(&mut [of_b.as_mut()]), Err(Error::Foreign { .. })));
+    assert!(matches!(a.write_pattern(Target::buffer(of_b.as_mut()), &PATTERN), Err(Error::Foreign { .. })));
+    assert!(a.write_pattern(Target::buffer(of_a.as_mut()), &PATTERN).is_ok());
+}
+
+const PATTERN: Pattern = Pattern { and_mask: 1, or_mask: 0, nonce: 1 };

@@ -1,0 +1,233 @@
+//! A double in the driver's place, for tests on machines without one: it counts what lives and fails where it is told.
+//! Memory is the host's. One for each thread.
+
+#![allow(non_snake_case, clippy::missing_safety_doc)]
+
+use super::api::{Api, ArrayDescriptor, Driver, GlDriver};
+use cudarc::driver::sys as cu;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+/// The table to open a backend with.
+pub static DOUBLE: Api = Api { driver: Driver::double(), gl: Ok(GlDriver::double()) };
+
+#[derive(Default)]
+pub struct State {
+    /// Calls made so far.
+    pub calls: Vec<&'static str>,
+    /// The call (counted from 0) that fails, and its code.
+    pub failing: Option<(usize, u32)>,
+    /// What lives: (kind, handle).
+    live: BTreeSet<(&'static str, u64)>,
+    /// Memory by address.
+    memory: BTreeMap<u64, Box<[u64]>>,
+    contexts: usize,
+    next: u64,
+    pub devices: c_int,
+    pub version: c_int,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::new(State::default());
+}
+
+/// Forgets everything; one device, CUDA 12.0.
+pub fn reset(failing: Option<(usize, u32)>) {
+    STATE.set(State { failing, devices: 1, version: 12_000, ..State::default() });
+}
+
+pub fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
+    STATE.with_borrow_mut(f)
+}
+
+impl State {
+    /// Kinds of what lives.
+    pub fn live(&self) -> Vec<&'static str> {
+        self.live.iter().map(|(kind, _)| *kind).collect()
+    }
+
+    pub fn contexts_pushed(&self) -> usize {
+        self.contexts
+    }
+
+    fn make(&mut self, kind: &'static str) -> u64 {
+        self.next += 1;
+        self.live.insert((kind, self.next));
+        self.next
+    }
+
+    fn end(&mut self, kind: &'static str, handle: u64) -> u32 {
+        // What does not live cannot be ended: 400 is CUDA_ERROR_INVALID_HANDLE.
+        if self.live.remove(&(kind, handle)) { 0 } else { 400 }
+    }
+
+    fn allocate(&mut self, kind: &'static str, len: usize) -> u64 {
+        let mut memory = vec![0u64; len.div_ceil(8).max(1)].into_boxed_slice();
+        let address = memory.as_mut_ptr().expose_provenance() as u64;
+        self.memory.insert(address, memory);
+        self.live.insert((kind, address));
+        address
+    }
+
+    fn free(&mut self, kind: &'static str, address: u64) -> u32 {
+        self.memory.remove(&address);
+        self.end(kind, address)
+    }
+}
+
+/// Counts the call; fails where it is told, before anything happens; else does `f`.
+fn step(name: &'static str, f: impl FnOnce(&mut State) -> u32) -> u32 {
+    with(|state| {
+        let index = state.calls.len();
+        state.calls.push(name);
+        match state.failing {
+            Some((at, code)) if at == index => code,
+            _ => f(state),
+        }
+    })
+}
+
+fn put<T>(at: *mut T, value: T) -> u32 {
+    // SAFETY: callers of the driver pass a valid place for the result.
+    unsafe { at.write(value) };
+    0
+}
+
+fn handle<T>(value: u64) -> *mut T {
+    std::ptr::without_provenance_mut(value as usize)
+}
+
+macro_rules! double {
+    ($($name:ident($($arg:ident: $ty:ty),*) |$state:ident| $body:expr;)*) => {
+        $(pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_uint {
+            step(stringify!($name), |$state| { $(let _ = &$arg;)* $body })
+        })*
+    };
+}
+
+double! {
+    cuInit(flags: c_uint) |_s| 0;
+    cuDriverGetVersion(version: *mut c_int) |s| put(version, s.version);
+    cuDeviceGetCount(count: *mut c_int) |s| put(count, s.devices);
+    cuDeviceGet(device: *mut cu::CUdevice, ordinal: c_int) |_s| put(device, ordinal);
+    cuDeviceGetName(name: *mut c_char, len: c_int, device: cu::CUdevice) |_s| put(name.cast(), *b"Double\0");
+    cuDeviceGetUuid_v2(uuid: *mut cu::CUuuid, device: cu::CUdevice) |_s| put(uuid.cast(), [7u8; 16]);
+    cuDeviceGetPCIBusId(id: *mut c_char, len: c_int, device: cu::CUdevice) |_s| put(id.cast(), *b"0000:0A:00.0\0");
+    cuDeviceGetAttribute(value: *mut c_int, attribute: c_uint, device: cu::CUdevice) |_s|
+        put(value, if attribute == 18 { 0 } else { 9 });
+    cuDeviceTotalMem_v2(bytes: *mut usize, device: cu::CUdevice) |_s| put(bytes, 1 << 30);
+    cuDevicePrimaryCtxRetain(context: *mut cu::CUcontext, device: cu::CUdevice) |s| {
+        s.live.insert(("context", 1));
+        put(context, handle(1))
+    };
+    cuDevicePrimaryCtxRelease_v2(device: cu::CUdevice) |s| s.end("context", 1);
+    cuCtxPushCurrent_v2(context: cu::CUcontext) |s| { s.contexts += 1; 0 };
+    cuCtxPopCurrent_v2(context: *mut cu::CUcontext) |s| { s.contexts -= 1; 0 };
+    cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) |_s| put(least, 0) + put(greatest, -5);
+    cuStreamCreateWithPriority(stream: *mut cu::CUstream, flags: c_uint, priority: c_int) |s|
+        put(stream, handle(s.make("stream")));
+    cuStreamDestroy_v2(stream: cu::CUstream) |s| s.end("stream", stream.addr() as u64);
+    cuStreamSynchronize(stream: cu::CUstream) |_s| 0;
+    cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));
+    cuMemFree_v2(address: u64) |s| s.free("memory", address);
+    cuMemHostAlloc(address: *mut *mut c_void, len: usize, flags: c_uint) |s|
+        put(address, std::ptr::with_exposed_provenance_mut(s.allocate("pinned memory", len) as usize));
+    cuMemFreeHost(address: *mut c_void) |s| s.free("pinned memory", address.addr() as u64);
+    cuMemHostRegister_v2(address: *mut c_void, len: usize, flags: c_uint) |s| {
+        s.live.insert(("registration", address.addr() as u64));
+        0
+    };
+    cuMemHostUnregister(address: *mut c_void) |s| s.end("registration", address.addr() as u64);
+    cuMemHostGetDevicePointer_v2(device: *mut u64, address: *mut c_void, flags: c_uint) |_s|
+        put(device, address.addr() as u64);
+    cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, stream: cu::CUstream) |_s|
+        copy(std::ptr::with_exposed_provenance(from as usize), to, len);
+    cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, stream: cu::CUstream) |_s|
+        copy(from, std::ptr::with_exposed_provenance_mut(to as usize), len);
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, len: usize, stream: cu::CUstream) |_s| copy(
+        std::ptr::with_exposed_provenance(from as usize),
+        std::ptr::with_exposed_provenance_mut(to as usize),
+        len,
+    );
+    cuMemcpy2DAsync_v2(copy: *const cu::CUDA_MEMCPY2D, stream: cu::CUstream) |_s| 0;
+    cuModuleLoadDataEx(
+        module: *mut cu::CUmodule, text: *const c_void, count: c_uint, options: *mut cu::CUjit_option,
+        values: *mut *mut c_void
+    ) |s| put(module, handle(s.make("module")));
+    cuModuleUnload(module: cu::CUmodule) |s| s.end("module", module.addr() as u64);
+    cuModuleGetFunction(function: *mut cu::CUfunction, module: cu::CUmodule, name: *const c_char) |_s|
+        put(function, handle(1));
+    cuFuncGetAttribute(value: *mut c_int, attribute: c_uint, function: cu::CUfunction) |_s| put(value, 1024);
+    cuLaunchKernel(
+        function: cu::CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint,
+        shared: c_uint, stream: cu::CUstream, values: *mut *mut c_void, extra: *mut *mut c_void
+    ) |_s| 0;
+    cuMemGetAllocationGranularity(bytes: *mut usize, of: *const cu::CUmemAllocationProp, which: c_uint) |_s|
+        put(bytes, 1 << 16);
+    cuMemCreate(
+        memory: *mut cu::CUmemGenericAllocationHandle, len: usize, of: *const cu::CUmemAllocationProp, flags: u64
+    ) |s| put(memory, s.make("physical memory"));
+    cuMemRelease(memory: cu::CUmemGenericAllocationHandle) |s| s.end("physical memory", memory);
+    cuMemExportToShareableHandle(
+        fd: *mut c_void, memory: cu::CUmemGenericAllocationHandle, kind: c_uint, flags: u64
+    ) |_s| put(fd.cast(), null_device());
+    cuMemAddressReserve(address: *mut u64, len: usize, alignment: usize, wish: u64, flags: u64) |s|
+        put(address, s.allocate("addresses", len));
+    cuMemAddressFree(address: u64, len: usize) |s| s.free("addresses", address);
+    cuMemMap(address: u64, len: usize, offset: usize, memory: cu::CUmemGenericAllocationHandle, flags: u64) |s| {
+        s.live.insert(("mapping", address));
+        0
+    };
+    cuMemUnmap(address: u64, len: usize) |s| s.end("mapping", address);
+    cuMemSetAccess(address: u64, len: usize, access: *const cu::CUmemAccessDesc, count: usize) |_s| 0;
+    cuGraphicsMapResources(count: c_uint, list: *mut cu::CUgraphicsResource, stream: cu::CUstream) |s| {
+        each(count, list, |resource| s.live.insert(("mapped resource", resource)))
+    };
+    cuGraphicsUnmapResources(count: c_uint, list: *mut cu::CUgraphicsResource, stream: cu::CUstream) |s| {
+        each(count, list, |resource| s.live.remove(&("mapped resource", resource)))
+    };
+    cuGraphicsUnregisterResource(resource: cu::CUgraphicsResource) |s| {
+        // As the driver does: what is still mapped is unmapped.
+        s.live.remove(&("mapped resource", resource.addr() as u64));
+        s.end("resource", resource.addr() as u64)
+    };
+    cuGraphicsResourceGetMappedPointer_v2(address: *mut u64, len: *mut usize, resource: cu::CUgraphicsResource) |_s|
+        put(address, 0x1000) + put(len, 1000);
+    cuGraphicsSubResourceGetMappedArray(
+        array: *mut cu::CUarray, resource: cu::CUgraphicsResource, layer: c_uint, level: c_uint
+    ) |_s| put(array, handle(0x2000));
+    cuArray3DGetDescriptor_v2(descriptor: *mut ArrayDescriptor, array: cu::CUarray) |_s|
+        put(descriptor, ArrayDescriptor { width: 16, height: 16, depth: 0, format: 1, channels: 4, flags: 0 });
+    cuSurfObjectCreate(surface: *mut cu::CUsurfObject, of: *const cu::CUDA_RESOURCE_DESC) |s|
+        put(surface, s.make("surface object"));
+    cuSurfObjectDestroy(surface: cu::CUsurfObject) |s| s.end("surface object", surface);
+    cuGraphicsGLRegisterBuffer(resource: *mut cu::CUgraphicsResource, name: c_uint, flags: c_uint) |s|
+        put(resource, handle(s.make("resource")));
+    cuGraphicsGLRegisterImage(resource: *mut cu::CUgraphicsResource, name: c_uint, target: c_uint, flags: c_uint) |s|
+        put(resource, handle(s.make("resource")));
+    cuGLGetDevices_v2(count: *mut c_uint, list: *mut cu::CUdevice, room: c_uint, which: c_uint) |_s|
+        put(count, 1) + put(list, 0);
+}
+
+fn copy(from: *const c_void, to: *mut c_void, len: usize) -> u32 {
+    // SAFETY: the backend checked the range against memory that the double or the test holds.
+    unsafe { to.cast::<u8>().copy_from(from.cast(), len) };
+    0
+}
+
+fn each(count: c_uint, list: *mut cu::CUgraphicsResource, mut f: impl FnMut(u64) -> bool) -> u32 {
+    // SAFETY: the list is as long as said.
+    let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
+    // 208 and 211 are "already mapped" and "not mapped".
+    if list.iter().all(|r| f(r.addr() as u64)) { 0 } else { 208 }
+}
+
+/// A descriptor that can be closed.
+fn null_device() -> c_int {
+    #[cfg(unix)]
+    let fd = std::fs::File::open("/dev/null").map_or(-1, std::os::fd::IntoRawFd::into_raw_fd);
+    #[cfg(not(unix))]
+    let fd = -1;
+    fd
+}

@@ -1,0 +1,152 @@
+//! CUDA beside OpenGL on one NVIDIA GPU, with no window: `PIXELFERRY_GPU=1`.
+
+mod common;
+
+use gl_display::{GlDisplay, HeadlessOptions};
+use interop_core::conformance::{self, Table};
+use interop_core::{
+    Arg, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, KernelSource, Language, PixelFormat,
+    Surface, SurfaceDesc, Target, View,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Backend and display, on a thread of its own because a context stays on its thread.
+fn with_both(f: impl FnOnce(cuda_backend::CudaBackend, Rc<dyn Display>) + Send + 'static) {
+    let Some(backend) = common::gpu() else { return };
+    match GlDisplay::headless(HeadlessOptions::default()) {
+        Ok(display) => {
+            println!("{:?}", display.device());
+            if display.device().software {
+                println!("SKIPPED: OpenGL is drawn by the CPU here: {}", display.device());
+                return;
+            }
+            f(backend, display);
+        }
+        Err(e) => println!("SKIPPED: no OpenGL: {e}"),
+    }
+}
+
+#[test]
+fn the_conformance_suite() {
+    with_both(|backend, display| {
+        let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
+        let rows = conformance::run(&backend, &display);
+        let table = Table(&rows);
+        println!("{table}");
+        let (passed, failed, _) = table.counts();
+        assert!(passed > 0 && failed == 0, "{failed} cases failed");
+    });
+}
+
+type Imported = (Box<dyn Surface>, Box<dyn ComputeMemory>);
+
+fn import(backend: &dyn ComputeBackend, display: &dyn Display, desc: SurfaceDesc) -> interop_core::Result<Imported> {
+    let surface = display.create_surface(&desc)?;
+    let memory = backend.import_surface(&surface.export(HandleType::GlObject)?, &desc)?;
+    Ok((surface, memory))
+}
+
+#[test]
+fn textures_take_kernels_of_every_sort() {
+    const ADD: &str = "
+extern \"C\" __global__ void add(PF_IMAGE(uchar4, out), unsigned int n) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < out_width && y < out_height) PF_AT(out, x, y).y += n + x;
+}";
+    const STORE: &str = "
+extern \"C\" __global__ void store(PF_IMAGE(uchar4, out), unsigned int n) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x, n + x, y, 4));
+}";
+    with_both(|backend, display| {
+        let (width, height) = (37, 21);
+        let (_surface, mut memory) =
+            import(&backend, display.as_ref(), SurfaceDesc::image(width, height, PixelFormat::Rgba8)).unwrap();
+        let whole = ImageView::packed(Extent::new(width, height), PixelFormat::Rgba8, 1, 0, false).unwrap();
+        assert!(memory.read(0, &mut [0; 4]).unwrap_err().to_string().contains("acquire"));
+        memory.acquire().unwrap();
+        for reversed in [false, true] {
+            let outer = ImageView::packed(whole.extent, whole.format, 1, 0, reversed).unwrap();
+            common::check_pattern(&backend, memory.as_mut(), View::Image(outer), 3);
+            let inner = ImageView { offset: outer.row_start(4) + 12, extent: Extent::new(30, 9), ..outer };
+            common::check_pattern(&backend, memory.as_mut(), View::Image(inner), 4);
+            for (name, text) in [("store", STORE), ("add", ADD)] {
+                let source = KernelSource::new(name).with_text(Language::CudaCpp, text);
+                let Ok(kernel) = backend.build(&source) else {
+                    println!("SKIPPED: no NVRTC");
+                    continue;
+                };
+                let mut expected = vec![10; memory.len()];
+                memory.write(0, &expected).unwrap();
+                let target = Target::new(memory.as_mut(), View::Image(inner)).unwrap();
+                backend.launch(kernel.as_ref(), target, &[Arg::U32(7)]).unwrap();
+                for y in 0..9 {
+                    for (x, pixel) in expected[inner.row(y)].chunks_mut(4).enumerate() {
+                        let x = x as u8;
+                        match name {
+                            "store" => pixel.copy_from_slice(&[x, 7 + x, y as u8, 4]),
+                            _ => pixel[1] += 7 + x,
+                        }
+                    }
+                }
+                let mut found = vec![0; memory.len()];
+                memory.read(0, &mut found).unwrap();
+                assert!(found == expected, "{name}, reversed {reversed}");
+            }
+        }
+        memory.release().unwrap();
+    });
+}
+
+#[test]
+fn several_objects_are_mapped_at_once() {
+    with_both(|backend, display| {
+        let image = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
+        let (_a, mut a) = import(&backend, display.as_ref(), image).unwrap();
+        let (_b, mut b) = import(&backend, display.as_ref(), SurfaceDesc::buffer(1000)).unwrap();
+        let mut c = backend.allocate(1000).unwrap();
+        for _ in 0..3 {
+            backend.acquire_all(&mut [a.as_mut(), b.as_mut(), c.as_mut()]).unwrap();
+            a.write(0, &[1; 1024]).unwrap();
+            b.write(0, &[2; 1000]).unwrap();
+            backend.copy(a.as_ref(), b.as_mut(), 0..64).unwrap();
+            backend.copy(b.as_ref(), c.as_mut(), 0..128).unwrap();
+            backend.release_all(&mut [a.as_mut(), b.as_mut(), c.as_mut()]).unwrap();
+        }
+        let mut bytes = [0; 128];
+        c.read(0, &mut bytes).unwrap();
+        assert!(bytes[..64].iter().all(|b| *b == 1) && bytes[64..].iter().all(|b| *b == 2));
+        // Copies into the texture, whole rows and parts of rows.
+        let (_d, mut d) = import(&backend, display.as_ref(), image).unwrap();
+        a.acquire().unwrap();
+        d.acquire().unwrap();
+        backend.copy(a.as_ref(), d.as_mut(), 0..1024).unwrap();
+        c.write(0, &(0..250).map(|i| i as u8).collect::<Vec<_>>()).unwrap();
+        backend.copy(c.as_ref(), d.as_mut(), 8..248).unwrap();
+        let mut bytes = [0; 1024];
+        d.read(0, &mut bytes).unwrap();
+        let expected = |i: usize| if (8..248).contains(&i) { i as u8 } else { 1 };
+        assert!(bytes.iter().enumerate().all(|(i, b)| *b == expected(i)), "{bytes:?}");
+        assert!(d.read(1, &mut [0; 4]).is_err(), "half a pixel");
+    });
+}
+
+#[test]
+fn wrong_handles_are_refused() {
+    with_both(|backend, display| {
+        let desc = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
+        let surface = display.create_surface(&desc).unwrap();
+        let handle = surface.export(HandleType::GlObject).unwrap();
+        for wrong in [
+            SurfaceDesc::image(17, 16, PixelFormat::Rgba8),
+            SurfaceDesc::image(16, 16, PixelFormat::Rgba32F),
+            SurfaceDesc::buffer(1024),
+        ] {
+            let error = backend.import_surface(&handle, &wrong).map(|_| ()).unwrap_err();
+            println!("{error}");
+        }
+        // The right one still works.
+        drop(backend.import_surface(&handle, &desc).unwrap());
+    });
+}

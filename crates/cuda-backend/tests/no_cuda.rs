@@ -1,0 +1,27 @@
+//! On a machine without CUDA: everything says so, and nothing panics.
+
+use cuda_backend::{CudaBackend, Variant, compile_ptx, devices};
+use interop_core::Error;
+
+#[test]
+fn missing_cuda_is_unavailable() {
+    match devices() {
+        Ok(found) => println!("SKIPPED: this machine has CUDA: {found:?}"),
+        Err(Error::Unavailable { what, reason, hint }) => {
+            assert!(!what.is_empty() && !reason.is_empty() && !hint.is_empty());
+            assert!(matches!(CudaBackend::open_best(), Err(Error::Unavailable { .. })));
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+#[test]
+fn missing_compiler_is_unavailable() {
+    match compile_ptx("k", "extern \"C\" __global__ void k(PF_BUFFER(int, out)) {}", 50, Variant::Linear) {
+        Ok(ptx) => assert!(ptx.entry == "k" && ptx.text.contains(".entry k(")),
+        // A compiler that is too new for this architecture.
+        Err(Error::Unsupported { .. }) => {}
+        Err(Error::Unavailable { hint, .. }) => assert!(hint.contains("nvidia-cuda-nvrtc")),
+        Err(e) => panic!("{e}"),
+    }
+}
