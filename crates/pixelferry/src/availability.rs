@@ -21,9 +21,7 @@ pub enum Availability {
 impl From<&Error> for Availability {
     fn from(e: &Error) -> Self {
         match e {
-            Error::Unavailable { reason, hint, .. } => {
-                Self::Unavailable { reason: reason.clone(), hint: hint.clone() }
-            }
+            Error::Unavailable { reason, hint, .. } => Self::Unavailable { reason: reason.clone(), hint: hint.clone() },
             other => Self::Unavailable { reason: other.to_string(), hint: String::new() },
         }
     }

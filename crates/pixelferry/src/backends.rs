@@ -63,11 +63,9 @@ pub fn backend_status() -> Vec<BackendStatus> {
 
 fn cpu_status() -> BackendStatus {
     match CpuBackend::new() {
-        Ok(cpu) => BackendStatus {
-            api: Api::Cpu,
-            availability: Availability::Available,
-            devices: vec![cpu.device().clone()],
-        },
+        Ok(cpu) => {
+            BackendStatus { api: Api::Cpu, availability: Availability::Available, devices: vec![cpu.device().clone()] }
+        }
         Err(e) => BackendStatus { api: Api::Cpu, availability: Availability::from(&e), devices: Vec::new() },
     }
 }

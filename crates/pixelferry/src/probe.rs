@@ -59,12 +59,7 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     }
     let chosen = pairings.iter().find_map(|p| {
         let path = p.chosen()?;
-        Some(Chosen {
-            compute: p.compute.clone(),
-            display: p.display.clone(),
-            path: path.id,
-            why: path.state.detail(),
-        })
+        Some(Chosen { compute: p.compute.clone(), display: p.display.clone(), path: path.id, why: path.state.detail() })
     });
     Ok(SystemReport {
         version: env!("CARGO_PKG_VERSION"),
