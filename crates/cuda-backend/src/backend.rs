@@ -110,7 +110,7 @@ impl CudaBackend {
             return Err(self.session.unsupported(operation, reason));
         }
         let session = &self.session;
-        Registered::new(&session.queue, &session.registry, block).map_err(session.failed())
+        Registered::new(&session.queue, block).map_err(session.failed())
     }
 
     fn foreign(&self) -> Error {

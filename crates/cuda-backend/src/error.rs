@@ -7,8 +7,8 @@ const INSTALL_DRIVER: &str = "Install NVIDIA's driver (Linux: version 525 or lat
                               it brings nvcuda.dll), or use another backend: OpenCL or the CPU.";
 
 /// What every call on the device answers after one of these, until the context is gone.
-const LOST: &str = "The device's context is lost: drop all objects of this backend and open a new one; where that fails \
-                    too, restart the program.";
+const LOST: &str = "The device's context is lost, as a rule for the rest of the process: go on with another backend, or \
+                    restart the program.";
 
 impl Failure {
     /// The error that the caller sees.
@@ -182,8 +182,8 @@ fn hint(code: u32) -> &'static str {
         800 | 801 => "This system does not allow it (virtual machine, container or device); another path will work.",
         802 => "The system's GPU services are still starting (nvidia-fabricmanager); try again.",
         700 | 716..=718 => {
-            "A kernel reached outside its memory: check its indices. The device's context is lost: drop all objects of \
-             this backend and open a new one; where that fails too, restart the program."
+            "A kernel reached outside its memory: check its indices. The device's context is lost, as a rule for the rest \
+             of the process: go on with another backend, or restart the program."
         }
         code if is_lost(code) => LOST,
         _ => "",

@@ -1,7 +1,6 @@
 //! What everything made by one backend shares.
 
 use crate::devices::CudaDevice;
-use crate::ffi::host_memory::Registry;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
 use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, MemoryCap, Result, Support};
@@ -13,7 +12,6 @@ const PIXEL_ALIGNMENT: usize = 16;
 /// One open device: its stream, and what is known of it.
 pub struct Session {
     pub queue: Arc<Queue>,
-    pub registry: Arc<Registry>,
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
     /// Compute capability as one number, e.g. 90.
@@ -50,7 +48,6 @@ impl Session {
         let (major, minor) = device.compute_capability();
         Ok(Arc::new(Self {
             queue,
-            registry: Arc::default(),
             identity,
             caps,
             architecture: 10 * major + minor,

@@ -1,6 +1,7 @@
 //! The device's primary context, and one in-order stream in it.
 
 use super::api::{Api, call};
+use super::host_memory::Registry;
 use super::{Failure, copy};
 use cudarc::driver::sys as cu;
 use std::marker::PhantomData;
@@ -47,6 +48,8 @@ impl Drop for Current<'_> {
 /// A stream of the highest priority: what is written here is about to be shown.
 pub struct Queue {
     raw: cu::CUstream,
+    /// Host pages that are registered in the context.
+    registry: Registry,
     // After the stream, which `drop` destroys first.
     context: Context,
 }
@@ -72,7 +75,7 @@ impl Queue {
             unsafe { call!(api.driver, cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, greatest)) }?;
             stream
         };
-        Ok(Arc::new(Self { raw: stream, context }))
+        Ok(Arc::new(Self { raw: stream, registry: Registry::default(), context }))
     }
 
     pub fn api(&self) -> &'static Api {
@@ -85,6 +88,10 @@ impl Queue {
 
     pub fn raw(&self) -> cu::CUstream {
         self.raw
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// Makes the context current on this thread until the guard goes.

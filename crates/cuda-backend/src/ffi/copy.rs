@@ -45,37 +45,59 @@ impl Place<'_> {
 
 impl Copies<'_> {
     pub fn to_host(&self, from: Span<'_>, into: &mut [u8]) -> Result<(), Failure> {
-        let from = from.part(0..into.len())?;
         let _current = self.0.enter()?;
-        // SAFETY: `from` is as long as `into`. Both outlive the copy, because the stream is waited for below even
-        // where the call failed.
-        let queued = unsafe {
-            let into = into.as_mut_ptr().cast();
-            call!(self.0.api().driver, cuMemcpyDtoHAsync_v2(into, from.address(), from.len(), self.0.raw()))
-        };
+        let address = into.as_mut_ptr();
+        let queued = self.pieces(from, address.addr() as u64, into.len(), |part, at| {
+            let into = address.wrapping_add(at).cast();
+            // SAFETY: the piece lies inside `into`. Both sides outlive the copy, because the stream is waited for below
+            // even where the call failed.
+            unsafe { call!(self.0.api().driver, cuMemcpyDtoHAsync_v2(into, part.address(), part.len(), self.0.raw())) }
+        });
         self.0.synchronize().and(queued)
     }
 
     pub fn from_host(&self, from: &[u8], to: Span<'_>) -> Result<(), Failure> {
-        let to = to.part(0..from.len())?;
         let _current = self.0.enter()?;
-        // SAFETY: as in `to_host`.
-        let queued = unsafe {
-            let from = from.as_ptr().cast();
-            call!(self.0.api().driver, cuMemcpyHtoDAsync_v2(to.address(), from, to.len(), self.0.raw()))
-        };
+        let queued = self.pieces(to, from.as_ptr().addr() as u64, from.len(), |part, at| {
+            let from = from.as_ptr().wrapping_add(at).cast();
+            // SAFETY: as in `to_host`.
+            unsafe { call!(self.0.api().driver, cuMemcpyHtoDAsync_v2(part.address(), from, part.len(), self.0.raw())) }
+        });
         self.0.synchronize().and(queued)
     }
 
     /// Queued only. Memory may be freed afterwards: freeing waits.
     pub fn between(&self, from: Span<'_>, to: Span<'_>) -> Result<(), Failure> {
-        let to = to.part(0..from.len())?;
         let _current = self.0.enter()?;
-        // SAFETY: both pieces are live and equally long; whoever frees either waits for the stream.
-        unsafe {
-            let driver = &self.0.api().driver;
-            call!(driver, cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.len(), self.0.raw()))
+        self.pieces(to, from.address(), from.len(), |part, at| {
+            let from = from.part(at..at + part.len())?;
+            // SAFETY: both pieces are live and equally long; whoever frees either waits for the stream.
+            unsafe {
+                let driver = &self.0.api().driver;
+                call!(driver, cuMemcpyDtoDAsync_v2(part.address(), from.address(), part.len(), self.0.raw()))
+            }
+        })
+    }
+
+    /// Calls `f` with pieces of the first `len` bytes of `memory` and their offset, such that neither they nor the
+    /// same pieces of what lies at `other` cross the end of a registration.
+    fn pieces(
+        &self,
+        memory: Span<'_>,
+        other: u64,
+        len: usize,
+        mut f: impl FnMut(Span<'_>, usize) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut cuts = self.0.registry().cuts(memory.address(), len);
+        cuts.extend(self.0.registry().cuts(other, len));
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut at = 0;
+        for end in cuts.into_iter().chain([len]) {
+            f(memory.part(at..end)?, at)?;
+            at = end;
         }
+        Ok(())
     }
 
     /// A rectangle of rows. Finished when it returns where one side is host memory, else queued only.

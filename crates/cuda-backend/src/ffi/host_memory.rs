@@ -69,6 +69,17 @@ impl Registry {
     }
 }
 
+impl Registry {
+    /// Offsets inside `len` bytes at `address` at which a run begins or ends. The driver refuses copies across such a
+    /// place. Device addresses may be given too: those of registered pages are the host's, all others are no run's.
+    pub fn cuts(&self, address: u64, len: usize) -> Vec<usize> {
+        let start = address as usize;
+        let runs = self.lock();
+        let ends = runs.iter().flat_map(|r| [r.pages.start, r.pages.end]);
+        ends.filter(|end| *end > start && *end - start < len).map(|end| end - start).collect()
+    }
+}
+
 /// What `runs` (in any order, not overlapping) leave of `pages`.
 fn gaps(runs: &[Run], pages: &Range<usize>) -> Vec<Range<usize>> {
     let mut inside: Vec<_> = runs.iter().map(|r| r.pages.clone()).filter(|p| overlap(p, pages)).collect();
@@ -95,7 +106,6 @@ pub struct Registered {
     len: usize,
     device_address: u64,
     pages: Range<usize>,
-    registry: Arc<Registry>,
     queue: Arc<Queue>,
     // Keeps the memory alive.
     _block: HostBlock,
@@ -103,7 +113,7 @@ pub struct Registered {
 
 impl Registered {
     /// Makes `block` known to the driver.
-    pub fn new(queue: &Arc<Queue>, registry: &Arc<Registry>, block: &HostBlock) -> Result<Self, Failure> {
+    pub fn new(queue: &Arc<Queue>, block: &HostBlock) -> Result<Self, Failure> {
         let start = block.address().as_ptr().expose_provenance();
         let first = start - start % HostBlock::PAGE;
         let end = start.checked_add(block.len()).and_then(|end| end.checked_next_multiple_of(HostBlock::PAGE));
@@ -114,14 +124,13 @@ impl Registered {
             len: block.len(),
             device_address: 0,
             pages: first..first,
-            registry: registry.clone(),
             queue: queue.clone(),
             _block: block.clone(),
         };
         this.enter_pages(first..end)?;
         this.device_address = this.device_address_of(start)?;
         // Runs that were registered one by one need not lie side by side for the device.
-        for run in registry.lock().iter().filter(|r| overlap(&r.pages, &this.pages)) {
+        for run in queue.registry().lock().iter().filter(|r| overlap(&r.pages, &this.pages)) {
             let at = run.pages.start.max(start);
             if this.device_address_of(at)? != this.device_address + (at - start) as u64 {
                 return Err(Failure { operation: "cuMemHostGetDevicePointer_v2", code: NOT_SUPPORTED });
@@ -132,8 +141,8 @@ impl Registered {
 
     /// Registers what is not yet registered of `pages` and counts this as a user of all of it.
     fn enter_pages(&mut self, pages: Range<usize>) -> Result<(), Failure> {
-        let registry = self.registry.clone();
-        let mut runs = registry.lock();
+        let queue = self.queue.clone();
+        let mut runs = queue.registry().lock();
         let new = gaps(&runs, &pages);
         let old = runs.len();
         let mut registered = Ok(());
@@ -187,7 +196,7 @@ impl Drop for Registered {
         // Kernels may still write the pages: no unregistering before they are done.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };
-        self.registry.lock().retain_mut(|run| {
+        self.queue.registry().lock().retain_mut(|run| {
             if overlap(&run.pages, &self.pages) {
                 run.users -= 1;
                 if run.users == 0 {
@@ -212,5 +221,16 @@ mod tests {
         assert_eq!(gaps(&runs, &(15..35)), [20..30]);
         assert_eq!(gaps(&runs, &(20..30)), [20..30]);
         assert_eq!(gaps(&[], &(1..2)), [1..2]);
+    }
+
+    #[test]
+    fn cuts_are_where_runs_end_inside() {
+        let registry = Registry(Mutex::new([30..40, 10..20].map(|pages| Run { pages, users: 1 }).into()));
+        let mut cuts = registry.cuts(15, 20);
+        cuts.sort_unstable();
+        assert_eq!(cuts, [5, 15]);
+        assert_eq!(registry.cuts(10, 10), []);
+        assert_eq!(registry.cuts(21, 9), []);
+        assert_eq!(registry.cuts(u64::MAX, 9), []);
     }
 }
