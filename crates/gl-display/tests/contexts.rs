@@ -1,4 +1,5 @@
 //! Wrong contexts, strangers' objects, and objects that die at the wrong time.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests may
 
 mod common;
 #[path = "common/engine.rs"]

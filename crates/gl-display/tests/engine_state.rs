@@ -1,5 +1,6 @@
 //! In an engine's context every call leaves the state as it found it: state is set to unusual values, compared before
 //! and after each operation.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests may
 
 mod common;
 #[path = "common/engine.rs"]

@@ -1,4 +1,5 @@
 //! Surfaces: what goes up comes back, byte by byte, by every way up.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests may
 
 mod common;
 

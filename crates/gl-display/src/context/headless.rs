@@ -47,8 +47,8 @@ fn unavailable(reason: impl std::fmt::Display) -> Error {
     Error::Unavailable { what: "OpenGL without a window (EGL)".into(), reason: reason.to_string(), hint: HINT.into() }
 }
 
-fn query() -> Result<Vec<Device>> {
-    Device::query_devices().map(Iterator::collect).map_err(|e| unavailable(format!("EGL lists no devices: {e}")))
+fn query() -> Result<Vec<Device>, String> {
+    Device::query_devices().map(Iterator::collect).map_err(|e| format!("EGL lists no devices: {e}"))
 }
 
 fn describe(index: usize, device: &Device) -> HeadlessDevice {
@@ -65,7 +65,7 @@ fn describe(index: usize, device: &Device) -> HeadlessDevice {
 /// # Errors
 /// [`Error::Unavailable`] without libEGL or where it cannot list devices.
 pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
-    Ok(query()?.iter().enumerate().map(|(i, d)| describe(i, d)).collect())
+    Ok(query().map_err(unavailable)?.iter().enumerate().map(|(i, d)| describe(i, d)).collect())
 }
 
 impl GlDisplay {
@@ -81,7 +81,7 @@ impl GlDisplay {
         const OP: &str = "GlDisplay::headless";
         let devices = query();
         if let Some(index) = options.device {
-            let devices = devices?;
+            let devices = devices.map_err(unavailable)?;
             let count = devices.len();
             let device = devices
                 .get(index)
@@ -90,7 +90,7 @@ impl GlDisplay {
         }
         let mut reasons = Vec::new();
         match devices {
-            Err(e) => reasons.push(e.to_string()),
+            Err(e) => reasons.push(e),
             Ok(devices) => {
                 let mut order: Vec<_> = devices.iter().enumerate().collect();
                 // Stable, so EGL's order stays among the hardware.
@@ -179,4 +179,37 @@ fn with_pbuffer(display: &Display, name: &str) -> Result<OwnContext> {
     let context = core_context(display, &config, None, name)?;
     let context = context.make_current(&surface).map_err(|e| driver_error("eglMakeCurrent", name, &e))?;
     Ok(OwnContext::new(OwnSurface::Pbuffer(surface), context, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "run by the test below with an environment of its own"]
+    fn child_default_display() {
+        let display = on_default_display(&HeadlessOptions::default()).unwrap();
+        assert!(display.is_current());
+        let target = display.create_offscreen_target(2, 2).unwrap();
+        assert_eq!(target.read_rgba8().unwrap(), [0; 16]);
+    }
+
+    #[test]
+    fn the_default_display_needs_no_device() {
+        if let Err(e) = query() {
+            let required = std::env::var("CI").is_ok_and(|v| v == "true");
+            assert!(!required, "{e}");
+            println!("SKIPPED: {e}");
+            return;
+        }
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["context::headless::tests::child_default_display", "--exact", "--ignored"])
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .env("EGL_PLATFORM", "surfaceless")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
 }

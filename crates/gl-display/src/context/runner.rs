@@ -58,7 +58,7 @@ struct Runner<'a, A: WindowApp> {
 pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<u64, A::Error> {
     let no_server = |e: winit::error::EventLoopError| Error::Unavailable {
         what: "a window".into(),
-        reason: e.to_string(),
+        reason: reason(&e),
         hint: "Start it under X11 or Wayland (DISPLAY or WAYLAND_DISPLAY set; xvfb-run gives a virtual X11), or use \
                --headless."
             .into(),
@@ -72,6 +72,13 @@ pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<
         Some(e) => Err(e),
         None => ran.map(|()| runner.frames).map_err(|e| no_server(e).into()),
     }
+}
+
+/// The error without the place in winit's source that it begins with.
+fn reason(e: &winit::error::EventLoopError) -> String {
+    let text = e.to_string();
+    let told = text.strip_prefix("os error at ").and_then(|t| t.split_once(": ")).map_or(text.as_str(), |(_, t)| t);
+    told.trim_end_matches('.').to_owned()
 }
 
 fn event_loop() -> Result<EventLoop<()>, winit::error::EventLoopError> {

@@ -1,4 +1,6 @@
 //! A stand-in for an engine: a context made by glutin itself, of which the display knows nothing.
+// Each test file uses its part; helpers may panic as tests may.
+#![allow(dead_code, clippy::unwrap_used)]
 
 use gl_display::{EngineOptions, GlDisplay};
 use glutin::api::egl::context::PossiblyCurrentContext;

@@ -1,5 +1,6 @@
 //! What the tests share.
-#![allow(dead_code, unreachable_pub)] // each test file uses its part
+// Each test file uses its part; helpers may panic as tests may.
+#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::display::{Part, Surface};
