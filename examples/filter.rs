@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 struct Cli {
     /// The file; without one, the sample picture.
-    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/sample.png"))]
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lake.jpg"))]
     file: PathBuf,
     /// What to do with it.
     #[arg(long, value_enum, default_value_t)]

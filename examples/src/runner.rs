@@ -65,8 +65,10 @@ fn introduce(scene: &mut dyn Scene) {
     let name = scene.name();
     let link = scene.link();
     let report = link.report();
-    let why = report.chosen().map(|p| format!(" ({})", p.state.detail())).unwrap_or_default();
-    println!("{name}: {} -> {}\n{}, path: {}{why}", report.compute, report.display, link.desc(), link.path());
+    println!("{name}: {} -> {}\n  {}, path: {}", report.compute, report.display, link.desc(), link.path());
+    if let Some(chosen) = report.chosen() {
+        println!("  {}", chosen.state.detail());
+    }
 }
 
 fn headless(
@@ -77,9 +79,8 @@ fn headless(
 ) -> Result<(), Box<dyn Error>> {
     // A video runs to its end, everything else for a fixed number of frames.
     let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
-    let bar = ProgressBar::new(total).with_style(ProgressStyle::with_template(
-        "{bar:30} {pos}/{len} frames, {per_sec}, {eta} left",
-    )?);
+    let bar = ProgressBar::new(total)
+        .with_style(ProgressStyle::with_template("{bar:30} {pos}/{len} frames, {per_sec}, {eta} left")?);
     let target = match screen.gl() {
         Some(gl) => Some((gl, gl.create_offscreen_target(size.0, size.1)?)),
         None => None,

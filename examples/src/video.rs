@@ -70,11 +70,9 @@ impl Video {
     pub fn next_frame(&mut self) -> Result<Option<YuvFrame<'_>>, SceneError> {
         match self.decoder.read_frame() {
             Ok(frame) => {
-                for (to, from) in self.buffer.iter_mut().zip([
-                    frame.get_y_plane(),
-                    frame.get_u_plane(),
-                    frame.get_v_plane(),
-                ]) {
+                for (to, from) in
+                    self.buffer.iter_mut().zip([frame.get_y_plane(), frame.get_u_plane(), frame.get_v_plane()])
+                {
                     to.clear();
                     to.extend_from_slice(from);
                 }

@@ -23,9 +23,12 @@ pub(crate) fn caps(features: &Features) -> DisplayCaps {
         address_alignment: HostBlock::PAGE,
         size_alignment: HostBlock::PAGE,
     };
+    // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
+    let named =
+        MemoryCap { handle: HandleType::GlObject, support: Support::Yes, address_alignment: 1, size_alignment: 1 };
     DisplayCaps {
         imports: vec![host_import],
-        exports: vec![host_export],
+        exports: vec![host_export, named],
         orphaned_staging: Support::Yes,
         persistent_staging: persistent,
         in_place_images: Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"),

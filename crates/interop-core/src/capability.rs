@@ -143,7 +143,9 @@ pub struct DisplayCaps {
 }
 
 fn find(caps: &[MemoryCap], handle: HandleType) -> Support {
-    caps.iter().find(|c| c.handle == handle).map_or_else(|| Support::No(format!("no {handle}")), |c| c.support.clone())
+    caps.iter()
+        .find(|c| c.handle == handle)
+        .map_or_else(|| Support::No(format!("it has no memory that is shared by {handle}")), |c| c.support.clone())
 }
 
 impl ComputeCaps {

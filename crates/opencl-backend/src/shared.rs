@@ -75,17 +75,29 @@ const SIZE_ALIGNMENT: usize = 64;
 
 fn caps(device: &OpenClDevice) -> ComputeCaps {
     let memory = device.identity().memory;
+    let gl_sharing = if device.has_extension("cl_khr_gl_sharing") {
+        "the device lists cl_khr_gl_sharing, which this version of pixelferry does not use"
+    } else {
+        "the device's extension list has no cl_khr_gl_sharing"
+    };
+    let never = |handle, reason: &str| MemoryCap {
+        handle,
+        support: Support::No(reason.into()),
+        address_alignment: 1,
+        size_alignment: 1,
+    };
+    let host = MemoryCap {
+        handle: HandleType::HostPointer,
+        support: Support::when(
+            memory.is_host_memory(),
+            format!("{memory} memory: the driver would copy host memory to the device and back"),
+        ),
+        address_alignment: host_alignment(memory),
+        size_alignment: SIZE_ALIGNMENT,
+    };
     ComputeCaps {
-        imports: vec![MemoryCap {
-            handle: HandleType::HostPointer,
-            support: Support::when(
-                memory.is_host_memory(),
-                format!("{memory} memory: the driver would copy host memory to the device and back"),
-            ),
-            address_alignment: host_alignment(memory),
-            size_alignment: SIZE_ALIGNMENT,
-        }],
-        exports: Vec::new(),
+        imports: vec![host, never(HandleType::GlObject, gl_sharing)],
+        exports: vec![never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor")],
         max_allocation: device.description.limits.max_allocation,
     }
 }

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-pub struct Options {
+pub struct DemoOptions {
     /// What to compute.
     #[arg(value_enum, default_value_t)]
     scene: SceneName,
@@ -31,8 +31,8 @@ enum SceneName {
     Filter,
 }
 
-pub fn run(options: Options) -> Result<(), Box<dyn Error>> {
-    let Options { scene, input, common } = options;
+pub fn run(options: DemoOptions) -> Result<(), Box<dyn Error>> {
+    let DemoOptions { scene, input, common } = options;
     let size = common.size_or(1280, 720);
     let link = common.link_options();
     runner::show(&common, size, move |backend, display| {

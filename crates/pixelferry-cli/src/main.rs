@@ -21,9 +21,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Try every path between every compute device and every display, prove each by pixels, and report.
-    Probe(probe::Options),
+    Probe(probe::ProbeOptions),
     /// Compute a picture on the best device and show it in a window, or save it.
-    Demo(demo::Options),
+    Demo(demo::DemoOptions),
 }
 
 fn main() -> ExitCode {

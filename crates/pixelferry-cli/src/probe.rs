@@ -2,11 +2,12 @@
 
 use crate::table;
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc};
+use pixelferry_examples::options::parse_size;
 use std::error::Error;
 use std::io::Write as _;
 
 #[derive(clap::Args)]
-pub struct Options {
+pub struct ProbeOptions {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -24,23 +25,13 @@ pub struct Options {
     buffer: Option<u64>,
 }
 
-pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    let (width, height) = text.split_once(['x', 'X']).ok_or("give it as WIDTHxHEIGHT, e.g. 1920x1080")?;
-    let side = |s: &str| match s.parse::<u32>() {
-        Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
-        Ok(n) => Ok(n),
-        Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
-    };
-    Ok((side(width)?, side(height)?))
-}
-
 fn parse_format(text: &str) -> Result<PixelFormat, String> {
     PixelFormat::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
         format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", "))
     })
 }
 
-pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
     let desc = match options.buffer {
         Some(bytes) => SurfaceDesc::buffer(bytes),
         None => {
@@ -63,11 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_or_refused_with_a_reason() {
-        assert_eq!(parse_size("1920x1080"), Ok((1920, 1080)));
-        for wrong in ["", "1920", "0x4", "4x0", "x", "-1x3", "99999999999x1", "3x4x5"] {
-            assert!(parse_size(wrong).is_err(), "{wrong}");
-        }
+    fn formats_are_read_or_refused_with_a_reason() {
         assert_eq!(parse_format("rgba16f"), Ok(PixelFormat::Rgba16F));
         assert!(parse_format("bgra8").unwrap_err().contains("RGBA8"));
     }

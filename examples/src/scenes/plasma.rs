@@ -105,7 +105,8 @@ fn colours() -> KernelSource {
             let width = out.width() as usize;
             out.par_pixels(|x, y| {
                 let p = std::f32::consts::TAU * field[y as usize * width + x as usize];
-                let channel = |k: f32, phase: f32| ((0.5 + 0.5 * (p * k + phase).cos()) * 255.0).round_ties_even() as u8;
+                let channel =
+                    |k: f32, phase: f32| ((0.5 + 0.5 * (p * k + phase).cos()) * 255.0).round_ties_even() as u8;
                 [channel(1.0, 2.6), channel(1.0, 3.7), channel(0.8, 4.6), 255]
             })
         })

@@ -3,9 +3,7 @@
 use crate::scene::{Scene, SceneError};
 use glow::HasContext as _;
 use pixelferry::gl::{GlBuffer, GlDisplay, Viewport};
-use pixelferry::{
-    Arg, ComputeBackend, CpuKernelExt, Display, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc,
-};
+use pixelferry::{Arg, ComputeBackend, CpuKernelExt, Display, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -137,8 +137,8 @@ fn why(policy: &Policy, id: PathId, order: &str, above: &[PathReport]) -> String
         return "preferred by the caller, or in use before a resize".into();
     }
     match above.len() {
-        0 => format!("ranks first ({order}) and its pixels are right"),
-        n => format!("the {n} ranked above it do not work here ({order})"),
+        0 => format!("it ranks first and its pixels are right; order: {order}"),
+        n => format!("its pixels are right, and the {n} ranked above it do not work here; order: {order}"),
     }
 }
 

@@ -3,9 +3,7 @@
 use super::kernels::{RADIUS, gauss_columns, gauss_rows, sobel, weights, yuv_to_rgba};
 use super::{Filter, image_memory};
 use crate::video::YuvFrame;
-use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, Target, WriteFrame,
-};
+use pixelferry::{Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, Target, WriteFrame};
 use std::sync::Arc;
 
 /// Kernels and memory of one filter at one size.
