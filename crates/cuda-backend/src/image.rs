@@ -89,7 +89,7 @@ impl CudaImage {
         let (x_bytes, y) = (view.offset % pitch, view.offset / pitch);
         let fits = view.format.bytes_per_pixel() == pixel
             && view.pitch() == pitch
-            && x_bytes % pixel == 0
+            && x_bytes.is_multiple_of(pixel)
             && x_bytes + view.row_len() <= pitch;
         if !fits {
             return Err(Error::invalid(
@@ -157,7 +157,7 @@ impl CudaImage {
     fn check_bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<()> {
         check_range(range, self.len(), operation)?;
         let pixel = self.desc.format.bytes_per_pixel();
-        if range.start % pixel != 0 || range.end % pixel != 0 {
+        if !(range.start.is_multiple_of(pixel) && range.end.is_multiple_of(pixel)) {
             return Err(Error::invalid(
                 operation,
                 format!("bytes {range:?} of a texture cut a pixel of {pixel} bytes"),

@@ -72,7 +72,7 @@ fn image_launch(
     args: &[Arg<'_>],
 ) -> Result<()> {
     let pixel = view.format.bytes_per_pixel() as u64;
-    if first % pixel != 0 || pitch.unsigned_abs() % pixel != 0 {
+    if !(first.is_multiple_of(pixel) && pitch.unsigned_abs().is_multiple_of(pixel)) {
         return Err(Error::invalid(OP, format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
     }
     let (mut list, [width, height]) = (List::new(session, kernel, &kernel.linear), sides(view.extent)?);

@@ -99,7 +99,7 @@ impl ComputeMemory for CudaMemory {
         if into.is_empty() {
             return Ok(());
         }
-        self.session.queue.copies().to_host(from, into).map_err(self.session.failed())
+        self.session.queue.copies().read(from, into).map_err(self.session.failed())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -107,7 +107,7 @@ impl ComputeMemory for CudaMemory {
         if from.is_empty() {
             return Ok(());
         }
-        self.session.queue.copies().from_host(from, to).map_err(self.session.failed())
+        self.session.queue.copies().write(from, to).map_err(self.session.failed())
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {

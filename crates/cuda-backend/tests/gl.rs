@@ -1,5 +1,8 @@
 //! CUDA beside OpenGL on one NVIDIA GPU, with no window: `PIXELFERRY_GPU=1`.
 
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use gl_display::{GlDisplay, HeadlessOptions};

@@ -1,5 +1,8 @@
 //! On an NVIDIA GPU, with no display: `PIXELFERRY_GPU=1`.
 
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{check_pattern, gpu};

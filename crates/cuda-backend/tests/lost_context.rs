@@ -1,5 +1,8 @@
 //! A kernel that writes where nothing is. In a process of its own, since the context does not come back by itself.
 
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use interop_core::{Arg, ComputeBackend, Error, KernelSource, Language, Target};

@@ -44,7 +44,7 @@ impl Place<'_> {
 }
 
 impl Copies<'_> {
-    pub fn to_host(&self, from: Span<'_>, into: &mut [u8]) -> Result<(), Failure> {
+    pub fn read(&self, from: Span<'_>, into: &mut [u8]) -> Result<(), Failure> {
         let _current = self.0.enter()?;
         let address = into.as_mut_ptr();
         let queued = self.pieces(from, address.addr() as u64, into.len(), |part, at| {
@@ -56,11 +56,11 @@ impl Copies<'_> {
         self.0.synchronize().and(queued)
     }
 
-    pub fn from_host(&self, from: &[u8], to: Span<'_>) -> Result<(), Failure> {
+    pub fn write(&self, from: &[u8], to: Span<'_>) -> Result<(), Failure> {
         let _current = self.0.enter()?;
         let queued = self.pieces(to, from.as_ptr().addr() as u64, from.len(), |part, at| {
             let from = from.as_ptr().wrapping_add(at).cast();
-            // SAFETY: as in `to_host`.
+            // SAFETY: as in `read`.
             unsafe { call!(self.0.api().driver, cuMemcpyHtoDAsync_v2(part.address(), from, part.len(), self.0.raw())) }
         });
         self.0.synchronize().and(queued)
