@@ -1,6 +1,6 @@
 //! Buffers: the device's own, and host memory used in place.
 
-use super::handle::{Handle, MemKind, enqueued};
+use super::handle::{Handle, MemKind, done, enqueued};
 use super::{Failure, Session};
 use interop_core::HostBlock;
 use opencl3::command_queue as queue;
@@ -82,7 +82,7 @@ impl Buffer {
     /// Blocks until the bytes are there.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), Failure> {
         self.take_back()?;
-        // SAFETY: the call blocks, so `into` outlives it; the driver refuses ranges outside the buffer.
+        // SAFETY: `done` waits for the command, so `into` outlives it; the driver refuses ranges outside the buffer.
         unsafe {
             let event = queue::enqueue_read_buffer(
                 self.session.queue.raw(),
@@ -94,14 +94,14 @@ impl Buffer {
                 0,
                 ptr::null(),
             );
-            enqueued("clEnqueueReadBuffer", event)
+            done("clEnqueueReadBuffer", event)
         }
     }
 
     /// Blocks until `from` may be reused.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), Failure> {
         self.take_back()?;
-        // SAFETY: the call blocks, so `from` outlives it and is only read; the driver refuses ranges outside.
+        // SAFETY: `done` waits for the command, so `from` outlives it and is only read; the driver refuses ranges outside.
         unsafe {
             let event = queue::enqueue_write_buffer(
                 self.session.queue.raw(),
@@ -113,7 +113,7 @@ impl Buffer {
                 0,
                 ptr::null(),
             );
-            enqueued("clEnqueueWriteBuffer", event)
+            done("clEnqueueWriteBuffer", event)
         }
     }
 
@@ -195,7 +195,7 @@ impl Buffer {
                 0,
                 ptr::null(),
             );
-            enqueued(OP, event)?;
+            done(OP, event)?;
         }
         NonNull::new(address).ok_or(Failure { operation: OP, code: CL_MAP_FAILURE })
     }

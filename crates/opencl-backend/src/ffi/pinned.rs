@@ -1,6 +1,6 @@
 //! Host memory that a discrete device reads and writes by DMA.
 
-use super::handle::{Handle, MemKind, enqueued};
+use super::handle::{Handle, MemKind, done, enqueued};
 use super::{Failure, Session};
 use opencl3::command_queue as queue;
 use opencl3::error_codes::CL_MAP_FAILURE;
@@ -35,7 +35,7 @@ impl Pinned {
             let flags = mem::CL_MAP_READ | mem::CL_MAP_WRITE;
             let queue = session.queue.raw();
             let event = queue::enqueue_map_buffer(queue, mem.raw(), 1, flags, 0, len, &mut address, 0, ptr::null());
-            enqueued(MAP, event)?;
+            done(MAP, event)?;
         }
         let address = NonNull::new(address.cast()).ok_or(Failure { operation: MAP, code: CL_MAP_FAILURE })?;
         let pinned = Self { mem, address, len, session: session.clone() };

@@ -1,6 +1,6 @@
 //! A context with one device and its in-order queue.
 
-use super::handle::{ContextKind, Handle, QueueKind, enqueued};
+use super::handle::{ContextKind, Handle, QueueKind, done};
 use super::{DeviceId, Failure, PlatformId, check};
 use opencl3::command_queue::{enqueue_marker_with_wait_list, finish, flush};
 use opencl3::context::context::{CL_CONTEXT_PLATFORM, create_context};
@@ -37,11 +37,12 @@ impl Session {
 
     /// Waits until the queue is empty.
     pub fn finish(&self) -> Result<(), Failure> {
-        // rusticl (seen with Mesa 22.3) waits only for commands that were not yet flushed, so there must be one.
+        // rusticl's clFinish (seen with Mesa 22.3) does not wait for commands that were flushed before; a marker's event
+        // it does wait for.
         // SAFETY: the queue is live.
         unsafe {
             let event = enqueue_marker_with_wait_list(self.queue.raw(), 0, ptr::null());
-            enqueued("clEnqueueMarkerWithWaitList", event)?;
+            done("clEnqueueMarkerWithWaitList", event)?;
         }
         check("clFinish", finish(self.queue.raw()))
     }
