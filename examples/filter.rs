@@ -22,7 +22,7 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let (size, link) = (cli.options.size_or(1280, 720), cli.options.link_options());
-    run(&cli.options, size, |backend, display| {
+    run(&cli.options, size, &FilterScene::sources(), |backend, display| {
         Ok(Box::new(FilterScene::open(backend, display, &cli.file, cli.filter, link)?))
     })
 }

@@ -16,5 +16,5 @@ fn main() -> ExitCode {
     let options = Cli::parse().options;
     let size = options.size_or(1280, 720);
     let link = options.link_options();
-    run(&options, size, |backend, display| Ok(Box::new(Plasma::new(backend, display, size, link)?)))
+    run(&options, size, &Plasma::sources(), |backend, display| Ok(Box::new(Plasma::new(backend, display, size, link)?)))
 }

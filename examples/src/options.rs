@@ -36,6 +36,8 @@ pub enum Backend {
     /// The best there is.
     #[default]
     Auto,
+    /// CUDA.
+    Cuda,
     /// OpenCL.
     Opencl,
     /// Threads.
@@ -64,6 +66,7 @@ impl Options {
     pub fn backend_choice(&self) -> BackendChoice {
         match self.backend {
             Backend::Auto => BackendChoice::Auto,
+            Backend::Cuda => BackendChoice::Cuda,
             Backend::Opencl => BackendChoice::OpenCl,
             Backend::Cpu => BackendChoice::Cpu,
         }

@@ -5,7 +5,9 @@ use crate::scene::{Scene, SceneError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
-use pixelferry::{ComputeBackend, Display, Extent, Headless, open_backend, open_headless, save_picture, save_rgba8};
+use pixelferry::{
+    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless, save_picture, save_rgba8,
+};
 use std::error::Error;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -23,9 +25,10 @@ type Made = Result<Box<dyn Scene>, SceneError>;
 pub fn run(
     options: &Options,
     size: (u32, u32),
+    kernels: &[KernelSource],
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> ExitCode {
-    match show(options, size, make) {
+    match show(options, size, kernels, make) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("error: {e}");
@@ -38,9 +41,10 @@ pub fn run(
 pub fn show(
     options: &Options,
     size: (u32, u32),
+    kernels: &[KernelSource],
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
-    let backend = open_backend(options.backend_choice())?;
+    let backend = open_backend_for(options.backend_choice(), kernels)?;
     if options.headless {
         let screen = open_headless(options.display_choice())?;
         let mut scene = make(backend, screen.display())?;

@@ -11,7 +11,7 @@ use crate::pattern;
 use crate::raw::{Bytes, ReadGuard};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, HostBlock, Kernel,
-    KernelSource, MemoryCap, Result, Support, Target, View, pattern::Pattern,
+    KernelSource, Language, MemoryCap, Result, Support, Target, View, pattern::Pattern,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -63,6 +63,7 @@ impl CpuBackend {
         let threads = crew.threads();
         let driver = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
         let caps = ComputeCaps {
+            languages: vec![Language::Rust],
             imports: vec![MemoryCap {
                 handle: HandleType::HostPointer,
                 support: Support::Yes,

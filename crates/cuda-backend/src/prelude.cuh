@@ -4,6 +4,9 @@ template <class T> struct pf_length {
   operator unsigned long long() const { return bytes / sizeof(T); }
 };
 #define PF_BUFFER(T, name) T *name, pf_length<T> name##_len
+#define PF_PTR(name) (name)
+#define PF_LEN(name) ((unsigned long long)name##_len)
+#define PF_ITEM(name, i) (name[i])
 
 #ifndef PF_SURFACE /* linear memory */
 

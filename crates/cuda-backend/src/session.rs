@@ -1,9 +1,10 @@
 //! What everything made by one backend shares.
 
 use crate::devices::CudaDevice;
+use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
-use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, MemoryCap, Result, Support};
+use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, Result, Support};
 use std::sync::Arc;
 
 /// Widest access of a kernel to one pixel, bytes; CUDA wants pixels aligned to their size.
@@ -28,7 +29,13 @@ impl Session {
         let has = |attribute| device.device.attribute(attribute).is_ok_and(|value| value != 0);
         // Devices that export nothing refuse to say.
         let granularity = shared_memory::granularity(&queue);
+        let mut languages = vec![Language::Ptx];
+        // Asked again when a kernel is built, with the reason.
+        if Nvrtc::get().is_ok() {
+            languages.push(Language::CudaCpp);
+        }
         let caps = ComputeCaps {
+            languages,
             imports: imports(&queue, has),
             exports: vec![MemoryCap {
                 handle: HandleType::OpaqueFd,

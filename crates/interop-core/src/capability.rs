@@ -1,5 +1,6 @@
 //! What each side can hand over and take, as data.
 
+use crate::compute::Language;
 use crate::geometry::RowOrder;
 use serde::Serialize;
 use std::fmt;
@@ -107,6 +108,8 @@ impl fmt::Display for SyncKind {
 /// What a compute device can do for a sharing path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ComputeCaps {
+    /// What kernels may be written in, best first.
+    pub languages: Vec<Language>,
     /// Memory of others that kernels can write.
     pub imports: Vec<MemoryCap>,
     /// Memory of its own that others can open.

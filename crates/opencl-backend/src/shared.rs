@@ -2,7 +2,7 @@
 
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
-use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, MemoryCap, MemoryKind, Result, Support};
+use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, Result, Support};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
@@ -96,6 +96,7 @@ fn caps(device: &OpenClDevice) -> ComputeCaps {
         size_alignment: SIZE_ALIGNMENT,
     };
     ComputeCaps {
+        languages: vec![Language::OpenClC],
         imports: vec![host, never(HandleType::GlObject, gl_sharing)],
         exports: vec![never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor")],
         max_allocation: device.description.limits.max_allocation,

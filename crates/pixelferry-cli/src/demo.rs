@@ -35,7 +35,12 @@ pub fn run(options: DemoOptions) -> Result<(), Box<dyn Error>> {
     let DemoOptions { scene, input, common } = options;
     let size = common.size_or(1280, 720);
     let link = common.link_options();
-    runner::show(&common, size, move |backend, display| {
+    let kernels = match scene {
+        SceneName::Plasma => Plasma::sources(),
+        SceneName::Sine => Sine::sources(),
+        SceneName::Filter => FilterScene::sources(),
+    };
+    runner::show(&common, size, &kernels, move |backend, display| {
         Ok(match (scene, input) {
             (SceneName::Filter, Some(file)) => {
                 Box::new(FilterScene::open(backend, display, &file, Filter::default(), link)?) as Box<dyn Scene>

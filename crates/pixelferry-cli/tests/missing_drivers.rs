@@ -16,6 +16,13 @@ fn empty_folder(name: &str) -> PathBuf {
     folder
 }
 
+/// The loader takes the first file of the name, and this one is no library.
+fn no_library() -> PathBuf {
+    let folder = empty_folder("no-library");
+    std::fs::write(folder.join("libOpenCL.so.1"), "not a library\n".repeat(100)).unwrap();
+    folder
+}
+
 fn run(arguments: &[&str], env: &[(&str, &str)]) -> Output {
     Command::new(BIN).args(arguments).env_remove("DISPLAY").envs(env.iter().copied()).output().unwrap()
 }
@@ -92,7 +99,7 @@ fn an_empty_icd_folder_is_a_reason_with_a_remedy() {
 
 #[test]
 fn no_opencl_library_is_a_reason_with_a_remedy() {
-    let report = probe(&[("OPENCL_DYLIB_PATH", "/nonexistent/libOpenCL.so")]);
+    let report = probe(&[("LD_LIBRARY_PATH", no_library().to_str().unwrap())]);
     check_report(&report);
     let opencl = backend(&report, "opencl");
     assert_eq!(opencl["status"], "unavailable");
@@ -117,7 +124,7 @@ fn a_picture_is_made_with_nothing_there() {
     let out = folder.join("nothing.png");
     let output = run(
         &["demo", "--headless", "--size", "160x120", "--frames", "2", "--out", out.to_str().unwrap()],
-        &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"), ("OPENCL_DYLIB_PATH", "/nonexistent/libOpenCL.so")],
+        &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"), ("LD_LIBRARY_PATH", no_library().to_str().unwrap())],
     );
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

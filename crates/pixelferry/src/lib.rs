@@ -7,8 +7,10 @@ mod picture;
 mod probe;
 
 pub use availability::Availability;
-pub use backends::{BackendChoice, BackendStatus, backend_status, open_all_backends, open_backend};
+pub use backends::{BackendChoice, BackendStatus, backend_status, open_all_backends, open_backend, open_backend_for};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
+/// The CUDA backend: devices, and compiling kernels ahead.
+pub use cuda_backend as cuda;
 pub use displays::{DisplayChoice, DisplayStatus, Headless, open_all_headless, open_headless};
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
 pub use gl_display as gl;

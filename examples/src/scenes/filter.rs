@@ -10,7 +10,7 @@ use crate::scene::{Scene, SceneError};
 use crate::video::Video;
 use pixelferry::gl::{DrawOptions, Fit, GlDisplay, Viewport};
 use pixelferry::{
-    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Link, LinkOptions, PixelFormat, SurfaceDesc,
+    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc,
 };
 use stages::Stages;
 use std::path::Path;
@@ -50,6 +50,11 @@ pub fn is_video(path: &Path) -> bool {
 }
 
 impl FilterScene {
+    /// Its kernels.
+    pub fn sources() -> Vec<KernelSource> {
+        kernels::all()
+    }
+
     /// Reads the file and prepares the device.
     pub fn open(
         backend: Arc<dyn ComputeBackend>,

@@ -21,6 +21,11 @@ pub struct Plasma {
 }
 
 impl Plasma {
+    /// Its kernels.
+    pub fn sources() -> Vec<KernelSource> {
+        vec![waves(), colours()]
+    }
+
     /// A plasma of `width` x `height` pixels.
     pub fn new(
         backend: Arc<dyn ComputeBackend>,
@@ -73,6 +78,17 @@ fn waves() -> KernelSource {
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
              }",
         )
+        .cuda_cpp(
+            "__global__ void waves(PF_IMAGE(float, out), float t) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               float u = 8.0f * x / out_height, v = 8.0f * y / out_height;
+               float cx = u - 7.0f - 3.0f * sinf(0.4f * t), cy = v - 4.0f - 2.5f * cosf(0.6f * t);
+               float s = sinf(u + t) + sinf(0.7f * v - 1.3f * t) + sinf(0.6f * (u + v) + 0.5f * t)
+                       + sinf(sqrtf(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
+               PF_STORE(out, x, y, 0.5f + 0.125f * s);
+             }",
+        )
         .cpu_image(|out, args| {
             let t = args.f32(0)?;
             let height = out.height() as f32;
@@ -98,6 +114,16 @@ fn colours() -> KernelSource {
                float p = 6.2831853f * field[y * out_width + x];
                float3 c = 0.5f + 0.5f * cos(p * (float3)(1.0f, 1.0f, 0.8f) + (float3)(2.6f, 3.7f, 4.6f));
                PF_STORE(out, x, y, convert_uchar4_sat_rte((float4)(255.0f * c, 255.0f)));
+             }",
+        )
+        .cuda_cpp(
+            "__global__ void colours(PF_IMAGE(uchar4, out), const float* field) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               float p = 6.2831853f * field[y * out_width + x];
+               PF_STORE(out, x, y, make_uchar4(pf_unorm8(0.5f + 0.5f * cosf(p + 2.6f)),
+                                               pf_unorm8(0.5f + 0.5f * cosf(p + 3.7f)),
+                                               pf_unorm8(0.5f + 0.5f * cosf(0.8f * p + 4.6f)), 255));
              }",
         )
         .cpu_image(|out, args| {

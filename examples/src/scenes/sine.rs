@@ -18,6 +18,11 @@ pub struct Sine {
 }
 
 impl Sine {
+    /// Its kernels.
+    pub fn sources() -> Vec<KernelSource> {
+        vec![source()]
+    }
+
     /// A line of [`POINTS`] points.
     pub fn new(
         backend: Arc<dyn ComputeBackend>,
@@ -68,6 +73,15 @@ fn source() -> KernelSource {
                float x = 2.0f * i / (n - 1) - 1.0f;
                float y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
                PF_ITEM(out, i) = (float2)(x, y);
+             }",
+        )
+        .cuda_cpp(
+            "__global__ void sine(PF_BUFFER(float2, out), float t) {
+               unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = PF_LEN(out);
+               if (i >= n) return;
+               float x = 2.0f * i / (n - 1) - 1.0f;
+               float y = 0.6f * sinf(9.0f * x + 2.0f * t) * cosf(1.5f * x) + 0.15f * sinf(60.0f * x - 5.0f * t);
+               PF_ITEM(out, i) = make_float2(x, y);
              }",
         )
         .cpu_buffer(|out, args| {

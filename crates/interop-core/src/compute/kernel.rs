@@ -1,12 +1,15 @@
 //! Kernels: what the user gives, and what a backend makes of it.
 
+use crate::capability::ComputeCaps;
+use serde::Serialize;
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 /// The language of one source of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Language {
     /// OpenCL C 1.2 or later, compiled by the driver.
@@ -108,6 +111,17 @@ impl KernelSource {
     /// The source in `language`.
     pub fn source(&self, language: Language) -> Option<&SourceCode> {
         self.sources.iter().find(|(l, _)| *l == language).map(|(_, s)| s)
+    }
+
+    /// Adds CUDA C++.
+    #[must_use]
+    pub fn cuda_cpp(self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.with_text(Language::CudaCpp, text)
+    }
+
+    /// True where a backend with these capabilities can build it.
+    pub fn suits(&self, caps: &ComputeCaps) -> bool {
+        caps.languages.iter().any(|l| self.source(*l).is_some())
     }
 
     /// Languages given, for messages.

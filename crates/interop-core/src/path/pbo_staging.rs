@@ -6,12 +6,30 @@ use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, Target};
 use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::Result;
+use std::any::Any;
+
+/// One block, and what makes the compute side copy into it at full speed; dropped in this order.
+struct Slot {
+    _prepared: Option<Box<dyn Any>>,
+    staging: Box<dyn Staging>,
+}
+
+impl Slot {
+    fn open(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize) -> Result<Self> {
+        let staging = pairing.display.create_staging(kind, bytes)?;
+        let prepared = match staging.host_block() {
+            Some(block) => pairing.backend.prepare_host(&block)?,
+            None => None,
+        };
+        Ok(Self { _prepared: prepared, staging })
+    }
+}
 
 /// See the module.
 pub struct PboStaging {
     layout: FrameLayout,
     memory: Box<dyn ComputeMemory>,
-    ring: Vec<Box<dyn Staging>>,
+    ring: Vec<Slot>,
     next: usize,
     surface: Box<dyn Surface>,
     current: Option<Crossing>,
@@ -33,7 +51,7 @@ impl PboStaging {
         let layout = pairing.layout();
         let bytes = layout.frame_bytes()?;
         let memory = pairing.backend.allocate(bytes)?;
-        let ring = (0..slots).map(|_| pairing.display.create_staging(kind(), bytes)).collect::<Result<Vec<_>>>()?;
+        let ring = (0..slots).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(Self { layout, memory, ring, next: 0, surface, current: None, sync })
     }
@@ -52,7 +70,7 @@ impl SharingPath for PboStaging {
 
     fn finish(&mut self) -> Result<()> {
         let crossing = self.current.take().ok_or_else(super::not_begun)?;
-        let (memory, staging) = (&mut self.memory, &mut self.ring[self.next]);
+        let (memory, staging) = (&mut self.memory, &mut self.ring[self.next].staging);
         let len = crossing.native.span().end;
         staging.wait()?;
         staging.fill(&mut |mapped| memory.read(0, &mut mapped[..len]))?;

@@ -13,6 +13,11 @@ pub fn weights() -> Vec<f32> {
     bell.into_iter().map(|w| w / sum).collect()
 }
 
+/// Every kernel of the filter.
+pub fn all() -> Vec<KernelSource> {
+    vec![gauss_rows(), gauss_columns(), sobel(), yuv_to_rgba()]
+}
+
 /// Index of a pixel, moved inside the picture.
 fn at(x: i32, y: i32, width: u32, height: u32) -> usize {
     let x = x.clamp(0, width as i32 - 1) as usize;
@@ -34,6 +39,19 @@ pub fn gauss_rows() -> KernelSource {
                float4 sum = 0.0f;
                for (int i = -r; i <= r; i++)
                  sum += w[i + r] * convert_float4(in[y * out_width + clamp(x + i, 0, out_width - 1)]);
+               PF_STORE(out, x, y, sum);
+             }",
+        )
+        .cuda_cpp(
+            "__global__ void gauss_rows(PF_IMAGE(float4, out), const uchar4* in, const float* w, int r) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+               for (int i = -r; i <= r; i++) {
+                 uchar4 p = in[y * out_width + min(max(x + i, 0), out_width - 1)];
+                 float k = w[i + r];
+                 sum.x += k * p.x; sum.y += k * p.y; sum.z += k * p.z; sum.w += k * p.w;
+               }
                PF_STORE(out, x, y, sum);
              }",
         )
@@ -62,6 +80,20 @@ pub fn gauss_columns() -> KernelSource {
                for (int i = -r; i <= r; i++)
                  sum += w[i + r] * in[clamp(y + i, 0, out_height - 1) * out_width + x];
                PF_STORE(out, x, y, convert_uchar4_sat_rte(sum));
+             }",
+        )
+        .cuda_cpp(
+            "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
+             __global__ void gauss_columns(PF_IMAGE(uchar4, out), const float4* in, const float* w, int r) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+               for (int i = -r; i <= r; i++) {
+                 float4 p = in[min(max(y + i, 0), out_height - 1) * out_width + x];
+                 float k = w[i + r];
+                 sum.x += k * p.x; sum.y += k * p.y; sum.z += k * p.z; sum.w += k * p.w;
+               }
+               PF_STORE(out, x, y, make_uchar4(to_u8(sum.x), to_u8(sum.y), to_u8(sum.z), to_u8(sum.w)));
              }",
         )
         .cpu_image(|out, args| {
@@ -98,6 +130,23 @@ pub fn sobel() -> KernelSource {
                PF_STORE(out, x, y, (uchar4)(v, v, v, 255));
              }",
         )
+        .cuda_cpp(
+            "float luma(const uchar4* in, int x, int y, int width, int height) {
+               uchar4 p = in[min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)];
+               return 0.2126f * p.x + 0.7152f * p.y + 0.0722f * p.z;
+             }
+             __global__ void sobel(PF_IMAGE(uchar4, out), const uchar4* in, float gain) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               float l[3][3];
+               for (int j = 0; j < 3; j++)
+                 for (int i = 0; i < 3; i++) l[j][i] = luma(in, x + i - 1, y + j - 1, out_width, out_height);
+               float gx = l[0][2] + 2.0f * l[1][2] + l[2][2] - l[0][0] - 2.0f * l[1][0] - l[2][0];
+               float gy = l[2][0] + 2.0f * l[2][1] + l[2][2] - l[0][0] - 2.0f * l[0][1] - l[0][2];
+               unsigned char v = (unsigned char)rintf(fminf(gain * sqrtf(gx * gx + gy * gy), 255.0f));
+               PF_STORE(out, x, y, make_uchar4(v, v, v, 255));
+             }",
+        )
         .cpu_image(|out, args| {
             let (input, gain) = (args.memory::<[u8; 4]>(0)?, args.f32(1)?);
             let (width, height) = (out.width(), out.height());
@@ -128,6 +177,18 @@ pub fn yuv_to_rgba() -> KernelSource {
                float l = 1.164384f * (ys[y * out_width + x] - 16.0f), u = us[c] - 128.0f, v = vs[c] - 128.0f;
                float4 rgba = (float4)(l + 1.596027f * v, l - 0.391762f * u - 0.812968f * v, l + 2.017232f * u, 255.0f);
                PF_STORE(out, x, y, convert_uchar4_sat_rte(rgba));
+             }",
+        )
+        .cuda_cpp(
+            "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
+             __global__ void yuv_to_rgba(PF_IMAGE(uchar4, out), const unsigned char* ys, const unsigned char* us,
+                                         const unsigned char* vs, int sx, int sy) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               int c = (y >> sy) * ((out_width + (1 << sx) - 1) >> sx) + (x >> sx);
+               float l = 1.164384f * (ys[y * out_width + x] - 16.0f), u = us[c] - 128.0f, v = vs[c] - 128.0f;
+               PF_STORE(out, x, y, make_uchar4(to_u8(l + 1.596027f * v), to_u8(l - 0.391762f * u - 0.812968f * v),
+                                               to_u8(l + 2.017232f * u), 255));
              }",
         )
         .cpu_image(|out, args| {

@@ -1,0 +1,139 @@
+//! The scenes give the same pictures on every backend, and their CUDA sources compile.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use pixelferry::compute::SourceCode;
+use pixelferry::{
+    ComputeBackend, CpuBackend, Display, KernelSource, Language, Link, LinkOptions, MemoryDisplay, cuda, opencl,
+};
+use pixelferry_examples::scenes::filter::{Filter, FilterScene};
+use pixelferry_examples::scenes::plasma::Plasma;
+use pixelferry_examples::scenes::sine::{POINTS, Sine};
+use pixelferry_examples::{Scene, SceneError};
+use pixelferry_tests::{Driver, need};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
+
+fn asset(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
+}
+
+/// The bytes of the last of `frames`.
+fn frame(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Vec<u8> {
+    let mut scene = make(backend, MemoryDisplay::new()).unwrap();
+    for n in 0..frames {
+        assert!(scene.advance(n as f32 / 30.0).unwrap());
+    }
+    let link: &mut Link = scene.link();
+    link.read_back().unwrap()
+}
+
+fn backends() -> Option<(Arc<dyn ComputeBackend>, Arc<dyn ComputeBackend>)> {
+    let opencl = need(Driver::Pocl, opencl::OpenClBackend::open_best())?;
+    Some((Arc::new(opencl), Arc::new(CpuBackend::new().unwrap())))
+}
+
+/// Channels may differ by one where two compilers round differently, and hardly any by more.
+fn same_picture(make: &Make, frames: u32) {
+    let Some((opencl, cpu)) = backends() else { return };
+    let (a, b) = (frame(make, opencl, frames), frame(make, cpu, frames));
+    assert_eq!(a.len(), b.len());
+    let far = a.iter().zip(&b).filter(|(a, b)| a.abs_diff(**b) > 1).count();
+    assert!(far * 10_000 <= a.len(), "{far} of {} channels differ", a.len());
+    let (low, high) = (a.iter().min().unwrap(), a.iter().max().unwrap());
+    assert!(high - low > 50, "the picture is flat");
+}
+
+#[test]
+fn plasma_is_the_same_on_opencl_and_threads() {
+    same_picture(&|b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), LinkOptions::default())?)), 5);
+}
+
+#[test]
+fn filters_are_the_same_on_opencl_and_threads() {
+    for filter in [Filter::Gaussian, Filter::Sobel, Filter::Edges] {
+        let make = move |b, d| -> Result<Box<dyn Scene>, SceneError> {
+            Ok(Box::new(FilterScene::open(b, d, &asset("lake.jpg"), filter, LinkOptions::default())?))
+        };
+        same_picture(&make, 1);
+    }
+}
+
+#[test]
+fn a_video_is_the_same_on_opencl_and_threads_and_ends() {
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> {
+        Ok(Box::new(FilterScene::open(b, d, &asset("clip.y4m"), Filter::Gaussian, LinkOptions::default())?))
+    };
+    same_picture(&make, 24);
+    let mut scene = make(Arc::new(CpuBackend::new().unwrap()) as _, MemoryDisplay::new() as _).unwrap();
+    assert_eq!(scene.frames(), Some(24));
+    for _ in 0..24 {
+        assert!(scene.advance(0.0).unwrap());
+    }
+    assert!(!scene.advance(0.0).unwrap(), "there is a 25th frame");
+}
+
+#[test]
+fn sine_is_the_same_on_opencl_and_threads() {
+    let Some((opencl, cpu)) = backends() else { return };
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(b, d, LinkOptions::default())?)) };
+    let points = |bytes: Vec<u8>| -> Vec<f32> {
+        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+    };
+    let (a, b) = (points(frame(&make, opencl, 2)), points(frame(&make, cpu, 2)));
+    assert_eq!(a.len(), 2 * POINTS as usize);
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "the lines differ");
+    assert!((a[0] + 1.0).abs() < 1e-6 && (a[a.len() - 2] - 1.0).abs() < 1e-6, "the line does not span the screen");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_explained() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let cases = [
+        (folder.join("absent.png"), "cannot read the picture"),
+        (write("no.png", b"not a picture"), "cannot read the picture"),
+        (folder.join("absent.y4m"), "cannot read the video"),
+        (write("no.y4m", b"not a video"), "cannot read the video"),
+        (write("mono.y4m", b"YUV4MPEG2 W4 H4 F25:1 Cmono\nFRAME\n0123456789abcdef"), "colour format"),
+        (write("deep.y4m", b"YUV4MPEG2 W4 H4 F25:1 C420p10\n"), "colour format"),
+    ];
+    for (path, expected) in cases {
+        let backend = Arc::new(CpuBackend::new().unwrap());
+        let opened = FilterScene::open(backend, MemoryDisplay::new(), &path, Filter::Edges, LinkOptions::default());
+        let said = opened.err().expect("a broken file was taken").to_string();
+        assert!(said.contains(expected) && said.contains(path.to_str().unwrap()), "{said}");
+    }
+}
+
+#[test]
+fn cuda_sources_compile() {
+    let sources: Vec<KernelSource> = [Plasma::sources(), Sine::sources(), FilterScene::sources()].concat();
+    for source in sources {
+        let Some(SourceCode::Text(text)) = source.source(Language::CudaCpp) else {
+            panic!("{} has no CUDA C++", source.name());
+        };
+        let variants = if text.contains("PF_BUFFER") {
+            vec![cuda::Variant::Linear]
+        } else {
+            vec![cuda::Variant::Linear, cuda::Variant::Surface]
+        };
+        for variant in variants {
+            match cuda::compile_ptx(source.name(), text, 75, variant) {
+                Ok(ptx) => assert!(ptx.text.contains(".entry")),
+                Err(e @ pixelferry::Error::Unavailable { .. }) => {
+                    println!("SKIPPED: {e}");
+                    return;
+                }
+                Err(e) => panic!("{}: {e}", source.name()),
+            }
+        }
+    }
+}
