@@ -58,6 +58,11 @@ fn run(backend: &Arc<dyn ComputeBackend>) {
     let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = screen.gl().map(|gl| gl.as_ref());
     let kernel = backend.build(&source()).unwrap();
+    // The display keeps the tools it draws with; they are made for the first frame.
+    let mut first = Link::open(Arc::clone(backend), screen.display(), desc(0), LinkOptions::default()).unwrap();
+    first.acquire().unwrap().finish().unwrap();
+    first.read_back().unwrap();
+    drop(first);
     let mut ran = 0;
     for path in PathId::ALL {
         let nothing_open = usage(gl).gl_objects;

@@ -10,7 +10,8 @@ use crate::scene::{Scene, SceneError};
 use crate::video::Video;
 use pixelferry::gl::{DrawOptions, Fit, GlDisplay, Viewport};
 use pixelferry::{
-    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc,
+    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
+    PixelFormat, SurfaceDesc,
 };
 use stages::Stages;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 fn main() {}
 
-fn misuse(link: &mut pixelferry::Link, pixels: &[u8]) -> pixelferry::Result<()> {
+fn misuse(link: &mut interop_core::Link, pixels: &[u8]) -> interop_core::Result<()> {
     let mut frame = link.acquire()?;
     frame.finish()?;
     frame.write(pixels)

@@ -2,7 +2,7 @@
 
 fn main() {}
 
-fn misuse(link: &mut pixelferry::Link) -> pixelferry::Result<()> {
+fn misuse(link: &mut interop_core::Link) -> interop_core::Result<()> {
     let shown = link.shown()?;
     let frame = link.acquire()?;
     println!("{}", shown.desc());

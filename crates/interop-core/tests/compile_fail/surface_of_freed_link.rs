@@ -2,7 +2,7 @@
 
 fn main() {}
 
-fn misuse(link: pixelferry::Link) -> pixelferry::Result<()> {
+fn misuse(link: interop_core::Link) -> interop_core::Result<()> {
     let surface = link.shown()?.surface();
     drop(link);
     println!("{}", surface.desc());

@@ -3,6 +3,6 @@
 #[test]
 fn misuse_does_not_compile() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("compile_fail/*.rs");
-    cases.pass("compile_fail/right/*.rs");
+    cases.compile_fail("tests/compile_fail/*.rs");
+    cases.pass("tests/compile_fail/right/*.rs");
 }

@@ -2,6 +2,6 @@
 
 fn main() {}
 
-fn misuse(link: pixelferry::Link) {
+fn misuse(link: interop_core::Link) {
     std::thread::spawn(move || drop(link));
 }

@@ -2,7 +2,7 @@
 
 fn main() {}
 
-fn misuse(link: &mut pixelferry::Link) -> pixelferry::Result<()> {
+fn misuse(link: &mut interop_core::Link) -> interop_core::Result<()> {
     let frame = link.acquire()?;
     let shown = link.shown()?;
     println!("{}", shown.desc());

@@ -3,7 +3,7 @@
 fn main() {}
 
 #[allow(dead_code)]
-fn right(mut link: pixelferry::Link, pixels: &[u8]) -> pixelferry::Result<()> {
+fn right(mut link: interop_core::Link, pixels: &[u8]) -> interop_core::Result<()> {
     let mut frame = link.acquire()?;
     frame.write(pixels)?;
     frame.finish()?;

@@ -2,7 +2,7 @@
 
 fn main() {}
 
-fn misuse(link: pixelferry::Link) -> pixelferry::Result<()> {
+fn misuse(link: interop_core::Link) -> interop_core::Result<()> {
     let mut link = link;
     let frame = link.acquire()?;
     drop(link);
