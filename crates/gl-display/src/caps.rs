@@ -1,12 +1,13 @@
 //! What an OpenGL context can hand over and take, as data.
 
 use crate::features::Features;
+use crate::raw::RawFns;
 use interop_core::{DisplayCaps, HandleType, HostBlock, MemoryCap, RowOrder, Support};
 
 /// glow passes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
 
-pub(crate) fn caps(features: &Features) -> DisplayCaps {
+pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     let persistent = Support::when(
         features.buffer_storage,
         "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage, which the driver does not list",
@@ -23,11 +24,24 @@ pub(crate) fn caps(features: &Features) -> DisplayCaps {
         address_alignment: HostBlock::PAGE,
         size_alignment: HostBlock::PAGE,
     };
+    let fd_import = MemoryCap {
+        handle: HandleType::OpaqueFd,
+        support: Support::when(cfg!(unix), "descriptors are of POSIX systems only")
+            .and(|| Support::when(features.memory_object_fd, "the driver does not list GL_EXT_memory_object_fd"))
+            .and(|| {
+                Support::when(
+                    raw.memory_objects.is_some(),
+                    "the functions of GL_EXT_memory_object_fd were not loaded; make the display by a loader",
+                )
+            }),
+        address_alignment: 1,
+        size_alignment: 1,
+    };
     // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
     let named =
         MemoryCap { handle: HandleType::GlObject, support: Support::Yes, address_alignment: 1, size_alignment: 1 };
     DisplayCaps {
-        imports: vec![host_import],
+        imports: vec![host_import, fd_import],
         exports: vec![host_export, named],
         orphaned_staging: Support::Yes,
         persistent_staging: persistent,

@@ -21,7 +21,7 @@ fn code_name(code: u32) -> &'static str {
     }
 }
 
-fn hint(code: u32) -> &'static str {
+pub(crate) fn hint(code: u32) -> &'static str {
     match code {
         glow::OUT_OF_MEMORY => "Use a smaller surface or fewer slots, or close other programs that use the GPU.",
         glow::CONTEXT_LOST => "The driver was reset; make a new display and new links.",
@@ -66,6 +66,11 @@ impl Shared {
 
     /// The first queued error as an error of `operation`; the queue is empty afterwards.
     pub(crate) fn check(&self, operation: &'static str) -> Result<()> {
+        self.check_with(operation, hint)
+    }
+
+    /// The same, with hints of the caller's.
+    pub(crate) fn check_with(&self, operation: &'static str, hint: impl FnOnce(u32) -> &'static str) -> Result<()> {
         // SAFETY: called with the context current.
         let code = unsafe { self.gl.get_error() };
         if code == glow::NO_ERROR {

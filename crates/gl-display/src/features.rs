@@ -27,6 +27,8 @@ pub(crate) struct Features {
     pub pinned_memory: bool,
     /// `EXT_memory_object`.
     pub memory_object: bool,
+    /// `EXT_memory_object_fd`.
+    pub memory_object_fd: bool,
     pub max_texture_side: u32,
     pub max_buffer_texels: u64,
     pub map_alignment: usize,
@@ -61,6 +63,7 @@ impl Features {
             indexed_viewports: version >= (4, 1),
             pinned_memory: has(never, "GL_AMD_pinned_memory"),
             memory_object: has(never, "GL_EXT_memory_object"),
+            memory_object_fd: has(never, "GL_EXT_memory_object") && has(never, "GL_EXT_memory_object_fd"),
             max_texture_side: get(glow::MAX_TEXTURE_SIZE).min(viewport[0]).min(viewport[1]),
             max_buffer_texels: u64::from(get(glow::MAX_TEXTURE_BUFFER_SIZE)),
             map_alignment: if version >= (4, 2) { get(glow::MIN_MAP_BUFFER_ALIGNMENT).max(1) as usize } else { 1 },

@@ -44,6 +44,7 @@ mod framebuffer;
 mod gl_format;
 mod identity;
 mod in_place;
+mod memory_object;
 mod names;
 mod quad;
 mod raw;

@@ -3,6 +3,7 @@
 //! A name means something else in another context, so an object dropped while its context is not current goes to
 //! a graveyard, which is emptied by the next call in the right context (or with the context itself).
 
+use crate::memory_object::MemoryObject;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::HostBlock;
@@ -20,6 +21,7 @@ pub(crate) enum Name {
     VertexArray(glow::VertexArray),
     Sampler(glow::Sampler),
     Sync(glow::Fence),
+    MemoryObject(MemoryObject),
 }
 
 /// GL objects that this display made and that still exist. For leak tests and reports.
@@ -39,6 +41,8 @@ pub struct ObjectCounts {
     pub samplers: usize,
     /// Fences.
     pub syncs: usize,
+    /// Memory of compute devices that is open here (`GL_EXT_memory_object`).
+    pub memory_objects: usize,
     /// Of all of these, how many wait for their context to become current to be deleted.
     pub awaiting_context: usize,
 }
@@ -73,6 +77,7 @@ gl_names!(
     glow::NativeVertexArray => VertexArray,
     glow::NativeSampler => Sampler,
     glow::NativeFence => Sync,
+    MemoryObject => MemoryObject,
 );
 
 /// Owns one GL object.
@@ -134,6 +139,11 @@ impl Corpse {
                 Name::VertexArray(n) => gl.delete_vertex_array(n),
                 Name::Sampler(n) => gl.delete_sampler(n),
                 Name::Sync(n) => gl.delete_sync(n),
+                Name::MemoryObject(n) => {
+                    if let Some(functions) = &shared.raw.memory_objects {
+                        functions.delete(n);
+                    }
+                }
             }
         }
         shared.counts.change(name, -1);
@@ -142,7 +152,7 @@ impl Corpse {
 
 /// Counters behind [`ObjectCounts`].
 #[derive(Default)]
-pub(crate) struct Counts([Cell<usize>; 7]);
+pub(crate) struct Counts([Cell<usize>; 8]);
 
 impl Counts {
     fn change(&self, name: Name, by: isize) {
@@ -154,14 +164,24 @@ impl Counts {
             Name::VertexArray(_) => 4,
             Name::Sampler(_) => 5,
             Name::Sync(_) => 6,
+            Name::MemoryObject(_) => 7,
         };
         let cell = &self.0[slot];
         cell.set(cell.get().saturating_add_signed(by));
     }
 
     pub(crate) fn read(&self, awaiting_context: usize) -> ObjectCounts {
-        let [textures, buffers, framebuffers, programs, vertex_arrays, samplers, syncs] =
-            [0, 1, 2, 3, 4, 5, 6].map(|i: usize| self.0[i].get());
-        ObjectCounts { textures, buffers, framebuffers, programs, vertex_arrays, samplers, syncs, awaiting_context }
+        let count = |i: usize| self.0[i].get();
+        ObjectCounts {
+            textures: count(0),
+            buffers: count(1),
+            framebuffers: count(2),
+            programs: count(3),
+            vertex_arrays: count(4),
+            samplers: count(5),
+            syncs: count(6),
+            memory_objects: count(7),
+            awaiting_context,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Entry points that glow does not wrap, loaded by name. All are optional.
 
+use crate::memory_object::MemoryObjectFns;
 use std::ffi::{CStr, c_void};
 
 type UnmapBuffer = unsafe extern "system" fn(target: u32) -> u8;
@@ -15,6 +16,8 @@ const DEVICE_UUID_EXT: u32 = 0x9597;
 pub(crate) struct RawFns {
     unmap_buffer: Option<UnmapBuffer>,
     get_unsigned_byte_i: Option<GetUnsignedBytei>,
+    /// Memory of other APIs.
+    pub memory_objects: Option<MemoryObjectFns>,
 }
 
 impl RawFns {
@@ -31,6 +34,7 @@ impl RawFns {
             Self {
                 unmap_buffer: std::mem::transmute::<*const c_void, Option<UnmapBuffer>>(unmap),
                 get_unsigned_byte_i: std::mem::transmute::<*const c_void, Option<GetUnsignedBytei>>(bytes),
+                memory_objects: MemoryObjectFns::load(load),
             }
         }
     }

@@ -101,7 +101,7 @@ impl Shared {
             let device = identify(&gl, &raw, &features, origin);
             (features, device)
         };
-        let caps = caps(&features);
+        let caps = caps(&features, &raw);
         let (counts, has_graves, graveyard) = (Counts::default(), Cell::new(false), RefCell::default());
         Ok(Rc::new(Self { gl, raw, features, device, caps, counts, has_graves, ownership, graveyard }))
     }

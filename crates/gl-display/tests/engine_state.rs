@@ -298,6 +298,12 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         unchanged(gl, "read buffer", || buffer.read_back(&Part::Buffer(1..50)).unwrap());
         unchanged(gl, "drop", || drop((in_place, buffer, staging)));
     }
+    #[cfg(unix)]
+    unchanged(gl, "no memory to open", || {
+        let fd = std::fs::File::open("/dev/null").unwrap().into();
+        let handle = interop_core::SharedHandle::OpaqueFd { fd, bytes: 4096 };
+        assert!(display.create_staging(StagingKind::External(handle), 64).is_err());
+    });
     let part = Part::Image(Region::new(3, 2, 5, 4));
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {

@@ -42,8 +42,8 @@ impl EngineContext {
 impl GlDisplay {
     /// Works in an engine's context by the engine's own glow.
     ///
-    /// Two things need functions that glow does not wrap and are left out here: the device's UUID, and noticing
-    /// that the driver lost a mapped buffer's content. Prefer [`GlDisplay::from_loader`] where the engine has a
+    /// Three things need functions that glow does not wrap and are left out here: the device's UUID, opening memory of
+    /// a compute device, and noticing that the driver lost a mapped buffer's content. Prefer [`GlDisplay::from_loader`] where the engine has a
     /// loader.
     ///
     /// # Safety

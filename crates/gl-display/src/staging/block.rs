@@ -1,6 +1,7 @@
 //! The GL objects of one staging block.
 
 use crate::gl_format::gl_format;
+use crate::memory_object::MemoryObject;
 use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundTexture;
@@ -15,15 +16,22 @@ pub(crate) struct Block {
     // The textures go before the buffer they read.
     textures: RefCell<Vec<(PixelFormat, Owned<glow::Texture>)>>,
     buffer: Owned<glow::Buffer>,
+    /// What the buffer lies in, where that is not its own; goes after it.
+    _memory: Option<Owned<MemoryObject>>,
     shared: Rc<Shared>,
     len: usize,
     exposed: Cell<bool>,
 }
 
 impl Block {
-    pub(crate) fn new(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
+    pub(crate) fn new(
+        shared: &Rc<Shared>,
+        buffer: Owned<glow::Buffer>,
+        memory: Option<Owned<MemoryObject>>,
+        len: usize,
+    ) -> Rc<Self> {
         let (textures, exposed) = (RefCell::default(), Cell::new(false));
-        Rc::new(Self { textures, buffer, shared: Rc::clone(shared), len, exposed })
+        Rc::new(Self { textures, buffer, _memory: memory, shared: Rc::clone(shared), len, exposed })
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {

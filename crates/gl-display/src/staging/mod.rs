@@ -1,6 +1,8 @@
-//! Staging blocks: memory that the host writes and GL reads.
+//! Staging blocks: memory that the host or the compute device writes and GL reads.
 
 mod block;
+#[cfg(unix)]
+mod external;
 mod imported;
 mod orphaned;
 mod persistent;
@@ -21,6 +23,8 @@ enum Access {
     Orphaned,
     /// Mapped once; kept so by the block.
     Mapped(HostBlock),
+    /// Not at all: it is the compute device's.
+    Never,
 }
 
 /// A block with the fence that guards it.
@@ -42,6 +46,10 @@ impl GlStaging {
                 (block, Access::Mapped(host))
             }
             StagingKind::Imported(host) => (imported::create(shared, &host, bytes)?, Access::Mapped(host)),
+            #[cfg(unix)]
+            StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole }) => {
+                (external::create(shared, fd, whole, bytes)?, Access::Never)
+            }
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
         Ok(Self { block, access, fence: None, unfenced: false })
@@ -88,7 +96,7 @@ impl Staging for GlStaging {
 
     fn host_block(&self) -> Option<HostBlock> {
         match &self.access {
-            Access::Orphaned => None,
+            Access::Orphaned | Access::Never => None,
             Access::Mapped(host) => Some(host.clone()),
         }
     }
@@ -111,6 +119,10 @@ impl Staging for GlStaging {
     fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match &self.access {
             Access::Orphaned => orphaned::fill(&self.block, f),
+            Access::Never => {
+                let reason = "the host cannot address memory of the compute device; write it there";
+                Err(self.block.shared().unsupported("fill", reason.into()))
+            }
             Access::Mapped(host) => {
                 let address = host.address();
                 self.wait()?;
