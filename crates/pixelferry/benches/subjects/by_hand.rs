@@ -60,7 +60,13 @@ impl ByHand {
             });
             let count = if matches!(kind, PathId::PboOrphan | PathId::HostRoundTrip) { 1 } else { 3 };
             let bytes = width as usize * height as usize * 4;
-            let slots = (0..count).map(|_| Slot::new(&gl, context.get(), kind, bytes)).collect();
+            let slots: Vec<Slot> = (0..count).map(|_| Slot::new(&gl, context.get(), kind, bytes)).collect();
+            // Pages that nobody wrote are all one page of zeros, which the cache holds.
+            for slot in &slots {
+                let written = vec![7_u8; bytes];
+                let from = written.as_ptr().cast_mut().cast();
+                release(queue::enqueue_write_buffer(queue, slot.memory, 1, 0, bytes, from, 0, ptr::null()));
+            }
             let texture = gl.create_named_texture(glow::TEXTURE_2D).expect("texture");
             gl.texture_storage_2d(texture, 1, glow::RGBA8, width as i32, height as i32);
             std::mem::forget(context);
@@ -211,11 +217,16 @@ impl Subject for ByHand {
             }
             _ => {
                 self.wait(slot);
-                if let Some(address) = self.slots[slot].lent.take() {
+                // Mapped memory is given back only where a kernel is about to write it.
+                if self.kernel.is_some()
+                    && let Some(address) = self.slots[slot].lent.take()
+                {
                     self.unmap(slot, address);
                 }
                 self.launch(slot);
-                self.slots[slot].lent = Some(self.map(slot, mem::CL_MAP_READ | mem::CL_MAP_WRITE));
+                if self.slots[slot].lent.is_none() {
+                    self.slots[slot].lent = Some(self.map(slot, mem::CL_MAP_READ | mem::CL_MAP_WRITE));
+                }
                 if matches!(self.kind, PathId::HostVisibleUpload | PathId::PinnedUpload) {
                     self.upload_from(self.slots[slot].pbo);
                     self.fence(slot);

@@ -1,0 +1,235 @@
+//! `cargo bench -p pixelferry --bench gpu [-- --json FILE] [--frames N]`: CUDA to OpenGL on a GPU, each path beside its
+//! floors. Every frame a kernel writes all pixels and OpenGL draws them into a framebuffer of the same size.
+//!
+//! `latency` ends every frame with `glFinish`; `throughput` only every run of frames. Rows are measured in turns, so
+//! that drift hits all alike. One JSON object a line: who, row, size, mode, median_us, p99_us, samples.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+use pixelferry::gl::glow::HasContext as _;
+use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
+use pixelferry::{
+    Arg, ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    LinkOptions, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, Target, cuda,
+};
+use serde::Serialize;
+use std::io::Write as _;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)];
+const WARM_UP: usize = 30;
+/// Frames between two `glFinish` where throughput is measured.
+const RUN: usize = 100;
+
+#[derive(Serialize)]
+struct Row {
+    who: &'static str,
+    row: String,
+    size: &'static str,
+    mode: &'static str,
+    median_us: f64,
+    p99_us: f64,
+    n: usize,
+    samples: Vec<f64>,
+}
+
+/// What both sides of every row use.
+struct Bench {
+    backend: Arc<dyn ComputeBackend>,
+    gl: Rc<GlDisplay>,
+    kernel: Arc<dyn Kernel>,
+    target: OffscreenTarget,
+    width: u32,
+    height: u32,
+}
+
+impl Bench {
+    fn open_link(&self, path: PathId) -> pixelferry::Result<Link> {
+        let policy = Policy { force: Some(path), ..Policy::default() };
+        let display = Rc::clone(&self.gl) as Rc<dyn Display>;
+        Link::open(Arc::clone(&self.backend), display, self.desc(path), LinkOptions { policy })
+    }
+
+    fn desc(&self, path: PathId) -> SurfaceDesc {
+        let in_place = matches!(path, PathId::ExternalInPlace | PathId::HostVisibleInPlace | PathId::PinnedInPlace);
+        let access = if in_place { ImageAccess::Any } else { ImageAccess::Texture };
+        let image = ImageDesc::new(self.width, self.height, PixelFormat::Rgba8);
+        SurfaceDesc::Image(image.with_access(access).with_row_order(RowOrder::BottomUp))
+    }
+
+    fn draw(&self, link: &Link) {
+        self.target.bind().expect("bind");
+        let surface = link.shown().expect("shown").surface();
+        self.gl.draw(surface, Viewport::full(self.width, self.height), DrawOptions::default()).expect("draw");
+    }
+
+    fn launch_alone(&self, memory: &mut dyn ComputeMemory, n: u32) {
+        let extent = Extent::new(self.width, self.height);
+        let target = Target::image(memory, extent, PixelFormat::Rgba8).expect("target");
+        self.backend.launch(self.kernel.as_ref(), target, &[Arg::U32(n)]).expect("launch");
+    }
+
+    fn finish_gl(&self) {
+        // SAFETY: the display's context is current on this thread.
+        unsafe { self.gl.gl().finish() };
+    }
+}
+
+/// One frame, not waited for by OpenGL.
+type Frame<'a> = Box<dyn FnMut(u32) + 'a>;
+
+fn frames<'a>(bench: &'a Bench, links: &'a mut [(PathId, Link)]) -> Vec<(String, Frame<'a>)> {
+    let bytes = bench.width as usize * bench.height as usize * 4;
+    let memory = || bench.backend.allocate(bytes).expect("memory");
+    let still = || {
+        let mut link = bench.open_link(PathId::HostRoundTrip).expect("a link");
+        link.acquire().and_then(|f| f.finish()).expect("a frame");
+        link
+    };
+    let mut rows: Vec<(String, Frame<'a>)> = Vec::new();
+    let mut own = memory();
+    rows.push((
+        "floor: kernel alone".into(),
+        Box::new(move |n| {
+            bench.launch_alone(own.as_mut(), n);
+            bench.backend.finish().expect("finish");
+        }),
+    ));
+    let link = still();
+    rows.push(("floor: draw alone".into(), Box::new(move |_| bench.draw(&link))));
+    let (mut own, link) = (memory(), still());
+    rows.push((
+        "floor: kernel, CPU sync, draw; nothing shared".into(),
+        Box::new(move |n| {
+            bench.launch_alone(own.as_mut(), n);
+            bench.backend.finish().expect("finish");
+            bench.draw(&link);
+        }),
+    ));
+    let (mut own, link) = (memory(), still());
+    rows.push((
+        "floor: kernel and draw unsynchronised".into(),
+        Box::new(move |n| {
+            bench.launch_alone(own.as_mut(), n);
+            bench.draw(&link);
+        }),
+    ));
+    for (path, link) in links {
+        rows.push((
+            path.to_string(),
+            Box::new(move |n| {
+                let mut frame = link.acquire().expect("acquire");
+                frame.launch(bench.kernel.as_ref(), &[Arg::U32(n)]).expect("launch");
+                frame.finish().expect("finish");
+                bench.draw(link);
+            }),
+        ));
+    }
+    rows
+}
+
+fn quantile(samples: &[f64], part: f64) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(((sorted.len().max(1) - 1) as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
+}
+
+fn measure(bench: &Bench, rows: &mut [(String, Frame<'_>)], size: &'static str, count: usize) -> Vec<Row> {
+    let mut latency: Vec<Vec<f64>> = vec![Vec::new(); rows.len()];
+    let mut throughput = latency.clone();
+    let mut n = 0;
+    // Blocks of frames in turns: one frame of each in turn would make every row pay for its neighbour's caches.
+    let blocks = count.div_ceil(RUN);
+    for block in 0..=blocks {
+        for (i, (_, frame)) in rows.iter_mut().enumerate() {
+            for k in 0..if block == 0 { WARM_UP } else { RUN } {
+                let start = Instant::now();
+                n += 1;
+                frame(n);
+                bench.finish_gl();
+                let us = start.elapsed().as_secs_f64() * 1e6;
+                // The first frames of a block still see the row before.
+                if block > 0 && k >= 3 {
+                    latency[i].push(us);
+                }
+            }
+            let start = Instant::now();
+            for _ in 0..RUN {
+                n += 1;
+                frame(n);
+            }
+            bench.backend.finish().expect("finish");
+            bench.finish_gl();
+            if block > 0 {
+                throughput[i].push(start.elapsed().as_secs_f64() * 1e6 / RUN as f64);
+            }
+        }
+    }
+    let modes = [("latency", latency), ("throughput", throughput)];
+    let row = |mode, name: &String, samples: Vec<f64>| Row {
+        who: "pixelferry",
+        row: name.clone(),
+        size,
+        mode,
+        median_us: quantile(&samples, 0.5),
+        p99_us: quantile(&samples, 0.99),
+        n: samples.len(),
+        samples,
+    };
+    let mut out = Vec::new();
+    for (mode, all) in modes {
+        out.extend(rows.iter().zip(all).map(|((name, _), samples)| row(mode, name, samples)));
+    }
+    out
+}
+
+fn source() -> KernelSource {
+    KernelSource::new("ramp").cuda_cpp(
+        "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+           int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+           if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
+         }",
+    )
+}
+
+fn argument(name: &str) -> Option<String> {
+    let all: Vec<String> = std::env::args().collect();
+    all.iter().position(|a| a == name).and_then(|i| all.get(i + 1).cloned())
+}
+
+fn main() {
+    let backend: Arc<dyn ComputeBackend> = match cuda::CudaBackend::open_best() {
+        Ok(backend) => Arc::new(backend),
+        Err(e) => return println!("SKIPPED: {e}"),
+    };
+    let gl = GlDisplay::headless(HeadlessOptions::default()).expect("the benchmark needs OpenGL");
+    println!("{} -> {}\n{}", backend.device(), gl.device(), gl.device().driver);
+    let count = argument("--frames").and_then(|n| n.parse().ok()).unwrap_or(300);
+    let mut file = argument("--json").map(|path| std::fs::File::create(path).expect("a file to write to"));
+    println!("{:<6} {:<11} {:<48} {:>10} {:>10} {:>5}", "size", "mode", "row", "median us", "p99 us", "n");
+    for (size, width, height) in SIZES {
+        let kernel = backend.build(&source()).expect("kernel");
+        let target = gl.create_offscreen_target(width, height).expect("target");
+        let bench = Bench { backend: Arc::clone(&backend), gl: Rc::clone(&gl), kernel, target, width, height };
+        let mut links = Vec::new();
+        for path in PathId::ALL {
+            match bench.open_link(path) {
+                Ok(link) => links.push((path, link)),
+                Err(e) => println!("SKIPPED {path}: {e}"),
+            }
+        }
+        let mut rows = frames(&bench, &mut links);
+        for row in measure(&bench, &mut rows, size, count) {
+            println!(
+                "{:<6} {:<11} {:<48} {:>10.1} {:>10.1} {:>5}",
+                row.size, row.mode, row.row, row.median_us, row.p99_us, row.n
+            );
+            if let Some(file) = &mut file {
+                let line = serde_json::to_string(&row).expect("a line");
+                writeln!(file, "{line}").expect("samples written");
+            }
+        }
+    }
+}
