@@ -5,7 +5,7 @@
 
 mod common;
 
-use gl_display::{GlDisplay, HeadlessOptions};
+use common::opengl::with_both;
 use interop_core::conformance::{CASES, Context, Failure, Outcome, Row, Table};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, KernelSource, Language, PathId,
@@ -15,34 +15,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Backend and display, on a thread of its own because a context stays on its thread.
-fn with_both(f: impl FnOnce(cuda_backend::CudaBackend, Rc<dyn Display>) + Send + 'static) {
-    let Some(backend) = common::gpu() else { return };
-    match GlDisplay::headless(HeadlessOptions::default()) {
-        Ok(display) => {
-            println!("{:?}", display.device());
-            if display.device().software {
-                println!("SKIPPED: OpenGL is drawn by the CPU here: {}", display.device());
-                return;
-            }
-            f(backend, display);
-        }
-        Err(e) => println!("SKIPPED: no OpenGL: {e}"),
-    }
-}
-
 /// All paths, or those whose names `PIXELFERRY_PATHS` lists.
 #[test]
 fn the_conformance_suite() {
     with_both(|backend, display| {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
+        let display: Rc<dyn Display> = display;
         let wanted = std::env::var("PIXELFERRY_PATHS").ok();
         let wanted = |path: PathId| wanted.as_ref().is_none_or(|list| list.split(',').any(|p| p == path.to_string()));
         let mut rows = Vec::new();
         for path in PathId::ALL.into_iter().filter(|p| wanted(*p)) {
             for case in CASES {
                 let start = Instant::now();
-                let outcome = match (case.run)(&Context { backend: &backend, display: &display, path }) {
+                let outcome = match (case.run)(&Context { backend: &backend, display: &display, path, frames_late: 0 }) {
                     Ok(()) => Outcome::Pass,
                     Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
                     Err(Failure::Failed(reason)) => Outcome::Fail(reason),

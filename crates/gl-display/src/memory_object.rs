@@ -7,11 +7,15 @@ use std::num::NonZeroU32;
 
 type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
 type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
+type Parameter = unsafe extern "system" fn(memory: u32, parameter: u32, values: *const i32);
 type ImportFd = unsafe extern "system" fn(memory: u32, bytes: u64, handle_type: u32, fd: c_int);
 type BufferStorage = unsafe extern "system" fn(target: u32, bytes: isize, memory: u32, offset: u64);
 
 /// `HANDLE_TYPE_OPAQUE_FD_EXT`.
 const HANDLE_TYPE_OPAQUE_FD_EXT: u32 = 0x9586;
+
+/// `DEDICATED_MEMORY_OBJECT_EXT`.
+const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
 
 /// Name of a memory object, which glow does not know.
 #[derive(Clone, Copy)]
@@ -22,6 +26,7 @@ pub(crate) struct MemoryObject(NonZeroU32);
 pub(crate) struct MemoryObjectFns {
     create: Create,
     delete: Delete,
+    parameter: Parameter,
     import_fd: ImportFd,
     buffer_storage: BufferStorage,
 }
@@ -34,6 +39,7 @@ impl MemoryObjectFns {
     pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
         let create = load(c"glCreateMemoryObjectsEXT");
         let delete = load(c"glDeleteMemoryObjectsEXT");
+        let parameter = load(c"glMemoryObjectParameterivEXT");
         let import = load(c"glImportMemoryFdEXT");
         let storage = load(c"glBufferStorageMemEXT");
         // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
@@ -42,6 +48,7 @@ impl MemoryObjectFns {
             Some(Self {
                 create: std::mem::transmute::<*const c_void, Option<Create>>(create)?,
                 delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
+                parameter: std::mem::transmute::<*const c_void, Option<Parameter>>(parameter)?,
                 import_fd: std::mem::transmute::<*const c_void, Option<ImportFd>>(import)?,
                 buffer_storage: std::mem::transmute::<*const c_void, Option<BufferStorage>>(storage)?,
             })
@@ -67,6 +74,16 @@ impl MemoryObjectFns {
         let name = memory.0.get();
         // SAFETY: the caller's promise; one name is read.
         unsafe { (self.delete)(1, &raw const name) }
+    }
+
+    /// `glMemoryObjectParameterivEXT`: the memory will be that of one buffer alone.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_memory_object`; `memory` is of it and has no memory yet.
+    pub(crate) unsafe fn set_dedicated(&self, memory: MemoryObject) {
+        let yes = 1;
+        // SAFETY: the caller's promise; the parameter is one integer.
+        unsafe { (self.parameter)(memory.0.get(), DEDICATED_MEMORY_OBJECT_EXT, &raw const yes) }
     }
 
     /// `glImportMemoryFdEXT` of an opaque descriptor. Without an error it is the driver's from then on.

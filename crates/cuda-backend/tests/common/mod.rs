@@ -1,5 +1,8 @@
 //! What the tests on a GPU share.
 
+#[allow(dead_code)] // not every test file uses it
+pub mod opengl;
+
 use cuda_backend::CudaBackend;
 use interop_core::pattern::Pattern;
 use interop_core::{ComputeBackend, ComputeMemory, Target, View};
