@@ -4,7 +4,7 @@ use crate::compute::ComputeBackend;
 use crate::display::Part;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
-use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath};
 use crate::pattern::Pattern;
 use crate::surface::SurfaceDesc;
 use std::fmt;
@@ -36,8 +36,9 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Frames compared for one proof: the second finds a path that only ever shows its first frame.
-pub const FRAMES: u32 = 2;
+/// Frames compared for one proof: one for each slot of the longest ring, whose memory may be wrong in one slot alone. The
+/// second also finds a path that only ever shows its first frame.
+pub const FRAMES: u32 = RING_SLOTS as u32;
 
 /// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands that make up as much.
 const COMPARED_BYTES: usize = 8 << 20;
