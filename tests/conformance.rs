@@ -13,18 +13,27 @@ fn displays() -> Vec<Headless> {
     gl.into_iter().chain([Headless::Memory(MemoryDisplay::new())]).collect()
 }
 
-/// Runs, prints and judges; returns the rows.
-fn check(backend: &Arc<dyn ComputeBackend>) -> Vec<Row> {
+/// Runs in latency mode and pipelined, prints and judges.
+fn check(backend: &Arc<dyn ComputeBackend>) {
     let mut all = Vec::new();
     for display in displays() {
-        all.extend(run(backend, &display.display()));
+        all.extend(run(backend, &display.display(), 0));
     }
-    let table = Table(&all);
+    judge(&all);
+    let mut late = Vec::new();
+    for display in displays() {
+        late.extend(run(backend, &display.display(), 3));
+    }
+    println!("\nPipelined, 3 frames late:");
+    judge(&late);
+}
+
+fn judge(all: &[Row]) {
+    let table = Table(all);
     println!("{table}");
     let (passed, failed, _) = table.counts();
     assert_eq!(failed, 0, "see the table");
     assert!(passed > 0, "nothing ran");
-    all
 }
 
 #[test]

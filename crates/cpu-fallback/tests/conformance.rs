@@ -11,7 +11,7 @@ fn the_cpu_and_plain_memory_pass_every_case_on_every_path() {
     for options in [CpuOptions::default(), CpuOptions::default().with_threads(3).with_serial_items(0)] {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::with_options(&options).unwrap());
         let display: Rc<dyn Display> = MemoryDisplay::new();
-        let rows = run(&backend, &display);
+        let rows = run(&backend, &display, 0);
         println!("{}", Table(&rows));
         assert!(rows.iter().any(|row| row.outcome == Outcome::Pass), "nothing ran");
         assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");

@@ -1,5 +1,6 @@
 //! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers.
 
+use crate::ffi::event::Event;
 use crate::ffi::graphics::Resource;
 use crate::ffi::host_memory::{Pinned, Registered};
 use crate::ffi::shared_memory::SharedBlock;
@@ -24,6 +25,9 @@ pub enum Store {
 pub struct CudaMemory {
     // Before the session, whose stream the drops wait for.
     pub store: Store,
+    /// Where the turn that was submitted last ends in the stream.
+    end_of_turn: Option<Event>,
+    submitted: bool,
     /// Pinned memory for `view` and `fill`, kept from call to call.
     staging: Option<(Pinned, usize)>,
     len: usize,
@@ -37,7 +41,7 @@ pub fn not_acquired(operation: &'static str) -> Error {
 
 impl CudaMemory {
     pub fn new(session: &Arc<Session>, store: Store, len: usize) -> Self {
-        Self { store, staging: None, len, session: session.clone() }
+        Self { store, end_of_turn: None, submitted: false, staging: None, len, session: session.clone() }
     }
 
     /// All bytes as kernels see them now.
@@ -142,7 +146,26 @@ impl ComputeMemory for CudaMemory {
         self.resource().map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r])).map_err(session.failed())
     }
 
+    fn submit(&mut self) -> Result<()> {
+        if self.resource().is_some() {
+            // Its release orders GL after the stream without the host.
+            return Ok(());
+        }
+        let event = match &self.end_of_turn {
+            Some(event) => event,
+            None => self.end_of_turn.insert(Event::new(&self.session.queue).map_err(self.session.failed())?),
+        };
+        event.record().map_err(self.session.failed())?;
+        self.submitted = true;
+        Ok(())
+    }
+
     fn release(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.submitted)
+            && let Some(event) = &self.end_of_turn
+        {
+            return event.synchronize().map_err(self.session.failed());
+        }
         let session = self.session.clone();
         match self.resource() {
             // Unmapping orders GL's later work after the stream's; the host need not wait.

@@ -61,6 +61,7 @@ pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, l
             return Err(e);
         }
         path.finish()?;
+        path.flush()?;
         let rows = Rows::of(layout.desc())?;
         for band in rows.bands() {
             let shown = path.surface_mut().read_back(&rows.part(&band))?;

@@ -19,6 +19,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)];
+/// Paths that can be late, and by how many frames.
+const PIPELINED: [(PathId, usize); 7] = [
+    (PathId::ExternalInPlace, 1),
+    (PathId::ExternalInPlace, 2),
+    (PathId::ExternalInPlace, 4),
+    (PathId::ExternalInPlace, 8),
+    (PathId::ExternalInPlace, 16),
+    (PathId::ExternalUpload, 2),
+    (PathId::ExternalUpload, 8),
+];
 const WARM_UP: usize = 30;
 /// Frames between two `glFinish` where throughput is measured.
 const RUN: usize = 100;
@@ -46,8 +56,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn open_link(&self, path: PathId) -> pixelferry::Result<Link> {
-        let policy = Policy { force: Some(path), ..Policy::default() };
+    fn open_link(&self, path: PathId, frames_late: usize) -> pixelferry::Result<Link> {
+        let policy = Policy { force: Some(path), frames_late, ..Policy::default() };
         let display = Rc::clone(&self.gl) as Rc<dyn Display>;
         Link::open(Arc::clone(&self.backend), display, self.desc(path), LinkOptions { policy })
     }
@@ -80,11 +90,11 @@ impl Bench {
 /// One frame, not waited for by OpenGL.
 type Frame<'a> = Box<dyn FnMut(u32) + 'a>;
 
-fn frames<'a>(bench: &'a Bench, links: &'a mut [(PathId, Link)]) -> Vec<(String, Frame<'a>)> {
+fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String, Frame<'a>)> {
     let bytes = bench.width as usize * bench.height as usize * 4;
     let memory = || bench.backend.allocate(bytes).expect("memory");
     let still = || {
-        let mut link = bench.open_link(PathId::HostRoundTrip).expect("a link");
+        let mut link = bench.open_link(PathId::HostRoundTrip, 0).expect("a link");
         link.acquire().and_then(|f| f.finish()).expect("a frame");
         link
     };
@@ -116,9 +126,9 @@ fn frames<'a>(bench: &'a Bench, links: &'a mut [(PathId, Link)]) -> Vec<(String,
             bench.draw(&link);
         }),
     ));
-    for (path, link) in links {
+    for (name, link) in links {
         rows.push((
-            path.to_string(),
+            name.clone(),
             Box::new(move |n| {
                 let mut frame = link.acquire().expect("acquire");
                 frame.launch(bench.kernel.as_ref(), &[Arg::U32(n)]).expect("launch");
@@ -215,9 +225,15 @@ fn main() {
         let bench = Bench { backend: Arc::clone(&backend), gl: Rc::clone(&gl), kernel, target, width, height };
         let mut links = Vec::new();
         for path in PathId::ALL {
-            match bench.open_link(path) {
-                Ok(link) => links.push((path, link)),
+            match bench.open_link(path, 0) {
+                Ok(link) => links.push((path.to_string(), link)),
                 Err(e) => println!("SKIPPED {path}: {e}"),
+            }
+        }
+        for (path, frames_late) in PIPELINED {
+            match bench.open_link(path, frames_late) {
+                Ok(link) => links.push((format!("{path}, {frames_late} frames late"), link)),
+                Err(e) => println!("SKIPPED {path}, pipelined: {e}"),
             }
         }
         let mut rows = frames(&bench, &mut links);

@@ -74,6 +74,10 @@ table! {
         cuStreamCreateWithPriority(*mut cu::CUstream, c_uint, c_int);
         cuStreamDestroy_v2(cu::CUstream);
         cuStreamSynchronize(cu::CUstream);
+        cuEventCreate(*mut cu::CUevent, c_uint);
+        cuEventDestroy_v2(cu::CUevent);
+        cuEventRecord(cu::CUevent, cu::CUstream);
+        cuEventSynchronize(cu::CUevent);
         cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);
         cuMemFree_v2(cu::CUdeviceptr);
         cuMemHostAlloc(*mut *mut c_void, usize, c_uint);

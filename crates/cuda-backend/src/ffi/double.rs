@@ -129,6 +129,10 @@ double! {
         put(stream, handle(s.make("stream")));
     cuStreamDestroy_v2(stream: cu::CUstream) |s| s.end("stream", stream.addr() as u64);
     cuStreamSynchronize(stream: cu::CUstream) |_s| 0;
+    cuEventCreate(event: *mut cu::CUevent, flags: c_uint) |s| put(event, handle(s.make("event")));
+    cuEventDestroy_v2(event: cu::CUevent) |s| s.end("event", event.addr() as u64);
+    cuEventRecord(event: cu::CUevent, stream: cu::CUstream) |_s| 0;
+    cuEventSynchronize(event: cu::CUevent) |_s| 0;
     cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));
     cuMemFree_v2(address: u64) |s| s.free("memory", address);
     cuMemHostAlloc(address: *mut *mut c_void, len: usize, flags: c_uint) |s|

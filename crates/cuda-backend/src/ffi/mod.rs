@@ -9,6 +9,7 @@ pub mod copy;
 pub mod device_memory;
 #[cfg(test)]
 pub mod double;
+pub mod event;
 pub mod graphics;
 pub mod host_memory;
 pub mod module;

@@ -121,8 +121,14 @@ pub trait ComputeMemory {
         Ok(())
     }
 
-    /// Ends the compute side's turn with imported memory: waits for the work queued so far and makes it visible to
-    /// the memory's other owner.
+    /// Marks the end of the compute side's turn in the queue without waiting: the next [`ComputeMemory::release`]
+    /// waits for the work up to here only, not for what is queued later.
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends the compute side's turn with imported memory: waits for the work queued so far (or up to
+    /// [`ComputeMemory::submit`]) and makes it visible to the memory's other owner.
     fn release(&mut self) -> Result<()>;
 
     /// For the backend to find its own type again.

@@ -21,6 +21,7 @@ pub static CASES: &[Case] = &[
     Case { name: "images as textures", run: textures },
     Case { name: "buffers", run: buffers },
     Case { name: "many frames round the ring", run: ring },
+    Case { name: "the right frame, late or not", run: late },
     Case { name: "regions leave the rest", run: regions },
     Case { name: "first frame is a region", run: first_region },
     Case { name: "byte ranges leave the rest", run: byte_ranges },
@@ -85,6 +86,28 @@ fn ring(context: &Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is shown is the frame finished `frames_late` frames before, the first at once, and all after a flush.
+fn late(context: &Context<'_>) -> Result<(), Failure> {
+    let desc = SurfaceDesc::Image(any(40, 10, PixelFormat::Rgba8));
+    let mut link = context.open(desc)?;
+    let late = link.frames_late();
+    let view = tight(&desc)?;
+    let bytes = |nonce| {
+        let mut bytes = vec![0; view.payload_len()];
+        Pattern::for_view(&view, nonce).write(&view, &mut bytes);
+        bytes
+    };
+    for n in 0..40_u32 {
+        let mut frame = link.acquire()?;
+        context.backend.write_pattern(frame.target()?, &Pattern::for_view(&view, 100 + n))?;
+        frame.finish()?;
+        let shown = n.saturating_sub(late as u32);
+        same_bytes(&format!("frame {n}, {late} late"), &bytes(100 + shown), &link.read_back()?)?;
+    }
+    link.flush()?;
+    same_bytes("after a flush", &bytes(139), &link.read_back()?)
+}
+
 /// Copies tight `part` pixels into the tight rows of a whole image.
 fn paste(whole: &mut [u8], extent: Extent, region: Region, part: &[u8], bpp: usize) {
     let row_len = region.width as usize * bpp;
@@ -106,6 +129,7 @@ fn region_frame(
     let mut frame = link.acquire_region(region)?;
     context.backend.write_pattern(frame.target()?, &pattern)?;
     frame.finish()?;
+    link.flush()?;
     let mut bytes = vec![0; view.payload_len()];
     pattern.write(&view, &mut bytes);
     Ok(bytes)
@@ -153,6 +177,7 @@ fn byte_ranges(context: &Context<'_>) -> Result<(), Failure> {
         let mut frame = link.acquire_bytes(range.clone())?;
         frame.write(&bytes)?;
         frame.finish()?;
+        link.flush()?;
         expected[range.clone()].copy_from_slice(&bytes);
         same_bytes(&format!("bytes {range:?}"), &expected, &link.read_back()?)?;
     }
@@ -167,6 +192,7 @@ fn host_pixels(context: &Context<'_>) -> Result<(), Failure> {
         let mut frame = link.acquire()?;
         frame.write(&expected)?;
         frame.finish()?;
+        link.flush()?;
         same_bytes("whole frame", &expected, &link.read_back()?)?;
         let region = Region::new(4, 2, 9, 7);
         let part: Vec<u8> = (0..9 * 7 * 2).map(|i| (200 - i) as u8).collect();
@@ -176,6 +202,7 @@ fn host_pixels(context: &Context<'_>) -> Result<(), Failure> {
         }
         frame.write(&part)?;
         frame.finish()?;
+        link.flush()?;
         paste(&mut expected, image.extent, region, &part, 2);
         same_bytes("region", &expected, &link.read_back()?)?;
     }

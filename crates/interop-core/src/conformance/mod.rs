@@ -44,16 +44,19 @@ pub struct Context<'a> {
     pub display: &'a Rc<dyn Display>,
     /// The path.
     pub path: PathId,
+    /// See [`Policy::frames_late`].
+    pub frames_late: usize,
 }
 
 impl Context<'_> {
     /// Opens a link by this very path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
-        let pairing = Pairing { backend: self.backend, display: self.display, desc: &desc };
+        let frames_late = self.frames_late;
+        let pairing = Pairing { backend: self.backend, display: self.display, desc: &desc, frames_late };
         if let Support::No(reason) = spec(self.path).offer(&pairing) {
             return Err(Failure::Skipped(reason));
         }
-        let policy = Policy { force: Some(self.path), ..Policy::default() };
+        let policy = Policy { force: Some(self.path), frames_late, ..Policy::default() };
         let options = LinkOptions { policy };
         Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
     }
@@ -66,6 +69,7 @@ impl Context<'_> {
         let pattern = Pattern::for_view(&view, nonce);
         self.backend.write_pattern(frame.target()?, &pattern)?;
         frame.finish()?;
+        link.flush()?;
         let mut bytes = vec![0; view.payload_len()];
         pattern.write(&view, &mut bytes);
         Ok(bytes)
@@ -96,12 +100,12 @@ pub fn same_bytes(what: &str, expected: &[u8], shown: &[u8]) -> Result<(), Failu
     }
 }
 
-/// Runs every case on every path between the two.
-pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> Vec<Row> {
+/// Runs every case on every path between the two, in latency mode (0 frames late) or pipelined.
+pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, frames_late: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for path in PathId::ALL {
         for case in CASES {
-            let outcome = match (case.run)(&Context { backend, display, path }) {
+            let outcome = match (case.run)(&Context { backend, display, path, frames_late }) {
                 Ok(()) => Outcome::Pass,
                 Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
                 Err(Failure::Failed(reason)) => Outcome::Fail(reason),

@@ -87,6 +87,16 @@ impl Link {
         &self.report
     }
 
+    /// How many frames the one shown is behind the one finished last (see [`Policy::frames_late`]).
+    pub fn frames_late(&self) -> usize {
+        self.path.frames_late()
+    }
+
+    /// Shows the frame finished last, waiting for it; does something only in pipelined mode.
+    pub fn flush(&mut self) -> Result<()> {
+        self.path.flush()
+    }
+
     /// Starts a frame that replaces the whole surface. Waits until the display has left the memory it gets.
     pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
         self.begin(self.layout.full())

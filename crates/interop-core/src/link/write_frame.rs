@@ -92,10 +92,11 @@ impl<'a> WriteFrame<'a> {
     /// Hands over without counting as a frame of the user's.
     pub(super) fn hand_over(mut self) -> Result<()> {
         self.open = false;
-        self.link.path.finish()
+        self.link.path.finish()?;
+        self.link.path.flush()
     }
 
-    /// Waits for the compute side and hands the frame to the display.
+    /// Hands the frame to the display; in latency mode waits for the compute side where the path needs it.
     ///
     /// # Errors
     /// What the backend or display reported; the frame before stays on show.

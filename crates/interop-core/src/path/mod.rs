@@ -3,6 +3,12 @@
 //! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::offer`] looks only at
 //! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
 //! [`crate::verify`] to find out.
+//!
+//! # The age of a frame
+//! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
+//! [`frames_late`](SharingPath::frames_late) frames before: the host waits for that older frame only, which is long
+//! done, so neither device waits for the other, and a GPU that must switch between a compute and a graphics context
+//! switches once for several frames. The very first frame is shown at once, so that there is always one.
 
 mod direct;
 mod host_round_trip;
@@ -40,6 +46,8 @@ pub struct Pairing<'a> {
     pub display: &'a Rc<dyn Display>,
     /// What is shown.
     pub desc: &'a SurfaceDesc,
+    /// See [`crate::Policy::frames_late`].
+    pub frames_late: usize,
 }
 
 impl Pairing<'_> {
@@ -64,6 +72,16 @@ pub trait SharingPath {
 
     /// Waits for the compute side and hands the frame to the display. After an error the frame before is still shown.
     fn finish(&mut self) -> Result<()>;
+
+    /// Shows every frame finished so far; does something only in pipelined mode.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// How many frames the one shown is behind the one finished last, once the pipeline is full.
+    fn frames_late(&self) -> usize {
+        0
+    }
 
     /// Gives the frame up; the one before stays.
     fn cancel(&mut self);

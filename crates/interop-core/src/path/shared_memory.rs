@@ -11,6 +11,7 @@ use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::{Error, Result};
 use crate::host_block::HostBlock;
 use crate::view::View;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One block; `memory` goes first because it lies inside `staging`.
@@ -48,6 +49,11 @@ pub struct SharedMemory {
     reading: Reading,
     whole: View,
     current: Option<(usize, Crossing)>,
+    /// Frames that are finished but not handed over yet, oldest first.
+    in_flight: VecDeque<(usize, Crossing)>,
+    frames_late: usize,
+    /// A frame was handed over.
+    begun: bool,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
     next: usize,
@@ -61,7 +67,9 @@ impl SharedMemory {
             Reading::InPlace => pairing.display.create_in_place_surface(pairing.desc)?,
             Reading::Upload => pairing.display.create_surface(pairing.desc)?,
         };
-        let ring = (0..RING_SLOTS).map(|_| Slot::open(pairing, owner, bytes)).collect::<Result<Vec<_>>>()?;
+        // As many frames on their way to the display as on their way from the kernels.
+        let slots = RING_SLOTS.max(2 * pairing.frames_late + 2);
+        let ring = (0..slots).map(|_| Slot::open(pairing, owner, bytes)).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             backend: Arc::clone(pairing.backend),
             whole: layout.whole()?,
@@ -70,22 +78,58 @@ impl SharedMemory {
             ring,
             reading,
             current: None,
+            in_flight: VecDeque::new(),
+            frames_late: pairing.frames_late,
+            begun: false,
             shown: None,
             next: 0,
         })
     }
 
-    /// A part written in place needs the rest of the frame around it: that of the frame shown now, as the display
-    /// left it.
+    /// A part written in place needs the rest of the frame around it: that of the frame finished last, as the display
+    /// left it where it has had it.
     fn copy_forward(&mut self, to: usize) -> Result<()> {
-        let Some(from) = self.shown else { return Ok(()) };
+        let newest = self.in_flight.back().map(|(slot, _)| *slot);
+        let Some(from) = newest.or(self.shown) else { return Ok(()) };
         let [from, to] = self
             .ring
             .get_disjoint_mut([from, to])
             .map_err(|_| Error::invalid("acquire", "the ring has no slot that is not shown"))?;
-        from.staging.fence()?;
-        from.staging.wait()?;
+        if newest.is_none() {
+            from.staging.fence()?;
+            from.staging.wait()?;
+        }
         self.backend.copy(from.memory.as_ref(), to.memory.as_mut(), self.whole.span())
+    }
+
+    /// Waits for the kernels of one frame and lets the display have it.
+    fn hand_over(&mut self, index: usize, crossing: &Crossing) -> Result<()> {
+        let slot = &mut self.ring[index];
+        slot.memory.release()?;
+        match self.reading {
+            Reading::Upload => {
+                self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
+                slot.staging.fence()?;
+            }
+            Reading::InPlace => {
+                self.surface.read_in_place(slot.staging.as_ref(), &self.whole)?;
+                // Every draw of the frame before has been submitted by now: its slot is free when they are done.
+                if let Some(before) = self.shown.replace(index) {
+                    self.ring[before].staging.fence()?;
+                }
+            }
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    /// Hands over frames until at most `left` are on their way.
+    fn drain(&mut self, left: usize) -> Result<()> {
+        while self.in_flight.len() > left {
+            let Some((index, crossing)) = self.in_flight.pop_front() else { break };
+            self.hand_over(index, &crossing)?;
+        }
+        Ok(())
     }
 }
 
@@ -136,23 +180,23 @@ impl SharingPath for SharedMemory {
 
     fn finish(&mut self) -> Result<()> {
         let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
-        let slot = &mut self.ring[index];
-        slot.memory.release()?;
-        match self.reading {
-            Reading::Upload => {
-                self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
-                slot.staging.fence()?;
-            }
-            Reading::InPlace => {
-                self.surface.read_in_place(slot.staging.as_ref(), &self.whole)?;
-                // Every draw of the frame before has been submitted by now: its slot is free when they are done.
-                if let Some(before) = self.shown.replace(index) {
-                    self.ring[before].staging.fence()?;
-                }
-            }
+        if self.frames_late == 0 {
+            self.hand_over(index, &crossing)?;
+            self.next = (index + 1) % self.ring.len();
+            return Ok(());
         }
+        self.ring[index].memory.submit()?;
+        self.in_flight.push_back((index, crossing));
         self.next = (index + 1) % self.ring.len();
-        Ok(())
+        self.drain(if self.begun { self.frames_late } else { 0 })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.drain(0)
+    }
+
+    fn frames_late(&self) -> usize {
+        self.frames_late
     }
 
     fn cancel(&mut self) {

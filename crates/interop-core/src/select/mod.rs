@@ -15,13 +15,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tracing::{debug, info, warn};
 
-/// How to choose.
+/// Largest [`Policy::frames_late`]. Each frame late costs the memory of two.
+pub const MAX_FRAMES_LATE: usize = 16;
+
+/// How to choose, and how to run what was chosen.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// Take this path or fail; the error names the alternatives.
     pub force: Option<PathId>,
     /// Try this path before all others.
     pub prefer: Option<PathId>,
+    /// Pipelined mode: show the frame that was finished so many frames ago, so that compute, display and the switch
+    /// between them overlap (see [`crate::path`]). 0 is latency mode: what was finished last is shown. At most
+    /// [`MAX_FRAMES_LATE`]; paths that hand over within `finish` show the last frame whatever is asked.
+    pub frames_late: usize,
     /// Try every path that is offered, not only as far as the first that works. Slower; for reports.
     pub probe_all: bool,
 }
@@ -46,7 +53,7 @@ pub fn open_path(
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
-    let pairing = Pairing { backend, display, desc };
+    let pairing = Pairing { backend, display, desc, frames_late: policy.frames_late };
     let (report, chosen) = try_paths(&pairing, policy)?;
     match chosen {
         Some((id, path)) => {
@@ -65,11 +72,15 @@ pub fn probe(
     policy: &Policy,
 ) -> Result<ProbeReport> {
     let policy = Policy { probe_all: true, ..policy.clone() };
-    Ok(try_paths(&Pairing { backend, display, desc }, &policy)?.0)
+    Ok(try_paths(&Pairing { backend, display, desc, frames_late: policy.frames_late }, &policy)?.0)
 }
 
 fn try_paths(pairing: &Pairing<'_>, policy: &Policy) -> Result<(ProbeReport, Option<(PathId, OpenedPath)>)> {
     let (compute, display) = (pairing.backend.device(), pairing.display.device());
+    if policy.frames_late > MAX_FRAMES_LATE {
+        let problem = format!("frames_late is {}; give at most {MAX_FRAMES_LATE}", policy.frames_late);
+        return Err(Error::invalid("open", problem));
+    }
     pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
     let mut rank = rank::by_memory_kind(compute.memory, display.memory);
     if let Some(preferred) = policy.prefer {

@@ -1,0 +1,49 @@
+//! A mark in the stream that the host can wait for.
+
+use super::api::call;
+use super::{Failure, Queue};
+use cudarc::driver::sys as cu;
+use std::ptr;
+use std::sync::Arc;
+
+/// `CU_EVENT_DISABLE_TIMING`: cheaper, and nobody asks for the time.
+const DISABLE_TIMING: u32 = 2;
+
+/// One mark; recording it again moves it.
+pub struct Event {
+    raw: cu::CUevent,
+    queue: Arc<Queue>,
+}
+
+impl Event {
+    pub fn new(queue: &Arc<Queue>) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes the handle where it is told; the context is current.
+        unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, DISABLE_TIMING)) }?;
+        Ok(Self { raw, queue: queue.clone() })
+    }
+
+    /// After all work queued so far.
+    pub fn record(&self) -> Result<(), Failure> {
+        let _current = self.queue.enter()?;
+        // SAFETY: event and stream are live and of the current context.
+        unsafe { call!(self.queue.api().driver, cuEventRecord(self.raw, self.queue.raw())) }
+    }
+
+    /// Waits for the work before the mark. Reports what failed in it.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        let _current = self.queue.enter()?;
+        // SAFETY: the event is live and of the current context.
+        unsafe { call!(self.queue.api().driver, cuEventSynchronize(self.raw)) }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // Without the context a destroy could not reach the event; the primary context takes its events with it.
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: made once, destroyed once; the driver lets go of it when the mark has been passed.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuEventDestroy_v2(self.raw)) });
+    }
+}
