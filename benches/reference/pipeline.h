@@ -1,5 +1,5 @@
 // The rows that keep several frames in flight, so that the GPU changes between compute and graphics once per group of
-// frames and not once per frame. None of them waits for the newest group.
+// frames and not once per frame.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 #include "simple_rows.h"
 
 // Frames move in groups of `group`; the ring holds `groups` groups; group g is drawn once group g + `late` has been
-// handed to the GPU.
+// handed to the GPU. One group that is the whole ring, drawn 0 late, is the quickest.
 struct Plan {
     Kind kind = Kind::TextureBuffer;
     bool registered = false;  // textures mapped and unmapped a group at a time; `kind` is then of no account
