@@ -27,7 +27,8 @@ fn the_conformance_suite() {
         for path in PathId::ALL.into_iter().filter(|p| wanted(*p)) {
             for case in CASES {
                 let start = Instant::now();
-                let outcome = match (case.run)(&Context { backend: &backend, display: &display, path, frames_late: 0 }) {
+                let outcome = match (case.run)(&Context { backend: &backend, display: &display, path, frames_late: 0 })
+                {
                     Ok(()) => Outcome::Pass,
                     Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
                     Err(Failure::Failed(reason)) => Outcome::Fail(reason),

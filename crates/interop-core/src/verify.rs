@@ -36,9 +36,9 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Frames compared for one proof: one for each slot of the longest ring, whose memory may be wrong in one slot alone. The
-/// second also finds a path that only ever shows its first frame.
-pub const FRAMES: u32 = RING_SLOTS as u32;
+/// Frames compared for one proof, at least: one for each slot of a ring, whose memory may be wrong in one slot alone.
+/// The second also finds a path that only ever shows its first frame.
+pub const FRAMES: usize = RING_SLOTS;
 
 /// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands that make up as much.
 const COMPARED_BYTES: usize = 8 << 20;
@@ -46,13 +46,13 @@ const COMPARED_BYTES: usize = 8 << 20;
 /// Bands are spread evenly and include the first and the last row.
 const BANDS: usize = 32;
 
-/// Writes [`FRAMES`] patterns with new nonces and compares what the display shows of them. Leaves the last pattern in
+/// Writes patterns with new nonces and compares what the display shows of them. Leaves the last pattern in
 /// the surface.
 ///
 /// # Errors
 /// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
-    for frame in 0..FRAMES {
+    for frame in 0..FRAMES.max(path.slots()) as u32 {
         let pattern = Pattern::for_view(&layout.whole()?, next_nonce());
         path.begin(&layout.full())?;
         let written = path.target().and_then(|target| backend.write_pattern(target, &pattern));

@@ -189,6 +189,10 @@ impl Link {
 
     pub(crate) fn finish_frame(&mut self) -> Result<()> {
         self.path.finish()?;
+        if !self.finished {
+            // Until the pipeline is full, verification's pictures would come out of it.
+            self.path.flush()?;
+        }
         self.finished = true;
         self.retired = None;
         Ok(())

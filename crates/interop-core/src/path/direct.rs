@@ -108,6 +108,10 @@ impl SharingPath for Direct {
         Ok(())
     }
 
+    fn slots(&self) -> usize {
+        self.ring.len()
+    }
+
     fn cancel(&mut self) {
         if self.current.take().is_none() {
             return;

@@ -83,6 +83,11 @@ pub trait SharingPath {
         0
     }
 
+    /// Pieces of memory that take turns.
+    fn slots(&self) -> usize {
+        1
+    }
+
     /// Gives the frame up; the one before stays.
     fn cancel(&mut self);
 

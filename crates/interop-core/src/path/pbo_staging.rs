@@ -80,6 +80,10 @@ impl SharingPath for PboStaging {
         Ok(())
     }
 
+    fn slots(&self) -> usize {
+        self.ring.len()
+    }
+
     fn cancel(&mut self) {
         self.current = None;
     }

@@ -52,8 +52,6 @@ pub struct SharedMemory {
     /// Frames that are finished but not handed over yet, oldest first.
     in_flight: VecDeque<(usize, Crossing)>,
     frames_late: usize,
-    /// A frame was handed over.
-    begun: bool,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
     next: usize,
@@ -80,7 +78,6 @@ impl SharedMemory {
             current: None,
             in_flight: VecDeque::new(),
             frames_late: pairing.frames_late,
-            begun: false,
             shown: None,
             next: 0,
         })
@@ -119,7 +116,6 @@ impl SharedMemory {
                 }
             }
         }
-        self.begun = true;
         Ok(())
     }
 
@@ -188,7 +184,7 @@ impl SharingPath for SharedMemory {
         self.ring[index].memory.submit()?;
         self.in_flight.push_back((index, crossing));
         self.next = (index + 1) % self.ring.len();
-        self.drain(if self.begun { self.frames_late } else { 0 })
+        self.drain(self.frames_late)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -197,6 +193,10 @@ impl SharingPath for SharedMemory {
 
     fn frames_late(&self) -> usize {
         self.frames_late
+    }
+
+    fn slots(&self) -> usize {
+        self.ring.len()
     }
 
     fn cancel(&mut self) {
