@@ -244,6 +244,11 @@ impl ComputeBackend for CudaBackend {
         }
     }
 
+    fn hold_back(&self) -> Result<()> {
+        self.session.queue.hold_back();
+        Ok(())
+    }
+
     fn finish(&self) -> Result<()> {
         self.session.synchronize()
     }

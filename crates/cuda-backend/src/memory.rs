@@ -164,7 +164,13 @@ impl ComputeMemory for CudaMemory {
         if std::mem::take(&mut self.submitted)
             && let Some(event) = &self.end_of_turn
         {
-            return event.synchronize().map_err(self.session.failed());
+            // Waiting lets go of later frames that are held back; a frame that is done need not.
+            return match event.is_done() {
+                Ok(true) => Ok(()),
+                Ok(false) => event.synchronize(),
+                Err(failure) => Err(failure),
+            }
+            .map_err(self.session.failed());
         }
         let session = self.session.clone();
         match self.resource() {

@@ -20,11 +20,13 @@ use std::time::Instant;
 
 const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)];
 /// Paths that can be late, and by how many frames.
-const PIPELINED: [(PathId, usize); 7] = [
+const PIPELINED: [(PathId, usize); 9] = [
     (PathId::ExternalInPlace, 1),
     (PathId::ExternalInPlace, 2),
+    (PathId::ExternalInPlace, 3),
     (PathId::ExternalInPlace, 4),
     (PathId::ExternalInPlace, 8),
+    (PathId::ExternalInPlace, 12),
     (PathId::ExternalInPlace, 16),
     (PathId::ExternalUpload, 2),
     (PathId::ExternalUpload, 8),

@@ -78,6 +78,8 @@ table! {
         cuEventDestroy_v2(cu::CUevent);
         cuEventRecord(cu::CUevent, cu::CUstream);
         cuEventSynchronize(cu::CUevent);
+        cuEventQuery(cu::CUevent);
+        cuStreamWaitValue32_v2(cu::CUstream, cu::CUdeviceptr, u32, c_uint);
         cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);
         cuMemFree_v2(cu::CUdeviceptr);
         cuMemHostAlloc(*mut *mut c_void, usize, c_uint);

@@ -1,12 +1,13 @@
 //! The device's primary context, and one in-order stream in it.
 
 use super::api::{Api, call};
+use super::gate::Gate;
 use super::host_memory::Registry;
 use super::{Failure, copy};
 use cudarc::driver::sys as cu;
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// `CU_STREAM_NON_BLOCKING`: no hidden order with the default stream of other code in this process.
 const NON_BLOCKING: u32 = 1;
@@ -50,6 +51,8 @@ pub struct Queue {
     raw: cu::CUstream,
     /// Host pages that are registered in the context.
     registry: Registry,
+    /// Made for the first use; `None` where the driver has no such thing.
+    gate: OnceLock<Option<Gate>>,
     // After the stream, which `drop` destroys first.
     context: Context,
 }
@@ -75,7 +78,7 @@ impl Queue {
             unsafe { call!(api.driver, cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, greatest)) }?;
             stream
         };
-        Ok(Arc::new(Self { raw: stream, registry: Registry::default(), context }))
+        Ok(Arc::new(Self { raw: stream, registry: Registry::default(), gate: OnceLock::new(), context }))
     }
 
     pub fn api(&self) -> &'static Api {
@@ -94,9 +97,44 @@ impl Queue {
         &self.registry
     }
 
-    /// Makes the context current on this thread until the guard goes.
+    /// Makes the context current on this thread until the guard goes. Lets go of what is held back, as the caller may
+    /// be about to wait for it.
     pub fn enter(&self) -> Result<Current<'_>, Failure> {
+        if let Some(gate) = self.gate() {
+            gate.let_go();
+        }
         enter(&self.context)
+    }
+
+    /// The same for calls that never wait: what is held back stays so.
+    pub fn enter_held(&self) -> Result<Current<'_>, Failure> {
+        enter(&self.context)
+    }
+
+    fn gate(&self) -> Option<&Gate> {
+        self.gate.get().and_then(Option::as_ref)
+    }
+
+    /// Holds work queued from now on back until something waits (see [`super::gate`]). Where the driver cannot, it
+    /// is not held back.
+    pub fn hold_back(&self) {
+        let Ok(_current) = self.enter_held() else { return };
+        let gate = self.gate.get_or_init(|| Gate::new(self.api()).inspect_err(|f| log_no_gate(*f)).ok());
+        if let Some(gate) = gate {
+            gate.hold_back(self.api(), self.raw).unwrap_or_else(log_no_gate);
+        }
+    }
+
+    /// To be told before each launch.
+    pub fn launched(&self) {
+        if let Some(gate) = self.gate() {
+            gate.launched();
+        }
+    }
+
+    #[cfg(test)]
+    pub fn gate_is_open(&self) -> bool {
+        self.gate().is_none_or(Gate::is_open)
     }
 
     /// Waits until all work queued so far is done. Reports what failed in it.
@@ -112,6 +150,10 @@ impl Queue {
     }
 }
 
+fn log_no_gate(failure: Failure) {
+    tracing::debug!(operation = failure.operation, code = failure.code, "work is not held back");
+}
+
 fn enter(context: &Context) -> Result<Current<'_>, Failure> {
     // SAFETY: the context is retained for as long as `context` lives.
     unsafe { call!(context.api.driver, cuCtxPushCurrent_v2(context.raw)) }?;
@@ -122,6 +164,11 @@ impl Drop for Queue {
     fn drop(&mut self) {
         // Without the context a destroy could reach no stream; the primary context takes its streams with it.
         let Ok(_current) = self.enter() else { return };
+        if let Some(gate) = self.gate() {
+            // The device may still be about to read the word.
+            Failure::log(self.synchronize());
+            gate.close(self.api());
+        }
         // SAFETY: made once, destroyed once; the driver finishes what is queued before it lets the stream go.
         Failure::log(unsafe { call!(self.api().driver, cuStreamDestroy_v2(self.raw)) });
     }

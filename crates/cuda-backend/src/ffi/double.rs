@@ -133,6 +133,8 @@ double! {
     cuEventDestroy_v2(event: cu::CUevent) |s| s.end("event", event.addr() as u64);
     cuEventRecord(event: cu::CUevent, stream: cu::CUstream) |_s| 0;
     cuEventSynchronize(event: cu::CUevent) |_s| 0;
+    cuEventQuery(event: cu::CUevent) |_s| 0;
+    cuStreamWaitValue32_v2(stream: cu::CUstream, word: u64, value: u32, flags: c_uint) |_s| 0;
     cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));
     cuMemFree_v2(address: u64) |s| s.free("memory", address);
     cuMemHostAlloc(address: *mut *mut c_void, len: usize, flags: c_uint) |s|

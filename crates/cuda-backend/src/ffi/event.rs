@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// `CU_EVENT_DISABLE_TIMING`: cheaper, and nobody asks for the time.
 const DISABLE_TIMING: u32 = 2;
 
+/// `CUDA_ERROR_NOT_READY`.
+const NOT_READY: u32 = 600;
+
 /// One mark; recording it again moves it.
 pub struct Event {
     raw: cu::CUevent,
@@ -26,9 +29,19 @@ impl Event {
 
     /// After all work queued so far.
     pub fn record(&self) -> Result<(), Failure> {
-        let _current = self.queue.enter()?;
+        let _current = self.queue.enter_held()?;
         // SAFETY: event and stream are live and of the current context.
         unsafe { call!(self.queue.api().driver, cuEventRecord(self.raw, self.queue.raw())) }
+    }
+
+    /// Whether the work before the mark is done.
+    pub fn is_done(&self) -> Result<bool, Failure> {
+        let _current = self.queue.enter_held()?;
+        // SAFETY: the event is live and of the current context.
+        match unsafe { call!(self.queue.api().driver, cuEventQuery(self.raw)) } {
+            Err(Failure { code: NOT_READY, .. }) => Ok(false),
+            other => other.map(|()| true),
+        }
     }
 
     /// Waits for the work before the mark. Reports what failed in it.

@@ -10,6 +10,7 @@ pub mod device_memory;
 #[cfg(test)]
 pub mod double;
 pub mod event;
+pub mod gate;
 pub mod graphics;
 pub mod host_memory;
 pub mod module;

@@ -116,7 +116,8 @@ impl Function {
     /// Queues the kernel. The caller has compared `params` with the entry's own list (`ptx::Entry`).
     pub fn launch(&self, geometry: Geometry, params: &mut Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
-        let _current = queue.enter()?;
+        queue.launched();
+        let _current = queue.enter_held()?;
         let words = params.words.as_mut_ptr();
         let mut values: Vec<*mut c_void> = params.starts.iter().map(|at| words.wrapping_add(*at).cast()).collect();
         let ([grid_x, grid_y], [block_x, block_y]) = (geometry.grid, geometry.block);

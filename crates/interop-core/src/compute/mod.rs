@@ -89,6 +89,12 @@ pub trait ComputeBackend: Send + Sync {
     /// Copies a range between two memories of this backend, in queue order.
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
 
+    /// A hint that what is queued from now on need not start before something waits for it: a GPU that must switch
+    /// between compute and display then does several frames at a time. Every call that waits ends it.
+    fn hold_back(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Waits until the queue is empty.
     fn finish(&self) -> Result<()>;
 }

@@ -165,6 +165,9 @@ impl SharingPath for SharedMemory {
             }
         };
         self.ring[slot].memory.acquire()?;
+        if self.frames_late > 0 {
+            self.backend.hold_back()?;
+        }
         self.current = Some((slot, crossing));
         Ok(())
     }
