@@ -21,7 +21,7 @@ const GEQ: u32 = 0;
 /// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`.
 const WORD_FLAGS: u32 = 1 | 2;
 /// A gate that nothing else has opened is shut for between one and two of these.
-const WATCH: Duration = Duration::from_millis(3);
+const WATCH: Duration = Duration::from_millis(10);
 /// Ticks without work after which the watchdog sleeps until it is woken.
 const IDLE_TICKS: u32 = 100;
 /// Launches that may wait behind one gate.
@@ -46,6 +46,8 @@ struct State {
     held: u32,
     open: u32,
     launches: u32,
+    /// Counts openings, so that the watchdog can tell a gate that stays shut from one that is shut again.
+    openings: u32,
     asleep: bool,
 }
 
@@ -57,6 +59,7 @@ impl State {
             word.set(self.held);
             self.open = self.held;
             self.launches = 0;
+            self.openings = self.openings.wrapping_add(1);
         }
     }
 }
@@ -96,7 +99,7 @@ impl Gate {
             unsafe { call!(api.driver, cuMemHostGetDevicePointer_v2(&raw mut device, address.as_ptr().cast(), 0)) };
         let word = Word(address);
         word.set(0);
-        let state = State { word: Some(word), held: 0, open: 0, launches: 0, asleep: false };
+        let state = State { word: Some(word), held: 0, open: 0, launches: 0, openings: 0, asleep: false };
         let shared = Shared(Arc::new((Mutex::new(state), Condvar::new())));
         let gate = Self { address, device, shared: shared.clone() };
         let watched = thread::Builder::new().name("pixelferry gate".into()).spawn(move || watch(&shared));
@@ -166,13 +169,12 @@ fn watch(shared: &Shared) {
         if state.word.is_none() {
             return;
         }
-        let shut = (state.held != state.open).then_some(state.held);
-        // Shut at the last tick and not opened since, whatever was queued behind it meanwhile.
-        if shut.is_some() && seen.is_some() {
+        let shut = (state.held != state.open).then_some(state.openings);
+        if shut.is_some() && shut == seen {
             state.let_go();
         }
         idle = if shut.is_some() { 0 } else { idle + 1 };
-        seen = (state.held != state.open).then_some(state.held);
+        seen = shut;
         if idle > IDLE_TICKS {
             state.asleep = true;
             while state.asleep && state.word.is_some() {
