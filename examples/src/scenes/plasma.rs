@@ -71,8 +71,8 @@ fn waves() -> KernelSource {
             "kernel void waves(PF_IMAGE(float, out), float t) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
-               float u = 8.0f * x / out_height, v = 8.0f * y / out_height;
-               float cx = u - 7.0f - 3.0f * sin(0.4f * t), cy = v - 4.0f - 2.5f * cos(0.6f * t);
+               float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
+               float cx = u - 10.5f - 3.0f * sin(0.4f * t), cy = v - 6.0f - 2.5f * cos(0.6f * t);
                float s = sin(u + t) + sin(0.7f * v - 1.3f * t) + sin(0.6f * (u + v) + 0.5f * t)
                        + sin(sqrt(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
@@ -82,8 +82,8 @@ fn waves() -> KernelSource {
             "__global__ void waves(PF_IMAGE(float, out), float t) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x >= out_width || y >= out_height) return;
-               float u = 8.0f * x / out_height, v = 8.0f * y / out_height;
-               float cx = u - 7.0f - 3.0f * sinf(0.4f * t), cy = v - 4.0f - 2.5f * cosf(0.6f * t);
+               float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
+               float cx = u - 10.5f - 3.0f * sinf(0.4f * t), cy = v - 6.0f - 2.5f * cosf(0.6f * t);
                float s = sinf(u + t) + sinf(0.7f * v - 1.3f * t) + sinf(0.6f * (u + v) + 0.5f * t)
                        + sinf(sqrtf(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
@@ -93,8 +93,8 @@ fn waves() -> KernelSource {
             let t = args.f32(0)?;
             let height = out.height() as f32;
             out.par_pixels(|x, y| -> f32 {
-                let (u, v) = (8.0 * x as f32 / height, 8.0 * y as f32 / height);
-                let (cx, cy) = (u - 7.0 - 3.0 * (0.4 * t).sin(), v - 4.0 - 2.5 * (0.6 * t).cos());
+                let (u, v) = (12.0 * x as f32 / height, 12.0 * y as f32 / height);
+                let (cx, cy) = (u - 10.5 - 3.0 * (0.4 * t).sin(), v - 6.0 - 2.5 * (0.6 * t).cos());
                 let s = (u + t).sin()
                     + (0.7 * v - 1.3 * t).sin()
                     + (0.6 * (u + v) + 0.5 * t).sin()
@@ -111,7 +111,7 @@ fn colours() -> KernelSource {
             "kernel void colours(PF_IMAGE(uchar4, out), global const float* field) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
-               float p = 6.2831853f * field[y * out_width + x];
+               float p = 9.424778f * field[y * out_width + x];
                float3 c = 0.5f + 0.5f * cos(p * (float3)(1.0f, 1.0f, 0.8f) + (float3)(2.6f, 3.7f, 4.6f));
                PF_STORE(out, x, y, convert_uchar4_sat_rte((float4)(255.0f * c, 255.0f)));
              }",
@@ -120,7 +120,7 @@ fn colours() -> KernelSource {
             "__global__ void colours(PF_IMAGE(uchar4, out), const float* field) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x >= out_width || y >= out_height) return;
-               float p = 6.2831853f * field[y * out_width + x];
+               float p = 9.424778f * field[y * out_width + x];
                PF_STORE(out, x, y, make_uchar4(pf_unorm8(0.5f + 0.5f * cosf(p + 2.6f)),
                                                pf_unorm8(0.5f + 0.5f * cosf(p + 3.7f)),
                                                pf_unorm8(0.5f + 0.5f * cosf(0.8f * p + 4.6f)), 255));
@@ -130,7 +130,7 @@ fn colours() -> KernelSource {
             let field = args.memory::<f32>(0)?;
             let width = out.width() as usize;
             out.par_pixels(|x, y| {
-                let p = std::f32::consts::TAU * field[y as usize * width + x as usize];
+                let p = 1.5 * std::f32::consts::TAU * field[y as usize * width + x as usize];
                 let channel =
                     |k: f32, phase: f32| ((0.5 + 0.5 * (p * k + phase).cos()) * 255.0).round_ties_even() as u8;
                 [channel(1.0, 2.6), channel(1.0, 3.7), channel(0.8, 4.6), 255]
