@@ -4,7 +4,7 @@ fn main() {}
 
 fn misuse(link: &mut interop_core::Link) -> interop_core::Result<()> {
     let shown = link.shown()?;
-    let frame = link.acquire()?;
+    let frame = link.acquire()?; //~ E0502
     println!("{}", shown.desc());
     frame.finish()
 }

@@ -4,7 +4,7 @@ fn main() {}
 
 fn misuse(link: &mut interop_core::Link) -> interop_core::Result<()> {
     let frame = link.acquire()?;
-    let shown = link.shown()?;
+    let shown = link.shown()?; //~ E0502
     println!("{}", shown.desc());
     frame.finish()
 }

@@ -5,6 +5,6 @@ fn main() {}
 fn misuse(link: interop_core::Link) -> interop_core::Result<()> {
     let mut link = link;
     let frame = link.acquire()?;
-    drop(link);
+    drop(link); //~ E0505
     frame.finish()
 }

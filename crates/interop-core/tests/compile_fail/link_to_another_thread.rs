@@ -3,5 +3,5 @@
 fn main() {}
 
 fn misuse(link: interop_core::Link) {
-    std::thread::spawn(move || drop(link));
+    std::thread::spawn(move || drop(link)); //~ E0277
 }

@@ -4,7 +4,7 @@ fn main() {}
 
 fn misuse(link: interop_core::Link) -> interop_core::Result<()> {
     let surface = link.shown()?.surface();
-    drop(link);
+    drop(link); //~ E0505
     println!("{}", surface.desc());
     Ok(())
 }

@@ -4,7 +4,7 @@ fn main() {}
 
 fn misuse(link: &mut interop_core::Link) -> interop_core::Result<()> {
     let first = link.acquire()?;
-    let second = link.acquire()?;
+    let second = link.acquire()?; //~ E0499
     first.finish()?;
     second.finish()
 }
