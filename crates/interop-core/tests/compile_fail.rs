@@ -3,6 +3,8 @@
 //! A case names the error code that it must meet, and marks the line with `//~`. Messages are not compared: their
 //! wording changes from compiler to compiler.
 
+#![allow(clippy::unwrap_used)] // how tests fail
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
