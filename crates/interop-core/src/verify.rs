@@ -52,8 +52,9 @@ const BANDS: usize = 32;
 /// # Errors
 /// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
+    let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
     for frame in 0..FRAMES.max(path.slots()) as u32 {
-        let pattern = Pattern::for_view(&layout.whole()?, next_nonce());
+        let pattern = Pattern::for_view(&whole, next_nonce());
         path.begin(&layout.full())?;
         let written = path.target().and_then(|target| backend.write_pattern(target, &pattern));
         if let Err(e) = written {
@@ -62,7 +63,6 @@ pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, l
         }
         path.finish()?;
         path.flush()?;
-        let rows = Rows::of(layout.desc())?;
         for band in rows.bands() {
             let shown = path.surface_mut().read_back(&rows.part(&band))?;
             if let Some(mismatch) = rows.compare(&band, &shown, &pattern, frame, layout.is_reversed()) {

@@ -84,36 +84,47 @@ pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Resu
     Err(last.unwrap_or_else(|| Error::invalid("open_backend_for", "there is no backend to choose from")))
 }
 
-/// Every backend with its devices. Opens nothing on a device.
-pub fn backend_status() -> Vec<BackendStatus> {
-    let cuda = cuda_backend::devices().map(|all| all.iter().map(|d| d.identity().clone()).collect());
-    let opencl = opencl_backend::devices().map(|all| all.iter().map(|d| d.identity().clone()).collect());
-    let cpu = CpuBackend::new().map(|cpu| vec![cpu.device().clone()]);
-    vec![status(Api::Cuda, cuda), status(Api::OpenCl, opencl), status(Api::Cpu, cpu)]
+/// Opens every device of every backend, with the status of each API; a device that does not open is left out with its
+/// error.
+pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>, Vec<Error>) {
+    let mut all = All::default();
+    all.add(Api::Cuda, cuda_backend::devices(), |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?)));
+    all.add(
+        Api::OpenCl,
+        opencl_backend::devices(),
+        |d| d.identity().clone(),
+        |d| Ok(Arc::new(OpenClBackend::open(d)?)),
+    );
+    let cpu = CpuBackend::new().map(|cpu| vec![Arc::new(cpu)]);
+    all.add(Api::Cpu, cpu, |cpu| cpu.device().clone(), |cpu| Ok(Arc::clone(cpu) as Arc<dyn ComputeBackend>));
+    (all.backends, all.status, all.errors)
 }
 
-fn status(api: Api, devices: Result<Vec<DeviceIdentity>>) -> BackendStatus {
-    match devices {
-        Ok(devices) => BackendStatus { api, availability: Availability::Available, devices },
-        Err(e) => BackendStatus { api, availability: Availability::from(&e), devices: Vec::new() },
-    }
+#[derive(Default)]
+struct All {
+    backends: Vec<Arc<dyn ComputeBackend>>,
+    status: Vec<BackendStatus>,
+    errors: Vec<Error>,
 }
 
-/// Opens every device of every backend; one that does not open is left out with its error.
-pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<Error>) {
-    let mut backends: Vec<Arc<dyn ComputeBackend>> = Vec::new();
-    let mut errors = Vec::new();
-    let mut add = |opened: Result<Arc<dyn ComputeBackend>>| match opened {
-        Ok(backend) => backends.push(backend),
-        Err(e) => errors.push(e),
-    };
-    // That an API is not there at all is told by `backend_status`.
-    for device in cuda_backend::devices().unwrap_or_default() {
-        add(CudaBackend::open(&device).map(|b| Arc::new(b) as Arc<dyn ComputeBackend>));
+impl All {
+    fn add<D>(
+        &mut self,
+        api: Api,
+        listed: Result<Vec<D>>,
+        identity: impl Fn(&D) -> DeviceIdentity,
+        open: impl Fn(&D) -> Result<Arc<dyn ComputeBackend>>,
+    ) {
+        let (availability, listed) = match listed {
+            Ok(listed) => (Availability::Available, listed),
+            Err(e) => (Availability::from(&e), Vec::new()),
+        };
+        for opened in listed.iter().map(open) {
+            match opened {
+                Ok(backend) => self.backends.push(backend),
+                Err(e) => self.errors.push(e),
+            }
+        }
+        self.status.push(BackendStatus { api, availability, devices: listed.iter().map(identity).collect() });
     }
-    for device in opencl_backend::devices().unwrap_or_default() {
-        add(OpenClBackend::open(&device).map(|b| Arc::new(b) as Arc<dyn ComputeBackend>));
-    }
-    add(CpuBackend::new().map(|b| Arc::new(b) as Arc<dyn ComputeBackend>));
-    (backends, errors)
 }

@@ -7,7 +7,7 @@ mod picture;
 mod probe;
 
 pub use availability::Availability;
-pub use backends::{BackendChoice, BackendStatus, backend_status, open_all_backends, open_backend, open_backend_for};
+pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend, open_backend_for};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 /// The CUDA backend: devices, and compiling kernels ahead.
 pub use cuda_backend as cuda;

@@ -1,6 +1,6 @@
 //! Everything about this machine in one report.
 
-use crate::backends::{BackendStatus, backend_status, open_all_backends};
+use crate::backends::{BackendStatus, open_all_backends};
 use crate::displays::{DisplayStatus, open_all_headless};
 use interop_core::{DeviceIdentity, PathId, Policy, ProbeReport, Result, SurfaceDesc, select};
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub struct Chosen {
 /// Only for a `desc` that no surface can have; missing drivers are findings.
 pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     desc.byte_len("probe")?;
-    let (mut backends, errors) = open_all_backends();
+    let (mut backends, backend_status, errors) = open_all_backends();
     // The order of BackendChoice::Auto: hardware before programs; otherwise as listed.
     backends.sort_by_key(|b| b.device().software);
     let (displays, display_status) = open_all_headless();
@@ -64,7 +64,7 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     Ok(SystemReport {
         version: env!("CARGO_PKG_VERSION"),
         surface: *desc,
-        backends: backend_status(),
+        backends: backend_status,
         displays: display_status,
         pairings,
         problems,

@@ -42,7 +42,7 @@ pub struct Link {
     /// A frame of the user's (not only a verification pattern) is in `path`'s surface.
     finished: bool,
     /// After a resize: the path whose last frame is still shown until the first of the new size is finished.
-    retired: Option<(SurfaceDesc, PathId, OpenedPath)>,
+    retired: Option<(FrameLayout, PathId, OpenedPath)>,
 }
 
 impl Link {
@@ -161,30 +161,25 @@ impl Link {
         }
         let keep = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
         let selection = open_path(&self.backend, &self.display, &desc, &keep)?;
-        let old_desc = *self.layout.desc();
-        let old = std::mem::replace(&mut self.path, selection.path);
+        let layout = std::mem::replace(&mut self.layout, FrameLayout::new(&desc, self.display.caps()));
+        let path = std::mem::replace(&mut self.path, selection.path);
         if std::mem::take(&mut self.finished) {
-            self.retired = Some((old_desc, self.id, old));
+            self.retired = Some((layout, self.id, path));
         }
         self.id = selection.id;
         self.report = selection.report;
-        self.layout = FrameLayout::new(&desc, self.display.caps());
         Ok(())
     }
 
     /// The shown frame as the display shows it: tight rows in the surface's order. Slow; for saving and testing.
     pub fn read_back(&mut self) -> Result<Vec<u8>> {
-        let (desc, path) = match (&mut self.retired, self.finished) {
-            (_, true) => (*self.layout.desc(), &mut self.path),
-            (Some((desc, _, path)), false) => (*desc, path),
-            (None, false) => return Err(Error::NothingShown),
+        let (layout, path) = match &mut self.retired {
+            _ if self.finished => (&self.layout, &mut self.path),
+            Some((layout, _, path)) => (&*layout, path),
+            None => return Err(Error::NothingShown),
         };
-        let bytes = path.surface_mut().read_back(&Part::full(&desc))?;
-        let row_len = match desc {
-            SurfaceDesc::Image(i) => i.extent.width as usize * i.format.bytes_per_pixel(),
-            SurfaceDesc::Buffer(_) => 0,
-        };
-        Ok(FrameLayout::new(&desc, self.display.caps()).to_surface_rows(bytes, row_len))
+        let bytes = path.surface_mut().read_back(&layout.full())?;
+        Ok(layout.to_surface_rows(bytes))
     }
 
     pub(crate) fn finish_frame(&mut self) -> Result<()> {

@@ -113,12 +113,15 @@ impl FrameLayout {
         }
     }
 
-    /// Turns tight rows in the display's order into rows in the surface's order.
-    pub fn to_surface_rows(&self, bytes: Vec<u8>, row_len: usize) -> Vec<u8> {
-        if !self.reversed || row_len == 0 {
-            return bytes;
+    /// Turns tight rows of the whole surface in the display's order into rows in the surface's order.
+    pub fn to_surface_rows(&self, bytes: Vec<u8>) -> Vec<u8> {
+        match self.desc {
+            SurfaceDesc::Image(i) if self.reversed => {
+                let row_len = i.extent.width as usize * i.format.bytes_per_pixel();
+                bytes.chunks(row_len).rev().collect::<Vec<_>>().concat()
+            }
+            _ => bytes,
         }
-        bytes.chunks(row_len).rev().flatten().copied().collect()
     }
 }
 

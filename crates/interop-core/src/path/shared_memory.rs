@@ -99,6 +99,14 @@ impl SharedMemory {
         self.backend.copy(from.memory.as_ref(), to.memory.as_mut(), self.whole.span())
     }
 
+    /// The first slot after `index` that neither is shown nor waits to be; after a failure that need not be the next.
+    fn free_after(&self, index: usize) -> usize {
+        let used = |slot| self.shown == Some(slot) || self.in_flight.iter().any(|(other, _)| *other == slot);
+        let mut others = (1..self.ring.len()).map(|step| (index + step) % self.ring.len());
+        // There is always one: half of the ring is beyond those shown and in flight.
+        others.find(|slot| !used(*slot)).unwrap_or(index)
+    }
+
     /// Waits for the kernels of one frame and lets the display have it.
     fn hand_over(&mut self, index: usize, crossing: &Crossing) -> Result<()> {
         let slot = &mut self.ring[index];
@@ -179,15 +187,13 @@ impl SharingPath for SharedMemory {
 
     fn finish(&mut self) -> Result<()> {
         let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
-        if self.frames_late == 0 {
-            self.hand_over(index, &crossing)?;
-            self.next = (index + 1) % self.ring.len();
-            return Ok(());
+        if self.frames_late > 0 {
+            self.ring[index].memory.submit()?;
         }
-        self.ring[index].memory.submit()?;
         self.in_flight.push_back((index, crossing));
-        self.next = (index + 1) % self.ring.len();
-        self.drain(self.frames_late)
+        let handed_over = self.drain(self.frames_late);
+        self.next = self.free_after(index);
+        handed_over
     }
 
     fn flush(&mut self) -> Result<()> {
