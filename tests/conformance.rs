@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use interop_core::conformance::{Row, Table, run};
+use interop_core::conformance::{Manner, Row, Table, run};
 use pixelferry::{ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, open_headless, opencl};
 use pixelferry_tests::{Driver, in_child, need};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ fn displays() -> Vec<Headless> {
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let mut all = Vec::new();
     for display in displays() {
-        all.extend(run(backend, &display.display(), 0));
+        all.extend(run(backend, &display.display(), Manner::default()));
     }
     judge(&all);
     let mut late = Vec::new();
     for display in displays() {
-        late.extend(run(backend, &display.display(), 3));
+        late.extend(run(backend, &display.display(), Manner::late(3)));
     }
     println!("\nPipelined, 3 frames late:");
     judge(&late);

@@ -1,19 +1,17 @@
-//! 10 000 frames and 200 resizes by every path: memory, file descriptors and GL objects stay flat.
+//! 10 000 frames (or `PIXELFERRY_FRAMES`) and 200 resizes by every path: memory of the host and of the GPU, file
+//! descriptors and GL objects stay flat.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, CpuKernelExt, DisplayChoice, ImageAccess, ImageDesc, KernelSource, Link,
-    LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, open_headless, opencl,
+    LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, cuda, open_headless, opencl,
 };
 use pixelferry_tests::{Driver, in_child, need};
 use std::fs;
 use std::sync::Arc;
 
-const FRAMES: u32 = 10_000;
-const FRAMES_PER_RESIZE: u32 = 50;
-/// Drivers fill caches in the beginning.
-const WARM_UP: u32 = 2_000;
+const RESIZES: u32 = 200;
 /// Pages that the allocator keeps here and there.
 const RSS_SLACK: u64 = 6 << 20;
 
@@ -22,15 +20,30 @@ struct Usage {
     rss: u64,
     descriptors: usize,
     gl_objects: Option<String>,
+    /// Free bytes of the GPU.
+    gpu: Option<u64>,
 }
 
-fn usage(gl: Option<&pixelferry::gl::GlDisplay>) -> Usage {
+/// Asks how much memory of the GPU is free; `None` where the backend has none of its own.
+type GpuMemory<'a> = &'a dyn Fn() -> Option<u64>;
+
+fn frames() -> u32 {
+    std::env::var("PIXELFERRY_FRAMES").map_or(10_000, |n| n.parse().expect("PIXELFERRY_FRAMES is a number"))
+}
+
+/// All paths, or those whose names `PIXELFERRY_PATHS` lists.
+fn wanted(path: PathId) -> bool {
+    std::env::var("PIXELFERRY_PATHS").map_or(true, |list| list.split(',').any(|name| name == path.name()))
+}
+
+fn usage(gpu: GpuMemory<'_>, gl: Option<&pixelferry::gl::GlDisplay>) -> Usage {
     let statm = fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
     Usage {
         rss: pages * 4096,
         descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
         gl_objects: gl.map(|gl| format!("{:?}", gl.object_counts())),
+        gpu: gpu(),
     }
 }
 
@@ -48,13 +61,24 @@ fn source() -> KernelSource {
                if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
              }",
         )
+        .cuda_cpp(
+            "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
+             }",
+        )
         .cpu_image(|out, args| {
             let n = args.u32(0)?;
             out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
         })
 }
 
-fn run(backend: &Arc<dyn ComputeBackend>) {
+fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
+    let frames = frames();
+    let frames_per_resize = (frames / RESIZES).max(1);
+    // Drivers fill caches in the beginning.
+    let warm_up = frames / 5;
+    let usage = |gl| usage(gpu, gl);
     let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = screen.gl().map(|gl| gl.as_ref());
     let kernel = backend.build(&source()).unwrap();
@@ -64,7 +88,7 @@ fn run(backend: &Arc<dyn ComputeBackend>) {
     first.read_back().unwrap();
     drop(first);
     let mut ran = 0;
-    for path in PathId::ALL {
+    for path in PathId::ALL.into_iter().filter(|path| wanted(*path)) {
         let nothing_open = usage(gl).gl_objects;
         let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
         let mut link = match Link::open(Arc::clone(backend), screen.display(), desc(0), options) {
@@ -75,29 +99,32 @@ fn run(backend: &Arc<dyn ComputeBackend>) {
             }
         };
         let mut before = None;
-        for frame in 0..FRAMES {
-            if frame % FRAMES_PER_RESIZE == 0 {
-                link.resize(desc(frame / FRAMES_PER_RESIZE)).unwrap();
+        for frame in 0..frames {
+            if frame % frames_per_resize == 0 {
+                link.resize(desc(frame / frames_per_resize)).unwrap();
             }
             let mut next = link.acquire().unwrap();
             next.launch(kernel.as_ref(), &[Arg::U32(frame)]).unwrap();
             next.finish().unwrap();
             // A viewer looks now and then.
             if frame % 500 == 499 {
+                link.flush().unwrap();
                 assert_eq!(link.read_back().unwrap()[2], frame as u8, "{path}: a stale frame");
             }
-            if frame == WARM_UP {
+            if frame == warm_up {
                 before = Some(usage(gl));
             }
         }
         // At the same size as when it was measured before.
-        link.resize(desc(WARM_UP / FRAMES_PER_RESIZE)).unwrap();
+        link.resize(desc(warm_up / frames_per_resize)).unwrap();
         link.acquire().unwrap().finish().unwrap();
         let (before, after) = (before.unwrap(), usage(gl));
         println!("{path}: {before:?} -> {after:?}");
         assert!(after.rss <= before.rss + RSS_SLACK, "{path}: memory grew from {} to {}", before.rss, after.rss);
         assert_eq!(after.descriptors, before.descriptors, "{path}: file descriptors");
         assert_eq!(after.gl_objects, before.gl_objects, "{path}: GL objects");
+        // A driver hands out device memory in blocks of this size.
+        assert!(after.gpu.is_none_or(|a| before.gpu.is_some_and(|b| a + (2 << 20) > b)), "{path}: memory of the GPU");
         drop(link);
         assert_eq!(usage(gl).gl_objects, nothing_open, "{path}: GL objects after the link was dropped");
         ran += 1;
@@ -109,16 +136,24 @@ fn run(backend: &Arc<dyn ComputeBackend>) {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_threads() {
-    run(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
+    run(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>), &|| None);
 }
 
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
     match opencl::OpenClBackend::open_best() {
-        Ok(backend) => run(&(Arc::new(backend) as Arc<dyn ComputeBackend>)),
+        Ok(backend) => run(&(Arc::new(backend) as Arc<dyn ComputeBackend>), &|| None),
         Err(e) => println!("NO DRIVER: {e}"),
     }
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn child_cuda() {
+    let backend = Arc::new(cuda::CudaBackend::open_best().unwrap());
+    let gpu = Arc::clone(&backend);
+    run(&(backend as Arc<dyn ComputeBackend>), &|| gpu.free_memory().ok());
 }
 
 fn on(test: &str, driver: Option<Driver>) {
@@ -140,6 +175,15 @@ fn on(test: &str, driver: Option<Driver>) {
 #[test]
 fn threads_leak_nothing() {
     on("child_threads", None);
+}
+
+#[test]
+fn cuda_leaks_nothing() {
+    if std::env::var_os("PIXELFERRY_GPU").is_none_or(|v| v != "1") {
+        println!("SKIPPED: needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
+        return;
+    }
+    on("child_cuda", None);
 }
 
 #[test]

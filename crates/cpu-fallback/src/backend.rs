@@ -11,7 +11,7 @@ use crate::pattern;
 use crate::raw::{Bytes, ReadGuard};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, HostBlock, Kernel,
-    KernelSource, Language, MemoryCap, Result, Support, Target, View, pattern::Pattern,
+    KernelSource, Language, MemoryCap, MemoryShape, Result, Support, Target, View, pattern::Pattern,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -64,13 +64,9 @@ impl CpuBackend {
         let driver = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
         let caps = ComputeCaps {
             languages: vec![Language::Rust],
-            imports: vec![MemoryCap {
-                handle: HandleType::HostPointer,
-                support: Support::Yes,
-                address_alignment: 1,
-                size_alignment: 1,
-            }],
+            imports: vec![MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes)],
             exports: Vec::new(),
+            semaphores: Vec::new(),
             max_allocation: host::memory_bytes(),
         };
         Ok(Self { device: Arc::new(host::identity(host::cpu_name(), driver)), caps, crew })

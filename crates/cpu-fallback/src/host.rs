@@ -10,6 +10,7 @@ pub(crate) fn identity(name: String, driver: String) -> DeviceIdentity {
         name,
         vendor: cpuinfo("vendor_id").unwrap_or_else(|| "unknown".into()),
         driver,
+        ordinal: None,
         uuid: None,
         pci: None,
         memory: MemoryKind::Host,

@@ -1,7 +1,7 @@
 //! The suite that every pair must pass, on the pair that every machine has.
 
 use cpu_fallback::{CpuBackend, CpuOptions, MemoryDisplay};
-use interop_core::conformance::{Outcome, Table, run};
+use interop_core::conformance::{Manner, Outcome, Table, run};
 use interop_core::{ComputeBackend, Display};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ fn the_cpu_and_plain_memory_pass_every_case_on_every_path() {
     for options in [CpuOptions::default(), CpuOptions::default().with_threads(3).with_serial_items(0)] {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::with_options(&options).unwrap());
         let display: Rc<dyn Display> = MemoryDisplay::new();
-        let rows = run(&backend, &display, 0);
+        let rows = run(&backend, &display, Manner::default());
         println!("{}", Table(&rows));
         assert!(rows.iter().any(|row| row.outcome == Outcome::Pass), "nothing ran");
         assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");

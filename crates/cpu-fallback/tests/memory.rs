@@ -1,7 +1,7 @@
 //! Memory: ranges, copies, imports, and that nothing is copied where nothing has to be.
 
 use cpu_fallback::CpuBackend;
-use interop_core::{Api, ComputeBackend, Error, HandleType, HostBlock, MemoryKind, Support};
+use interop_core::{Api, ComputeBackend, Error, HandleType, HostBlock, MemoryKind, MemoryShape, Support};
 
 #[test]
 fn the_device_says_what_it_is() {
@@ -10,8 +10,8 @@ fn the_device_says_what_it_is() {
     assert_eq!((device.api, device.memory, device.software), (Api::Cpu, MemoryKind::Host, true));
     assert!(!device.name.is_empty() && !device.vendor.is_empty());
     assert!(device.driver.contains(&backend.threads().to_string()));
-    assert_eq!(backend.caps().can_import(HandleType::HostPointer), Support::Yes);
-    assert!(!backend.caps().can_import(HandleType::GlObject).is_yes());
+    assert_eq!(backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear), Support::Yes);
+    assert!(!backend.caps().can_import(HandleType::GlObject, MemoryShape::Image).is_yes());
     assert!(backend.caps().exports.is_empty());
     backend.finish().unwrap();
 }

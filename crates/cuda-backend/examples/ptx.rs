@@ -1,10 +1,5 @@
-//! Compiles the CUDA C++ in `kernels` to the PTX in `src/ptx`. Needs NVRTC 12.0 on the loader's path, so that the PTX's
-//! version loads on every driver that is taken, and no GPU:
-//!
-//! ```sh
-//! pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140
-//! LD_LIBRARY_PATH=nvrtc/nvidia/cuda_nvrtc/lib cargo run -p cuda-backend --example ptx
-//! ```
+//! Compiles the CUDA C++ in `kernels` to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
+//! sees to the compiler: NVRTC 12.0, so that the PTX's version loads on every driver that is taken. Needs no GPU.
 
 #[path = "../src/ptx/stamp.rs"]
 mod stamp;
@@ -12,24 +7,71 @@ mod stamp;
 use cuda_backend::{Variant, compile_ptx};
 use std::error::Error;
 use std::path::Path;
+use std::process::ExitCode;
 
 /// Old enough for every device that a driver of CUDA 12.0 drives.
 const ARCHITECTURE: i32 = 50;
+/// What NVRTC 12.0 writes.
+const VERSION: &str = ".version 8.0";
+const HINT: &str = "Get NVRTC 12.0 with `pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140` and name its \
+                    folder: `cargo xtask ptx --nvrtc nvrtc/nvidia/cuda_nvrtc/lib`.";
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run(std::env::args().any(|arg| arg == "--check")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let source = std::fs::read_to_string(root.join("kernels/pattern.cu"))?;
-    let text = stamp::pattern_text(&source);
-    let linear = compile_ptx("pf_pattern_4", &text, ARCHITECTURE, Variant::Linear)?.text;
-    let surface = compile_ptx("pf_pattern_4_surface", &text, ARCHITECTURE, Variant::Surface)?.text;
+    let ptx = generate(&std::fs::read_to_string(root.join("kernels/pattern.cu"))?)?;
+    let path = root.join("src/ptx/pattern.ptx");
+    if !check {
+        std::fs::write(&path, &ptx).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        println!("{}: {} bytes", path.display(), ptx.len());
+        return Ok(());
+    }
+    // Missing is different, too.
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    if let Some(line) = first_difference(&found, &ptx) {
+        return Err(
+            format!("{}:{line} is not what the source compiles to; run `cargo xtask ptx`", path.display()).into()
+        );
+    }
+    println!("{} is what the source compiles to", path.display());
+    Ok(())
+}
+
+fn generate(source: &str) -> Result<String, Box<dyn Error>> {
+    let text = stamp::pattern_text(source);
+    let compile = |name, variant| match compile_ptx(name, &text, ARCHITECTURE, variant) {
+        Ok(ptx) if !ptx.text.contains(VERSION) => {
+            let found = ptx.text.lines().find(|line| line.starts_with(".version")).unwrap_or("no version");
+            Err(format!("another NVRTC was found: it writes {found}, not {VERSION}. {HINT}"))
+        }
+        Ok(ptx) => Ok(ptx.text),
+        Err(e @ interop_core::Error::Unavailable { .. }) => Err(format!("{e}\n{HINT}")),
+        Err(e) => Err(e.to_string()),
+    };
+    let linear = compile("pf_pattern_4", Variant::Linear)?;
+    let surface = compile("pf_pattern_4_surface", Variant::Surface)?;
     // One module: the second text goes on after the first one's header.
     let (_, entries) = surface.split_once(".address_size 64").ok_or("PTX without .address_size")?;
     let unit = cuda_backend::translation_unit(&text);
-    let ptx = format!("{}\n{}\n{}\n", stamp::line(&unit), strip(&linear), strip(entries));
-    let path = root.join("src/ptx/pattern.ptx");
-    std::fs::write(&path, &ptx)?;
-    println!("{}: {} bytes", path.display(), ptx.len());
-    Ok(())
+    Ok(format!("{}\n{}\n{}\n", stamp::line(&unit), strip(&linear), strip(entries)))
+}
+
+/// Number of the first line that is not the same, from 1.
+fn first_difference(found: &str, wanted: &str) -> Option<usize> {
+    let (mut found, mut wanted) = (found.lines(), wanted.lines());
+    (1..).find_map(|line| match (found.next(), wanted.next()) {
+        (None, None) => Some(None),
+        (a, b) => (a != b).then_some(Some(line)),
+    })?
 }
 
 /// Without empty lines, comments (which name the compiler's build) and the constants of `nv::target`, which the compiler

@@ -4,17 +4,19 @@ use crate::devices::{CudaDevice, devices};
 use crate::ffi::DeviceBlock;
 use crate::ffi::graphics::{self, Resource};
 use crate::ffi::host_memory::Registered;
-use crate::image::CudaImage;
+use crate::image::{CudaImage, Texture};
 use crate::kernel::CudaKernel;
 use crate::launch;
 use crate::memory::{CudaMemory, Store};
 use crate::pattern::PatternKernels;
 use crate::session::Session;
+#[cfg(unix)]
+use crate::shared;
 use interop_core::compute::check_range;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, HostBlock, Kernel,
-    KernelSource, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, HostBlock,
+    ImageDesc, Kernel, KernelSource, MemoryShape, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -65,6 +67,11 @@ impl CudaBackend {
         Self::open(best)
     }
 
+    /// Bytes of device memory that nobody uses now, in any process (`cuMemGetInfo`).
+    pub fn free_memory(&self) -> Result<u64> {
+        self.session.queue.free_memory().map(|bytes| bytes as u64).map_err(self.session.failed())
+    }
+
     /// [`ComputeMemory::acquire`] of several memories, by one call to the driver for all OpenGL objects among them:
     /// each call costs a switch between the two APIs. All or none.
     ///
@@ -99,14 +106,14 @@ impl CudaBackend {
                 resources.extend(memory.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
             } else {
                 let image = any.downcast_mut::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
-                resources.push(&mut image.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource);
+                resources.extend(image.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
             }
         }
         Ok(resources)
     }
 
     fn register(&self, block: &HostBlock, operation: &'static str) -> Result<Registered> {
-        if let Support::No(reason) = self.session.caps.can_import(HandleType::HostPointer) {
+        if let Support::No(reason) = self.session.caps.can_import(HandleType::HostPointer, MemoryShape::Linear) {
             return Err(self.session.unsupported(operation, reason));
         }
         let session = &self.session;
@@ -164,8 +171,16 @@ impl ComputeBackend for CudaBackend {
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "CudaBackend::import_surface";
         let session = &self.session;
-        if let Support::No(reason) = session.caps.can_import(handle.handle_type()) {
+        let shape = match desc {
+            SurfaceDesc::Image(_) => MemoryShape::Image,
+            SurfaceDesc::Buffer(_) => MemoryShape::Linear,
+        };
+        if let Support::No(reason) = session.caps.can_import(handle.handle_type(), shape) {
             return Err(session.unsupported(OP, reason));
+        }
+        #[cfg(unix)]
+        if handle.handle_type() == HandleType::OpaqueFd {
+            return shared::import(session, handle, desc);
         }
         let Ok(gl) = &session.queue.api().gl else {
             return Err(session.unsupported(OP, "the driver has no OpenGL interop"));
@@ -181,7 +196,7 @@ impl ComputeBackend for CudaBackend {
             }
             (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
                 let resource = Resource::image(&session.queue, gl, *name, *target).map_err(session.failed())?;
-                let mut memory = CudaImage::new(session, resource, *image);
+                let mut memory = CudaImage::new(session, Texture::Registered(resource), *image);
                 memory.acquire()?;
                 let checked = memory.check(OP);
                 memory.release().and(checked)?;
@@ -191,19 +206,32 @@ impl ComputeBackend for CudaBackend {
         }
     }
 
+    fn reaches(&self, display: &DeviceIdentity) -> Support {
+        self.session.reach(display).map_or_else(Support::No, |_| Support::Yes)
+    }
+
     #[cfg(unix)]
-    fn allocate_shared(&self, bytes: usize, handle: HandleType) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        const OP: &str = "CudaBackend::allocate_shared";
-        let session = &self.session;
-        if let Support::No(reason) = session.caps.can_export(handle) {
-            return Err(session.unsupported(OP, reason));
-        }
-        let whole = bytes.checked_next_multiple_of(session.granularity).filter(|whole| *whole > 0);
-        let whole = whole.ok_or_else(|| Error::invalid(OP, format!("{bytes} bytes are none, or too many")))?;
-        let (block, fd) =
-            crate::ffi::shared_memory::SharedBlock::new(&session.queue, whole).map_err(session.failed())?;
-        let memory = CudaMemory::new(session, Store::Shared(block), bytes);
-        Ok((Box::new(memory), SharedHandle::OpaqueFd { fd, bytes: whole as u64 }))
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        shared::allocate(&self.session, bytes, handle, display)
+    }
+
+    #[cfg(unix)]
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        shared::allocate_image(&self.session, image, handle)
+    }
+
+    #[cfg(unix)]
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        Ok(Box::new(shared::CudaSemaphore::import(&self.session, handle)?))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {

@@ -6,8 +6,8 @@ use crate::ffi::double::{self, DOUBLE};
 use crate::{CudaBackend, CudaDevice};
 use interop_core::pattern::Pattern;
 use interop_core::{
-    ComputeBackend, ComputeMemory, Error, Extent, HandleType, HostBlock, ImageView, PixelFormat, Result, SharedHandle,
-    SurfaceDesc, Target, View,
+    ComputeBackend, ComputeMemory, DeviceIdentity, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc,
+    ImageView, PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind, Target, View,
 };
 
 fn device() -> Result<CudaDevice> {
@@ -26,6 +26,7 @@ fn write(backend: &CudaBackend, memory: &mut dyn ComputeMemory) -> Result<()> {
 
 fn own_memory() -> Result<()> {
     let backend = open()?;
+    assert_eq!(backend.free_memory()?, 1 << 29);
     let (mut a, mut b) = (backend.allocate(1024)?, backend.allocate(1024)?);
     a.write(0, &[5; 1024])?;
     backend.copy(a.as_ref(), b.as_mut(), 0..1024)?;
@@ -52,10 +53,41 @@ fn host_memory() -> Result<()> {
 
 fn exported_memory() -> Result<()> {
     let backend = open()?;
-    let (mut memory, handle) = backend.allocate_shared(5000, HandleType::OpaqueFd)?;
+    let (mut memory, handle) = backend.allocate_shared(5000, HandleType::OpaqueFd, backend.device())?;
     assert!(matches!(handle, SharedHandle::OpaqueFd { bytes: 65_536, .. }));
     assert_eq!(memory.len(), 5000);
     write(&backend, memory.as_mut())
+}
+
+#[cfg(unix)]
+fn exported_image() -> Result<()> {
+    let backend = open()?;
+    let image = ImageDesc::new(16, 16, PixelFormat::Rgba8);
+    let (mut memory, handle) = backend.allocate_shared_image(&image, HandleType::OpaqueFd)?;
+    assert!(matches!(handle, SharedHandle::OpaqueFd { bytes: 65_536, .. }));
+    memory.acquire()?;
+    let view = View::Image(ImageView::packed(Extent::new(16, 16), PixelFormat::Rgba8, 1, 0, true)?);
+    backend.write_pattern(Target::new(memory.as_mut(), view)?, &Pattern::for_view(&view, 1))?;
+    memory.submit()?;
+    memory.release()
+}
+
+#[cfg(unix)]
+fn opened_memory_and_semaphores() -> Result<()> {
+    let backend = open()?;
+    let fd = || std::fs::File::open("/dev/null").map(Into::into).map_err(|_| Error::NothingShown);
+    let handle = |bytes| Ok::<_, Error>(SharedHandle::OpaqueFd { fd: fd()?, bytes, dedicated: true });
+    let mut buffer = backend.import_surface(&handle(1024)?, &SurfaceDesc::buffer(1024))?;
+    let image = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
+    let _texture = backend.import_surface(&handle(65_536)?, &image)?;
+    assert!(matches!(backend.import_surface(&handle(1023)?, &image), Err(Error::InvalidInput { .. })));
+    for kind in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
+        let mut semaphore = backend.import_semaphore(&SharedHandle::SemaphoreFd { fd: fd()?, kind })?;
+        semaphore.wait(1)?;
+        write(&backend, buffer.as_mut())?;
+        semaphore.signal(2)?;
+    }
+    Ok(())
 }
 
 fn gl_objects() -> Result<()> {
@@ -132,6 +164,18 @@ fn export_fails_cleanly() {
 }
 
 #[test]
+#[cfg(unix)]
+fn images_of_descriptors_fail_cleanly() {
+    each_call_fails_once(exported_image);
+}
+
+#[test]
+#[cfg(unix)]
+fn memory_and_semaphores_of_descriptors_fail_cleanly() {
+    each_call_fails_once(opened_memory_and_semaphores);
+}
+
+#[test]
 fn gl_registration_and_mapping_fail_cleanly() {
     each_call_fails_once(gl_objects);
 }
@@ -173,6 +217,24 @@ fn old_drivers_and_missing_devices_are_unavailable() {
     double::reset(None);
     let identity = device().unwrap().identity().clone();
     assert_eq!((identity.driver.as_str(), identity.pci.as_deref()), ("CUDA driver 12.0", Some("0000:0a:00.0")));
+}
+
+#[test]
+#[cfg(unix)]
+fn memory_of_a_display_on_another_gpu_lies_there_or_is_refused() {
+    double::reset(None);
+    double::with(|s| s.devices = 3);
+    let list = devices_of(&DOUBLE).unwrap();
+    let backend = CudaBackend::open(&list[0]).unwrap();
+    let on = |device: usize| backend.allocate_shared(1000, HandleType::OpaqueFd, list[device].identity()).map(|_| ());
+    // The double's devices reach number 1 alone.
+    assert!(backend.reaches(list[1].identity()).is_yes() && on(1).is_ok());
+    let Support::No(reason) = backend.reaches(list[2].identity()) else { panic!("device 2 has no peers") };
+    assert!(reason.contains("no peer access"), "{reason}");
+    assert!(matches!(on(2), Err(Error::Unsupported { .. })));
+    let stranger = DeviceIdentity { uuid: Some(DeviceUuid([99; 16])), ..list[0].identity().clone() };
+    let Support::No(reason) = backend.reaches(&stranger) else { panic!("no device has this UUID") };
+    assert!(reason.contains("CUDA does not drive"), "{reason}");
 }
 
 #[test]

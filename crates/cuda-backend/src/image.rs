@@ -4,24 +4,48 @@
 //! real layout. Views of it must have that row pitch.
 
 use crate::ffi::copy::{Place, Size};
+#[cfg(unix)]
+use crate::ffi::external_memory::ExternalImage;
 use crate::ffi::graphics::{Array, Resource, SurfaceObject};
-use crate::ffi::{DeviceBlock, Span};
+use crate::ffi::{DeviceBlock, Failure, Span};
 use crate::memory::{not_acquired, range};
 use crate::session::Session;
+#[cfg(unix)]
+use crate::turn::Turn;
 use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Result};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An imported texture.
+/// Whose array it is.
+pub enum Texture {
+    /// An OpenGL texture, with CUDA only while it is mapped.
+    Registered(Resource),
+    /// Memory that both sides have open; the host or semaphores keep them apart.
+    #[cfg(unix)]
+    External(ExternalImage, Turn),
+}
+
+impl Texture {
+    /// The array; `None` where it is with OpenGL now.
+    fn array(&self) -> Result<Option<Array<'_>>, Failure> {
+        match self {
+            Self::Registered(resource) => resource.array(),
+            #[cfg(unix)]
+            Self::External(image, _) => Ok(Some(image.array())),
+        }
+    }
+}
+
+/// A texture that kernels write.
 pub struct CudaImage {
     /// Surface object of the array that was mapped last: the driver gives the same one each time as a rule.
     surface: Option<SurfaceObject>,
     /// Linear copy of a part, for kernels that cannot write arrays.
     scratch: Option<(DeviceBlock, usize)>,
     // After what depends on it.
-    pub resource: Resource,
+    texture: Texture,
     desc: ImageDesc,
     pub session: Arc<Session>,
 }
@@ -46,8 +70,17 @@ impl Placement {
 }
 
 impl CudaImage {
-    pub fn new(session: &Arc<Session>, resource: Resource, desc: ImageDesc) -> Self {
-        Self { surface: None, scratch: None, resource, desc, session: session.clone() }
+    pub fn new(session: &Arc<Session>, texture: Texture, desc: ImageDesc) -> Self {
+        Self { surface: None, scratch: None, texture, desc, session: session.clone() }
+    }
+
+    /// The GL object, for calls that map several at once.
+    pub fn resource(&mut self) -> Option<&mut Resource> {
+        match &mut self.texture {
+            Texture::Registered(resource) => Some(resource),
+            #[cfg(unix)]
+            Texture::External(..) => None,
+        }
     }
 
     fn pitch(&self) -> usize {
@@ -56,7 +89,7 @@ impl CudaImage {
 
     /// The array that is mapped now, as large as promised.
     fn array(&self, operation: &'static str) -> Result<Array<'_>> {
-        let array = self.resource.array().map_err(self.session.failed())?;
+        let array = self.texture.array().map_err(self.session.failed())?;
         array.ok_or_else(|| not_acquired(operation))
     }
 
@@ -103,7 +136,7 @@ impl CudaImage {
 
     /// The handle by which kernels write the array that is mapped now.
     pub fn surface_object(&mut self, operation: &'static str) -> Result<u64> {
-        let array = self.resource.array().map_err(self.session.failed())?.ok_or_else(|| not_acquired(operation))?;
+        let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(|| not_acquired(operation))?;
         if self.surface.as_ref().is_none_or(|s| !s.is_of(&array)) {
             // The old one waits for its kernels when it goes.
             self.surface = None;
@@ -243,12 +276,27 @@ impl ComputeMemory for CudaImage {
     }
 
     fn acquire(&mut self) -> Result<()> {
-        Resource::map_all(&self.session.queue, &mut [&mut self.resource]).map_err(self.session.failed())
+        let session = self.session.clone();
+        self.resource().map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r])).map_err(session.failed())
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        match &mut self.texture {
+            Texture::Registered(_) => Ok(()),
+            #[cfg(unix)]
+            Texture::External(_, turn) => turn.submit(&self.session),
+        }
     }
 
     fn release(&mut self) -> Result<()> {
-        // As for buffers: the driver keeps the order, the host need not wait.
-        Resource::unmap_all(&self.session.queue, &mut [&mut self.resource]).map_err(self.session.failed())
+        match &mut self.texture {
+            // As for buffers: the driver keeps the order, the host need not wait.
+            Texture::Registered(resource) => {
+                Resource::unmap_all(&self.session.queue, &mut [resource]).map_err(self.session.failed())
+            }
+            #[cfg(unix)]
+            Texture::External(_, turn) => turn.release(&self.session),
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -6,7 +6,7 @@ use crate::ffi::module::{Function, Module};
 use crate::session::Session;
 use crate::signature::{self, Param};
 use interop_core::compute::SourceCode;
-use interop_core::{Error, HandleType, Kernel, KernelSource, Language, Result};
+use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use std::any::Any;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -77,9 +77,8 @@ fn from_cpp(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Op
         entry(session, &module, name, &mangled, &text)
     };
     let linear = build(Variant::Linear)?;
-    // `PF_AT` needs an address; without GL there are no textures to write.
-    let wanted =
-        text.contains("PF_STORE") && !text.contains("PF_AT") && session.caps.can_import(HandleType::GlObject).is_yes();
+    // `PF_AT` needs an address; without another API there are no textures to write.
+    let wanted = text.contains("PF_STORE") && !text.contains("PF_AT") && session.has_textures();
     let surface = if wanted {
         // A kernel may use the target in a way of its own; it still works by way of a copy.
         build(Variant::Surface)

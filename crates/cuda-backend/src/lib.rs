@@ -25,7 +25,10 @@ mod launch;
 mod memory;
 mod pattern;
 mod session;
+#[cfg(unix)]
+mod shared;
 mod signature;
+mod turn;
 
 pub use backend::CudaBackend;
 pub use compiler::{Ptx, Variant, compile_ptx, translation_unit};

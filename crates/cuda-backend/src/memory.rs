@@ -1,11 +1,13 @@
 //! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers.
 
-use crate::ffi::event::Event;
+#[cfg(unix)]
+use crate::ffi::external_memory::ExternalBuffer;
 use crate::ffi::graphics::Resource;
 use crate::ffi::host_memory::{Pinned, Registered};
 use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
+use crate::turn::Turn;
 use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Error, Result};
 use std::any::Any;
@@ -17,6 +19,8 @@ pub enum Store {
     Device(DeviceBlock),
     Shared(SharedBlock),
     Host(Registered),
+    #[cfg(unix)]
+    External(ExternalBuffer),
     /// Has an address only while it is mapped.
     GlBuffer(Resource),
 }
@@ -25,9 +29,7 @@ pub enum Store {
 pub struct CudaMemory {
     // Before the session, whose stream the drops wait for.
     pub store: Store,
-    /// Where the turn that was submitted last ends in the stream.
-    end_of_turn: Option<Event>,
-    submitted: bool,
+    turn: Turn,
     /// Pinned memory for `view` and `fill`, kept from call to call.
     staging: Option<(Pinned, usize)>,
     len: usize,
@@ -41,7 +43,7 @@ pub fn not_acquired(operation: &'static str) -> Error {
 
 impl CudaMemory {
     pub fn new(session: &Arc<Session>, store: Store, len: usize) -> Self {
-        Self { store, end_of_turn: None, submitted: false, staging: None, len, session: session.clone() }
+        Self { store, turn: Turn::default(), staging: None, len, session: session.clone() }
     }
 
     /// All bytes as kernels see them now.
@@ -50,6 +52,8 @@ impl CudaMemory {
             Store::Device(block) => block.span(),
             Store::Shared(block) => block.span(),
             Store::Host(block) => block.span(),
+            #[cfg(unix)]
+            Store::External(buffer) => buffer.span(),
             Store::GlBuffer(resource) => {
                 let mapped = resource.span().map_err(self.session.failed())?;
                 let mapped = mapped.ok_or_else(|| not_acquired(operation))?;
@@ -151,32 +155,15 @@ impl ComputeMemory for CudaMemory {
             // Its release orders GL after the stream without the host.
             return Ok(());
         }
-        let event = match &self.end_of_turn {
-            Some(event) => event,
-            None => self.end_of_turn.insert(Event::new(&self.session.queue).map_err(self.session.failed())?),
-        };
-        event.record().map_err(self.session.failed())?;
-        self.submitted = true;
-        Ok(())
+        self.turn.submit(&self.session)
     }
 
     fn release(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.submitted)
-            && let Some(event) = &self.end_of_turn
-        {
-            // Waiting lets go of later frames that are held back; a frame that is done need not.
-            return match event.is_done() {
-                Ok(true) => Ok(()),
-                Ok(false) => event.synchronize(),
-                Err(failure) => Err(failure),
-            }
-            .map_err(self.session.failed());
-        }
         let session = self.session.clone();
         match self.resource() {
             // Unmapping orders GL's later work after the stream's; the host need not wait.
             Some(r) => Resource::unmap_all(&session.queue, &mut [r]).map_err(session.failed()),
-            None => session.synchronize(),
+            None => self.turn.release(&session),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The verification pattern's kernels: PTX in the tree, compiled from `kernels/pattern.cu` by `examples/ptx.rs`.
+//! The verification pattern's kernels: PTX in the tree, compiled from `kernels/pattern.cu` by `cargo xtask ptx`.
 
 use crate::kernel::CudaKernel;
 use crate::session::Session;
@@ -46,7 +46,7 @@ mod tests {
         let text = stamp::pattern_text(include_str!("../kernels/pattern.cu"));
         let expected = stamp::line(&crate::translation_unit(&text));
         let found = PTX.lines().next().unwrap();
-        assert_eq!(found, expected, "run examples/ptx.rs: kernels, prelude or conversions have changed");
+        assert_eq!(found, expected, "run `cargo xtask ptx`: kernels, prelude or conversions have changed");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! What everything made by one backend shares.
 
-use crate::devices::CudaDevice;
+use crate::devices::{CudaDevice, devices_of};
 use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
-use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, Result, Support};
+use interop_core::{
+    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap, Support,
+    SyncKind,
+};
 use std::sync::Arc;
 
 /// Widest access of a kernel to one pixel, bytes; CUDA wants pixels aligned to their size.
@@ -29,6 +32,14 @@ impl Session {
         let has = |attribute| device.device.attribute(attribute).is_ok_and(|value| value != 0);
         // Devices that export nothing refuse to say.
         let granularity = shared_memory::granularity(&queue);
+        let descriptors = Support::when(cfg!(unix), "POSIX file descriptors exist on Unix only");
+        let exports = descriptors.clone().and(|| {
+            Support::when(
+                has(Attribute::VirtualMemoryManagement) && has(Attribute::PosixFdSupported) && granularity.is_ok(),
+                "the device or driver exports no memory as a POSIX file descriptor",
+            )
+        });
+        let grain = granularity.unwrap_or(1);
         let mut languages = vec![Language::Ptx];
         // Asked again when a kernel is built, with the reason.
         if Nvrtc::get().is_ok() {
@@ -36,30 +47,17 @@ impl Session {
         }
         let caps = ComputeCaps {
             languages,
-            imports: imports(&queue, has),
-            exports: vec![MemoryCap {
-                handle: HandleType::OpaqueFd,
-                support: Support::when(cfg!(unix), "POSIX file descriptors exist on Unix only").and(|| {
-                    Support::when(
-                        has(Attribute::VirtualMemoryManagement)
-                            && has(Attribute::PosixFdSupported)
-                            && granularity.is_ok(),
-                        "the device or driver exports no memory as a POSIX file descriptor",
-                    )
-                }),
-                address_alignment: granularity.unwrap_or(1),
-                size_alignment: granularity.unwrap_or(1),
-            }],
+            imports: imports(&queue, has, &descriptors),
+            exports: SHAPES
+                .map(|shape| MemoryCap::new(HandleType::OpaqueFd, shape, exports.clone()).aligned(grain, grain))
+                .into(),
+            semaphores: [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore]
+                .map(|kind| SemaphoreCap { kind, support: descriptors.clone() })
+                .into(),
             max_allocation: device.total_memory(),
         };
         let (major, minor) = device.compute_capability();
-        Ok(Arc::new(Self {
-            queue,
-            identity,
-            caps,
-            architecture: 10 * major + minor,
-            granularity: granularity.unwrap_or(1),
-        }))
+        Ok(Arc::new(Self { queue, identity, caps, architecture: 10 * major + minor, granularity: grain }))
     }
 
     /// How messages call the device.
@@ -70,6 +68,30 @@ impl Session {
     /// The caller's error for a refused call.
     pub fn failed(&self) -> impl Fn(Failure) -> Error + '_ {
         |failure| failure.on(&self.name())
+    }
+
+    /// The device that draws `display`, by the driver's number, where kernels here can write its memory.
+    pub fn reach(&self, display: &DeviceIdentity) -> Result<i32, String> {
+        let own = self.queue.device();
+        let Support::No(other) = self.identity.is_one_with(display) else { return Ok(own) };
+        let list = devices_of(self.queue.api()).map_err(|error| error.to_string())?;
+        let this = list.iter().find(|d| d.device.raw == own);
+        let peer = list.iter().find(|d| d.identity().is_one_with(display).is_yes());
+        match this.zip(peer) {
+            None => Err(format!("{other}, which CUDA does not drive")),
+            Some((this, peer)) => match this.device.reaches(peer.device) {
+                Ok(true) => Ok(peer.device.raw),
+                Ok(false) => Err(format!("{other}; the two have no peer access")),
+                Err(failure) => Err(format!("{other}; {}", failure.on(&self.name()))),
+            },
+        }
+    }
+
+    /// Whether any texture may be among the memory that kernels write.
+    pub fn has_textures(&self) -> bool {
+        [HandleType::GlObject, HandleType::OpaqueFd]
+            .iter()
+            .any(|handle| self.caps.can_import(*handle, MemoryShape::Image).is_yes())
     }
 
     pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
@@ -86,7 +108,9 @@ impl Session {
     }
 }
 
-fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool) -> Vec<MemoryCap> {
+const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
+
+fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool, descriptors: &Support) -> Vec<MemoryCap> {
     let host = Support::when(
         has(Attribute::CanMapHostMemory) && has(Attribute::HostRegisterSupported),
         "the device cannot address host memory of others",
@@ -95,13 +119,8 @@ fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool) -> Vec<MemoryCap> {
         Ok(_) => Support::Yes,
         Err(name) => Support::No(format!("the driver's library has no {name} (an installation without OpenGL)")),
     };
-    vec![
-        MemoryCap {
-            handle: HandleType::HostPointer,
-            support: host,
-            address_alignment: PIXEL_ALIGNMENT,
-            size_alignment: 1,
-        },
-        MemoryCap { handle: HandleType::GlObject, support: gl, address_alignment: 1, size_alignment: 1 },
-    ]
+    let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, host).aligned(PIXEL_ALIGNMENT, 1);
+    let objects = SHAPES.map(|shape| MemoryCap::new(HandleType::GlObject, shape, gl.clone()));
+    let opened = SHAPES.map(|shape| MemoryCap::new(HandleType::OpaqueFd, shape, descriptors.clone()));
+    [host].into_iter().chain(objects).chain(opened).collect()
 }

@@ -20,7 +20,7 @@ use std::time::Instant;
 type Opened = (Box<dyn ComputeMemory>, Box<dyn Staging>);
 
 fn open(backend: &dyn ComputeBackend, display: &GlDisplay, bytes: usize) -> Opened {
-    let (memory, handle) = backend.allocate_shared(bytes, HandleType::OpaqueFd).unwrap();
+    let (memory, handle) = backend.allocate_shared(bytes, HandleType::OpaqueFd, backend.device()).unwrap();
     let staging = display.create_staging(StagingKind::External(handle), bytes).unwrap();
     assert_eq!((staging.len(), staging.host_block().is_none()), (bytes, true));
     (memory, staging)

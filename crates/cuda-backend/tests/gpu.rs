@@ -265,13 +265,13 @@ fn blocks_may_share_pages() {
 fn exported_memory_has_a_descriptor() {
     let Some(backend) = gpu() else { return };
     println!("{:?}", backend.caps());
-    if !backend.caps().can_export(HandleType::OpaqueFd).is_yes() {
+    if !backend.caps().can_export(HandleType::OpaqueFd, interop_core::MemoryShape::Linear).is_yes() {
         println!("SKIPPED: no export");
         return;
     }
-    let (mut memory, handle) = backend.allocate_shared(1_000_000, HandleType::OpaqueFd).unwrap();
+    let (mut memory, handle) = backend.allocate_shared(1_000_000, HandleType::OpaqueFd, backend.device()).unwrap();
     assert_eq!(memory.len(), 1_000_000);
-    let SharedHandle::OpaqueFd { fd, bytes } = &handle else { panic!("{handle:?}") };
+    let SharedHandle::OpaqueFd { fd, bytes, .. } = &handle else { panic!("{handle:?}") };
     assert!(*bytes >= 1_000_000);
     let file = std::fs::File::from(fd.try_clone().unwrap());
     println!("exported {bytes} bytes: {:?}", file.metadata());
@@ -279,7 +279,7 @@ fn exported_memory_has_a_descriptor() {
     check_pattern(&backend, memory.as_mut(), view, 8);
     memory.release().unwrap();
     for (bytes, handle) in [(0, HandleType::OpaqueFd), (usize::MAX, HandleType::OpaqueFd), (4, HandleType::Win32)] {
-        assert!(backend.allocate_shared(bytes, handle).is_err());
+        assert!(backend.allocate_shared(bytes, handle, backend.device()).is_err());
     }
 }
 
@@ -398,8 +398,8 @@ fn nothing_leaks() {
         let mut memory = backend.allocate(64 << 20).unwrap();
         memory.view(0..4 << 20, &mut |_| Ok(())).unwrap();
         drop(backend.import_host(&block).unwrap());
-        if backend.caps().can_export(HandleType::OpaqueFd).is_yes() {
-            drop(backend.allocate_shared(64 << 20, HandleType::OpaqueFd).unwrap());
+        if backend.caps().can_export(HandleType::OpaqueFd, interop_core::MemoryShape::Linear).is_yes() {
+            drop(backend.allocate_shared(64 << 20, HandleType::OpaqueFd, backend.device()).unwrap());
         }
     };
     round();

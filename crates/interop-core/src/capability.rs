@@ -30,6 +30,25 @@ impl fmt::Display for HandleType {
     }
 }
 
+/// How pixels or bytes lie in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryShape {
+    /// One byte after the other; pixels in rows with a pitch.
+    Linear,
+    /// A texture's own order, which only the drivers know.
+    Image,
+}
+
+impl fmt::Display for MemoryShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Linear => "linear memory",
+            Self::Image => "image",
+        })
+    }
+}
+
 /// Yes, or no with the reason that the user will read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,12 +84,27 @@ impl Support {
 pub struct MemoryCap {
     /// The handle.
     pub handle: HandleType,
+    /// How it lies.
+    pub shape: MemoryShape,
     /// Whether it really can, and why not.
     pub support: Support,
     /// Alignment in bytes that an imported address must have, or an exported one has.
     pub address_alignment: usize,
     /// Sizes are rounded up to a multiple of this many bytes.
     pub size_alignment: usize,
+}
+
+impl MemoryCap {
+    /// With no demands on alignment.
+    pub const fn new(handle: HandleType, shape: MemoryShape, support: Support) -> Self {
+        Self { handle, shape, support, address_alignment: 1, size_alignment: 1 }
+    }
+
+    /// With addresses and sizes at multiples of so many bytes.
+    #[must_use]
+    pub fn aligned(self, address_alignment: usize, size_alignment: usize) -> Self {
+        Self { address_alignment, size_alignment, ..self }
+    }
 }
 
 /// What is known about the order in which two APIs touch the same memory, best first.
@@ -105,6 +139,15 @@ impl fmt::Display for SyncKind {
     }
 }
 
+/// One kind of semaphore that a display makes or a compute device opens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SemaphoreCap {
+    /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
+    pub kind: SyncKind,
+    /// Whether it really can, and why not.
+    pub support: Support,
+}
+
 /// What a compute device can do for a sharing path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ComputeCaps {
@@ -114,6 +157,8 @@ pub struct ComputeCaps {
     pub imports: Vec<MemoryCap>,
     /// Memory of its own that others can open.
     pub exports: Vec<MemoryCap>,
+    /// Semaphores of others that its queue can wait for and signal.
+    pub semaphores: Vec<SemaphoreCap>,
     /// Largest single allocation, bytes.
     pub max_allocation: u64,
 }
@@ -125,6 +170,8 @@ pub struct DisplayCaps {
     pub imports: Vec<MemoryCap>,
     /// Memory of its own that others can write.
     pub exports: Vec<MemoryCap>,
+    /// Semaphores that it can make for others.
+    pub semaphores: Vec<SemaphoreCap>,
     /// Staging blocks that are mapped anew for each frame.
     pub orphaned_staging: Support,
     /// Staging blocks that stay mapped.
@@ -145,32 +192,48 @@ pub struct DisplayCaps {
     pub native_row_order: RowOrder,
 }
 
-fn find(caps: &[MemoryCap], handle: HandleType) -> Support {
+fn find(caps: &[MemoryCap], handle: HandleType, shape: MemoryShape) -> Support {
     caps.iter()
-        .find(|c| c.handle == handle)
-        .map_or_else(|| Support::No(format!("it has no memory that is shared by {handle}")), |c| c.support.clone())
+        .find(|c| c.handle == handle && c.shape == shape)
+        .map_or_else(|| Support::No(format!("it has no {shape} that is shared by {handle}")), |c| c.support.clone())
+}
+
+fn find_semaphore(caps: &[SemaphoreCap], kind: SyncKind) -> Support {
+    caps.iter()
+        .find(|c| c.kind == kind)
+        .map_or_else(|| Support::No(format!("it shares no {kind}")), |c| c.support.clone())
 }
 
 impl ComputeCaps {
     /// Whether others can open its memory by `handle`.
-    pub fn can_export(&self, handle: HandleType) -> Support {
-        find(&self.exports, handle)
+    pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
+        find(&self.exports, handle, shape)
     }
 
     /// Whether kernels can write memory named by `handle`.
-    pub fn can_import(&self, handle: HandleType) -> Support {
-        find(&self.imports, handle)
+    pub fn can_import(&self, handle: HandleType, shape: MemoryShape) -> Support {
+        find(&self.imports, handle, shape)
+    }
+
+    /// Whether its queue can wait for and signal such semaphores of others.
+    pub fn can_open_semaphore(&self, kind: SyncKind) -> Support {
+        find_semaphore(&self.semaphores, kind)
     }
 }
 
 impl DisplayCaps {
     /// Whether the display can read memory named by `handle`.
-    pub fn can_import(&self, handle: HandleType) -> Support {
-        find(&self.imports, handle)
+    pub fn can_import(&self, handle: HandleType, shape: MemoryShape) -> Support {
+        find(&self.imports, handle, shape)
     }
 
     /// Whether the display can give out memory named by `handle`.
-    pub fn can_export(&self, handle: HandleType) -> Support {
-        find(&self.exports, handle)
+    pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
+        find(&self.exports, handle, shape)
+    }
+
+    /// Whether it can make such semaphores for others.
+    pub fn can_make_semaphore(&self, kind: SyncKind) -> Support {
+        find_semaphore(&self.semaphores, kind)
     }
 }

@@ -1,5 +1,6 @@
 //! Who a device is, as data.
 
+use crate::capability::Support;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -106,12 +107,30 @@ pub struct DeviceIdentity {
     pub driver: String,
     /// Cross-API identity, where the API has one.
     pub uuid: Option<DeviceUuid>,
+    /// The API's own number of the device, where other APIs name it by that (`EGL_NV_device_cuda`).
+    pub ordinal: Option<u32>,
     /// PCI address `domain:bus:device.function`, where known.
     pub pci: Option<String>,
     /// Memory kind.
     pub memory: MemoryKind,
     /// True where the device is a program that runs on the CPU (llvmpipe, PoCL), not hardware.
     pub software: bool,
+}
+
+impl DeviceIdentity {
+    /// Whether two APIs drive one device: by UUID, else by PCI address. Where neither is known on both sides the answer
+    /// is yes, and pixels decide.
+    pub fn is_one_with(&self, other: &Self) -> Support {
+        let no = |a: &dyn fmt::Display, b: &dyn fmt::Display| {
+            Support::No(format!("not one device: {self} is {a}, {other} is {b}"))
+        };
+        match (self.uuid, other.uuid, &self.pci, &other.pci) {
+            (Some(a), Some(b), ..) if a != b => no(&a, &b),
+            (Some(_), Some(_), ..) => Support::Yes,
+            (.., Some(a), Some(b)) if a != b => no(a, b),
+            _ => Support::Yes,
+        }
+    }
 }
 
 impl fmt::Display for DeviceIdentity {

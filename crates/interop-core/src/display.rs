@@ -1,12 +1,12 @@
 //! The side that shows: what a display must offer.
 
-use crate::capability::{DisplayCaps, HandleType};
+use crate::capability::{DisplayCaps, HandleType, SyncKind};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
 use crate::host_block::HostBlock;
 use crate::shared_handle::SharedHandle;
-use crate::surface::SurfaceDesc;
+use crate::surface::{ImageDesc, SurfaceDesc};
 use crate::view::View;
 use std::any::Any;
 use std::ops::Range;
@@ -23,6 +23,10 @@ pub enum StagingKind {
     Imported(HostBlock),
     /// Memory of the compute device, opened by its handle. The host cannot address it.
     External(SharedHandle),
+    /// An image of the compute device, opened by its handle as a texture. Read in place only.
+    ExternalImage(SharedHandle, ImageDesc),
+    /// An image of the display's, which [`Staging::export`] names for others. Read in place only.
+    ExportedImage(ImageDesc),
 }
 
 /// A display: a context or device that draws.
@@ -50,6 +54,34 @@ pub trait Display {
 
     /// Makes a block of memory that the host can write and the display can read.
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>>;
+
+    /// Makes a semaphore, and a handle by which a compute device can open it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`DisplayCaps::semaphores`] does not list the kind.
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        let reason = format!("it makes no {kind}");
+        Err(Error::Unsupported { operation: "create_semaphore", device: self.device().to_string(), reason })
+    }
+
+    /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
+    /// Does not wait. For measurements.
+    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()>;
+
+    /// Waits until everything that was drawn so far is done.
+    fn finish(&self) -> Result<()>;
+}
+
+/// The display's end of a semaphore. Dropped while the display's context is current, or later.
+pub trait DisplaySemaphore {
+    /// Signals when the display has done all that it was told so far with `staging`. Does not wait.
+    ///
+    /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
+    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()>;
+
+    /// Lets what the display is told from now on wait until the semaphore is signalled (the counter is at least
+    /// `value`), and see what was written to `staging` before. Does not wait.
+    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()>;
 }
 
 /// What is shown. Regions are in the display's native row order; the paths convert.
@@ -141,6 +173,15 @@ pub trait Staging {
 
     /// Marks the reads submitted so far; [`Staging::wait`] waits for them.
     fn fence(&mut self) -> Result<()>;
+
+    /// Names the block's memory for [`crate::ComputeBackend::import_surface`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for blocks that were not made for it.
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        let reason = format!("this block cannot be named by a {handle}");
+        Err(Error::Unsupported { operation: "export", device: "this display".into(), reason })
+    }
 
     /// For the display to find its own type again.
     fn as_any(&self) -> &dyn Any;

@@ -97,8 +97,17 @@ pub struct Diagnosis {
     pub advice: String,
 }
 
+/// One measurement of a pipelined path.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Lateness {
+    /// How many frames late.
+    pub frames_late: usize,
+    /// Time of a frame, a kernel and a draw that touch every pixel included.
+    pub microseconds: f64,
+}
+
 /// Everything about one pairing of a backend and a display for one surface. Paths come in the order of rank.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbeReport {
     /// The side that writes.
     pub compute: DeviceIdentity,
@@ -108,6 +117,8 @@ pub struct ProbeReport {
     pub surface: SurfaceDesc,
     /// Why the paths have this order.
     pub order: &'static str,
+    /// What each lateness costs on the path in use, where [`crate::Mode::Throughput`] had it measured.
+    pub lateness: Vec<Lateness>,
     /// Every path.
     pub paths: Vec<PathReport>,
     /// Findings.

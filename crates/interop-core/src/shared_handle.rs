@@ -1,10 +1,12 @@
-//! Names of memory that one API opens and another owns.
+//! Names of memory and semaphores that one API opens and another owns.
 
 use crate::capability::HandleType;
 #[cfg(unix)]
+use crate::capability::SyncKind;
+#[cfg(unix)]
 use std::os::fd::OwnedFd;
 
-/// A handle to memory, as one side gives it out.
+/// A handle to memory or a semaphore, as one side gives it out.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SharedHandle {
@@ -20,13 +22,24 @@ pub enum SharedHandle {
         /// Object name.
         name: u32,
     },
-    /// Linear memory behind a POSIX file descriptor. Importing takes a duplicate; this one is closed on drop.
+    /// Memory behind a POSIX file descriptor. Importing takes a duplicate; this one is closed on drop.
     #[cfg(unix)]
     OpaqueFd {
         /// The descriptor.
         fd: OwnedFd,
         /// Size of the whole allocation in bytes, which importers must be told.
         bytes: u64,
+        /// The allocation was made for one image or buffer alone (`VkMemoryDedicatedAllocateInfo`), which importers
+        /// must be told, too.
+        dedicated: bool,
+    },
+    /// A semaphore behind a POSIX file descriptor (`VK_KHR_external_semaphore_fd`). Importing takes a duplicate.
+    #[cfg(unix)]
+    SemaphoreFd {
+        /// The descriptor.
+        fd: OwnedFd,
+        /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
+        kind: SyncKind,
     },
 }
 
@@ -36,7 +49,7 @@ impl SharedHandle {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
             #[cfg(unix)]
-            Self::OpaqueFd { .. } => HandleType::OpaqueFd,
+            Self::OpaqueFd { .. } | Self::SemaphoreFd { .. } => HandleType::OpaqueFd,
         }
     }
 }

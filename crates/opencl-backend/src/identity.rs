@@ -59,6 +59,7 @@ pub fn describe(platform: PlatformId, device: DeviceId) -> Result<Result<Descrip
             name,
             vendor: device.text(cl::CL_DEVICE_VENDOR)?,
             driver: format!("{}, {}", platform.text(clp::CL_PLATFORM_VERSION)?, device.text(cl::CL_DRIVER_VERSION)?),
+            ordinal: None,
             uuid: None,
             pci: None,
             memory: memory_kind(device, sort),

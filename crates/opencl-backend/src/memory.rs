@@ -3,7 +3,7 @@
 use crate::ffi::Buffer;
 use crate::shared::Shared;
 use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Error, HandleType, HostBlock, Result};
+use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ impl OpenClMemory {
 
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_host";
-        if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer) {
+        if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer, MemoryShape::Linear)
+        {
             return Err(shared.unsupported(OP, reason));
         }
         let alignment = shared.caps.imports.iter().find(|c| c.handle == HandleType::HostPointer);

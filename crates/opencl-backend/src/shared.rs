@@ -2,7 +2,9 @@
 
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
-use interop_core::{ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, Result, Support};
+use interop_core::{
+    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
+};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
@@ -80,25 +82,22 @@ fn caps(device: &OpenClDevice) -> ComputeCaps {
     } else {
         "the device's extension list has no cl_khr_gl_sharing"
     };
-    let never = |handle, reason: &str| MemoryCap {
-        handle,
-        support: Support::No(reason.into()),
-        address_alignment: 1,
-        size_alignment: 1,
+    let in_place = Support::when(
+        memory.is_host_memory(),
+        format!("{memory} memory: the driver would copy host memory to the device and back"),
+    );
+    let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, in_place)
+        .aligned(host_alignment(memory), SIZE_ALIGNMENT);
+    let never = |handle, reason: &str| {
+        [MemoryShape::Linear, MemoryShape::Image].map(|shape| MemoryCap::new(handle, shape, Support::No(reason.into())))
     };
-    let host = MemoryCap {
-        handle: HandleType::HostPointer,
-        support: Support::when(
-            memory.is_host_memory(),
-            format!("{memory} memory: the driver would copy host memory to the device and back"),
-        ),
-        address_alignment: host_alignment(memory),
-        size_alignment: SIZE_ALIGNMENT,
-    };
+    let gl_objects = never(HandleType::GlObject, gl_sharing);
+    let no_export = never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor");
     ComputeCaps {
         languages: vec![Language::OpenClC],
-        imports: vec![host, never(HandleType::GlObject, gl_sharing)],
-        exports: vec![never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor")],
+        imports: [host].into_iter().chain(gl_objects).collect(),
+        exports: no_export.into(),
+        semaphores: Vec::new(),
         max_allocation: device.description.limits.max_allocation,
     }
 }

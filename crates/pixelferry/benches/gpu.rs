@@ -10,7 +10,7 @@ use pixelferry::gl::glow::HasContext as _;
 use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
-    LinkOptions, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, Target, cuda,
+    LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, SyncKind, Target, cuda,
 };
 use serde::Serialize;
 use std::io::Write as _;
@@ -20,16 +20,18 @@ use std::time::Instant;
 
 const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)];
 /// Paths that can be late, and by how many frames.
-const PIPELINED: [(PathId, usize); 9] = [
-    (PathId::ExternalInPlace, 1),
-    (PathId::ExternalInPlace, 2),
-    (PathId::ExternalInPlace, 3),
-    (PathId::ExternalInPlace, 4),
-    (PathId::ExternalInPlace, 8),
-    (PathId::ExternalInPlace, 12),
-    (PathId::ExternalInPlace, 16),
-    (PathId::ExternalUpload, 2),
-    (PathId::ExternalUpload, 8),
+const PIPELINED: [(PathId, &[usize]); 4] = [
+    (PathId::ExternalTexture, &[1, 2, 3, 4, 8, 16]),
+    (PathId::ExportedTexture, &[2, 8]),
+    (PathId::ExternalInPlace, &[2, 8, 16]),
+    (PathId::ExternalUpload, &[2, 8]),
+];
+/// Kept apart by the GPU itself.
+const SEMAPHORES: [(SyncKind, usize); 4] = [
+    (SyncKind::BinarySemaphore, 0),
+    (SyncKind::BinarySemaphore, 3),
+    (SyncKind::TimelineSemaphore, 0),
+    (SyncKind::TimelineSemaphore, 3),
 ];
 const WARM_UP: usize = 30;
 /// Frames between two `glFinish` where throughput is measured.
@@ -58,8 +60,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn open_link(&self, path: PathId, frames_late: usize) -> pixelferry::Result<Link> {
-        let policy = Policy { force: Some(path), frames_late, ..Policy::default() };
+    fn open_link(&self, path: PathId, mode: Mode, sync: Option<SyncKind>) -> pixelferry::Result<Link> {
+        let policy = Policy { force: Some(path), mode, sync, ..Policy::default() };
         let display = Rc::clone(&self.gl) as Rc<dyn Display>;
         Link::open(Arc::clone(&self.backend), display, self.desc(path), LinkOptions { policy })
     }
@@ -96,7 +98,7 @@ fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String,
     let bytes = bench.width as usize * bench.height as usize * 4;
     let memory = || bench.backend.allocate(bytes).expect("memory");
     let still = || {
-        let mut link = bench.open_link(PathId::HostRoundTrip, 0).expect("a link");
+        let mut link = bench.open_link(PathId::HostRoundTrip, Mode::Latency, None).expect("a link");
         link.acquire().and_then(|f| f.finish()).expect("a frame");
         link
     };
@@ -226,17 +228,26 @@ fn main() {
         let target = gl.create_offscreen_target(width, height).expect("target");
         let bench = Bench { backend: Arc::clone(&backend), gl: Rc::clone(&gl), kernel, target, width, height };
         let mut links = Vec::new();
+        let mut open = |name: String, path, mode, sync| match bench.open_link(path, mode, sync) {
+            Ok(link) => {
+                let late = link.frames_late();
+                let measured = if matches!(mode, Mode::Throughput { .. }) { format!(": {late}") } else { String::new() };
+                links.push((name + &measured, link));
+            }
+            Err(e) => println!("SKIPPED {name}: {e}"),
+        };
         for path in PathId::ALL {
-            match bench.open_link(path, 0) {
-                Ok(link) => links.push((path.to_string(), link)),
-                Err(e) => println!("SKIPPED {path}: {e}"),
+            open(path.to_string(), path, Mode::Latency, None);
+        }
+        for (path, lateness) in PIPELINED {
+            for late in lateness {
+                open(format!("{path}, {late} frames late"), path, Mode::FramesLate(*late), None);
             }
         }
-        for (path, frames_late) in PIPELINED {
-            match bench.open_link(path, frames_late) {
-                Ok(link) => links.push((format!("{path}, {frames_late} frames late"), link)),
-                Err(e) => println!("SKIPPED {path}, pipelined: {e}"),
-            }
+        let path = PathId::ExternalTexture;
+        open(format!("{path}, lateness measured"), path, Mode::Throughput { most: 16 }, None);
+        for (sync, late) in SEMAPHORES {
+            open(format!("{path}, {sync}, {late} frames late"), path, Mode::FramesLate(late), Some(sync));
         }
         let mut rows = frames(&bench, &mut links);
         for row in measure(&bench, &mut rows, size, count) {

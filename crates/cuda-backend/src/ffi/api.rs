@@ -20,6 +20,60 @@ pub struct ArrayDescriptor {
     pub flags: c_uint,
 }
 
+/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC` for a file descriptor, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`
+/// below; the kind is a number for the same reason.
+#[repr(C)]
+pub struct MemoryHandle {
+    pub kind: c_uint,
+    /// A union of pointers stands next in the header, so that it begins at byte 8.
+    pub _gap: c_int,
+    /// The descriptor, and room for the other kinds of handle.
+    pub fd: c_int,
+    pub _rest: [c_int; 3],
+    pub size: u64,
+    pub flags: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
+/// See [`MemoryHandle`].
+#[repr(C, align(8))]
+pub struct SemaphoreHandle {
+    pub kind: c_uint,
+    pub _gap: c_int,
+    pub fd: c_int,
+    pub _rest: [c_int; 3],
+    pub flags: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
+/// `CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC`.
+#[repr(C)]
+pub struct LevelsInMemory {
+    pub offset: u64,
+    pub array: ArrayDescriptor,
+    pub levels: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
+// The same places as in the driver's header.
+const _: () = {
+    use std::mem::offset_of;
+    type Memory = cu::CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+    assert!(size_of::<MemoryHandle>() == size_of::<Memory>());
+    assert!(offset_of!(MemoryHandle, fd) == offset_of!(Memory, handle));
+    assert!(offset_of!(MemoryHandle, size) == offset_of!(Memory, size));
+    assert!(offset_of!(MemoryHandle, flags) == offset_of!(Memory, flags));
+    type Semaphore = cu::CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
+    assert!(size_of::<SemaphoreHandle>() == size_of::<Semaphore>());
+    assert!(offset_of!(SemaphoreHandle, fd) == offset_of!(Semaphore, handle));
+    assert!(offset_of!(SemaphoreHandle, flags) == offset_of!(Semaphore, flags));
+    type Levels = cu::CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
+    assert!(size_of::<LevelsInMemory>() == size_of::<Levels>());
+    assert!(offset_of!(LevelsInMemory, array) == offset_of!(Levels, arrayDesc));
+    assert!(offset_of!(LevelsInMemory, levels) == offset_of!(Levels, numLevels));
+    assert!(size_of::<ArrayDescriptor>() == size_of::<cu::CUDA_ARRAY3D_DESCRIPTOR>());
+};
+
 macro_rules! table {
     ($(#[$meta:meta])* $table:ident { $($name:ident($($arg:ty),*);)* }) => {
         $(#[$meta])*
@@ -65,6 +119,7 @@ table! {
         cuDeviceGetUuid_v2(*mut cu::CUuuid, cu::CUdevice);
         cuDeviceGetPCIBusId(*mut c_char, c_int, cu::CUdevice);
         cuDeviceGetAttribute(*mut c_int, c_uint, cu::CUdevice);
+        cuDeviceCanAccessPeer(*mut c_int, cu::CUdevice, cu::CUdevice);
         cuDeviceTotalMem_v2(*mut usize, cu::CUdevice);
         cuDevicePrimaryCtxRetain(*mut cu::CUcontext, cu::CUdevice);
         cuDevicePrimaryCtxRelease_v2(cu::CUdevice);
@@ -80,6 +135,7 @@ table! {
         cuEventSynchronize(cu::CUevent);
         cuEventQuery(cu::CUevent);
         cuStreamWaitValue32_v2(cu::CUstream, cu::CUdeviceptr, u32, c_uint);
+        cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);
         cuMemFree_v2(cu::CUdeviceptr);
         cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
@@ -114,6 +170,22 @@ table! {
         cuGraphicsResourceGetMappedPointer_v2(*mut cu::CUdeviceptr, *mut usize, cu::CUgraphicsResource);
         cuGraphicsSubResourceGetMappedArray(*mut cu::CUarray, cu::CUgraphicsResource, c_uint, c_uint);
         cuArray3DGetDescriptor_v2(*mut ArrayDescriptor, cu::CUarray);
+        cuImportExternalMemory(*mut cu::CUexternalMemory, *const MemoryHandle);
+        cuDestroyExternalMemory(cu::CUexternalMemory);
+        cuExternalMemoryGetMappedBuffer(
+            *mut cu::CUdeviceptr, cu::CUexternalMemory, *const cu::CUDA_EXTERNAL_MEMORY_BUFFER_DESC
+        );
+        cuExternalMemoryGetMappedMipmappedArray(*mut cu::CUmipmappedArray, cu::CUexternalMemory, *const LevelsInMemory);
+        cuMipmappedArrayGetLevel(*mut cu::CUarray, cu::CUmipmappedArray, c_uint);
+        cuMipmappedArrayDestroy(cu::CUmipmappedArray);
+        cuImportExternalSemaphore(*mut cu::CUexternalSemaphore, *const SemaphoreHandle);
+        cuDestroyExternalSemaphore(cu::CUexternalSemaphore);
+        cuSignalExternalSemaphoresAsync(
+            *const cu::CUexternalSemaphore, *const cu::CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, c_uint, cu::CUstream
+        );
+        cuWaitExternalSemaphoresAsync(
+            *const cu::CUexternalSemaphore, *const cu::CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, c_uint, cu::CUstream
+        );
         cuSurfObjectCreate(*mut cu::CUsurfObject, *const cu::CUDA_RESOURCE_DESC);
         cuSurfObjectDestroy(cu::CUsurfObject);
     }

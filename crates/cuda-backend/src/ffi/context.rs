@@ -137,6 +137,15 @@ impl Queue {
         self.gate().is_none_or(Gate::is_open)
     }
 
+    /// Free bytes of device memory.
+    pub fn free_memory(&self) -> Result<usize, Failure> {
+        let _current = self.enter_held()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: writes two numbers; the context is current.
+        unsafe { call!(self.api().driver, cuMemGetInfo_v2(&raw mut free, &raw mut total)) }?;
+        Ok(free)
+    }
+
     /// Waits until all work queued so far is done. Reports what failed in it.
     pub fn synchronize(&self) -> Result<(), Failure> {
         let _current = self.enter()?;

@@ -3,7 +3,7 @@
 
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
-use super::api::{Api, ArrayDescriptor, Driver, GlDriver};
+use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, SemaphoreHandle};
 use cudarc::driver::sys as cu;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,10 +112,11 @@ double! {
     cuDeviceGetCount(count: *mut c_int) |s| put(count, s.devices);
     cuDeviceGet(device: *mut cu::CUdevice, ordinal: c_int) |_s| put(device, ordinal);
     cuDeviceGetName(name: *mut c_char, len: c_int, device: cu::CUdevice) |_s| put(name.cast(), *b"Double\0");
-    cuDeviceGetUuid_v2(uuid: *mut cu::CUuuid, device: cu::CUdevice) |_s| put(uuid.cast(), [7u8; 16]);
+    cuDeviceGetUuid_v2(uuid: *mut cu::CUuuid, device: cu::CUdevice) |_s| put(uuid.cast(), [7 + device as u8; 16]);
     cuDeviceGetPCIBusId(id: *mut c_char, len: c_int, device: cu::CUdevice) |_s| put(id.cast(), *b"0000:0A:00.0\0");
     cuDeviceGetAttribute(value: *mut c_int, attribute: c_uint, device: cu::CUdevice) |_s|
         put(value, if attribute == 18 { 0 } else { 9 });
+    cuDeviceCanAccessPeer(can: *mut c_int, device: cu::CUdevice, peer: cu::CUdevice) |_s| put(can, c_int::from(peer == 1));
     cuDeviceTotalMem_v2(bytes: *mut usize, device: cu::CUdevice) |_s| put(bytes, 1 << 30);
     cuDevicePrimaryCtxRetain(context: *mut cu::CUcontext, device: cu::CUdevice) |s| {
         s.live.insert(("context", 1));
@@ -135,6 +136,7 @@ double! {
     cuEventSynchronize(event: cu::CUevent) |_s| 0;
     cuEventQuery(event: cu::CUevent) |_s| 0;
     cuStreamWaitValue32_v2(stream: cu::CUstream, word: u64, value: u32, flags: c_uint) |_s| 0;
+    cuMemGetInfo_v2(free: *mut usize, total: *mut usize) |_s| put(free, 1 << 29) + put(total, 1 << 30);
     cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));
     cuMemFree_v2(address: u64) |s| s.free("memory", address);
     cuMemHostAlloc(address: *mut *mut c_void, len: usize, flags: c_uint) |s|
@@ -205,6 +207,33 @@ double! {
     ) |_s| put(array, handle(0x2000));
     cuArray3DGetDescriptor_v2(descriptor: *mut ArrayDescriptor, array: cu::CUarray) |_s|
         put(descriptor, ArrayDescriptor { width: 16, height: 16, depth: 0, format: 1, channels: 4, flags: 0 });
+    cuImportExternalMemory(memory: *mut cu::CUexternalMemory, handle: *const MemoryHandle) |s| {
+        take_over(|h| (h.kind == 1).then_some(h.fd), handle)
+            .map_or(1, |()| put(memory, self::handle(s.make("external memory"))))
+    };
+    cuDestroyExternalMemory(memory: cu::CUexternalMemory) |s| s.end("external memory", memory.addr() as u64);
+    cuExternalMemoryGetMappedBuffer(
+        address: *mut u64, memory: cu::CUexternalMemory, of: *const cu::CUDA_EXTERNAL_MEMORY_BUFFER_DESC
+    ) |s| put(address, s.allocate("memory", 1 << 16));
+    cuExternalMemoryGetMappedMipmappedArray(
+        levels: *mut cu::CUmipmappedArray, memory: cu::CUexternalMemory, layout: *const LevelsInMemory
+    ) |s| put(levels, handle(s.make("levels")));
+    cuMipmappedArrayGetLevel(array: *mut cu::CUarray, levels: cu::CUmipmappedArray, level: c_uint) |_s|
+        put(array, handle(0x2000));
+    cuMipmappedArrayDestroy(levels: cu::CUmipmappedArray) |s| s.end("levels", levels.addr() as u64);
+    cuImportExternalSemaphore(semaphore: *mut cu::CUexternalSemaphore, handle: *const SemaphoreHandle) |s| {
+        take_over(|h| matches!(h.kind, 1 | 9).then_some(h.fd), handle)
+            .map_or(1, |()| put(semaphore, self::handle(s.make("semaphore"))))
+    };
+    cuDestroyExternalSemaphore(semaphore: cu::CUexternalSemaphore) |s| s.end("semaphore", semaphore.addr() as u64);
+    cuSignalExternalSemaphoresAsync(
+        list: *const cu::CUexternalSemaphore, params: *const cu::CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS,
+        count: c_uint, stream: cu::CUstream
+    ) |_s| 0;
+    cuWaitExternalSemaphoresAsync(
+        list: *const cu::CUexternalSemaphore, params: *const cu::CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS,
+        count: c_uint, stream: cu::CUstream
+    ) |_s| 0;
     cuSurfObjectCreate(surface: *mut cu::CUsurfObject, of: *const cu::CUDA_RESOURCE_DESC) |s|
         put(surface, s.make("surface object"));
     cuSurfObjectDestroy(surface: cu::CUsurfObject) |s| s.end("surface object", surface);
@@ -227,6 +256,17 @@ fn each(count: c_uint, list: *mut cu::CUgraphicsResource, mut f: impl FnMut(u64)
     let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
     // 208 and 211 are "already mapped" and "not mapped".
     if list.iter().all(|r| f(r.addr() as u64)) { 0 } else { 208 }
+}
+
+/// The descriptor in a description becomes the driver's, which closes it.
+fn take_over<T>(fd: impl Fn(&T) -> Option<c_int>, description: *const T) -> Option<()> {
+    // SAFETY: the caller passes a valid description.
+    let fd = fd(unsafe { &*description })?;
+    #[cfg(unix)]
+    // SAFETY: given to the driver, whose place this takes.
+    drop(unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(fd) });
+    let _ = fd;
+    Some(())
 }
 
 /// A descriptor that can be closed.

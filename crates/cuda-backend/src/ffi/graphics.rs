@@ -113,7 +113,8 @@ impl Resource {
             let driver = &self.queue.api().driver;
             call!(driver, cuGraphicsSubResourceGetMappedArray(&raw mut raw, self.raw, 0, 0))
         }?;
-        Ok(Some(Array { raw, _of: PhantomData }))
+        // SAFETY: unmapping needs `&mut self`, which ends the borrow.
+        Ok(Some(unsafe { Array::new(raw) }))
     }
 }
 
@@ -136,6 +137,12 @@ pub struct Array<'a> {
 }
 
 impl Array<'_> {
+    /// # Safety
+    /// `raw` is an array that lives, or stays mapped, for as long as the borrow says.
+    pub unsafe fn new(raw: cu::CUarray) -> Self {
+        Self { raw, _of: PhantomData }
+    }
+
     pub fn raw(&self) -> cu::CUarray {
         self.raw
     }

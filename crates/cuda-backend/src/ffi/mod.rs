@@ -10,12 +10,16 @@ pub mod device_memory;
 #[cfg(test)]
 pub mod double;
 pub mod event;
+#[cfg(unix)]
+pub mod external_memory;
 pub mod gate;
 pub mod graphics;
 pub mod host_memory;
 pub mod module;
 pub mod nvrtc;
 pub mod probe;
+#[cfg(unix)]
+pub mod semaphore;
 pub mod shared_memory;
 
 pub use api::Missing;

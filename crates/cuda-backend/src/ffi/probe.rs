@@ -79,6 +79,14 @@ impl Device {
         Ok(uuid.bytes.map(|b| b as u8))
     }
 
+    /// Whether kernels here can write memory of `other`.
+    pub fn reaches(self, other: Self) -> Result<bool, Failure> {
+        let mut can = 0;
+        // SAFETY: writes one number.
+        unsafe { call!(self.api.driver, cuDeviceCanAccessPeer(&raw mut can, self.raw, other.raw)) }?;
+        Ok(can != 0)
+    }
+
     pub fn total_memory(self) -> Result<u64, Failure> {
         let mut bytes = 0;
         // SAFETY: writes one number.

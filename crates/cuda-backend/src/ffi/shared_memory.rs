@@ -17,15 +17,15 @@ const POSIX_FD: u32 = 1;
 /// `CU_MEM_ALLOC_GRANULARITY_RECOMMENDED`.
 const RECOMMENDED: u32 = 1;
 
-fn location(queue: &Queue) -> cu::CUmemLocation {
-    cu::CUmemLocation { type_: cu::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: queue.device() }
+fn location(device: cu::CUdevice) -> cu::CUmemLocation {
+    cu::CUmemLocation { type_: cu::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
 }
 
-fn properties(queue: &Queue) -> cu::CUmemAllocationProp {
+fn properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
     cu::CUmemAllocationProp {
         type_: cu::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
         requestedHandleTypes: cu::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        location: location(queue),
+        location: location(device),
         win32HandleMetaData: std::ptr::null_mut(),
         allocFlags: cu::CUmemAllocationProp_st__bindgen_ty_1 {
             compressionType: 0,
@@ -39,7 +39,7 @@ fn properties(queue: &Queue) -> cu::CUmemAllocationProp {
 /// Sizes of exportable memory are multiples of this.
 pub fn granularity(queue: &Queue) -> Result<usize, Failure> {
     let _current = queue.enter()?;
-    let (mut bytes, properties) = (0, properties(queue));
+    let (mut bytes, properties) = (0, properties(queue.device()));
     // SAFETY: reads the description, writes one number.
     unsafe {
         let driver = &queue.api().driver;
@@ -49,21 +49,25 @@ pub fn granularity(queue: &Queue) -> Result<usize, Failure> {
 }
 
 /// Memory with no address.
-struct Physical {
+pub struct Physical {
     handle: cu::CUmemGenericAllocationHandle,
     queue: Arc<Queue>,
 }
 
 impl Physical {
-    fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
-        let (mut handle, properties) = (0, properties(queue));
+    /// Memory of `device`, which need not be the queue's. `len` is a multiple of [`granularity`].
+    pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        let (mut handle, properties) = (0, properties(device));
         // SAFETY: reads the description, writes the handle; the context is current.
         unsafe { call!(queue.api().driver, cuMemCreate(&raw mut handle, len, &raw const properties, 0)) }?;
         Ok(Self { handle, queue: queue.clone() })
     }
 
+    /// A descriptor of its own at each call.
     #[cfg(unix)]
-    fn export(&self) -> Result<OwnedFd, Failure> {
+    pub fn export(&self) -> Result<OwnedFd, Failure> {
+        let _current = self.queue.enter()?;
         let mut fd: c_int = -1;
         // SAFETY: for this handle type the driver writes one `int`.
         unsafe {
@@ -126,7 +130,7 @@ impl Mapping {
         // From here on `drop` undoes the mapping.
         let this = Self { start, len, queue: queue.clone() };
         let access = cu::CUmemAccessDesc {
-            location: location(queue),
+            location: location(queue.device()),
             flags: cu::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
         };
         // SAFETY: the range was mapped just now; reads one description.
@@ -153,11 +157,12 @@ pub struct SharedBlock {
 }
 
 impl SharedBlock {
-    /// Allocates `len` bytes, a multiple of [`granularity`], and gives a descriptor for the whole.
+    /// Allocates `len` bytes of `device`, a multiple of [`granularity`], and gives a descriptor for the whole. Kernels of
+    /// the queue write it, from another device by peer access.
     #[cfg(unix)]
-    pub fn new(queue: &Arc<Queue>, len: usize) -> Result<(Self, OwnedFd), Failure> {
+    pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<(Self, OwnedFd), Failure> {
         let _current = queue.enter()?;
-        let memory = Physical::new(queue, len)?;
+        let memory = Physical::new(queue, device, len)?;
         let fd = memory.export()?;
         let addresses = Addresses::new(queue, len)?;
         let mapping = Mapping::new(&addresses, &memory)?;

@@ -13,5 +13,5 @@ pub fn line(source: &str) -> String {
         .replace("\r\n", "\n")
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("// Compiled from kernels/pattern.cu by examples/ptx.rs; source {hash:016x}")
+    format!("// Compiled from kernels/pattern.cu by cargo xtask ptx; source {hash:016x}")
 }

@@ -6,7 +6,7 @@ mod kernel;
 pub use convert::CONVERT_SOURCE;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
 
-use crate::capability::{ComputeCaps, HandleType};
+use crate::capability::{ComputeCaps, HandleType, Support};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
@@ -14,7 +14,7 @@ use crate::geometry::Extent;
 use crate::host_block::HostBlock;
 use crate::pattern::Pattern;
 use crate::shared_handle::SharedHandle;
-use crate::surface::SurfaceDesc;
+use crate::surface::{ImageDesc, SurfaceDesc};
 use crate::view::{BufferView, ImageView, View};
 use std::any::Any;
 use std::ops::Range;
@@ -66,13 +66,48 @@ pub trait ComputeBackend: Send + Sync {
         Err(Error::Unsupported { operation: "import_surface", device: self.device().to_string(), reason })
     }
 
-    /// Allocates linear memory of the device's own together with a handle by which another API can open it.
+    /// Whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
+    /// one device, or another's that kernels reach (peer access).
+    fn reaches(&self, display: &DeviceIdentity) -> Support {
+        self.device().is_one_with(display)
+    }
+
+    /// Allocates linear memory on the display's device together with a handle by which the display can open it.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list the handle's type.
-    fn allocate_shared(&self, bytes: usize, handle: HandleType) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        let reason = format!("it cannot export {bytes} bytes as {handle}");
+    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list the handle's type, or
+    /// [`ComputeBackend::reaches`] says no.
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export {bytes} bytes as {handle} to {display}");
         Err(Error::Unsupported { operation: "allocate_shared", device: self.device().to_string(), reason })
+    }
+
+    /// Allocates an image of the device's own together with a handle by which a display can open it as a texture of the
+    /// same size and format. It is opaque memory, see [`ComputeBackend::import_surface`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list images by the handle's type.
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export an image {} as {handle}", image.extent);
+        Err(Error::Unsupported { operation: "allocate_shared_image", device: self.device().to_string(), reason })
+    }
+
+    /// Opens a display's semaphore.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::semaphores`] does not list its kind.
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        let reason = format!("it cannot open a semaphore behind a {}", handle.handle_type());
+        Err(Error::Unsupported { operation: "import_semaphore", device: self.device().to_string(), reason })
     }
 
     /// Puts a kernel into the queue. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
@@ -97,6 +132,18 @@ pub trait ComputeBackend: Send + Sync {
 
     /// Waits until the queue is empty.
     fn finish(&self) -> Result<()>;
+}
+
+/// The compute side's end of a semaphore.
+pub trait ComputeSemaphore {
+    /// Signals when all work queued before is done. Does not wait.
+    ///
+    /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
+    fn signal(&mut self, value: u64) -> Result<()>;
+
+    /// Lets work queued from now on wait until the semaphore is signalled (the counter is at least `value`). Does not
+    /// wait.
+    fn wait(&mut self, value: u64) -> Result<()>;
 }
 
 /// Memory that kernels of one backend read and write.

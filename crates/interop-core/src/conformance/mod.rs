@@ -8,14 +8,14 @@ mod table;
 pub use cases::CASES;
 pub use table::{Outcome, Row, Table};
 
-use crate::capability::Support;
+use crate::capability::{Support, SyncKind};
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::Result;
 use crate::link::{Link, LinkOptions};
-use crate::path::{Pairing, PathId, spec};
+use crate::path::{PathId, spec};
 use crate::pattern::Pattern;
-use crate::select::Policy;
+use crate::select::{Mode, Policy};
 use crate::surface::SurfaceDesc;
 use crate::view::{ImageView, View};
 use std::rc::Rc;
@@ -44,19 +44,35 @@ pub struct Context<'a> {
     pub display: &'a Rc<dyn Display>,
     /// The path.
     pub path: PathId,
-    /// See [`Policy::frames_late`].
-    pub frames_late: usize,
+    /// How frames are shown, and how the two sides are kept apart.
+    pub manner: Manner,
+}
+
+/// A part of the [`Policy`] that every case must hold for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner {
+    /// See [`Policy::mode`].
+    pub mode: Mode,
+    /// See [`Policy::sync`].
+    pub sync: Option<SyncKind>,
+}
+
+impl Manner {
+    /// Shown so many frames late.
+    pub const fn late(frames: usize) -> Self {
+        Self { mode: Mode::FramesLate(frames), sync: None }
+    }
 }
 
 impl Context<'_> {
     /// Opens a link by this very path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
-        let frames_late = self.frames_late;
-        let pairing = Pairing { backend: self.backend, display: self.display, desc: &desc, frames_late };
+        let Manner { mode, sync } = self.manner;
+        let policy = Policy { force: Some(self.path), mode, sync, ..Policy::default() };
+        let pairing = policy.pairing(self.backend, self.display, &desc);
         if let Support::No(reason) = spec(self.path).offer(&pairing) {
             return Err(Failure::Skipped(reason));
         }
-        let policy = Policy { force: Some(self.path), frames_late, ..Policy::default() };
         let options = LinkOptions { policy };
         Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
     }
@@ -100,12 +116,12 @@ pub fn same_bytes(what: &str, expected: &[u8], shown: &[u8]) -> Result<(), Failu
     }
 }
 
-/// Runs every case on every path between the two, in latency mode (0 frames late) or pipelined.
-pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, frames_late: usize) -> Vec<Row> {
+/// Runs every case on every path between the two.
+pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
     let mut rows = Vec::new();
     for path in PathId::ALL {
         for case in CASES {
-            let outcome = match (case.run)(&Context { backend, display, path, frames_late }) {
+            let outcome = match (case.run)(&Context { backend, display, path, manner }) {
                 Ok(()) => Outcome::Pass,
                 Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
                 Err(Failure::Failed(reason)) => Outcome::Fail(reason),

@@ -87,7 +87,7 @@ impl Link {
         &self.report
     }
 
-    /// How many frames the one shown is behind the one finished last (see [`Policy::frames_late`]).
+    /// How many frames the one shown is behind the one finished last (see [`crate::Mode`]).
     pub fn frames_late(&self) -> usize {
         self.path.frames_late()
     }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub enum PathKind {
     /// The compute API writes the display's own texture or buffer.
     Direct,
-    /// The compute API exports memory that the display opens.
+    /// One API exports memory that the other opens.
     ExternalMemory,
     /// The compute API writes memory that the display reads or maps: no copy by us.
     HostVisible,
@@ -28,6 +28,10 @@ pub enum PathKind {
 pub enum PathId {
     /// The display's own texture or buffer, opened by the compute API.
     Direct,
+    /// An image of the compute device, opened by the display as a texture.
+    ExternalTexture,
+    /// A texture of the display in memory made to be shared, opened by the compute device.
+    ExportedTexture,
     /// Memory of the compute device, opened by the display, read by the draw where it lies.
     ExternalInPlace,
     /// Memory of the compute device, opened by the display, then uploaded by the display.
@@ -50,8 +54,10 @@ pub enum PathId {
 
 impl PathId {
     /// Every path.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Direct,
+        Self::ExternalTexture,
+        Self::ExportedTexture,
         Self::ExternalInPlace,
         Self::ExternalUpload,
         Self::HostVisibleInPlace,
@@ -67,6 +73,8 @@ impl PathId {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",
+            Self::ExternalTexture => "external-texture",
+            Self::ExportedTexture => "exported-texture",
             Self::ExternalInPlace => "external-in-place",
             Self::ExternalUpload => "external-upload",
             Self::HostVisibleInPlace => "host-visible-in-place",

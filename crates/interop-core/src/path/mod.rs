@@ -17,6 +17,7 @@ mod layout;
 mod pbo_staging;
 mod shared_memory;
 mod table;
+mod turns;
 
 pub use direct::Direct;
 pub use host_round_trip::HostRoundTrip;
@@ -46,8 +47,10 @@ pub struct Pairing<'a> {
     pub display: &'a Rc<dyn Display>,
     /// What is shown.
     pub desc: &'a SurfaceDesc,
-    /// See [`crate::Policy::frames_late`].
+    /// How late frames may be shown at most, see [`crate::Mode`].
     pub frames_late: usize,
+    /// See [`crate::Policy::sync`].
+    pub sync: Option<SyncKind>,
 }
 
 impl Pairing<'_> {
@@ -83,6 +86,15 @@ pub trait SharingPath {
         0
     }
 
+    /// Changes how late frames are shown, up to what the path was opened for. Frames on their way are shown first.
+    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
+        let _ = frames;
+        Ok(())
+    }
+
+    /// Frees memory that is not needed at the present lateness.
+    fn trim(&mut self) {}
+
     /// Pieces of memory that take turns.
     fn slots(&self) -> usize {
         1
@@ -106,7 +118,7 @@ pub trait SharingPath {
 pub enum OpenedPath {
     /// Objects of the display, opened by the compute API.
     Direct(Direct),
-    /// Linear memory that both sides address.
+    /// Memory that both sides address.
     SharedMemory(SharedMemory),
     /// Staging blocks of the display.
     PboStaging(PboStaging),

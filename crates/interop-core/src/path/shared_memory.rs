@@ -1,15 +1,17 @@
-//! One piece of linear memory that both sides address: the kernel writes it, the display reads it, nobody copies.
+//! One piece of memory that both sides address: the kernel writes it, the display reads it, nobody copies.
 //!
-//! The memory is the display's (a persistently mapped buffer), neutral pages that both import (pinned memory), or the
+//! Linear memory is the display's (a persistently mapped buffer), neutral pages that both import (pinned memory), or the
 //! compute device's (exported by a handle). The display reads it in place, or uploads from it where a texture is
-//! needed.
+//! needed. An image is the compute device's or the display's, exported by a handle, and is a texture in place.
 
+use super::turns::Turns;
 use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
 use crate::capability::{HandleType, SyncKind};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::{Error, Result};
 use crate::host_block::HostBlock;
+use crate::surface::SurfaceDesc;
 use crate::view::View;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use std::sync::Arc;
 struct Slot {
     memory: Box<dyn ComputeMemory>,
     staging: Box<dyn Staging>,
+    turns: Turns,
 }
 
 /// Whose memory it is.
@@ -29,6 +32,10 @@ pub(super) enum Owner {
     Neutral,
     /// The compute device's, opened by the display.
     Compute,
+    /// An image of the compute device's, opened by the display as a texture.
+    ComputeImage,
+    /// A texture of the display's, made to be opened by others.
+    DisplayImage,
 }
 
 /// How the display reads it.
@@ -46,12 +53,15 @@ pub struct SharedMemory {
     backend: Arc<dyn ComputeBackend>,
     surface: Box<dyn Surface>,
     ring: Vec<Slot>,
+    /// Slots from the first on that take turns.
+    in_use: usize,
     reading: Reading,
     whole: View,
     current: Option<(usize, Crossing)>,
     /// Frames that are finished but not handed over yet, oldest first.
     in_flight: VecDeque<(usize, Crossing)>,
     frames_late: usize,
+    sync: SyncKind,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
     next: usize,
@@ -65,19 +75,20 @@ impl SharedMemory {
             Reading::InPlace => pairing.display.create_in_place_surface(pairing.desc)?,
             Reading::Upload => pairing.display.create_surface(pairing.desc)?,
         };
-        // As many frames on their way to the display as on their way from the kernels.
-        let slots = RING_SLOTS.max(2 * pairing.frames_late + 2);
+        let slots = slots_for(pairing.frames_late);
         let ring = (0..slots).map(|_| Slot::open(pairing, owner, bytes)).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             backend: Arc::clone(pairing.backend),
             whole: layout.whole()?,
             layout,
             surface,
+            in_use: ring.len(),
             ring,
             reading,
             current: None,
             in_flight: VecDeque::new(),
             frames_late: pairing.frames_late,
+            sync: pairing.sync.unwrap_or(SyncKind::HostFence),
             shown: None,
             next: 0,
         })
@@ -96,35 +107,33 @@ impl SharedMemory {
             from.staging.fence()?;
             from.staging.wait()?;
         }
+        // In queue order after the kernels of the one, before those of the other.
         self.backend.copy(from.memory.as_ref(), to.memory.as_mut(), self.whole.span())
     }
 
     /// The first slot after `index` that neither is shown nor waits to be; after a failure that need not be the next.
     fn free_after(&self, index: usize) -> usize {
         let used = |slot| self.shown == Some(slot) || self.in_flight.iter().any(|(other, _)| *other == slot);
-        let mut others = (1..self.ring.len()).map(|step| (index + step) % self.ring.len());
+        let mut others = (1..=self.in_use).map(|step| (index + step) % self.in_use);
         // There is always one: half of the ring is beyond those shown and in flight.
-        others.find(|slot| !used(*slot)).unwrap_or(index)
+        others.find(|slot| !used(*slot)).unwrap_or(0)
     }
 
     /// Waits for the kernels of one frame and lets the display have it.
     fn hand_over(&mut self, index: usize, crossing: &Crossing) -> Result<()> {
         let slot = &mut self.ring[index];
-        slot.memory.release()?;
+        slot.turns.begin_display(slot.memory.as_mut(), slot.staging.as_mut())?;
         match self.reading {
             Reading::Upload => {
                 self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
-                slot.staging.fence()?;
+                slot.end_display()
             }
             Reading::InPlace => {
                 self.surface.read_in_place(slot.staging.as_ref(), &self.whole)?;
                 // Every draw of the frame before has been submitted by now: its slot is free when they are done.
-                if let Some(before) = self.shown.replace(index) {
-                    self.ring[before].staging.fence()?;
-                }
+                self.shown.replace(index).map_or(Ok(()), |before| self.ring[before].end_display())
             }
         }
-        Ok(())
     }
 
     /// Hands over frames until at most `left` are on their way.
@@ -137,16 +146,39 @@ impl SharedMemory {
     }
 }
 
+/// Slots of a ring that shows frames so late: as many frames on their way to the display as on their way from the kernels.
+fn slots_for(frames_late: usize) -> usize {
+    RING_SLOTS.max(2 * frames_late + 2)
+}
+
 impl Slot {
     fn open(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<Self> {
-        let display = pairing.display;
+        let (memory, staging) = Self::memory(pairing, owner, bytes)?;
+        Ok(Self { memory, staging, turns: Turns::open(pairing)? })
+    }
+
+    fn memory(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<(Box<dyn ComputeMemory>, Box<dyn Staging>)> {
+        let (display, backend) = (pairing.display, pairing.backend);
+        let image = || match pairing.desc {
+            SurfaceDesc::Image(image) => Ok(*image),
+            SurfaceDesc::Buffer(_) => Err(Error::invalid("open", "a buffer is no texture")),
+        };
         let staging = match owner {
             Owner::Display => display.create_staging(StagingKind::Persistent, bytes)?,
             Owner::Neutral => display.create_staging(StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)?,
             Owner::Compute => {
-                let (memory, handle) = pairing.backend.allocate_shared(bytes, HandleType::OpaqueFd)?;
-                let staging = display.create_staging(StagingKind::External(handle), bytes)?;
-                return Ok(Self { memory, staging });
+                let (memory, handle) = backend.allocate_shared(bytes, HandleType::OpaqueFd, display.device())?;
+                return Ok((memory, display.create_staging(StagingKind::External(handle), bytes)?));
+            }
+            Owner::ComputeImage => {
+                let image = image()?;
+                let (memory, handle) = backend.allocate_shared_image(&image, HandleType::OpaqueFd)?;
+                return Ok((memory, display.create_staging(StagingKind::ExternalImage(handle, image), bytes)?));
+            }
+            Owner::DisplayImage => {
+                let staging = display.create_staging(StagingKind::ExportedImage(image()?), bytes)?;
+                let handle = staging.export(HandleType::OpaqueFd)?;
+                return Ok((backend.import_surface(&handle, pairing.desc)?, staging));
             }
         };
         let block = staging.host_block().ok_or_else(|| Error::Unsupported {
@@ -154,15 +186,19 @@ impl Slot {
             device: display.device().to_string(),
             reason: "the block has no fixed address".into(),
         })?;
-        let memory = pairing.backend.import_host(&block)?;
-        Ok(Self { memory, staging })
+        Ok((backend.import_host(&block)?, staging))
+    }
+
+    fn end_display(&mut self) -> Result<()> {
+        self.turns.end_display(self.staging.as_mut())
     }
 }
 
 impl SharingPath for SharedMemory {
     fn begin(&mut self, part: &Part) -> Result<()> {
         let slot = self.next;
-        self.ring[slot].staging.wait()?;
+        let Slot { staging, turns, .. } = &mut self.ring[slot];
+        turns.begin_compute(staging.as_mut())?;
         let crossing = match self.reading {
             Reading::Upload => self.layout.packed(part)?,
             Reading::InPlace => {
@@ -173,7 +209,7 @@ impl SharingPath for SharedMemory {
             }
         };
         self.ring[slot].memory.acquire()?;
-        if self.frames_late > 0 {
+        if self.frames_late > 0 && self.ring[slot].turns.by_host() {
             self.backend.hold_back()?;
         }
         self.current = Some((slot, crossing));
@@ -187,8 +223,9 @@ impl SharingPath for SharedMemory {
 
     fn finish(&mut self) -> Result<()> {
         let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
-        if self.frames_late > 0 {
-            self.ring[index].memory.submit()?;
+        let Slot { memory, staging, turns } = &mut self.ring[index];
+        if self.frames_late > 0 || !turns.by_host() {
+            turns.end_compute(memory.as_mut(), staging.as_mut())?;
         }
         self.in_flight.push_back((index, crossing));
         let handed_over = self.drain(self.frames_late);
@@ -204,8 +241,22 @@ impl SharingPath for SharedMemory {
         self.frames_late
     }
 
+    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
+        self.drain(0)?;
+        self.in_use = slots_for(frames).min(self.ring.len());
+        self.frames_late = frames.min(self.ring.len() / 2 - 1);
+        self.next = self.free_after(self.next);
+        Ok(())
+    }
+
+    fn trim(&mut self) {
+        // The surface keeps what it shows alive.
+        self.shown = self.shown.filter(|slot| *slot < self.in_use);
+        self.ring.truncate(self.in_use);
+    }
+
     fn slots(&self) -> usize {
-        self.ring.len()
+        self.in_use
     }
 
     fn cancel(&mut self) {
@@ -221,6 +272,6 @@ impl SharingPath for SharedMemory {
     }
 
     fn sync(&self) -> SyncKind {
-        SyncKind::HostFence
+        self.sync
     }
 }

@@ -2,7 +2,7 @@
 
 use super::shared_memory::{Owner, Reading, SharedMemory};
 use super::{Direct, HostRoundTrip, OpenedPath, Pairing, PathId, PathKind, PboStaging};
-use crate::capability::{HandleType, Support};
+use crate::capability::{HandleType, MemoryShape, Support, SyncKind};
 use crate::error::Result;
 use crate::surface::{ImageAccess, SurfaceDesc};
 
@@ -14,6 +14,10 @@ pub struct PathSpec {
     pub kind: PathKind,
     /// What happens, in one line, for reports.
     pub mechanism: &'static str,
+    /// How the two sides can be kept apart; the first where nothing else is asked for.
+    pub syncs: &'static [SyncKind],
+    /// Whether it can show frames late, see [`crate::Mode`].
+    pub pipelined: bool,
     offer: fn(&Pairing<'_>) -> Support,
     open: fn(&Pairing<'_>) -> Result<OpenedPath>,
 }
@@ -21,7 +25,7 @@ pub struct PathSpec {
 impl PathSpec {
     /// Whether both sides say that they can do it. Looks at data only; makes nothing.
     pub fn offer(&self, pairing: &Pairing<'_>) -> Support {
-        (self.offer)(pairing)
+        offer_sync(pairing, self.syncs).and(|| (self.offer)(pairing))
     }
 
     /// Makes the surface and the memory that crosses.
@@ -36,33 +40,70 @@ pub fn spec(id: PathId) -> &'static PathSpec {
     PATHS.iter().find(|p| p.id == id).unwrap_or(&PATHS[PATHS.len() - 1])
 }
 
+/// Ways of taking turns at memory that one device opened of another.
+const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
+/// Ways of taking turns at memory of the host.
+const HOST: &[SyncKind] = &[SyncKind::HostFence];
+
 /// Every path, in no order of merit; [`crate::select`] ranks them.
-pub static PATHS: [PathSpec; 10] = [
+pub static PATHS: [PathSpec; 12] = [
     PathSpec {
         id: PathId::Direct,
         kind: PathKind::Direct,
         mechanism: "the kernel writes the display's own texture or buffer: no copy",
-        offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, Giver::Display)),
+        syncs: &[SyncKind::Implicit],
+        pipelined: false,
+        offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, shape_of(p), Giver::Display)),
         open: |p| Ok(Direct::open(p)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExternalTexture,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes an image of the compute device that is a texture of the display's: no copy",
+        syncs: DEVICES,
+        pipelined: true,
+        offer: |p| {
+            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OpaqueFd, IMAGE, Giver::Compute))
+        },
+        open: |p| Ok(SharedMemory::open(p, Owner::ComputeImage, Reading::InPlace)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExportedTexture,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes a texture that the display made to be shared: no copy",
+        syncs: DEVICES,
+        pipelined: true,
+        offer: |p| {
+            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OpaqueFd, IMAGE, Giver::Display))
+        },
+        open: |p| Ok(SharedMemory::open(p, Owner::DisplayImage, Reading::InPlace)?.into()),
     },
     PathSpec {
         id: PathId::ExternalInPlace,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes device memory that the display has opened, the draw reads it: no copy",
-        offer: |p| same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, Giver::Compute)).and(|| offer_in_place(p)),
+        syncs: DEVICES,
+        pipelined: true,
+        offer: |p| {
+            reaches(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Compute)).and(|| offer_in_place(p))
+        },
         open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::InPlace)?.into()),
     },
     PathSpec {
         id: PathId::ExternalUpload,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes device memory that the display has opened, the display copies: 1 copy",
-        offer: |p| same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, Giver::Compute)),
+        syncs: DEVICES,
+        pipelined: true,
+        offer: |p| reaches(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Compute)),
         open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::Upload)?.into()),
     },
     PathSpec {
         id: PathId::HostVisibleInPlace,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes the display's mapped buffer, the draw reads it where it lies: no copy",
+        syncs: HOST,
+        pipelined: true,
         offer: |p| offer_in_place(p).and(|| offer_mapped(p)),
         open: |p| Ok(SharedMemory::open(p, Owner::Display, Reading::InPlace)?.into()),
     },
@@ -70,6 +111,8 @@ pub static PATHS: [PathSpec; 10] = [
         id: PathId::HostVisibleUpload,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes the display's mapped buffer, the display uploads from it: 1 copy",
+        syncs: HOST,
+        pipelined: true,
         offer: offer_mapped,
         open: |p| Ok(SharedMemory::open(p, Owner::Display, Reading::Upload)?.into()),
     },
@@ -77,6 +120,8 @@ pub static PATHS: [PathSpec; 10] = [
         id: PathId::PinnedInPlace,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes host pages that the display has pinned, the draw reads them: no copy",
+        syncs: HOST,
+        pipelined: true,
         offer: |p| offer_in_place(p).and(|| offer_pinned(p)),
         open: |p| Ok(SharedMemory::open(p, Owner::Neutral, Reading::InPlace)?.into()),
     },
@@ -84,6 +129,8 @@ pub static PATHS: [PathSpec; 10] = [
         id: PathId::PinnedUpload,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes host pages that the display has pinned, the display uploads: 1 copy",
+        syncs: HOST,
+        pipelined: true,
         offer: offer_pinned,
         open: |p| Ok(SharedMemory::open(p, Owner::Neutral, Reading::Upload)?.into()),
     },
@@ -91,6 +138,8 @@ pub static PATHS: [PathSpec; 10] = [
         id: PathId::PboPersistent,
         kind: PathKind::PboStaging,
         mechanism: "read into a ring of persistently mapped pixel buffers with fences, then uploaded: 2 copies",
+        syncs: HOST,
+        pipelined: false,
         offer: |p| named("display", &p.display.caps().persistent_staging),
         open: |p| Ok(PboStaging::open_persistent(p)?.into()),
     },
@@ -98,6 +147,8 @@ pub static PATHS: [PathSpec; 10] = [
         id: PathId::PboOrphan,
         kind: PathKind::PboStaging,
         mechanism: "read into a pixel buffer that is orphaned and mapped each frame, then uploaded: 2 copies",
+        syncs: &[SyncKind::Implicit],
+        pipelined: false,
         offer: |p| named("display", &p.display.caps().orphaned_staging),
         open: |p| Ok(PboStaging::open_orphan(p)?.into()),
     },
@@ -105,6 +156,8 @@ pub static PATHS: [PathSpec; 10] = [
         id: PathId::HostRoundTrip,
         kind: PathKind::HostRoundTrip,
         mechanism: "mapped for or read by the host, then uploaded from client memory",
+        syncs: &[SyncKind::Finish],
+        pipelined: false,
         offer: |_| Support::Yes,
         open: |p| Ok(HostRoundTrip::open(p)?.into()),
     },
@@ -136,6 +189,36 @@ fn offer_in_place(p: &Pairing<'_>) -> Support {
     }
 }
 
+fn offer_texture(p: &Pairing<'_>) -> Support {
+    Support::when(matches!(p.desc, SurfaceDesc::Image(_)), "surface: a buffer is no texture")
+}
+
+/// The way of taking turns that was asked for, if any.
+fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
+    match p.sync {
+        None => Support::Yes,
+        Some(kind) if !syncs.contains(&kind) => {
+            let known: Vec<_> = syncs.iter().map(SyncKind::to_string).collect();
+            Support::No(format!("policy: a {kind} was asked for, this path knows: {}", known.join(", ")))
+        }
+        Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {
+            named("compute", &p.backend.caps().can_open_semaphore(kind))
+                .and(|| named("display", &p.display.caps().can_make_semaphore(kind)))
+        }
+        Some(_) => Support::Yes,
+    }
+}
+
+const LINEAR: MemoryShape = MemoryShape::Linear;
+const IMAGE: MemoryShape = MemoryShape::Image;
+
+fn shape_of(p: &Pairing<'_>) -> MemoryShape {
+    match p.desc {
+        SurfaceDesc::Image(_) => IMAGE,
+        SurfaceDesc::Buffer(_) => LINEAR,
+    }
+}
+
 /// Which side owns the memory.
 #[derive(Clone, Copy)]
 enum Giver {
@@ -143,35 +226,34 @@ enum Giver {
     Display,
 }
 
-fn offer_both(p: &Pairing<'_>, handle: HandleType, giver: Giver) -> Support {
+fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Giver) -> Support {
     let (compute, display) = (p.backend.caps(), p.display.caps());
     match giver {
-        Giver::Compute => {
-            named("compute", &compute.can_export(handle)).and(|| named("display", &display.can_import(handle)))
-        }
-        Giver::Display => {
-            named("compute", &compute.can_import(handle)).and(|| named("display", &display.can_export(handle)))
-        }
+        Giver::Compute => named("compute", &compute.can_export(handle, shape))
+            .and(|| named("display", &display.can_import(handle, shape))),
+        Giver::Display => named("compute", &compute.can_import(handle, shape))
+            .and(|| named("display", &display.can_export(handle, shape))),
     }
 }
 
 /// Memory of one device is not given to another.
 fn same_device(p: &Pairing<'_>) -> Support {
-    let (compute, display) = (p.backend.device(), p.display.device());
-    match (compute.uuid, display.uuid) {
-        (Some(a), Some(b)) => Support::when(a == b, format!("not one device: {compute} is {a}, {display} is {b}")),
-        _ => Support::Yes,
-    }
+    p.backend.device().is_one_with(p.display.device())
+}
+
+/// Kernels write where the display can open it.
+fn reaches(p: &Pairing<'_>) -> Support {
+    p.backend.reaches(p.display.device())
 }
 
 fn offer_mapped(p: &Pairing<'_>) -> Support {
     named("display", &p.display.caps().persistent_staging)
-        .and(|| offer_both(p, HandleType::HostPointer, Giver::Display))
+        .and(|| offer_both(p, HandleType::HostPointer, LINEAR, Giver::Display))
 }
 
 fn offer_pinned(p: &Pairing<'_>) -> Support {
-    named("compute", &p.backend.caps().can_import(HandleType::HostPointer))
-        .and(|| named("display", &p.display.caps().can_import(HandleType::HostPointer)))
+    named("compute", &p.backend.caps().can_import(HandleType::HostPointer, LINEAR))
+        .and(|| named("display", &p.display.caps().can_import(HandleType::HostPointer, LINEAR)))
 }
 
 #[cfg(test)]

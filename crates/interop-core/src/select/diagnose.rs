@@ -1,5 +1,6 @@
 //! Findings about two devices that a user can act on.
 
+use crate::capability::Support;
 use crate::device::DeviceIdentity;
 use crate::report::Diagnosis;
 
@@ -21,14 +22,52 @@ pub(super) fn pairing(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec
             advice: "Install the GPU vendor's compute driver (OpenCL ICD or CUDA)".into(),
         });
     }
-    if let (Some(a), Some(b)) = (compute.uuid, display.uuid)
-        && a != b
+    if !compute.software
+        && !display.software
+        && let Support::No(finding) = compute.is_one_with(display)
     {
         found.push(Diagnosis {
-            name: "different-devices",
-            finding: format!("{compute} ({a}) and {display} ({b}) are not the same device"),
-            advice: "Frames cross the host; pick the compute device that drives the display for direct sharing".into(),
+            name: "display-on-another-gpu",
+            finding,
+            advice: "Compute on the GPU that draws, or open the display for the compute device (HeadlessOptions::\
+                     same_device_as); else frames cross by peer access where the GPUs have it, or by the host"
+                .into(),
         });
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Api, DeviceUuid, MemoryKind};
+
+    fn device(api: Api, software: bool, uuid: Option<u8>, pci: Option<&str>) -> DeviceIdentity {
+        DeviceIdentity {
+            api,
+            name: "device".into(),
+            vendor: String::new(),
+            driver: String::new(),
+            uuid: uuid.map(|u| DeviceUuid([u; 16])),
+            ordinal: None,
+            pci: pci.map(str::to_owned),
+            memory: MemoryKind::Discrete,
+            software,
+        }
+    }
+
+    #[test]
+    fn every_finding_has_its_name() {
+        let names = |compute: &DeviceIdentity, display: &DeviceIdentity| -> Vec<_> {
+            pairing(compute, display).iter().map(|d| d.name).collect()
+        };
+        let gpu = device(Api::Cuda, false, Some(1), Some("0000:01:00.0"));
+        assert_eq!(names(&gpu, &device(Api::OpenGl, true, Some(9), None)), ["software-display"]);
+        assert_eq!(names(&device(Api::OpenCl, true, Some(9), None), &gpu), ["software-compute"]);
+        assert_eq!(names(&gpu, &device(Api::OpenGl, false, Some(2), None)), ["display-on-another-gpu"]);
+        assert_eq!(names(&gpu, &device(Api::OpenGl, false, None, Some("0000:02:00.0"))), ["display-on-another-gpu"]);
+        // The UUID counts before the address, which a virtual machine may change.
+        assert!(names(&gpu, &device(Api::OpenGl, false, Some(1), Some("0000:02:00.0"))).is_empty());
+        assert!(names(&gpu, &device(Api::OpenGl, false, None, None)).is_empty());
+    }
 }

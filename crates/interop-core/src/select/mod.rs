@@ -1,7 +1,11 @@
 //! Which path is taken: rank by memory kind, open, prove by pixels, take the first that works.
 
+mod depth;
 mod diagnose;
+mod policy;
 mod rank;
+
+pub use policy::{MAX_FRAMES_LATE, Mode, Policy};
 
 use crate::capability::Support;
 use crate::compute::ComputeBackend;
@@ -14,24 +18,6 @@ use crate::verify::verify;
 use std::rc::Rc;
 use std::sync::Arc;
 use tracing::{debug, info, warn};
-
-/// Largest [`Policy::frames_late`]. Each frame late costs the memory of two.
-pub const MAX_FRAMES_LATE: usize = 16;
-
-/// How to choose, and how to run what was chosen.
-#[derive(Debug, Clone, Default)]
-pub struct Policy {
-    /// Take this path or fail; the error names the alternatives.
-    pub force: Option<PathId>,
-    /// Try this path before all others.
-    pub prefer: Option<PathId>,
-    /// Pipelined mode: show the frame that was finished so many frames ago, so that compute, display and the switch
-    /// between them overlap (see [`crate::path`]). 0 is latency mode: what was finished last is shown. At most
-    /// [`MAX_FRAMES_LATE`]; paths that hand over within `finish` show the last frame whatever is asked.
-    pub frames_late: usize,
-    /// Try every path that is offered, not only as far as the first that works. Slower; for reports.
-    pub probe_all: bool,
-}
 
 /// A path that works, and how it was found.
 pub struct Selection {
@@ -53,10 +39,13 @@ pub fn open_path(
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
-    let pairing = Pairing { backend, display, desc, frames_late: policy.frames_late };
-    let (report, chosen) = try_paths(&pairing, policy)?;
+    let pairing = policy.pairing(backend, display, desc);
+    let (mut report, chosen) = try_paths(&pairing, policy)?;
     match chosen {
-        Some((id, path)) => {
+        Some((id, mut path)) => {
+            if let Mode::Throughput { .. } = policy.mode {
+                report.lateness = depth::settle(&mut path, &pairing)?;
+            }
             info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
             Ok(Selection { path, id, report })
         }
@@ -72,19 +61,23 @@ pub fn probe(
     policy: &Policy,
 ) -> Result<ProbeReport> {
     let policy = Policy { probe_all: true, ..policy.clone() };
-    Ok(try_paths(&Pairing { backend, display, desc, frames_late: policy.frames_late }, &policy)?.0)
+    Ok(try_paths(&policy.pairing(backend, display, desc), &policy)?.0)
 }
 
 fn try_paths(pairing: &Pairing<'_>, policy: &Policy) -> Result<(ProbeReport, Option<(PathId, OpenedPath)>)> {
     let (compute, display) = (pairing.backend.device(), pairing.display.device());
-    if policy.frames_late > MAX_FRAMES_LATE {
-        let problem = format!("frames_late is {}; give at most {MAX_FRAMES_LATE}", policy.frames_late);
+    let late = policy.mode.most_late();
+    if late > MAX_FRAMES_LATE {
+        let problem = format!("{late} frames late were asked for; give at most {MAX_FRAMES_LATE}");
         return Err(Error::invalid("open", problem));
     }
     pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
     let mut rank = rank::by_memory_kind(compute.memory, display.memory);
-    if let Some(preferred) = policy.prefer {
+    if late > 0 {
         // Stable: the others keep their order.
+        rank.ids.sort_by_key(|id| !spec(*id).pipelined);
+    }
+    if let Some(preferred) = policy.prefer {
         rank.ids.sort_by_key(|id| *id != preferred);
     }
     let mut chosen = None;
@@ -123,6 +116,7 @@ fn try_paths(pairing: &Pairing<'_>, policy: &Policy) -> Result<(ProbeReport, Opt
         surface: *pairing.desc,
         order: rank.order,
         paths,
+        lateness: Vec::new(),
         diagnoses: diagnose::pairing(compute, display),
     };
     Ok((report, chosen))

@@ -9,19 +9,21 @@ use crate::path::PathId;
 /// An order and the reason for it.
 pub(super) struct Rank {
     pub order: &'static str,
-    pub ids: [PathId; 10],
+    pub ids: [PathId; 12],
 }
 
 pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
     use PathId::{
-        Direct, ExternalInPlace, ExternalUpload, HostRoundTrip, HostVisibleInPlace, HostVisibleUpload, PboOrphan,
-        PboPersistent, PinnedInPlace, PinnedUpload,
+        Direct, ExportedTexture, ExternalInPlace, ExternalTexture, ExternalUpload, HostRoundTrip, HostVisibleInPlace,
+        HostVisibleUpload, PboOrphan, PboPersistent, PinnedInPlace, PinnedUpload,
     };
     match (compute.is_host_memory(), display.is_host_memory()) {
         (true, true) => Rank {
             order: "both sides use host memory: fewest copies first",
             ids: [
                 Direct,
+                ExternalTexture,
+                ExportedTexture,
                 ExternalInPlace,
                 HostVisibleInPlace,
                 PinnedInPlace,
@@ -47,6 +49,8 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
                 PinnedInPlace,
                 ExternalUpload,
                 ExternalInPlace,
+                ExternalTexture,
+                ExportedTexture,
             ],
         },
         // Frames stay on the device where they can; else one read into memory that the display can fetch.
@@ -54,6 +58,8 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
             order: "compute with memory of its own: stay on the device, else one read into memory that the display fetches",
             ids: [
                 Direct,
+                ExternalTexture,
+                ExportedTexture,
                 ExternalInPlace,
                 ExternalUpload,
                 PboPersistent,

@@ -2,7 +2,8 @@
 
 use crate::{content, memory_with, on_every_device};
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, KernelSource, Result, Support, Target,
+    Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, KernelSource, MemoryShape, Result, Support,
+    Target,
 };
 use opencl_backend::OpenClBackend;
 use std::any::Any;
@@ -126,7 +127,7 @@ fn sizes_that_cannot_be_are_refused() {
 }
 
 fn imports(backend: &OpenClBackend) -> bool {
-    match backend.caps().can_import(HandleType::HostPointer) {
+    match backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear) {
         Support::Yes => true,
         Support::No(reason) => {
             assert!(reason.contains("copy"), "{reason}");

@@ -1,0 +1,150 @@
+//! Memory that another API allocated, or that this one did and another lays out, opened by its file descriptor.
+
+use super::api::{ArrayDescriptor, LevelsInMemory, MemoryHandle, call};
+use super::graphics::Array;
+use super::{Failure, Queue, Span};
+use cudarc::driver::sys as cu;
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::ptr;
+use std::sync::Arc;
+
+/// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD`.
+const OPAQUE_FD: u32 = 1;
+/// `CUDA_EXTERNAL_MEMORY_DEDICATED`.
+const DEDICATED: u32 = 1;
+/// `CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_COLOR_ATTACHMENT`: kernels write it, the other API may draw into it.
+const WRITTEN_AND_DRAWN: u32 = 0x02 | 0x20;
+
+/// An allocation behind a descriptor.
+pub struct ExternalMemory {
+    raw: cu::CUexternalMemory,
+    bytes: u64,
+    queue: Arc<Queue>,
+}
+
+impl ExternalMemory {
+    /// Opens the whole allocation of `bytes` bytes. `dedicated`: it was made for one image or buffer alone.
+    pub fn import(queue: &Arc<Queue>, fd: OwnedFd, bytes: u64, dedicated: bool) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        let mut raw = ptr::null_mut();
+        // The driver's, where it takes it.
+        let number = fd.into_raw_fd();
+        let handle = MemoryHandle {
+            kind: OPAQUE_FD,
+            _gap: 0,
+            fd: number,
+            _rest: [0; 3],
+            size: bytes,
+            flags: if dedicated { DEDICATED } else { 0 },
+            reserved: [0; 16],
+        };
+        // SAFETY: writes the handle where it is told, reads one description; the descriptor is open.
+        let imported = unsafe { call!(queue.api().driver, cuImportExternalMemory(&raw mut raw, &raw const handle)) };
+        if imported.is_err() {
+            close(number);
+        }
+        imported?;
+        Ok(Self { raw, bytes, queue: queue.clone() })
+    }
+}
+
+/// Closes a descriptor that the driver did not take.
+pub(super) fn close(fd: std::ffi::c_int) {
+    // SAFETY: it was ours a moment ago; the driver refused it, and leaves it open then.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+}
+
+impl Drop for ExternalMemory {
+    fn drop(&mut self) {
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: made once, destroyed once, after what was mapped of it.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuDestroyExternalMemory(self.raw)) });
+    }
+}
+
+/// All of it at an address.
+pub struct ExternalBuffer {
+    address: cu::CUdeviceptr,
+    memory: ExternalMemory,
+}
+
+impl ExternalBuffer {
+    pub fn new(memory: ExternalMemory) -> Result<Self, Failure> {
+        let queue = memory.queue.clone();
+        let _current = queue.enter()?;
+        let mut address = 0;
+        let whole = cu::CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset: 0, size: memory.bytes, flags: 0, reserved: [0; 16] };
+        // SAFETY: writes the address where it is told, reads one description; the memory is live.
+        unsafe {
+            let driver = &queue.api().driver;
+            call!(driver, cuExternalMemoryGetMappedBuffer(&raw mut address, memory.raw, &raw const whole))
+        }?;
+        Ok(Self { address, memory })
+    }
+
+    pub fn span(&self) -> Span<'_> {
+        // SAFETY: mapped until `self` goes, as long as the allocation.
+        unsafe { Span::new(self.address, self.memory.bytes as usize) }
+    }
+}
+
+impl Drop for ExternalBuffer {
+    fn drop(&mut self) {
+        let queue = &self.memory.queue;
+        // Kernels may still write it.
+        Failure::log(queue.synchronize());
+        let Ok(_current) = queue.enter() else { return };
+        // SAFETY: mapped once, freed once, before the memory itself.
+        Failure::log(unsafe { call!(queue.api().driver, cuMemFree_v2(self.address)) });
+    }
+}
+
+/// All of it as one image in the order of the device's own textures.
+pub struct ExternalImage {
+    levels: cu::CUmipmappedArray,
+    level: cu::CUarray,
+    memory: ExternalMemory,
+}
+
+impl ExternalImage {
+    /// `format` is a `CUarray_format`.
+    pub fn new(
+        memory: ExternalMemory,
+        [width, height]: [usize; 2],
+        format: u32,
+        channels: u32,
+    ) -> Result<Self, Failure> {
+        let queue = memory.queue.clone();
+        let _current = queue.enter()?;
+        let array = ArrayDescriptor { width, height, depth: 0, format, channels, flags: WRITTEN_AND_DRAWN };
+        let layout = LevelsInMemory { offset: 0, array, levels: 1, reserved: [0; 16] };
+        let driver = &queue.api().driver;
+        let mut levels = ptr::null_mut();
+        // SAFETY: writes the handle where it is told, reads one description; the memory is live.
+        unsafe {
+            let mapped = &raw mut levels;
+            call!(driver, cuExternalMemoryGetMappedMipmappedArray(mapped, memory.raw, &raw const layout))
+        }?;
+        // From here on `drop` undoes it.
+        let mut this = Self { levels, level: ptr::null_mut(), memory };
+        // SAFETY: writes the handle where it is told; there is one level.
+        unsafe { call!(driver, cuMipmappedArrayGetLevel(&raw mut this.level, levels, 0)) }?;
+        Ok(this)
+    }
+
+    pub fn array(&self) -> Array<'_> {
+        // SAFETY: the level lives as long as `self`.
+        unsafe { Array::new(self.level) }
+    }
+}
+
+impl Drop for ExternalImage {
+    fn drop(&mut self) {
+        let queue = &self.memory.queue;
+        // Kernels may still write it.
+        Failure::log(queue.synchronize());
+        let Ok(_current) = queue.enter() else { return };
+        // SAFETY: mapped once, destroyed once, before the memory itself.
+        Failure::log(unsafe { call!(queue.api().driver, cuMipmappedArrayDestroy(self.levels)) });
+    }
+}

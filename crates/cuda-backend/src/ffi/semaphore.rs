@@ -1,0 +1,75 @@
+//! Semaphores that another API made, opened by a file descriptor.
+
+use super::api::{SemaphoreHandle, call};
+use super::external_memory::close;
+use super::{Failure, Queue};
+use cudarc::driver::sys as cu;
+use std::mem::MaybeUninit;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::ptr;
+use std::sync::Arc;
+
+/// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD`.
+const OPAQUE_FD: u32 = 1;
+/// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD`.
+const TIMELINE_FD: u32 = 9;
+
+/// An open semaphore.
+pub struct Semaphore {
+    raw: cu::CUexternalSemaphore,
+    queue: Arc<Queue>,
+}
+
+impl Semaphore {
+    pub fn import(queue: &Arc<Queue>, fd: OwnedFd, timeline: bool) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
+        // The driver's, where it takes it.
+        let number = fd.into_raw_fd();
+        let kind = if timeline { TIMELINE_FD } else { OPAQUE_FD };
+        let handle = SemaphoreHandle { kind, _gap: 0, fd: number, _rest: [0; 3], flags: 0, reserved: [0; 16] };
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes the handle where it is told, reads one description; the descriptor is open.
+        let imported = unsafe { call!(queue.api().driver, cuImportExternalSemaphore(&raw mut raw, &raw const handle)) };
+        if imported.is_err() {
+            close(number);
+        }
+        imported?;
+        Ok(Self { raw, queue: queue.clone() })
+    }
+
+    /// After all work queued so far.
+    pub fn signal(&self, value: u64) -> Result<(), Failure> {
+        let _current = self.queue.enter()?;
+        // SAFETY: all of it is numbers and pointers, for which zero is a value.
+        let mut params: cu::CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS = unsafe { MaybeUninit::zeroed().assume_init() };
+        params.params.fence.value = value;
+        // SAFETY: reads one handle and its parameters; both are live.
+        unsafe {
+            let (driver, stream) = (&self.queue.api().driver, self.queue.raw());
+            call!(driver, cuSignalExternalSemaphoresAsync(&raw const self.raw, &raw const params, 1, stream))
+        }
+    }
+
+    /// Before all work queued from now on.
+    pub fn wait(&self, value: u64) -> Result<(), Failure> {
+        let _current = self.queue.enter()?;
+        // SAFETY: all of it is numbers and pointers, for which zero is a value.
+        let mut params: cu::CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS = unsafe { MaybeUninit::zeroed().assume_init() };
+        params.params.fence.value = value;
+        // SAFETY: reads one handle and its parameters; both are live.
+        unsafe {
+            let (driver, stream) = (&self.queue.api().driver, self.queue.raw());
+            call!(driver, cuWaitExternalSemaphoresAsync(&raw const self.raw, &raw const params, 1, stream))
+        }
+    }
+}
+
+impl Drop for Semaphore {
+    fn drop(&mut self) {
+        // The stream may still have to signal it.
+        Failure::log(self.queue.synchronize());
+        let Ok(_current) = self.queue.enter() else { return };
+        // SAFETY: made once, destroyed once.
+        Failure::log(unsafe { call!(self.queue.api().driver, cuDestroyExternalSemaphore(self.raw)) });
+    }
+}

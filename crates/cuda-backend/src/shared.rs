@@ -1,0 +1,141 @@
+//! What crosses to another API by a file descriptor: memory of ours that it opens, memory and semaphores of its own that
+//! we open.
+
+use crate::ffi::external_memory::{ExternalBuffer, ExternalImage, ExternalMemory};
+use crate::ffi::semaphore::Semaphore;
+use crate::ffi::shared_memory::{Physical, SharedBlock};
+use crate::image::{CudaImage, Texture};
+use crate::memory::{CudaMemory, Store};
+use crate::session::Session;
+use crate::turn::Turn;
+use interop_core::format::ChannelKind;
+use interop_core::{
+    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryShape, Result, SharedHandle,
+    Support, SurfaceDesc, SyncKind,
+};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Textures are laid out in tiles; both APIs ask for whole blocks of the largest: 64 bytes by 128 rows.
+const TILE: (usize, usize) = (64, 128);
+
+/// Bytes of exportable memory for `bytes`.
+fn whole(session: &Session, bytes: Option<usize>, operation: &'static str) -> Result<usize> {
+    let whole = bytes.and_then(|b| b.checked_next_multiple_of(session.granularity)).filter(|whole| *whole > 0);
+    whole.ok_or_else(|| Error::invalid(operation, "no bytes were asked for, or more than can be addressed"))
+}
+
+fn check_export(session: &Session, handle: HandleType, shape: MemoryShape, operation: &'static str) -> Result<()> {
+    match session.caps.can_export(handle, shape) {
+        Support::Yes => Ok(()),
+        Support::No(reason) => Err(session.unsupported(operation, reason)),
+    }
+}
+
+/// See [`interop_core::ComputeBackend::allocate_shared`].
+pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, display: &DeviceIdentity) -> Made {
+    const OP: &str = "CudaBackend::allocate_shared";
+    check_export(session, handle, MemoryShape::Linear, OP)?;
+    let whole = whole(session, Some(bytes), OP)?;
+    let device = session.reach(display).map_err(|reason| session.unsupported(OP, reason))?;
+    let (block, fd) = SharedBlock::new(&session.queue, device, whole).map_err(session.failed())?;
+    let memory = CudaMemory::new(session, Store::Shared(block), bytes);
+    Ok((Box::new(memory), SharedHandle::OpaqueFd { fd, bytes: whole as u64, dedicated: false }))
+}
+
+type Made = Result<(Box<dyn ComputeMemory>, SharedHandle)>;
+
+/// See [`interop_core::ComputeBackend::allocate_shared_image`].
+pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc, handle: HandleType) -> Made {
+    const OP: &str = "CudaBackend::allocate_shared_image";
+    check_export(session, handle, MemoryShape::Image, OP)?;
+    SurfaceDesc::Image(*image).byte_len(OP)?;
+    let row = image.extent.width as usize * image.format.bytes_per_pixel();
+    let rows = (image.extent.height as usize).checked_next_multiple_of(TILE.1);
+    let tiled = row.checked_next_multiple_of(TILE.0).zip(rows).and_then(|(row, rows)| row.checked_mul(rows));
+    let whole = whole(session, tiled, OP)?;
+    let memory = Physical::new(&session.queue, session.queue.device(), whole).map_err(session.failed())?;
+    let ours = memory.export().map_err(session.failed())?;
+    let fd = memory.export().map_err(session.failed())?;
+    // Both descriptors keep the memory: the allocation itself may go.
+    let opened = open_image(session, image, ours, whole as u64, false)?;
+    Ok((Box::new(opened), SharedHandle::OpaqueFd { fd, bytes: whole as u64, dedicated: false }))
+}
+
+fn open_image(
+    session: &Arc<Session>,
+    image: &ImageDesc,
+    fd: OwnedFd,
+    bytes: u64,
+    dedicated: bool,
+) -> Result<CudaImage> {
+    let memory = ExternalMemory::import(&session.queue, fd, bytes, dedicated).map_err(session.failed())?;
+    // Numbers of `CUarray_format`.
+    let format = match image.format.channel_kind() {
+        ChannelKind::Unorm8 => 0x01,
+        ChannelKind::Float16 => 0x10,
+        ChannelKind::Float32 => 0x20,
+        other => return Err(session.unsupported("CudaBackend", format!("it has no arrays of {other:?}"))),
+    };
+    let sides = [image.extent.width as usize, image.extent.height as usize];
+    let opened = ExternalImage::new(memory, sides, format, image.format.channels() as u32).map_err(session.failed())?;
+    Ok(CudaImage::new(session, Texture::External(opened, Turn::default()), *image))
+}
+
+/// Opens memory behind a descriptor: an image, or a linear buffer.
+pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    const OP: &str = "CudaBackend::import_surface";
+    let len = desc.byte_len(OP)?;
+    let SharedHandle::OpaqueFd { fd, bytes, dedicated } = handle else {
+        return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
+    };
+    if *bytes < len as u64 {
+        return Err(Error::invalid(OP, format!("a {desc} does not fit into memory of {bytes} bytes")));
+    }
+    let fd = duplicate(session, fd, OP)?;
+    Ok(match desc {
+        SurfaceDesc::Image(image) => Box::new(open_image(session, image, fd, *bytes, *dedicated)?),
+        SurfaceDesc::Buffer(_) => {
+            let memory = ExternalMemory::import(&session.queue, fd, *bytes, *dedicated).map_err(session.failed())?;
+            let buffer = ExternalBuffer::new(memory).map_err(session.failed())?;
+            Box::new(CudaMemory::new(session, Store::External(buffer), len))
+        }
+    })
+}
+
+fn duplicate(session: &Session, fd: &OwnedFd, operation: &'static str) -> Result<OwnedFd> {
+    fd.try_clone()
+        .map_err(|error| session.unsupported(operation, format!("the descriptor cannot be duplicated: {error}")))
+}
+
+/// A display's semaphore.
+pub struct CudaSemaphore {
+    semaphore: Semaphore,
+    session: Arc<Session>,
+}
+
+impl CudaSemaphore {
+    /// See [`interop_core::ComputeBackend::import_semaphore`].
+    pub fn import(session: &Arc<Session>, handle: &SharedHandle) -> Result<Self> {
+        const OP: &str = "CudaBackend::import_semaphore";
+        let SharedHandle::SemaphoreFd { fd, kind } = handle else {
+            return Err(Error::invalid(OP, "the handle does not name a semaphore"));
+        };
+        if let Support::No(reason) = session.caps.can_open_semaphore(*kind) {
+            return Err(session.unsupported(OP, reason));
+        }
+        let (fd, timeline) = (duplicate(session, fd, OP)?, *kind == SyncKind::TimelineSemaphore);
+        let semaphore = Semaphore::import(&session.queue, fd, timeline).map_err(session.failed())?;
+        Ok(Self { semaphore, session: session.clone() })
+    }
+}
+
+impl ComputeSemaphore for CudaSemaphore {
+    fn signal(&mut self, value: u64) -> Result<()> {
+        self.semaphore.signal(value).map_err(self.session.failed())
+    }
+
+    fn wait(&mut self, value: u64) -> Result<()> {
+        self.semaphore.wait(value).map_err(self.session.failed())
+    }
+}

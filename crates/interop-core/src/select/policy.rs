@@ -1,0 +1,66 @@
+//! What a caller may ask of the choice of a path.
+
+use crate::capability::SyncKind;
+use crate::compute::ComputeBackend;
+use crate::display::Display;
+use crate::path::{Pairing, PathId};
+use crate::surface::SurfaceDesc;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Largest lateness, frames. Each frame late costs the memory of two.
+pub const MAX_FRAMES_LATE: usize = 16;
+
+/// Which frame is shown; see [`crate::path`] for what that does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// The one finished last.
+    #[default]
+    Latency,
+    /// The one finished so many frames before the last, at most [`MAX_FRAMES_LATE`], so that compute, display and the
+    /// switch between them overlap. Paths that hand over within `finish` show the last one whatever is asked.
+    FramesLate(usize),
+    /// As many frames late as measurement on this machine finds worth it, up to `most`: the least lateness that is
+    /// within 5 % of the quickest.
+    Throughput {
+        /// At most so late; limits the memory that is taken, too.
+        most: usize,
+    },
+}
+
+impl Mode {
+    /// How late frames may be at most.
+    pub const fn most_late(self) -> usize {
+        match self {
+            Self::Latency => 0,
+            Self::FramesLate(frames) | Self::Throughput { most: frames } => frames,
+        }
+    }
+}
+
+/// How to choose, and how to run what was chosen.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// Take this path or fail; the error names the alternatives.
+    pub force: Option<PathId>,
+    /// Try this path before all others.
+    pub prefer: Option<PathId>,
+    /// Which frame is shown.
+    pub mode: Mode,
+    /// Keep the two sides apart in this way only; paths that cannot are not offered. `None`: each path's own.
+    pub sync: Option<SyncKind>,
+    /// Try every path that is offered, not only as far as the first that works. Slower; for reports.
+    pub probe_all: bool,
+}
+
+impl Policy {
+    /// What a path is opened with.
+    pub(crate) fn pairing<'a>(
+        &self,
+        backend: &'a Arc<dyn ComputeBackend>,
+        display: &'a Rc<dyn Display>,
+        desc: &'a SurfaceDesc,
+    ) -> Pairing<'a> {
+        Pairing { backend, display, desc, frames_late: self.mode.most_late(), sync: self.sync }
+    }
+}
