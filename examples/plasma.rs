@@ -1,20 +1,28 @@
 //! An animated float32 image, turned into colours on the device.
 
 use clap::Parser;
-use pixelferry_examples::scenes::plasma::Plasma;
+use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
 use pixelferry_examples::{Options, run};
 use std::process::ExitCode;
 
 /// Compute an animated float image, colour it on the device and show it.
 #[derive(Parser)]
 struct Cli {
+    /// From the float colours to what is shown.
+    #[arg(long, value_enum, default_value_t)]
+    tone: Tone,
+    /// How a pixel is stored.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
     #[command(flatten)]
     options: Options,
 }
 
 fn main() -> ExitCode {
-    let options = Cli::parse().options;
+    let Cli { tone, format, options } = Cli::parse();
     let size = options.size_or(1280, 720);
     let link = options.link_options();
-    run(&options, size, &Plasma::sources(), |backend, display| Ok(Box::new(Plasma::new(backend, display, size, link)?)))
+    run(&options, size, &Plasma::sources(tone, format), |backend, display| {
+        Ok(Box::new(Plasma::new(backend, display, size, (tone, format), link)?))
+    })
 }

@@ -1,7 +1,8 @@
 //! What every example understands on the command line.
 
 use clap::{Args, ValueEnum};
-use pixelferry::{BackendChoice, DisplayChoice, LinkOptions, PathId, Policy};
+use pixelferry::select::MAX_FRAMES_LATE;
+use pixelferry::{BackendChoice, DisplayChoice, LinkOptions, Mode, PathId, Policy};
 use std::path::PathBuf;
 
 /// Options of every example.
@@ -28,6 +29,10 @@ pub struct Options {
     /// Take this path from compute to display, or fail and say which others work.
     #[arg(long, value_name = "PATH", value_parser = parse_path)]
     pub path: Option<PathId>,
+    /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures
+    /// how many are worth it. [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_mode)]
+    pub frames_late: Option<Mode>,
 }
 
 /// Where to compute.
@@ -83,7 +88,9 @@ impl Options {
 
     /// How links are opened.
     pub fn link_options(&self) -> LinkOptions {
-        LinkOptions { policy: Policy { force: self.path, ..Policy::default() } }
+        LinkOptions {
+            policy: Policy { force: self.path, mode: self.frames_late.unwrap_or_default(), ..Policy::default() },
+        }
     }
 }
 
@@ -98,6 +105,19 @@ pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
     Ok((side(width)?, side(height)?))
 }
 
+/// Reads a number of frames, or `auto`.
+pub fn parse_mode(text: &str) -> Result<Mode, String> {
+    const ASKED: &str = "give a number of frames or auto";
+    match text {
+        "auto" => Ok(Mode::Throughput { most: MAX_FRAMES_LATE }),
+        number => match number.parse().map_err(|e| format!("{ASKED}: {e}"))? {
+            0 => Ok(Mode::Latency),
+            late if late <= MAX_FRAMES_LATE => Ok(Mode::FramesLate(late)),
+            late => Err(format!("{late} frames late are too many; give at most {MAX_FRAMES_LATE}, or auto")),
+        },
+    }
+}
+
 fn parse_path(text: &str) -> Result<PathId, String> {
     text.parse().map_err(|e: pixelferry::Error| e.to_string())
 }
@@ -105,6 +125,17 @@ fn parse_path(text: &str) -> Result<PathId, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lateness_is_read_or_refused_with_a_reason() {
+        assert_eq!(parse_mode("0"), Ok(Mode::Latency));
+        assert_eq!(parse_mode("16"), Ok(Mode::FramesLate(16)));
+        assert_eq!(parse_mode("auto"), Ok(Mode::Throughput { most: MAX_FRAMES_LATE }));
+        for wrong in ["", "17", "-1", "soon", "1.5", "99999999999999999999"] {
+            let reason = parse_mode(wrong).unwrap_err();
+            assert!(reason.contains("auto"), "{wrong}: {reason}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_or_refused_with_a_reason() {

@@ -66,12 +66,18 @@ pub fn show(
 
 /// Says on standard output who computes, who draws, and by which path.
 fn introduce(scene: &mut dyn Scene) {
-    let name = scene.name();
+    let (name, about) = (scene.name(), scene.about());
     let link = scene.link();
     let report = link.report();
     println!("{name}: {} -> {}\n  {}, path: {}", report.compute, report.display, link.desc(), link.path());
     if let Some(chosen) = report.chosen() {
         println!("  {}", chosen.state.detail());
+    }
+    if link.frames_late() > 0 {
+        println!("  shown {} frames late", link.frames_late());
+    }
+    if let Some(about) = about {
+        println!("  {about}");
     }
 }
 
@@ -89,16 +95,23 @@ fn headless(
         Some(gl) => Some((gl, gl.create_offscreen_target(size.0, size.1)?)),
         None => None,
     };
+    let draw = |scene: &mut dyn Scene| -> Result<(), SceneError> {
+        let Some((gl, target)) = &target else { return Ok(()) };
+        target.bind()?;
+        gl.clear([0.0, 0.0, 0.0, 1.0])?;
+        scene.draw(gl, Viewport::full(size.0, size.1))
+    };
     let start = Instant::now();
     let mut done = 0;
     while done < total && scene.advance(done as f32 * SECONDS_PER_FRAME)? {
-        if let Some((gl, target)) = &target {
-            target.bind()?;
-            gl.clear([0.0, 0.0, 0.0, 1.0])?;
-            scene.draw(gl, Viewport::full(size.0, size.1))?;
-        }
+        draw(scene)?;
         done += 1;
         bar.inc(1);
+    }
+    if done > 0 && scene.link().frames_late() > 0 {
+        // The picture that is saved is the last one, however late.
+        scene.link().flush()?;
+        draw(scene)?;
     }
     bar.finish_and_clear();
     println!("{done} frames in {:.2} s", start.elapsed().as_secs_f64());

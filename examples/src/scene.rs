@@ -58,6 +58,11 @@ pub trait Scene {
         None
     }
 
+    /// One line on what was chosen, for the introduction.
+    fn about(&self) -> Option<String> {
+        None
+    }
+
     /// One line on where things stand, for a progress line.
     fn status(&self) -> Option<String> {
         None

@@ -1,19 +1,20 @@
-//! The scenes give the same pictures on every backend, and their CUDA sources compile.
+//! The scenes give the same pictures on every backend, late or not, and their CUDA sources compile.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use pixelferry::compute::SourceCode;
-use pixelferry::{
-    ComputeBackend, CpuBackend, Display, KernelSource, Language, Link, LinkOptions, MemoryDisplay, cuda, opencl,
-};
+use pixelferry::{ComputeBackend, CpuBackend, Display, KernelSource, Language, LinkOptions, MemoryDisplay, cuda};
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::scenes::plasma::Plasma;
+use pixelferry_examples::scenes::nbody::NBody;
+use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
 use pixelferry_examples::scenes::sine::{POINTS, Sine};
 use pixelferry_examples::{Scene, SceneError};
-use pixelferry_tests::{Driver, need};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+
+mod common;
+use common::{backends, on_every_driver};
 
 type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
 
@@ -21,25 +22,19 @@ fn asset(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
 }
 
-/// The bytes of the last of `frames`.
-fn frame(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Vec<u8> {
+/// The scene after so many frames.
+fn after(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Box<dyn Scene> {
     let mut scene = make(backend, MemoryDisplay::new()).unwrap();
     for n in 0..frames {
         assert!(scene.advance(n as f32 / 30.0).unwrap());
     }
-    let link: &mut Link = scene.link();
-    link.read_back().unwrap()
-}
-
-fn backends() -> Option<(Arc<dyn ComputeBackend>, Arc<dyn ComputeBackend>)> {
-    let opencl = need(Driver::Pocl, opencl::OpenClBackend::open_best())?;
-    Some((Arc::new(opencl), Arc::new(CpuBackend::new().unwrap())))
+    scene
 }
 
 /// Channels may differ by one where two compilers round differently, and hardly any by more.
 fn same_picture(make: &Make, frames: u32) {
     let Some((opencl, cpu)) = backends() else { return };
-    let (a, b) = (frame(make, opencl, frames), frame(make, cpu, frames));
+    let [a, b] = [opencl, cpu].map(|b| pixelferry::picture(after(make, b, frames).link()).unwrap().into_raw());
     assert_eq!(a.len(), b.len());
     let far = a.iter().zip(&b).filter(|(a, b)| a.abs_diff(**b) > 1).count();
     assert!(far * 10_000 <= a.len(), "{far} of {} channels differ", a.len());
@@ -49,11 +44,29 @@ fn same_picture(make: &Make, frames: u32) {
 
 #[test]
 fn plasma_is_the_same_on_opencl_and_threads() {
-    same_picture(&|b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), LinkOptions::default())?)), 5);
+    on_every_driver("child_plasma");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_plasma() {
+    for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces] {
+        for format in [Format::Rgba8, Format::Rgba16f] {
+            println!("{tone:?} {format:?}");
+            let look = (tone, format);
+            same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), look, LinkOptions::default())?)), 5);
+        }
+    }
 }
 
 #[test]
 fn filters_are_the_same_on_opencl_and_threads() {
+    on_every_driver("child_filters");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_filters() {
     for filter in [Filter::Gaussian, Filter::Sobel, Filter::Edges] {
         let make = move |b, d| -> Result<Box<dyn Scene>, SceneError> {
             Ok(Box::new(FilterScene::open(b, d, &asset("lake.jpg"), filter, LinkOptions::default())?))
@@ -63,12 +76,24 @@ fn filters_are_the_same_on_opencl_and_threads() {
 }
 
 #[test]
-fn a_video_is_the_same_on_opencl_and_threads_and_ends() {
-    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> {
-        Ok(Box::new(FilterScene::open(b, d, &asset("clip.y4m"), Filter::Gaussian, LinkOptions::default())?))
-    };
-    same_picture(&make, 24);
-    let mut scene = make(Arc::new(CpuBackend::new().unwrap()) as _, MemoryDisplay::new() as _).unwrap();
+fn a_video_is_the_same_on_opencl_and_threads() {
+    on_every_driver("child_video");
+}
+
+fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError> {
+    let options = LinkOptions::default();
+    Ok(Box::new(FilterScene::open(backend, display, &asset("clip.y4m"), Filter::Gaussian, options)?))
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_video() {
+    same_picture(&clip, 24);
+}
+
+#[test]
+fn a_video_ends() {
+    let mut scene = clip(Arc::new(CpuBackend::new().unwrap()) as _, MemoryDisplay::new() as _).unwrap();
     assert_eq!(scene.frames(), Some(24));
     for _ in 0..24 {
         assert!(scene.advance(0.0).unwrap());
@@ -78,12 +103,19 @@ fn a_video_is_the_same_on_opencl_and_threads_and_ends() {
 
 #[test]
 fn sine_is_the_same_on_opencl_and_threads() {
+    on_every_driver("child_sine");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_sine() {
     let Some((opencl, cpu)) = backends() else { return };
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(b, d, LinkOptions::default())?)) };
-    let points = |bytes: Vec<u8>| -> Vec<f32> {
+    let points = |backend| -> Vec<f32> {
+        let bytes = after(&make, backend, 2).link().read_back().unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
     };
-    let (a, b) = (points(frame(&make, opencl, 2)), points(frame(&make, cpu, 2)));
+    let (a, b) = (points(opencl), points(cpu));
     assert_eq!(a.len(), 2 * POINTS as usize);
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "the lines differ");
     assert!((a[0] + 1.0).abs() < 1e-6 && (a[a.len() - 2] - 1.0).abs() < 1e-6, "the line does not span the screen");
@@ -115,7 +147,16 @@ fn files_that_cannot_be_read_are_explained() {
 
 #[test]
 fn cuda_sources_compile() {
-    let sources: Vec<KernelSource> = [Plasma::sources(), Sine::sources(), FilterScene::sources()].concat();
+    let sources: Vec<KernelSource> = [
+        Plasma::sources(Tone::None, Format::Rgba8),
+        Plasma::sources(Tone::Srgb, Format::Rgba16f),
+        Plasma::sources(Tone::Reinhard, Format::Rgba8),
+        Plasma::sources(Tone::Aces, Format::Rgba16f),
+        NBody::sources(),
+        Sine::sources(),
+        FilterScene::sources(),
+    ]
+    .concat();
     for source in sources {
         let Some(SourceCode::Text(text)) = source.source(Language::CudaCpp) else {
             panic!("{} has no CUDA C++", source.name());

@@ -1,5 +1,6 @@
-//! The scenes. Each gives its kernels in OpenCL C and in Rust.
+//! The scenes. Each gives its kernels in OpenCL C, CUDA C++ and Rust.
 
 pub mod filter;
+pub mod nbody;
 pub mod plasma;
 pub mod sine;

@@ -1,0 +1,72 @@
+//! What scenes need that draw with OpenGL of their own.
+
+use crate::scene::SceneError;
+use glow::HasContext as _;
+use pixelferry::gl::{GlBuffer, GlDisplay, Viewport};
+use std::rc::Rc;
+
+/// A program that reads one attribute of floats from a vertex buffer. It lasts as long as the context.
+pub struct GlProgram {
+    gl: Rc<glow::Context>,
+    program: glow::Program,
+    vao: glow::VertexArray,
+}
+
+impl GlProgram {
+    /// Builds it from GLSL; the display's context is current, as it is once a surface's buffer was asked for.
+    pub fn new(display: &GlDisplay, vertex: &str, fragment: &str) -> Result<Self, SceneError> {
+        let gl = Rc::clone(display.gl());
+        let program = build(&gl, vertex, fragment)?;
+        // SAFETY: the display's context is current.
+        let vao = unsafe { gl.create_vertex_array() }.map_err(SceneError::Shader)?;
+        Ok(Self { gl, program, vao })
+    }
+
+    /// Draws by `draw` with the program in use, its attribute 0 read from `buffer` as vectors of `floats` floats.
+    pub fn with(&self, viewport: Viewport, buffer: GlBuffer, floats: i32, draw: impl FnOnce(&glow::Context)) {
+        let gl = &self.gl;
+        // SAFETY: the context is current (the buffer was just asked of it), and the objects are of it.
+        unsafe {
+            gl.viewport(viewport.x, viewport.y, viewport.width as i32, viewport.height as i32);
+            gl.use_program(Some(self.program));
+            gl.bind_vertex_array(Some(self.vao));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer.name));
+            gl.enable_vertex_attrib_array(0);
+            gl.vertex_attrib_pointer_f32(0, floats, glow::FLOAT, false, 0, buffer.offset as i32);
+        }
+        draw(gl);
+        // SAFETY: as above.
+        unsafe {
+            gl.bind_vertex_array(None);
+            gl.use_program(None);
+        }
+    }
+
+    /// Where a uniform is; `None` where the program has none of that name, which setting takes for nothing to do.
+    pub fn uniform(&self, name: &str) -> Option<glow::UniformLocation> {
+        // SAFETY: asked right after building, with the context current.
+        unsafe { self.gl.get_uniform_location(self.program, name) }
+    }
+}
+
+fn build(gl: &glow::Context, vertex: &str, fragment: &str) -> Result<glow::Program, SceneError> {
+    // SAFETY: the display's context is current on its thread, where this runs; the objects are of this context.
+    unsafe {
+        let program = gl.create_program().map_err(SceneError::Shader)?;
+        for (kind, text) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
+            let shader = gl.create_shader(kind).map_err(SceneError::Shader)?;
+            gl.shader_source(shader, text);
+            gl.compile_shader(shader);
+            if !gl.get_shader_compile_status(shader) {
+                return Err(SceneError::Shader(gl.get_shader_info_log(shader)));
+            }
+            gl.attach_shader(program, shader);
+            gl.delete_shader(shader);
+        }
+        gl.link_program(program);
+        if !gl.get_program_link_status(program) {
+            return Err(SceneError::Shader(gl.get_program_info_log(program)));
+        }
+        Ok(program)
+    }
+}

@@ -1,0 +1,109 @@
+//! The plasma's kernels.
+
+use super::{Format, Tone};
+use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
+use pixelferry::{CpuKernelExt, KernelSource};
+
+/// Interfering waves, each pixel in 0..=1.
+pub fn waves() -> KernelSource {
+    KernelSource::new("waves")
+        .opencl_c(
+            "kernel void waves(PF_IMAGE(float, out), float t) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x >= out_width || y >= out_height) return;
+               float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
+               float cx = u - 10.5f - 3.0f * sin(0.4f * t), cy = v - 6.0f - 2.5f * cos(0.6f * t);
+               float s = sin(u + t) + sin(0.7f * v - 1.3f * t) + sin(0.6f * (u + v) + 0.5f * t)
+                       + sin(sqrt(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
+               PF_STORE(out, x, y, 0.5f + 0.125f * s);
+             }",
+        )
+        .cuda_cpp(
+            "__global__ void waves(PF_IMAGE(float, out), float t) {
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+               if (x >= out_width || y >= out_height) return;
+               float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
+               float cx = u - 10.5f - 3.0f * sinf(0.4f * t), cy = v - 6.0f - 2.5f * cosf(0.6f * t);
+               float s = sinf(u + t) + sinf(0.7f * v - 1.3f * t) + sinf(0.6f * (u + v) + 0.5f * t)
+                       + sinf(sqrtf(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
+               PF_STORE(out, x, y, 0.5f + 0.125f * s);
+             }",
+        )
+        .cpu_image(|out, args| {
+            let t = args.f32(0)?;
+            let height = out.height() as f32;
+            out.par_pixels(|x, y| -> f32 {
+                let (u, v) = (12.0 * x as f32 / height, 12.0 * y as f32 / height);
+                let (cx, cy) = (u - 10.5 - 3.0 * (0.4 * t).sin(), v - 6.0 - 2.5 * (0.6 * t).cos());
+                let s = (u + t).sin()
+                    + (0.7 * v - 1.3 * t).sin()
+                    + (0.6 * (u + v) + 0.5 * t).sin()
+                    + ((cx * cx + cy * cy + 1.0).sqrt() * 1.7 - 2.0 * t).sin();
+                0.5 + 0.125 * s
+            })
+        })
+}
+
+/// A cosine palette over the float image, converted to what is shown in the store that writes it.
+///
+/// All but [`Tone::None`] take the colours for linear light that is up to eight times as bright as white where the waves
+/// are high.
+pub fn colours(tone: Tone, format: Format) -> KernelSource {
+    // The same macros in both languages; which conversion it is the compiler knows, not the device.
+    let (light, shown) = match tone {
+        Tone::None => ("1.0f", "c"),
+        Tone::Srgb => ("8.0f * f * f", "pf_encoded(c)"),
+        Tone::Reinhard => ("8.0f * f * f", "pf_encoded(pf_tonemap_reinhard(c))"),
+        Tone::Aces => ("8.0f * f * f", "pf_encoded(pf_tonemap_aces(c))"),
+    };
+    let (pixel, convert) = match format {
+        Format::Rgba8 => ("uchar4", "pf_rgba8(c, 1.0f)"),
+        Format::Rgba16f => ("ushort4", "to_half(c)"),
+    };
+    let head = format!(
+        "#define PIXEL {pixel}
+         #define LIGHT(f) ({light})
+         float3 pf_encoded(float3 c) {{ c.x = pf_srgb(c.x); c.y = pf_srgb(c.y); c.z = pf_srgb(c.z); return c; }}
+         ushort4 to_half(float3 c) {{
+           ushort4 h;
+           h.x = pf_half(c.x); h.y = pf_half(c.y); h.z = pf_half(c.z); h.w = pf_half(1.0f);
+           return h;
+         }}
+         PIXEL shown(float3 c) {{ c = {shown}; return {convert}; }}\n"
+    );
+    let opencl = "kernel void colours(PF_IMAGE(PIXEL, out), global const float* field) {
+           int x = get_global_id(0), y = get_global_id(1);
+           if (x >= out_width || y >= out_height) return;
+           float f = field[y * out_width + x], p = 9.424778f * f;
+           float3 c = 0.5f + 0.5f * cos(p * (float3)(1.0f, 1.0f, 0.8f) + (float3)(2.6f, 3.7f, 4.6f));
+           PF_STORE(out, x, y, shown(LIGHT(f) * c));
+         }";
+    let cuda = "__global__ void colours(PF_IMAGE(PIXEL, out), const float* field) {
+           int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+           if (x >= out_width || y >= out_height) return;
+           float f = field[y * out_width + x], p = 9.424778f * f, l = LIGHT(f);
+           PF_STORE(out, x, y, shown(make_float3(l * (0.5f + 0.5f * cosf(p + 2.6f)), l * (0.5f + 0.5f * cosf(p + 3.7f)),
+                                                 l * (0.5f + 0.5f * cosf(0.8f * p + 4.6f)))));
+         }";
+    KernelSource::new("colours").opencl_c(head.clone() + opencl).cuda_cpp(head + cuda).cpu_image(move |out, args| {
+        let field = args.memory::<f32>(0)?;
+        let width = out.width() as usize;
+        let colour = |x: u32, y: u32| {
+            let f = field[y as usize * width + x as usize];
+            let p = 1.5 * std::f32::consts::TAU * f;
+            let channel = |k: f32, phase: f32| 0.5 + 0.5 * (p * k + phase).cos();
+            let c = [channel(1.0, 2.6), channel(1.0, 3.7), channel(0.8, 4.6)];
+            let bright = |c: f32| 8.0 * f * f * c;
+            match tone {
+                Tone::None => c,
+                Tone::Srgb => c.map(|c| srgb(bright(c))),
+                Tone::Reinhard => c.map(|c| srgb(reinhard(bright(c)))),
+                Tone::Aces => c.map(|c| srgb(aces(bright(c)))),
+            }
+        };
+        match format {
+            Format::Rgba8 => out.par_pixels(|x, y| rgba8(colour(x, y), 1.0)),
+            Format::Rgba16f => out.par_pixels(|x, y| rgba16f(colour(x, y), 1.0)),
+        }
+    })
+}
