@@ -21,6 +21,14 @@ pub enum Error {
     Picture { path: PathBuf, source: image::ImageError },
     #[error("cannot encode {}: {source}", path.display())]
     Clip { path: PathBuf, source: y4m::Error },
+    #[error(
+        "no {library} in {}; get it with `pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`, then give \
+         nvrtc/nvidia/cuda_nvrtc/lib",
+        folder.display()
+    )]
+    NoLibrary { folder: PathBuf, library: &'static str },
+    #[error("{} cannot be put on the loader's path: {source}", folder.display())]
+    LoaderPath { folder: PathBuf, source: std::env::JoinPathsError },
 }
 
 impl Error {

@@ -3,6 +3,7 @@
 mod asset;
 mod check_size;
 mod error;
+mod ptx;
 mod repository;
 
 use std::path::PathBuf;
@@ -34,6 +35,15 @@ enum Chore {
         #[arg(long)]
         out: Option<PathBuf>,
     },
+    /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
+    Ptx {
+        /// The folder of the compiler's library, where the loader does not find it by itself
+        #[arg(long, value_name = "FOLDER")]
+        nvrtc: Option<PathBuf>,
+        /// Write nothing; fail if the PTX in the tree is another
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -53,5 +63,6 @@ fn run(chore: &Chore) -> Result<(), Error> {
             Some(folder) => asset::write_all(folder),
             None => asset::write_all(&repository::root()?.join("examples/assets")),
         },
+        Chore::Ptx { nvrtc, check } => ptx::run(&repository::root()?, nvrtc.as_deref(), *check),
     }
 }
