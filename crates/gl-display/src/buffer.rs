@@ -59,7 +59,14 @@ fn sub_data(shared: &Shared, buffer: glow::Buffer, offset: usize, bytes: &[u8]) 
 }
 
 /// `glCopyBufferSubData`. Both ranges lie inside their buffers, which are not the same.
-fn copy(shared: &Shared, from: glow::Buffer, from_offset: usize, to: glow::Buffer, to_offset: usize, len: usize) {
+pub(crate) fn copy(
+    shared: &Shared,
+    from: glow::Buffer,
+    from_offset: usize,
+    to: glow::Buffer,
+    to_offset: usize,
+    len: usize,
+) {
     let _read = BoundBuffer::read(shared, from);
     let _write = BoundBuffer::write(shared, to);
     // SAFETY: the context is current and both are bound; offsets fit in 31 bits.
@@ -141,7 +148,7 @@ impl Surface for BufferSurface {
         let staging = GlStaging::of_mut(staging, shared, OP)?;
         let (range, view) = buffer_transfer(&self.desc, at, view, staging.len(), OP)?;
         staging.mark_read();
-        let from = staging.block().buffer();
+        let from = staging.linear(OP)?.buffer();
         self.transfer(1, "glCopyBufferSubData", || {
             copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
         })

@@ -2,7 +2,7 @@
 
 use crate::features::Features;
 use crate::raw::RawFns;
-use interop_core::{DisplayCaps, HandleType, HostBlock, MemoryCap, RowOrder, Support};
+use interop_core::{DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, RowOrder, Support};
 
 /// glow passes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
@@ -12,37 +12,32 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
         features.buffer_storage,
         "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage, which the driver does not list",
     );
-    let host_export = MemoryCap {
-        handle: HandleType::HostPointer,
-        support: persistent.clone(),
-        address_alignment: features.map_alignment,
-        size_alignment: 1,
-    };
-    let host_import = MemoryCap {
-        handle: HandleType::HostPointer,
-        support: Support::when(features.pinned_memory, "the driver does not list GL_AMD_pinned_memory"),
-        address_alignment: HostBlock::PAGE,
-        size_alignment: HostBlock::PAGE,
-    };
-    let fd_import = MemoryCap {
-        handle: HandleType::OpaqueFd,
-        support: Support::when(cfg!(unix), "descriptors are of POSIX systems only")
-            .and(|| Support::when(features.memory_object_fd, "the driver does not list GL_EXT_memory_object_fd"))
-            .and(|| {
-                Support::when(
-                    raw.memory_objects.is_some(),
-                    "the functions of GL_EXT_memory_object_fd were not loaded; make the display by a loader",
-                )
-            }),
-        address_alignment: 1,
-        size_alignment: 1,
-    };
-    // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
-    let named =
-        MemoryCap { handle: HandleType::GlObject, support: Support::Yes, address_alignment: 1, size_alignment: 1 };
+    let linear = |handle, support| MemoryCap::new(handle, MemoryShape::Linear, support);
+    let image = |handle, support| MemoryCap::new(handle, MemoryShape::Image, support);
+    let host_export = linear(HandleType::HostPointer, persistent.clone()).aligned(features.map_alignment, 1);
+    let pinned = Support::when(features.pinned_memory, "the driver does not list GL_AMD_pinned_memory");
+    let host_import = linear(HandleType::HostPointer, pinned).aligned(HostBlock::PAGE, HostBlock::PAGE);
+    let descriptors = Support::when(cfg!(unix), "descriptors are of POSIX systems only")
+        .and(|| Support::when(features.memory_object_fd, "the driver does not list GL_EXT_memory_object_fd"))
+        .and(|| {
+            Support::when(
+                raw.memory_objects.is_some(),
+                "the functions of GL_EXT_memory_object_fd were not loaded; make the display by a loader",
+            )
+        });
     DisplayCaps {
-        imports: vec![host_import, fd_import],
-        exports: vec![host_export, named],
+        imports: vec![
+            host_import,
+            linear(HandleType::OpaqueFd, descriptors.clone()),
+            image(HandleType::OpaqueFd, descriptors),
+        ],
+        // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
+        exports: vec![
+            host_export,
+            linear(HandleType::GlObject, Support::Yes),
+            image(HandleType::GlObject, Support::Yes),
+        ],
+        semaphores: Vec::new(),
         orphaned_staging: Support::Yes,
         persistent_staging: persistent,
         in_place_images: Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"),

@@ -10,8 +10,9 @@ use crate::staging::GlStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::tools::Tools;
+use glow::HasContext as _;
 use interop_core::display::{Display, Staging, StagingKind, Surface};
-use interop_core::{DeviceIdentity, DisplayCaps, Error, Extent, PixelFormat, Result, Support, SurfaceDesc};
+use interop_core::{DeviceIdentity, DisplayCaps, Error, Extent, PixelFormat, Result, SurfaceDesc};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -277,17 +278,11 @@ impl Display for GlDisplay {
         let shared = self.shared();
         shared.enter(OP)?;
         desc.check(&shared.device.name, &shared.caps, OP)?;
-        let SurfaceDesc::Image(image) = desc else {
-            return Ok(Box::new(InPlaceBuffer::new(&self.tools, *desc)));
-        };
-        let (pixels, limit) = (image.extent.pixels(), shared.caps.max_in_place_pixels);
-        if let Support::No(reason) = &shared.caps.in_place_images {
-            return Err(shared.unsupported(OP, reason.clone()));
-        }
-        if pixels > limit {
-            return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
-        }
-        Ok(Box::new(InPlaceImage::new(&self.tools, *desc)))
+        // What a buffer texture can hold counts only once it is to show linear memory.
+        Ok(match desc {
+            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.tools, *desc)),
+            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.tools, *desc)),
+        })
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {
@@ -301,6 +296,27 @@ impl Display for GlDisplay {
         shared.enter(OP)?;
         SurfaceDesc::buffer(bytes as u64).check(&shared.device.name, &shared.caps, OP)?;
         Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
+    }
+
+    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        const OP: &str = "draw_unseen";
+        self.shared().enter(OP)?;
+        match surface.desc() {
+            SurfaceDesc::Image(image) => {
+                let source = self.image_source(surface, OP)?;
+                self.tools.draw_unseen(&source, image.extent, image.format)
+            }
+            SurfaceDesc::Buffer(_) => self.tools.copy_unseen(&self.surface_buffer(surface)?),
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        let shared = self.shared();
+        shared.enter("finish")?;
+        shared.checked("glFinish", || {
+            // SAFETY: the context is current.
+            unsafe { shared.gl.finish() }
+        })
     }
 }
 

@@ -75,6 +75,7 @@ pub(crate) unsafe fn identify(
         name: renderer,
         vendor,
         driver: format!("OpenGL {version}"),
+        ordinal: None,
         uuid: uuid.map(DeviceUuid),
         pci: origin.pci.clone(),
         software,

@@ -5,10 +5,10 @@ use crate::buffer::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
 use crate::quad::ImageSource;
 use crate::shared::Shared;
-use crate::staging::{Block, GlStaging};
+use crate::staging::{Block, GlStaging, ImageBlock};
 use crate::tools::Tools;
 use interop_core::display::{Part, Staging, Surface};
-use interop_core::{BufferView, Error, ImageView, Result, SurfaceDesc, View};
+use interop_core::{BufferView, Error, ImageView, Result, Support, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -22,7 +22,13 @@ struct Shown<V> {
 pub(crate) struct InPlaceImage {
     tools: Rc<Tools>,
     desc: SurfaceDesc,
-    shown: Option<(Shown<ImageView>, glow::Texture)>,
+    shown: Option<Showing>,
+}
+
+/// Where the image is.
+enum Showing {
+    Linear(Shown<ImageView>, glow::Texture),
+    Texture(Rc<ImageBlock>),
 }
 
 impl InPlaceImage {
@@ -36,7 +42,10 @@ impl InPlaceImage {
 
     /// The buffer texture and where in it the image lies, counted in texels.
     pub(crate) fn source(&self) -> Result<ImageSource> {
-        let (shown, texture) = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        let (shown, texture) = match self.shown.as_ref().ok_or(Error::NothingShown)? {
+            Showing::Linear(shown, texture) => (shown, texture),
+            Showing::Texture(block) => return Ok(block.source()),
+        };
         let bpp = shown.view.format.bytes_per_pixel();
         // Both fit: the whole block is at most 2^31 - 1 bytes.
         Ok(ImageSource {
@@ -66,6 +75,19 @@ impl Surface for InPlaceImage {
         let shared = self.tools.shared();
         shared.enter(OP)?;
         let staging = GlStaging::of(staging, shared, OP)?;
+        if let Some(block) = staging.image() {
+            let (own, shown) = (&self.desc, block.image());
+            if !matches!(own, SurfaceDesc::Image(i) if i.extent == shown.extent && i.format == shown.format) {
+                let problem =
+                    format!("the block is a texture of {} {}, the surface is an {own}", shown.extent, shown.format);
+                return Err(Error::invalid(OP, problem));
+            }
+            self.shown = Some(Showing::Texture(Rc::clone(block)));
+            return Ok(());
+        }
+        if let Support::No(reason) = &shared.caps.in_place_images {
+            return Err(shared.unsupported(OP, reason.clone()));
+        }
         let view = image_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?.view;
         let bpp = view.format.bytes_per_pixel();
         let pitch = if view.extent.height == 1 { view.row_len() } else { view.pitch() };
@@ -80,10 +102,10 @@ impl Surface for InPlaceImage {
             let limit = shared.features.max_buffer_texels;
             return Err(shared.unsupported(OP, format!("{texels} pixels are more than a buffer texture's {limit}")));
         }
-        let block = staging.block();
+        let block = staging.linear(OP)?;
         let texture = block.texture(view.format)?;
         let view = ImageView { row_pitch: pitch as isize, ..view };
-        self.shown = Some((Shown { block: Rc::clone(block), view }, texture));
+        self.shown = Some(Showing::Linear(Shown { block: Rc::clone(block), view }, texture));
         Ok(())
     }
 
@@ -142,7 +164,7 @@ impl Surface for InPlaceBuffer {
         shared.enter(OP)?;
         let staging = GlStaging::of(staging, shared, OP)?;
         let (_, view) = buffer_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
-        self.shown = Some(Shown { block: Rc::clone(staging.block()), view });
+        self.shown = Some(Shown { block: Rc::clone(staging.linear(OP)?), view });
         Ok(())
     }
 

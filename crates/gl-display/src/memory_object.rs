@@ -10,6 +10,8 @@ type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
 type Parameter = unsafe extern "system" fn(memory: u32, parameter: u32, values: *const i32);
 type ImportFd = unsafe extern "system" fn(memory: u32, bytes: u64, handle_type: u32, fd: c_int);
 type BufferStorage = unsafe extern "system" fn(target: u32, bytes: isize, memory: u32, offset: u64);
+type TextureStorage =
+    unsafe extern "system" fn(target: u32, levels: i32, format: u32, width: i32, height: i32, memory: u32, offset: u64);
 
 /// `HANDLE_TYPE_OPAQUE_FD_EXT`.
 const HANDLE_TYPE_OPAQUE_FD_EXT: u32 = 0x9586;
@@ -29,6 +31,7 @@ pub(crate) struct MemoryObjectFns {
     parameter: Parameter,
     import_fd: ImportFd,
     buffer_storage: BufferStorage,
+    texture_storage: TextureStorage,
 }
 
 impl MemoryObjectFns {
@@ -42,6 +45,7 @@ impl MemoryObjectFns {
         let parameter = load(c"glMemoryObjectParameterivEXT");
         let import = load(c"glImportMemoryFdEXT");
         let storage = load(c"glBufferStorageMemEXT");
+        let texture = load(c"glTexStorageMem2DEXT");
         // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
         // ("New Procedures and Functions" of both extensions).
         unsafe {
@@ -51,6 +55,7 @@ impl MemoryObjectFns {
                 parameter: std::mem::transmute::<*const c_void, Option<Parameter>>(parameter)?,
                 import_fd: std::mem::transmute::<*const c_void, Option<ImportFd>>(import)?,
                 buffer_storage: std::mem::transmute::<*const c_void, Option<BufferStorage>>(storage)?,
+                texture_storage: std::mem::transmute::<*const c_void, Option<TextureStorage>>(texture)?,
             })
         }
     }
@@ -76,7 +81,7 @@ impl MemoryObjectFns {
         unsafe { (self.delete)(1, &raw const name) }
     }
 
-    /// `glMemoryObjectParameterivEXT`: the memory will be that of one buffer alone.
+    /// `glMemoryObjectParameterivEXT`: the memory will be that of one buffer or texture alone.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_memory_object`; `memory` is of it and has no memory yet.
@@ -103,5 +108,15 @@ impl MemoryObjectFns {
     pub(crate) unsafe fn buffer_storage(&self, target: u32, bytes: isize, memory: MemoryObject) {
         // SAFETY: the caller's promise.
         unsafe { (self.buffer_storage)(target, bytes, memory.0.get(), 0) }
+    }
+
+    /// `glTexStorageMem2DEXT`: the bound 2-D texture becomes one level at the start of `memory`.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_memory_object`; a texture without storage is bound to `TEXTURE_2D`;
+    /// `format` is a sized internal format.
+    pub(crate) unsafe fn texture_storage(&self, format: u32, width: i32, height: i32, memory: MemoryObject) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.texture_storage)(glow::TEXTURE_2D, 1, format, width, height, memory.0.get(), 0) }
     }
 }

@@ -28,6 +28,19 @@ pub(crate) struct TextureSurface {
     verified: [Cell<bool>; 2],
 }
 
+/// Makes a 2-D texture whose storage `f` gives it while it is bound. Errors are for the caller to ask for.
+pub(crate) fn bare_texture(shared: &Rc<Shared>, f: impl FnOnce(glow::Texture)) -> Result<Owned<glow::Texture>> {
+    let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
+    // SAFETY: the context is current; all of it is of GL 3.3.
+    unsafe {
+        let texture = Owned::new(shared, gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?);
+        let _bound = BoundTexture::bind(shared, target, texture.get());
+        f(texture.get());
+        PARAMETERS.iter().for_each(|(p, v)| gl.tex_parameter_i32(target, *p, *v as i32));
+        Ok(texture)
+    }
+}
+
 /// Makes a texture without content.
 pub(crate) fn create_texture(
     shared: &Rc<Shared>,
@@ -184,8 +197,9 @@ impl Surface for TextureSurface {
             return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
         }
         let (texture, format) = (self.texture.get(), self.format);
+        staging.linear(OP)?;
         staging.mark_read();
-        let block = staging.block();
+        let block = Rc::clone(staging.linear(OP)?);
         self.transfer(1, || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), Some(block.buffer()));
             // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.

@@ -1,25 +1,31 @@
 //! What drawing and reading back need, made at the first use.
 
+use crate::buffer::{copy, create_buffer};
+use crate::display::GlBuffer;
 use crate::draw_state::{ClearState, Viewport};
 use crate::framebuffer::ColorTarget;
 use crate::gl_format::gl_format;
+use crate::names::Owned;
 use crate::quad::{ImageSource, Look, Quad};
 use crate::shared::Shared;
 use crate::state::Framebuffers;
 use glow::HasContext as _;
-use interop_core::{PixelFormat, Region, Result};
-use std::cell::OnceCell;
+use interop_core::{Extent, PixelFormat, Region, Result};
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// Shared by a display and its surfaces.
 pub(crate) struct Tools {
     quad: OnceCell<Quad>,
+    /// Where measurements draw and copy to, as large as the last of them needed.
+    unseen: RefCell<Option<(PixelFormat, ColorTarget)>>,
+    unseen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
     shared: Rc<Shared>,
 }
 
 impl Tools {
     pub(crate) fn new(shared: Rc<Shared>) -> Rc<Self> {
-        Rc::new(Self { quad: OnceCell::new(), shared })
+        Rc::new(Self { quad: OnceCell::new(), unseen: RefCell::default(), unseen_bytes: RefCell::default(), shared })
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -47,6 +53,36 @@ impl Tools {
             quad.draw(shared, image, region, viewport, Look { linear: false, grey: false }, true);
         })?;
         target.read_bound(format.bytes_per_pixel())
+    }
+
+    /// Draws all of an image, one to one, to where nobody looks, and does not wait. All state is put back.
+    pub(crate) fn draw_unseen(&self, image: &ImageSource, extent: Extent, format: PixelFormat) -> Result<()> {
+        let (shared, quad) = (&self.shared, self.quad()?);
+        let mut unseen = self.unseen.borrow_mut();
+        let target = match unseen.take() {
+            Some((f, target)) if f == format && target.size() == (extent.width, extent.height) => target,
+            _ => ColorTarget::new(shared, extent.width, extent.height, gl_format(format, "draw_unseen")?)?,
+        };
+        {
+            let _bound = Framebuffers::bind(shared, target.framebuffer());
+            let (viewport, look) = (Viewport::full(extent.width, extent.height), Look { linear: false, grey: false });
+            quad.draw(shared, image, extent.full(), viewport, look, true);
+        }
+        *unseen = Some((format, target));
+        Ok(())
+    }
+
+    /// Reads a buffer through once, to where nobody looks, and does not wait. All state is put back.
+    pub(crate) fn copy_unseen(&self, from: &GlBuffer) -> Result<()> {
+        let shared = &self.shared;
+        let mut unseen = self.unseen_bytes.borrow_mut();
+        let (len, buffer) = match unseen.take() {
+            Some((len, buffer)) if len >= from.len => (len, buffer),
+            _ => (from.len, create_buffer(shared, from.len, glow::STREAM_COPY)?),
+        };
+        copy(shared, from.name, from.offset, buffer.get(), 0, from.len);
+        *unseen = Some((len, buffer));
+        Ok(())
     }
 
     /// Fills the bound draw framebuffer's first colour buffer, whatever scissor, mask and sRGB say.

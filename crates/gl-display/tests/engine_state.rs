@@ -263,7 +263,10 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         let name = format!("{kind:?}");
         if matches!(kind, StagingKind::Persistent) && !display.caps().persistent_staging.is_yes()
             || matches!(kind, StagingKind::Imported(_))
-                && !display.caps().can_import(interop_core::HandleType::HostPointer).is_yes()
+                && !display
+                    .caps()
+                    .can_import(interop_core::HandleType::HostPointer, interop_core::MemoryShape::Linear)
+                    .is_yes()
         {
             continue;
         }
@@ -301,7 +304,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     #[cfg(unix)]
     unchanged(gl, "no memory to open", || {
         let fd = std::fs::File::open("/dev/null").unwrap().into();
-        let handle = interop_core::SharedHandle::OpaqueFd { fd, bytes: 4096 };
+        let handle = interop_core::SharedHandle::OpaqueFd { fd, bytes: 4096, dedicated: false };
         assert!(display.create_staging(StagingKind::External(handle), 64).is_err());
     });
     let part = Part::Image(Region::new(3, 2, 5, 4));

@@ -32,7 +32,7 @@ fn open_descriptors() -> usize {
 /// A display that opens descriptors.
 fn display() -> Option<Rc<GlDisplay>> {
     let display = headless(None)?;
-    match display.caps().can_import(HandleType::OpaqueFd) {
+    match display.caps().can_import(HandleType::OpaqueFd, interop_core::MemoryShape::Linear) {
         Support::Yes => Some(display),
         Support::No(reason) => {
             common::skip("opengl-memory-object-fd", &reason);
@@ -76,7 +76,7 @@ fn bad_descriptors_are_errors_and_nothing_leaks() {
     let (counts, descriptors) = (display.object_counts(), open_descriptors());
     for _ in 0..20 {
         for (name, fd) in impostors() {
-            match open(&display, SharedHandle::OpaqueFd { fd, bytes: 1 << 20 }, 4096).map(|_| ()) {
+            match open(&display, SharedHandle::OpaqueFd { fd, bytes: 1 << 20, dedicated: false }, 4096).map(|_| ()) {
                 Err(Error::Driver(e)) => assert!(!e.hint.is_empty(), "{name}: {e}"),
                 other => panic!("{name}: {other:?}"),
             }
@@ -91,7 +91,7 @@ fn impossible_sizes_and_wrong_handles_are_refused() {
     let _alone = alone();
     let Some(display) = display() else { return };
     let descriptors = open_descriptors();
-    let null = |bytes| SharedHandle::OpaqueFd { fd: File::open("/dev/null").unwrap().into(), bytes };
+    let null = |bytes| SharedHandle::OpaqueFd { fd: File::open("/dev/null").unwrap().into(), bytes, dedicated: false };
     for (whole, bytes) in [(0, 1), (4096, 0), (4096, 4097), (u64::MAX, 1 << 31), (u64::MAX, usize::MAX)] {
         let refused = open(&display, null(whole), bytes).map(|_| ());
         let right = matches!(refused, Err(Error::InvalidInput { .. } | Error::Unsupported { .. }));

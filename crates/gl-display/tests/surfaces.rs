@@ -17,7 +17,7 @@ fn stagings(display: &GlDisplay, bytes: usize) -> Vec<(&'static str, Box<dyn Sta
     if caps.persistent_staging.is_yes() {
         all.push(("persistent", display.create_staging(StagingKind::Persistent, bytes).unwrap()));
     }
-    if caps.can_import(interop_core::HandleType::HostPointer).is_yes() {
+    if caps.can_import(interop_core::HandleType::HostPointer, interop_core::MemoryShape::Linear).is_yes() {
         let block = HostBlock::allocate(bytes).unwrap();
         all.push(("imported", display.create_staging(StagingKind::Imported(block), bytes).unwrap()));
     }

@@ -1,4 +1,4 @@
-//! `cargo bench -p pixelferry --bench gpu [-- --json FILE] [--frames N]`: CUDA to OpenGL on a GPU, each path beside its
+//! `cargo bench -p pixelferry --bench gpu [-- --json FILE --frames N --compute-on GPU --draw-on GPU]`: CUDA to OpenGL on a GPU, each path beside its
 //! floors. Every frame a kernel writes all pixels and OpenGL draws them into a framebuffer of the same size.
 //!
 //! `latency` ends every frame with `glFinish`; `throughput` only every run of frames. Rows are measured in turns, so
@@ -214,11 +214,17 @@ fn argument(name: &str) -> Option<String> {
 }
 
 fn main() {
-    let backend: Arc<dyn ComputeBackend> = match cuda::CudaBackend::open_best() {
-        Ok(backend) => Arc::new(backend),
+    let devices = match cuda::devices() {
+        Ok(devices) => devices,
         Err(e) => return println!("SKIPPED: {e}"),
     };
-    let gl = GlDisplay::headless(HeadlessOptions::default()).expect("the benchmark needs OpenGL");
+    let number = |name| argument(name).map_or(0, |n| n.parse().expect("a device number"));
+    let device = |name| devices.get(number(name)).expect("a device that exists");
+    let backend = cuda::CudaBackend::open(device("--compute-on")).expect("the benchmark needs CUDA");
+    let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
+    let same_device_as = Some(device("--draw-on").identity().clone());
+    let gl = GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() });
+    let gl = gl.expect("the benchmark needs OpenGL");
     println!("{} -> {}\n{}", backend.device(), gl.device(), gl.device().driver);
     let count = argument("--frames").and_then(|n| n.parse().ok()).unwrap_or(300);
     let mut file = argument("--json").map(|path| std::fs::File::create(path).expect("a file to write to"));

@@ -2,11 +2,11 @@
 
 use crate::availability::Availability;
 use cpu_fallback::MemoryDisplay;
-use gl_display::{GlDisplay, HeadlessOptions};
+use gl_display::{GlDisplay, HeadlessOptions, headless_devices};
 use interop_core::{DeviceIdentity, Display, Result};
 use serde::Serialize;
 use std::rc::Rc;
-use tracing::info;
+use tracing::{debug, info};
 
 /// Which display to open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -66,10 +66,22 @@ pub struct DisplayStatus {
 /// # Errors
 /// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
+    open_with(choice, HeadlessOptions::default())
+}
+
+/// The same, on the device that computes wherever it can draw: on a machine with several GPUs frames then stay on one.
+///
+/// # Errors
+/// As of [`open_headless`].
+pub fn open_headless_for(compute: &DeviceIdentity, choice: DisplayChoice) -> Result<Headless> {
+    open_with(choice, HeadlessOptions { same_device_as: Some(compute.clone()), ..HeadlessOptions::default() })
+}
+
+fn open_with(choice: DisplayChoice, options: HeadlessOptions) -> Result<Headless> {
     match choice {
-        DisplayChoice::Gl => Ok(Headless::Gl(GlDisplay::headless(HeadlessOptions::default())?)),
+        DisplayChoice::Gl => Ok(Headless::Gl(GlDisplay::headless(options)?)),
         DisplayChoice::Memory => Ok(Headless::Memory(MemoryDisplay::new())),
-        DisplayChoice::Auto => Ok(match GlDisplay::headless(HeadlessOptions::default()) {
+        DisplayChoice::Auto => Ok(match GlDisplay::headless(options) {
             Ok(display) => Headless::Gl(display),
             Err(reason) => {
                 info!(%reason, "no OpenGL; drawing in plain memory");
@@ -79,15 +91,38 @@ pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
     }
 }
 
+/// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
+fn open_all_gl() -> Result<Vec<Rc<GlDisplay>>> {
+    let mut displays = Vec::new();
+    let first = GlDisplay::headless(HeadlessOptions::default())?;
+    if !first.device().software {
+        // Some devices are listed twice, by two drivers.
+        let known = |all: &[Rc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
+        for about in headless_devices()?.into_iter().filter(|about| !about.software) {
+            match GlDisplay::headless(HeadlessOptions { device: Some(about.index), ..HeadlessOptions::default() }) {
+                Ok(display) if display.device().software || known(&displays, display.device()) => {}
+                Ok(display) => displays.push(display),
+                Err(reason) => debug!(index = about.index, %reason, "an EGL device does not draw"),
+            }
+        }
+    }
+    if displays.is_empty() {
+        displays.push(first);
+    }
+    Ok(displays)
+}
+
 /// Opens every display that needs no window, with the status of each kind.
 pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
     let mut displays = Vec::new();
     let mut status = Vec::new();
-    match GlDisplay::headless(HeadlessOptions::default()) {
-        Ok(display) => {
-            let device = Some(display.device().clone());
-            status.push(DisplayStatus { kind: "gl-headless", availability: Availability::Available, device });
-            displays.push(Headless::Gl(display));
+    match open_all_gl() {
+        Ok(list) => {
+            for display in list {
+                let device = Some(display.device().clone());
+                status.push(DisplayStatus { kind: "gl-headless", availability: Availability::Available, device });
+                displays.push(Headless::Gl(display));
+            }
         }
         Err(e) => {
             status.push(DisplayStatus { kind: "gl-headless", availability: Availability::from(&e), device: None });

@@ -11,7 +11,7 @@ pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 /// The CUDA backend: devices, and compiling kernels ahead.
 pub use cuda_backend as cuda;
-pub use displays::{DisplayChoice, DisplayStatus, Headless, open_all_headless, open_headless};
+pub use displays::{DisplayChoice, DisplayStatus, Headless, open_all_headless, open_headless, open_headless_for};
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
 pub use gl_display as gl;
 pub use interop_core::*;

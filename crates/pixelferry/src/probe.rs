@@ -6,7 +6,7 @@ use interop_core::{DeviceIdentity, PathId, Policy, ProbeReport, Result, SurfaceD
 use serde::Serialize;
 
 /// What [`probe`] found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SystemReport {
     /// Version of this library.
     pub version: &'static str,
@@ -50,6 +50,10 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let mut pairings = Vec::new();
     for display in &displays {
+        if let Some(Err(e)) = display.gl().map(|gl| gl.make_current()) {
+            problems.push(format!("{}: {e}", display.display().device()));
+            continue;
+        }
         for backend in &backends {
             match select::probe(backend, &display.display(), desc, &Policy::default()) {
                 Ok(report) => pairings.push(report),

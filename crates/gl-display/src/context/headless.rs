@@ -1,6 +1,7 @@
 //! Contexts without a window: EGL on a device (`EGL_EXT_platform_device`), or on EGL's default display.
 
 use super::create::core_context;
+use super::egl_cuda;
 use super::own::{OwnContext, OwnSurface, driver_error};
 use crate::display::GlDisplay;
 use crate::identity::{Origin, pci_of_drm_node};
@@ -13,7 +14,7 @@ use glutin::context::{NotCurrentContext, PossiblyCurrentContext};
 use glutin::display::Display;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{PbufferSurface, SurfaceAttributesBuilder};
-use interop_core::{Error, Result};
+use interop_core::{Api as ApiKind, DeviceIdentity, Display as _, Error, Result};
 use raw_window_handle::{AndroidDisplayHandle, RawDisplayHandle};
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -23,6 +24,9 @@ use std::rc::Rc;
 pub struct HeadlessOptions {
     /// Which of [`headless_devices`]; `None` takes the first that works, hardware before software.
     pub device: Option<usize>,
+    /// Where `device` says nothing: the EGL device that is this one (by `EGL_NV_device_cuda`, PCI address and UUID)
+    /// before all others, so that what is computed there is drawn there.
+    pub same_device_as: Option<DeviceIdentity>,
     /// Uses nothing above this OpenGL version and no extension, as if the driver had no more. For working around
     /// driver bugs and for tests.
     pub version_limit: Option<(u32, u32)>,
@@ -37,6 +41,8 @@ pub struct HeadlessDevice {
     pub name: Option<String>,
     /// DRM node.
     pub drm_node: Option<std::path::PathBuf>,
+    /// CUDA's number of it in this process (`EGL_NV_device_cuda`).
+    pub cuda_ordinal: Option<u32>,
     /// True for a renderer on the CPU.
     pub software: bool,
 }
@@ -56,6 +62,7 @@ fn describe(index: usize, device: &Device) -> HeadlessDevice {
         index,
         name: device.name().map(str::to_owned),
         drm_node: device.drm_device_node_path().map(Into::into),
+        cuda_ordinal: egl_cuda::ordinal(device),
         software: device.extensions().contains("EGL_MESA_device_software"),
     }
 }
@@ -71,7 +78,7 @@ pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
 impl GlDisplay {
     /// Makes a context without a window and makes it current on this thread.
     ///
-    /// Tried in order: EGL devices (hardware first), then EGL's default display, which with Mesa and
+    /// Tried in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default display, which with Mesa and
     /// `EGL_PLATFORM=surfaceless` needs no device at all.
     ///
     /// # Errors
@@ -89,15 +96,25 @@ impl GlDisplay {
             return on_device(index, device, &options);
         }
         let mut reasons = Vec::new();
+        let mut second_best: Option<Rc<Self>> = None;
         match devices {
             Err(e) => reasons.push(e),
             Ok(devices) => {
-                let mut order: Vec<_> = devices.iter().enumerate().collect();
+                let mut order: Vec<_> = devices.iter().enumerate().map(|(i, d)| (describe(i, d), d)).collect();
                 // Stable, so EGL's order stays among the hardware.
-                order.sort_by_key(|(i, d)| describe(*i, d).software);
-                for (index, device) in order {
+                order.sort_by_key(|(about, _)| (!about.seems_to_be(options.same_device_as.as_ref()), about.software));
+                for (about, device) in order {
+                    let index = about.index;
+                    // A program that draws is no better than a GPU that is not the one asked for.
+                    if second_best.is_some() && about.software {
+                        break;
+                    }
                     match on_device(index, device, &options) {
-                        Ok(display) => return Ok(display),
+                        Ok(display) if is_the_one(&display, options.same_device_as.as_ref()) => return Ok(display),
+                        Ok(display) => {
+                            tracing::debug!(index, "an EGL device is not the one that computes");
+                            second_best.get_or_insert(display);
+                        }
                         Err(e) => {
                             tracing::debug!(index, error = %e, "an EGL device was passed over");
                             reasons.push(format!("device {index}: {e}"));
@@ -106,11 +123,30 @@ impl GlDisplay {
                 }
             }
         }
+        if let Some(display) = second_best {
+            return display.make_current().map(|()| display);
+        }
         on_default_display(&options).map_err(|e| {
             reasons.push(format!("default display: {e}"));
             unavailable(reasons.join("; "))
         })
     }
+}
+
+impl HeadlessDevice {
+    /// What can be told before a context is made: that it is `wanted`.
+    fn seems_to_be(&self, wanted: Option<&DeviceIdentity>) -> bool {
+        let Some(wanted) = wanted else { return false };
+        let pci = self.drm_node.as_deref().and_then(pci_of_drm_node);
+        (wanted.api == ApiKind::Cuda && wanted.ordinal.is_some() && wanted.ordinal == self.cuda_ordinal)
+            || (pci.is_some() && pci == wanted.pci)
+    }
+}
+
+/// Whether the context draws on `wanted`, where one is wanted; programs on the CPU draw for each other.
+fn is_the_one(display: &GlDisplay, wanted: Option<&DeviceIdentity>) -> bool {
+    let device = display.device();
+    wanted.is_none_or(|w| w.software || (!device.software && w.is_one_with(device).is_yes()))
 }
 
 fn on_device(index: usize, device: &Device, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {

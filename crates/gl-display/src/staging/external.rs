@@ -1,34 +1,39 @@
 //! Memory of the compute device that GL opens by a descriptor: `GL_EXT_memory_object_fd`.
 
-use super::Block;
+use super::{Block, ImageBlock};
 use crate::buffer::create_name;
+use crate::gl_format::gl_format;
+use crate::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
-use interop_core::{Error, HandleType, Result, Support};
+use crate::texture::bare_texture;
+use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
-/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `fd`.
-pub(super) fn create(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize) -> Result<Rc<Block>> {
-    const OP: &str = "create_staging";
-    const IMPORT: &str = "glImportMemoryFdEXT";
-    let functions = match (shared.caps.can_import(HandleType::OpaqueFd), &shared.raw.memory_objects) {
+const OP: &str = "create_staging";
+const IMPORT: &str = "glImportMemoryFdEXT";
+
+/// A memory object over the whole allocation behind `fd`, for one buffer or texture alone.
+///
+/// A buffer over a part of the memory came out unmapped in about one of 50 imports on NVIDIA (580.159): GL read zero and
+/// its writes were lost, with no error. One over all of it, and dedicated to it, never did. Textures that are not
+/// dedicated show other memory there now and then.
+fn open(
+    shared: &Rc<Shared>,
+    fd: OwnedFd,
+    whole: u64,
+    shape: MemoryShape,
+) -> Result<(Owned<MemoryObject>, MemoryObjectFns)> {
+    let functions = match (shared.caps.can_import(HandleType::OpaqueFd, shape), &shared.raw.memory_objects) {
         (Support::Yes, Some(functions)) => functions,
         (Support::No(reason), _) => return Err(shared.unsupported(OP, reason)),
         (_, None) => return Err(shared.unsupported(OP, "the functions of the extension were not loaded".into())),
     };
-    if bytes as u64 > whole {
-        return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
-    }
-    // A buffer over a part of the memory came out unmapped in about one of 50 imports on NVIDIA (580.159): GL read zero
-    // and its writes were lost, with no error. One over all of it, and dedicated to it, never did. llvmpipe counts
-    // padding of its own, so that there the whole does not fit into itself.
-    let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
-    let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
     shared.drain_errors(IMPORT);
     // SAFETY: the context is current and lists the extension.
     let memory = unsafe { functions.create() }.ok_or_else(|| shared.no_name("glCreateMemoryObjectsEXT", ""))?;
@@ -43,15 +48,45 @@ pub(super) fn create(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize)
         descriptor.close_if_left();
         return Err(error);
     }
+    Ok((memory, *functions))
+}
+
+/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `fd`.
+pub(super) fn buffer(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize) -> Result<Rc<Block>> {
+    if bytes as u64 > whole {
+        return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
+    }
+    // llvmpipe counts padding of its own, so that there the whole does not fit into itself.
+    let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
+    let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
+    let (memory, functions) = open(shared, fd, whole, MemoryShape::Linear)?;
     let buffer = create_name(shared)?;
     {
         let _bound = BoundBuffer::write(shared, buffer.get());
-        // SAFETY: as above; the buffer has no storage yet.
+        // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
         unsafe { functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, memory.get()) };
     }
     // Only here Mesa reports a descriptor that it could not open, as GL_OUT_OF_MEMORY.
     shared.check_with("glBufferStorageMemEXT", hint)?;
     Ok(Block::new(shared, buffer, Some(memory), bytes))
+}
+
+/// The texture in the allocation of `whole` bytes behind `fd`.
+pub(super) fn texture(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+    let format = gl_format(image.format, OP)?;
+    let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
+    if len as u64 > whole {
+        return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
+    }
+    let (memory, functions) = open(shared, fd, whole, MemoryShape::Image)?;
+    // Checked against MAX_TEXTURE_SIZE above.
+    let (width, height) = (image.extent.width as i32, image.extent.height as i32);
+    let texture = bare_texture(shared, |_| {
+        // SAFETY: the context is current and lists the extension; the bound texture has no storage yet.
+        unsafe { functions.texture_storage(format.internal, width, height, memory.get()) };
+    })?;
+    shared.check_with("glTexStorageMem2DEXT", hint)?;
+    ImageBlock::new(shared, texture, memory, *image)
 }
 
 /// A descriptor given to the driver, which closes it where it takes it, and in some of the cases where it does not.

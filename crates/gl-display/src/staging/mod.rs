@@ -3,11 +3,13 @@
 mod block;
 #[cfg(unix)]
 mod external;
+mod image_block;
 mod imported;
 mod orphaned;
 mod persistent;
 
 pub(crate) use block::Block;
+pub(crate) use image_block::ImageBlock;
 
 use crate::fence::Fence;
 use crate::shared::Shared;
@@ -27,9 +29,31 @@ enum Access {
     Never,
 }
 
+/// What a block is to GL.
+enum Body {
+    Linear(Rc<Block>),
+    Image(Rc<ImageBlock>),
+}
+
+impl Body {
+    fn shared(&self) -> &Rc<Shared> {
+        match self {
+            Self::Linear(block) => block.shared(),
+            Self::Image(block) => block.shared(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Linear(block) => block.len(),
+            Self::Image(block) => block.len(),
+        }
+    }
+}
+
 /// A block with the fence that guards it.
 pub(crate) struct GlStaging {
-    block: Rc<Block>,
+    body: Body,
     access: Access,
     fence: Option<Fence>,
     /// GL was told to read since the last fence.
@@ -39,20 +63,25 @@ pub(crate) struct GlStaging {
 impl GlStaging {
     /// Makes a block; `bytes` was checked against the display's limit.
     pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
-        let (block, access) = match kind {
-            StagingKind::Orphaned => (orphaned::create(shared, bytes)?, Access::Orphaned),
+        let linear = Body::Linear;
+        let (body, access) = match kind {
+            StagingKind::Orphaned => (linear(orphaned::create(shared, bytes)?), Access::Orphaned),
             StagingKind::Persistent => {
                 let (block, host) = persistent::create(shared, bytes)?;
-                (block, Access::Mapped(host))
+                (linear(block), Access::Mapped(host))
             }
-            StagingKind::Imported(host) => (imported::create(shared, &host, bytes)?, Access::Mapped(host)),
+            StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
             #[cfg(unix)]
-            StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole }) => {
-                (external::create(shared, fd, whole, bytes)?, Access::Never)
+            StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
+                (linear(external::buffer(shared, fd, whole, bytes)?), Access::Never)
+            }
+            #[cfg(unix)]
+            StagingKind::ExternalImage(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
+                (Body::Image(external::texture(shared, fd, whole, &image)?), Access::Never)
             }
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
-        Ok(Self { block, access, fence: None, unfenced: false })
+        Ok(Self { body, access, fence: None, unfenced: false })
     }
 
     /// Finds our type again, made in this context.
@@ -72,11 +101,23 @@ impl GlStaging {
     }
 
     fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(self.block.shared(), shared)
+        Rc::ptr_eq(self.body.shared(), shared)
     }
 
-    pub(crate) fn block(&self) -> &Rc<Block> {
-        &self.block
+    /// The buffer, for what needs linear memory.
+    pub(crate) fn linear(&self, operation: &'static str) -> Result<&Rc<Block>> {
+        match &self.body {
+            Body::Linear(block) => Ok(block),
+            Body::Image(_) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
+        }
+    }
+
+    /// The texture, where it is one.
+    pub(crate) fn image(&self) -> Option<&Rc<ImageBlock>> {
+        match &self.body {
+            Body::Linear(_) => None,
+            Body::Image(block) => Some(block),
+        }
     }
 
     /// GL will read the block: a wait without a fence in between must make one.
@@ -91,7 +132,7 @@ fn foreign(shared: &Shared, operation: &'static str) -> Error {
 
 impl Staging for GlStaging {
     fn len(&self) -> usize {
-        self.block.len()
+        self.body.len()
     }
 
     fn host_block(&self) -> Option<HostBlock> {
@@ -105,12 +146,12 @@ impl Staging for GlStaging {
         if self.fence.is_none() && !self.unfenced {
             return Ok(());
         }
-        self.block.shared().enter("wait")?;
+        self.body.shared().enter("wait")?;
         if self.unfenced {
             self.fence()?;
         }
         if let Some(fence) = &self.fence {
-            fence.wait(self.block.shared())?;
+            fence.wait(self.body.shared())?;
             self.fence = None;
         }
         Ok(())
@@ -118,10 +159,10 @@ impl Staging for GlStaging {
 
     fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match &self.access {
-            Access::Orphaned => orphaned::fill(&self.block, f),
+            Access::Orphaned => orphaned::fill(self.linear("fill")?, f),
             Access::Never => {
                 let reason = "the host cannot address memory of the compute device; write it there";
-                Err(self.block.shared().unsupported("fill", reason.into()))
+                Err(self.body.shared().unsupported("fill", reason.into()))
             }
             Access::Mapped(host) => {
                 let address = host.address();
@@ -129,15 +170,15 @@ impl Staging for GlStaging {
                 // SAFETY: the address is valid for the block's length while the block lives. `self` is borrowed
                 // exclusively and GL was waited for; that the compute side is not writing is the path's part (see
                 // `HostBlock`).
-                f(unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), self.block.len()) })
+                f(unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), self.body.len()) })
             }
         }
     }
 
     fn fence(&mut self) -> Result<()> {
-        let shared = self.block.shared();
+        let shared = self.body.shared();
         shared.enter("fence")?;
-        if self.block.is_exposed() && shared.features.client_mapped_barrier {
+        if self.linear("fence").is_ok_and(|block| block.is_exposed()) && shared.features.client_mapped_barrier {
             // SAFETY: the context is current and has GL 4.4. Shader writes become visible through the mapping.
             unsafe { shared.gl.memory_barrier(glow::CLIENT_MAPPED_BUFFER_BARRIER_BIT) }
         }

@@ -63,7 +63,7 @@ impl Exported {
             .handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
         // SAFETY: the memory is of this device and was allocated to be exported; the descriptor is new and ours.
         let fd = unsafe { OwnedFd::from_raw_fd(extension.get_memory_fd(&info).unwrap()) };
-        SharedHandle::OpaqueFd { fd, bytes: self.bytes as u64 }
+        SharedHandle::OpaqueFd { fd, bytes: self.bytes as u64, dedicated: false }
     }
 
     /// What a kernel would do.

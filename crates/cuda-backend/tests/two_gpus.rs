@@ -1,0 +1,47 @@
+//! Compute on one GPU, display on another: `PIXELFERRY_GPU=1` on a machine with two.
+
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use cuda_backend::{CudaBackend, devices};
+use gl_display::{GlDisplay, HeadlessOptions};
+use interop_core::conformance::{Manner, Table, run};
+use interop_core::{ComputeBackend, Display, PathId, PixelFormat, Policy, SurfaceDesc, select};
+use std::rc::Rc;
+use std::sync::Arc;
+
+#[test]
+fn frames_cross_from_gpu_to_gpu() {
+    if common::gpu().is_none() {
+        return;
+    }
+    let devices = devices().unwrap();
+    let [first, second, ..] = devices.as_slice() else {
+        println!("SKIPPED: this machine has one GPU");
+        return;
+    };
+    for (compute, draw) in [(first, second), (second, first)] {
+        let backend: Arc<dyn ComputeBackend> = Arc::new(CudaBackend::open(compute).unwrap());
+        let options = HeadlessOptions { same_device_as: Some(draw.identity().clone()), ..HeadlessOptions::default() };
+        let display: Rc<dyn Display> = match GlDisplay::headless(options) {
+            Ok(display) => display,
+            Err(e) => return println!("SKIPPED: no OpenGL: {e}"),
+        };
+        assert!(display.device().is_one_with(draw.identity()).is_yes(), "{:?}", display.device());
+        let desc = SurfaceDesc::image(1920, 1080, PixelFormat::Rgba8);
+        let report = select::probe(&backend, &display, &desc, &Policy::default()).unwrap();
+        println!("{report}");
+        assert!(report.diagnoses.iter().any(|d| d.name == "display-on-another-gpu"), "{:?}", report.diagnoses);
+        assert!(!report.paths.iter().any(|p| p.id == PathId::Direct && p.state.works()));
+        assert!(report.chosen().is_some(), "no path works");
+        for manner in [Manner::default(), Manner::late(3)] {
+            let rows = run(&backend, &display, manner);
+            let table = Table(&rows);
+            println!("{manner:?}: {table}");
+            let (passed, failed, _) = table.counts();
+            assert!(passed > 0 && failed == 0, "{failed} cases failed");
+        }
+    }
+}

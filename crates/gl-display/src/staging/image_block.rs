@@ -1,0 +1,47 @@
+//! A texture in memory that is shared with a compute device.
+
+use crate::memory_object::MemoryObject;
+use crate::names::Owned;
+use crate::quad::ImageSource;
+use crate::shared::Shared;
+use interop_core::{ImageDesc, Result, SurfaceDesc};
+use std::rc::Rc;
+
+/// Shared by the staging block and by the surfaces that show it.
+pub(crate) struct ImageBlock {
+    texture: Owned<glow::Texture>,
+    /// What the texture lies in; goes after it.
+    _memory: Owned<MemoryObject>,
+    shared: Rc<Shared>,
+    image: ImageDesc,
+    /// Bytes of tight rows.
+    len: usize,
+}
+
+impl ImageBlock {
+    pub(crate) fn new(
+        shared: &Rc<Shared>,
+        texture: Owned<glow::Texture>,
+        memory: Owned<MemoryObject>,
+        image: ImageDesc,
+    ) -> Result<Rc<Self>> {
+        let len = SurfaceDesc::Image(image).byte_len("create_staging")?;
+        Ok(Rc::new(Self { texture, _memory: memory, shared: Rc::clone(shared), image, len }))
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn image(&self) -> &ImageDesc {
+        &self.image
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn source(&self) -> ImageSource {
+        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0 }
+    }
+}
