@@ -6,7 +6,8 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless, save_picture, save_rgba8,
+    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless_for, save_picture,
+    save_rgba8,
 };
 use std::error::Error;
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ pub fn show(
 ) -> Result<(), Box<dyn Error>> {
     let backend = open_backend_for(options.backend_choice(), kernels)?;
     if options.headless {
-        let screen = open_headless(options.display_choice())?;
+        let screen = open_headless_for(backend.device(), options.display_choice())?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
         return headless(options, size, &screen, scene.as_mut());

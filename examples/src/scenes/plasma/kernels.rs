@@ -52,9 +52,9 @@ pub fn colours(tone: Tone, format: Format) -> KernelSource {
     // The same macros in both languages; which conversion it is the compiler knows, not the device.
     let (light, shown) = match tone {
         Tone::None => ("1.0f", "c"),
-        Tone::Srgb => ("8.0f * f * f", "pf_encoded(c)"),
-        Tone::Reinhard => ("8.0f * f * f", "pf_encoded(pf_tonemap_reinhard(c))"),
-        Tone::Aces => ("8.0f * f * f", "pf_encoded(pf_tonemap_aces(c))"),
+        Tone::Srgb => ("8.0f * f * f * f", "pf_encoded(c)"),
+        Tone::Reinhard => ("8.0f * f * f * f", "pf_encoded(pf_tonemap_reinhard(c))"),
+        Tone::Aces => ("8.0f * f * f * f", "pf_encoded(pf_tonemap_aces(c))"),
     };
     let (pixel, convert) = match format {
         Format::Rgba8 => ("uchar4", "pf_rgba8(c, 1.0f)"),
@@ -93,7 +93,7 @@ pub fn colours(tone: Tone, format: Format) -> KernelSource {
             let p = 1.5 * std::f32::consts::TAU * f;
             let channel = |k: f32, phase: f32| 0.5 + 0.5 * (p * k + phase).cos();
             let c = [channel(1.0, 2.6), channel(1.0, 3.7), channel(0.8, 4.6)];
-            let bright = |c: f32| 8.0 * f * f * c;
+            let bright = |c: f32| 8.0 * f * f * f * c;
             match tone {
                 Tone::None => c,
                 Tone::Srgb => c.map(|c| srgb(bright(c))),
