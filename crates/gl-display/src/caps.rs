@@ -7,7 +7,8 @@ use interop_core::{DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, R
 /// glow passes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
 
-pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
+/// `vulkan`: whether its loader is there.
+pub(crate) fn caps(features: &Features, raw: &RawFns, vulkan: &Support) -> DisplayCaps {
     let persistent = Support::when(
         features.buffer_storage,
         "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage, which the driver does not list",
@@ -25,6 +26,7 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
                 "the functions of GL_EXT_memory_object_fd were not loaded; make the display by a loader",
             )
         });
+    let made_by_vulkan = descriptors.clone().and(|| vulkan.clone());
     DisplayCaps {
         imports: vec![
             host_import,
@@ -36,6 +38,7 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
             host_export,
             linear(HandleType::GlObject, Support::Yes),
             image(HandleType::GlObject, Support::Yes),
+            image(HandleType::OpaqueFd, made_by_vulkan),
         ],
         semaphores: Vec::new(),
         orphaned_staging: Support::Yes,

@@ -54,6 +54,8 @@ mod state;
 mod target;
 mod texture;
 mod tools;
+#[cfg(unix)]
+mod vulkan;
 
 pub use context::{
     EngineOptions, Flow, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions, headless_devices,

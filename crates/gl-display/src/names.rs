@@ -47,10 +47,19 @@ pub struct ObjectCounts {
     pub awaiting_context: usize,
 }
 
+/// What must outlive an object.
+pub(crate) enum Kept {
+    /// Host memory that the object reads in place: GL must be done with it.
+    Pages(HostBlock),
+    /// What another API owns; GL holds a reference of its own until the object is deleted.
+    #[cfg_attr(not(unix), allow(dead_code))]
+    Foreign(Rc<dyn Any>),
+}
+
 /// A dead object whose context was not current when it was dropped.
 pub(crate) enum Corpse {
-    /// A GL object, and the host memory it reads.
-    Gl { name: Name, memory: Option<HostBlock> },
+    /// A GL object, and what goes after it.
+    Gl { name: Name, kept: Option<Kept> },
     /// Something of the compute side that must be dropped with the context current.
     Other(Box<dyn Any>),
 }
@@ -84,20 +93,20 @@ gl_names!(
 pub(crate) struct Owned<T: GlName> {
     shared: Rc<Shared>,
     name: T,
-    /// Host memory that the object reads in place; freed after the object.
-    memory: Option<HostBlock>,
+    /// Goes after the object.
+    kept: Option<Kept>,
 }
 
 impl<T: GlName> Owned<T> {
     /// Takes ownership of a name just made in `shared`'s context.
     pub(crate) fn new(shared: &Rc<Shared>, name: T) -> Self {
         shared.counts.change(name.name(), 1);
-        Self { shared: Rc::clone(shared), name, memory: None }
+        Self { shared: Rc::clone(shared), name, kept: None }
     }
 
-    /// Lets the object keep `memory` until GL has deleted it.
-    pub(crate) fn keep(&mut self, memory: HostBlock) {
-        self.memory = Some(memory);
+    /// Lets the object keep something until GL has deleted it.
+    pub(crate) fn keep(&mut self, kept: Kept) {
+        self.kept = Some(kept);
     }
 
     /// The name.
@@ -108,7 +117,7 @@ impl<T: GlName> Owned<T> {
 
 impl<T: GlName> Drop for Owned<T> {
     fn drop(&mut self) {
-        let corpse = Corpse::Gl { name: self.name.name(), memory: self.memory.take() };
+        let corpse = Corpse::Gl { name: self.name.name(), kept: self.kept.take() };
         if self.shared.is_current() {
             corpse.delete(&self.shared);
         } else {
@@ -120,14 +129,15 @@ impl<T: GlName> Drop for Owned<T> {
 impl Corpse {
     /// Deletes the object; its context must be current.
     pub(crate) fn delete(self, shared: &Shared) {
-        let (name, memory) = match self {
-            Self::Gl { name, memory } => (name, memory),
+        // Dropped at the end.
+        let (name, kept) = match self {
+            Self::Gl { name, kept } => (name, kept),
             Self::Other(object) => return drop(object),
         };
         let gl = &shared.gl;
         // SAFETY: the context is current and the name was made in it and is deleted once.
         unsafe {
-            if memory.is_some() {
+            if matches!(kept, Some(Kept::Pages(_))) {
                 // The GPU may still be reading the pages that are freed below.
                 gl.finish();
             }

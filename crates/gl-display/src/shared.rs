@@ -6,6 +6,8 @@ use crate::features::{Features, MIN_VERSION, parse_version};
 use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
+#[cfg(unix)]
+use crate::vulkan::Vulkan;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
@@ -31,6 +33,9 @@ pub(crate) struct Shared {
     // The context goes before the graveyard: host memory in there may be freed only when GL has let go of it.
     ownership: Ownership,
     graveyard: RefCell<Vec<Corpse>>,
+    /// The same device by Vulkan, for what is made to be shared.
+    #[cfg(unix)]
+    pub vulkan: Vulkan,
 }
 
 /// How a context's functions are found.
@@ -101,9 +106,28 @@ impl Shared {
             let device = identify(&gl, &raw, &features, origin);
             (features, device)
         };
-        let caps = caps(&features, &raw);
-        let (counts, has_graves, graveyard) = (Counts::default(), Cell::new(false), RefCell::default());
-        Ok(Rc::new(Self { gl, raw, features, device, caps, counts, has_graves, ownership, graveyard }))
+        #[cfg(unix)]
+        let (vulkan, loader) = {
+            let wanted = features.memory_object_fd && raw.memory_objects.is_some();
+            let vulkan = if wanted { Vulkan::open() } else { Vulkan::none("OpenGL opens no memory of Vulkan's here") };
+            let loader = vulkan.support();
+            (vulkan, loader)
+        };
+        #[cfg(not(unix))]
+        let loader = interop_core::Support::No("descriptors are of POSIX systems only".into());
+        Ok(Rc::new(Self {
+            caps: caps(&features, &raw, &loader),
+            gl,
+            raw,
+            features,
+            device,
+            counts: Counts::default(),
+            has_graves: Cell::new(false),
+            ownership,
+            graveyard: RefCell::default(),
+            #[cfg(unix)]
+            vulkan,
+        }))
     }
 
     /// True where an engine's state must be left as it was.

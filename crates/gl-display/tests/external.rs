@@ -17,7 +17,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
-use vulkan::Exported;
+use vulkan::{Exported, Vulkan};
 
 /// One test at a time: open descriptors are counted.
 fn alone() -> MutexGuard<'static, ()> {
@@ -47,7 +47,10 @@ fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
         println!("SKIPPED: memory of a GPU is for the compute backends' tests to export");
         return None;
     }
-    Exported::new(bytes).map_err(|reason| common::skip("vulkan", &reason)).ok()
+    Vulkan::new(display.device())
+        .and_then(|vulkan| Exported::new(&vulkan, bytes))
+        .map_err(|reason| common::skip("vulkan", &reason))
+        .ok()
 }
 
 fn open(display: &GlDisplay, handle: SharedHandle, bytes: usize) -> Result<Box<dyn Staging>, Error> {

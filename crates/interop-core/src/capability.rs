@@ -2,7 +2,7 @@
 
 use crate::compute::Language;
 use crate::geometry::RowOrder;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A way of naming memory across two APIs.
@@ -108,7 +108,7 @@ impl MemoryCap {
 }
 
 /// What is known about the order in which two APIs touch the same memory, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SyncKind {

@@ -7,7 +7,7 @@ use crate::verify::Mismatch;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, on which device, and what to try.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A library, driver, device or feature is not there. Nothing was changed.

@@ -3,6 +3,7 @@
 use crate::capability::SyncKind;
 use crate::device::DeviceIdentity;
 use crate::path::{PathId, PathKind};
+use crate::select::Measured;
 use crate::surface::SurfaceDesc;
 use serde::Serialize;
 use std::fmt;
@@ -34,6 +35,11 @@ pub enum PathState {
         /// How the two sides are kept apart.
         sync: SyncKind,
     },
+    /// It worked, then failed in the middle of the stream, and was left.
+    Demoted {
+        /// The error.
+        reason: String,
+    },
     /// Verified, and in use.
     Chosen {
         /// How the two sides are kept apart.
@@ -57,6 +63,7 @@ impl PathState {
             Self::OpenFailed { .. } => "failed to open",
             Self::Rejected { .. } => "rejected",
             Self::Verified { .. } => "verified",
+            Self::Demoted { .. } => "demoted",
             Self::Chosen { .. } => "CHOSEN",
         }
     }
@@ -64,8 +71,11 @@ impl PathState {
     /// Reason or detail; empty where there is none.
     pub fn detail(&self) -> String {
         match self {
-            Self::NotOffered { reason } | Self::OpenFailed { reason } | Self::Rejected { reason } => reason.clone(),
-            Self::Offered => "not tried: a path ranked above it works".into(),
+            Self::NotOffered { reason }
+            | Self::OpenFailed { reason }
+            | Self::Rejected { reason }
+            | Self::Demoted { reason } => reason.clone(),
+            Self::Offered => "not tried: another works, and there was no time to compare".into(),
             Self::Verified { sync } => format!("sync: {sync}"),
             Self::Chosen { sync, why } => format!("{why}; sync: {sync}"),
         }
@@ -73,7 +83,7 @@ impl PathState {
 }
 
 /// One path of a report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PathReport {
     /// Which.
     pub id: PathId,
@@ -84,6 +94,15 @@ pub struct PathReport {
     /// How far it got.
     #[serde(flatten)]
     pub state: PathState,
+    /// What it costs, for each way of keeping the two sides apart that was timed.
+    pub measured: Vec<Measured>,
+}
+
+impl PathReport {
+    /// The quickest way's median, microseconds a frame.
+    pub fn median_us(&self) -> Option<f64> {
+        self.measured.iter().map(|m| m.median_us).min_by(f64::total_cmp)
+    }
 }
 
 /// A named finding that the user can act on.
@@ -117,6 +136,8 @@ pub struct ProbeReport {
     pub surface: SurfaceDesc,
     /// Why the paths have this order.
     pub order: &'static str,
+    /// Variables of the environment that are in force.
+    pub overrides: Vec<&'static str>,
     /// What each lateness costs on the path in use, where [`crate::Mode::Throughput`] had it measured.
     pub lateness: Vec<Lateness>,
     /// Every path.
@@ -142,7 +163,8 @@ impl fmt::Display for ProbeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} -> {}, {}, order: {}", self.compute, self.display, self.surface, self.order)?;
         for p in &self.paths {
-            writeln!(f, "  {:<22} {:<14} {}", p.id, p.state.word(), p.state.detail())?;
+            let cost = p.median_us().map(|us| format!("{us:.0} us")).unwrap_or_default();
+            writeln!(f, "  {:<22} {:<14} {cost:>9}  {}", p.id, p.state.word(), p.state.detail())?;
         }
         for d in &self.diagnoses {
             writeln!(f, "  note {}: {}. {}", d.name, d.finding, d.advice)?;

@@ -74,7 +74,7 @@ pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, l
 }
 
 /// Never the same twice in a process, so that what an earlier verification left behind cannot pass for new.
-fn next_nonce() -> u32 {
+pub(crate) fn next_nonce() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }

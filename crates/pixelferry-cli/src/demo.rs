@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::scenes::plasma::Plasma;
+use pixelferry_examples::scenes::nbody::NBody;
+use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
 use pixelferry_examples::scenes::sine::Sine;
 use pixelferry_examples::{Scene, runner};
 use std::error::Error;
@@ -27,6 +28,8 @@ enum SceneName {
     Plasma,
     /// A line of 10 000 points in a vertex buffer; needs OpenGL.
     Sine,
+    /// Two galaxies in a vertex buffer; needs OpenGL.
+    Nbody,
     /// Edges of a picture or video.
     Filter,
 }
@@ -35,9 +38,11 @@ pub fn run(options: DemoOptions) -> Result<(), Box<dyn Error>> {
     let DemoOptions { scene, input, common } = options;
     let size = common.size_or(1280, 720);
     let link = common.link_options();
+    let look = (Tone::default(), Format::default());
     let kernels = match scene {
-        SceneName::Plasma => Plasma::sources(),
+        SceneName::Plasma => Plasma::sources(look.0, look.1),
         SceneName::Sine => Sine::sources(),
+        SceneName::Nbody => NBody::sources(),
         SceneName::Filter => FilterScene::sources(),
     };
     runner::show(&common, size, &kernels, move |backend, display| {
@@ -46,7 +51,8 @@ pub fn run(options: DemoOptions) -> Result<(), Box<dyn Error>> {
                 Box::new(FilterScene::open(backend, display, &file, Filter::default(), link)?) as Box<dyn Scene>
             }
             (SceneName::Sine, _) => Box::new(Sine::new(backend, display, link)?),
-            (SceneName::Plasma | SceneName::Filter, _) => Box::new(Plasma::new(backend, display, size, link)?),
+            (SceneName::Nbody, _) => Box::new(NBody::new(backend, display, None, link)?),
+            (SceneName::Plasma | SceneName::Filter, _) => Box::new(Plasma::new(backend, display, size, look, link)?),
         })
     })
 }

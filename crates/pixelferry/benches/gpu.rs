@@ -237,7 +237,8 @@ fn main() {
         let mut open = |name: String, path, mode, sync| match bench.open_link(path, mode, sync) {
             Ok(link) => {
                 let late = link.frames_late();
-                let measured = if matches!(mode, Mode::Throughput { .. }) { format!(": {late}") } else { String::new() };
+                let measured =
+                    if matches!(mode, Mode::Throughput { .. }) { format!(": {late}") } else { String::new() };
                 links.push((name + &measured, link));
             }
             Err(e) => println!("SKIPPED {name}: {e}"),

@@ -8,6 +8,7 @@ use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
+use crate::vulkan;
 use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -60,25 +61,46 @@ pub(super) fn buffer(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize)
     let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
     let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
     let (memory, functions) = open(shared, fd, whole, MemoryShape::Linear)?;
+    let buffer = buffer_over(shared, &functions, &memory, size)?;
+    Ok(Block::new(shared, buffer, Some(memory), bytes))
+}
+
+/// A buffer over the first `size` bytes. Only here Mesa reports a descriptor that it could not open, as
+/// `GL_OUT_OF_MEMORY`.
+fn buffer_over(
+    shared: &Rc<Shared>,
+    functions: &MemoryObjectFns,
+    memory: &Owned<MemoryObject>,
+    size: isize,
+) -> Result<Owned<glow::Buffer>> {
     let buffer = create_name(shared)?;
     {
         let _bound = BoundBuffer::write(shared, buffer.get());
         // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
         unsafe { functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, memory.get()) };
     }
-    // Only here Mesa reports a descriptor that it could not open, as GL_OUT_OF_MEMORY.
     shared.check_with("glBufferStorageMemEXT", hint)?;
-    Ok(Block::new(shared, buffer, Some(memory), bytes))
+    Ok(buffer)
 }
 
-/// The texture in the allocation of `whole` bytes behind `fd`.
-pub(super) fn texture(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+/// The texture in the allocation of `whole` bytes behind `fd`; `made` where it is our own by another API.
+pub(super) fn texture(
+    shared: &Rc<Shared>,
+    fd: OwnedFd,
+    whole: u64,
+    image: &ImageDesc,
+    made: Option<Rc<vulkan::Image>>,
+) -> Result<Rc<ImageBlock>> {
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
     if len as u64 > whole {
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
     let (memory, functions) = open(shared, fd, whole, MemoryShape::Image)?;
+    if shared.device.software {
+        // Mesa makes a texture without memory where it could not open the descriptor, and says nothing.
+        buffer_over(shared, &functions, &memory, 1)?;
+    }
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
     let texture = bare_texture(shared, |_| {
@@ -86,7 +108,7 @@ pub(super) fn texture(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, image: &Imag
         unsafe { functions.texture_storage(format.internal, width, height, memory.get()) };
     })?;
     shared.check_with("glTexStorageMem2DEXT", hint)?;
-    ImageBlock::new(shared, texture, memory, *image)
+    ImageBlock::new(shared, texture, memory, *image, made)
 }
 
 /// A descriptor given to the driver, which closes it where it takes it, and in some of the cases where it does not.

@@ -2,6 +2,8 @@
 
 mod block;
 #[cfg(unix)]
+mod exported;
+#[cfg(unix)]
 mod external;
 mod image_block;
 mod imported;
@@ -15,7 +17,7 @@ use crate::fence::Fence;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::display::{Staging, StagingKind};
-use interop_core::{Error, HostBlock, Result};
+use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -72,13 +74,15 @@ impl GlStaging {
             }
             StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
             #[cfg(unix)]
-            StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
+            StagingKind::External(SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
                 (linear(external::buffer(shared, fd, whole, bytes)?), Access::Never)
             }
             #[cfg(unix)]
-            StagingKind::ExternalImage(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
-                (Body::Image(external::texture(shared, fd, whole, &image)?), Access::Never)
+            StagingKind::ExternalImage(SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
+                (Body::Image(external::texture(shared, fd, whole, &image, None)?), Access::Never)
             }
+            #[cfg(unix)]
+            StagingKind::ExportedImage(image) => (Body::Image(exported::texture(shared, &image)?), Access::Never),
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
         Ok(Self { body, access, fence: None, unfenced: false })
@@ -186,6 +190,17 @@ impl Staging for GlStaging {
         self.fence = Some(fence);
         self.unfenced = false;
         Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        match (&self.body, handle) {
+            #[cfg(unix)]
+            (Body::Image(block), HandleType::OpaqueFd) => block.export(),
+            (_, other) => {
+                let reason = format!("this block cannot be named by a {other}");
+                Err(self.body.shared().unsupported("export", reason))
+            }
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -3,6 +3,7 @@
 //! The borrow checker is the lock: [`WriteFrame`] borrows the link mutably, [`ShownFrame`] borrows it, so a frame
 //! cannot be drawn while it is being computed, nor computed while it is drawn, nor outlive its link.
 
+mod ladder;
 mod shown_frame;
 mod write_frame;
 
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::geometry::Region;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::report::ProbeReport;
-use crate::select::{Policy, Selection, open_path};
+use crate::select::{Policy, Selection, open_path, open_without};
 use crate::surface::SurfaceDesc;
 use std::ops::Range;
 use std::rc::Rc;
@@ -41,8 +42,12 @@ pub struct Link {
     report: ProbeReport,
     /// A frame of the user's (not only a verification pattern) is in `path`'s surface.
     finished: bool,
-    /// After a resize: the path whose last frame is still shown until the first of the new size is finished.
+    /// After a resize or a change of path: the path whose last frame is still shown until the first of the new size is finished.
     retired: Option<(FrameLayout, PathId, OpenedPath)>,
+    /// Paths that were left, and why.
+    demoted: Vec<(PathId, String)>,
+    /// The path failed; the next frame is by another.
+    broken: Option<Error>,
 }
 
 impl Link {
@@ -50,16 +55,19 @@ impl Link {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] and [`Error::Unsupported`] for sizes that cannot be, [`Error::NoPath`] where no path
-    /// works or a forced one does not.
+    /// works or a forced one does not. What the [environment](crate::select::environment) asks for stands above the
+    /// policy.
     pub fn open(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
         desc: SurfaceDesc,
         options: LinkOptions,
     ) -> Result<Self> {
+        let options = LinkOptions { policy: options.policy.overridden()? };
         let Selection { path, id, report } = open_path(&backend, &display, &desc, &options.policy)?;
         let layout = FrameLayout::new(&desc, display.caps());
-        Ok(Self { backend, display, options, layout, path, id, report, finished: false, retired: None })
+        let (finished, retired, demoted, broken) = (false, None, Vec::new(), None);
+        Ok(Self { backend, display, options, layout, path, id, report, finished, retired, demoted, broken })
     }
 
     /// The side that writes.
@@ -99,7 +107,7 @@ impl Link {
 
     /// Starts a frame that replaces the whole surface. Waits until the display has left the memory it gets.
     pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
-        self.begin(self.layout.full())
+        self.acquire_part(self.layout.full())
     }
 
     /// Starts a frame that replaces only `region`, rows counted in the surface's order; all other pixels stay as the
@@ -108,7 +116,7 @@ impl Link {
     /// # Errors
     /// [`Error::InvalidInput`] for an empty region, one outside the surface, or a buffer surface.
     pub fn acquire_region(&mut self, region: Region) -> Result<WriteFrame<'_>> {
-        self.begin_part(Part::Image(region))
+        self.acquire_part(Part::Image(region))
     }
 
     /// Starts a frame that replaces only `bytes` of a buffer surface.
@@ -116,29 +124,32 @@ impl Link {
     /// # Errors
     /// [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image surface.
     pub fn acquire_bytes(&mut self, bytes: Range<usize>) -> Result<WriteFrame<'_>> {
-        self.begin_part(Part::Buffer(bytes))
+        self.acquire_part(Part::Buffer(bytes))
     }
 
-    fn begin_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
+    fn acquire_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
         part.check_inside(self.layout.desc(), "acquire")?;
-        if !self.finished && part != self.layout.full() {
-            self.clear()?;
+        let mut failed = self.broken.take();
+        loop {
+            if let Some(error) = failed
+                && let Err(nothing_left) = self.demote(&error)
+            {
+                self.broken = Some(error);
+                return Err(nothing_left);
+            }
+            match self.begin(&part) {
+                Ok(()) => return Ok(WriteFrame::new(self, part)),
+                Err(error) if self.may_demote(&error) => failed = Some(error),
+                Err(error) => return Err(error),
+            }
         }
-        self.begin(part)
     }
 
-    fn begin(&mut self, part: Part) -> Result<WriteFrame<'_>> {
-        self.path.begin(&part)?;
-        Ok(WriteFrame::new(self, part))
-    }
-
-    /// Around a first frame that is only a part there is zero, not what verification left.
-    fn clear(&mut self) -> Result<()> {
-        let part = self.layout.full();
-        self.path.begin(&part)?;
-        let mut frame = WriteFrame::new(self, part);
-        frame.fill_zero()?;
-        frame.hand_over()
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        if !self.finished && *part != self.layout.full() {
+            self.fill_around()?;
+        }
+        self.path.begin(part)
     }
 
     /// The newest finished frame, for drawing.
@@ -160,15 +171,14 @@ impl Link {
             return Ok(());
         }
         let keep = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
-        let selection = open_path(&self.backend, &self.display, &desc, &keep)?;
-        let layout = std::mem::replace(&mut self.layout, FrameLayout::new(&desc, self.display.caps()));
-        let path = std::mem::replace(&mut self.path, selection.path);
-        if std::mem::take(&mut self.finished) {
-            self.retired = Some((layout, self.id, path));
-        }
-        self.id = selection.id;
-        self.report = selection.report;
+        let selection = open_without(&self.backend, &self.display, &desc, &keep, &self.demoted)?;
+        self.take(selection, &desc);
         Ok(())
+    }
+
+    /// Paths that were left because they failed, and why, oldest first.
+    pub fn demoted(&self) -> &[(PathId, String)] {
+        &self.demoted
     }
 
     /// The shown frame as the display shows it: tight rows in the surface's order. Slow; for saving and testing.
@@ -183,10 +193,16 @@ impl Link {
     }
 
     pub(crate) fn finish_frame(&mut self) -> Result<()> {
-        self.path.finish()?;
-        if !self.finished {
+        let mut done = self.path.finish();
+        if done.is_ok() && !self.finished {
             // Until the pipeline is full, verification's pictures would come out of it.
-            self.path.flush()?;
+            done = self.path.flush();
+        }
+        if let Err(error) = done {
+            if self.may_demote(&error) {
+                self.broken = Some(error.clone());
+            }
+            return Err(error);
         }
         self.finished = true;
         self.retired = None;

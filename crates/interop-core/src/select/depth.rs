@@ -1,8 +1,8 @@
 //! How many frames late a pipelined path had best show: measured, with a kernel and a draw of this crate's.
 
+use super::calibrate::time_run;
 use crate::error::Result;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use crate::pattern::Pattern;
 use crate::report::Lateness;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec
             path.set_frames_late(frames_late)?;
             let mut runs = [0.0; RUNS];
             for run in &mut runs {
-                *run = time(path, pairing, FRAMES + 2 * frames_late)?;
+                *run = time_run(path, pairing, FRAMES + 2 * frames_late)?;
             }
             runs.sort_by(f64::total_cmp);
             measured.push(Lateness { frames_late, microseconds: runs[RUNS / 2] });
@@ -45,27 +45,6 @@ pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec
 fn least_worth_it(measured: &[Lateness]) -> usize {
     let best = measured.iter().map(|m| m.microseconds).fold(f64::INFINITY, f64::min);
     measured.iter().find(|m| m.microseconds <= best * WORTH).map_or(0, |m| m.frames_late)
-}
-
-/// Microseconds a frame over `frames` frames.
-fn time(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usize) -> Result<f64> {
-    let (whole, all) = (pairing.layout().whole()?, pairing.layout().full());
-    let start = Instant::now();
-    for nonce in 0..frames as u32 {
-        path.begin(&all)?;
-        let pattern = Pattern::for_view(&whole, nonce);
-        let written = path.target().and_then(|target| pairing.backend.write_pattern(target, &pattern));
-        if let Err(error) = written {
-            path.cancel();
-            return Err(error);
-        }
-        path.finish()?;
-        pairing.display.draw_unseen(path.surface())?;
-    }
-    path.flush()?;
-    pairing.display.draw_unseen(path.surface())?;
-    pairing.display.finish()?;
-    Ok(start.elapsed().as_secs_f64() * 1e6 / frames as f64)
 }
 
 #[cfg(test)]

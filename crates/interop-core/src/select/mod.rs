@@ -1,22 +1,41 @@
-//! Which path is taken: rank by memory kind, open, prove by pixels, take the first that works.
+//! Which path is taken: what both sides offer is proved by pixels, timed against each other, and remembered.
+//!
+//! | where | what |
+//! |---|---|
+//! | `rank` | the order in which paths are tried, by memory kind |
+//! | `attempt` | opening and proving one |
+//! | `calibrate`, `stats` | timing |
+//! | `depth` | how late a pipelined path had best show |
+//! | `profile` | what was measured before |
+//! | [`environment`] | what the user may ask for without changing the program |
 
+mod attempt;
+mod calibrate;
 mod depth;
 mod diagnose;
+pub mod environment;
 mod policy;
+mod profile;
 mod rank;
+mod stats;
 
-pub use policy::{MAX_FRAMES_LATE, Mode, Policy};
+pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy};
+pub use profile::Profiles;
+pub use stats::Measured;
 
-use crate::capability::Support;
+use crate::capability::{Support, SyncKind};
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, spec};
 use crate::report::{PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
-use crate::verify::verify;
+use attempt::Candidate;
+use calibrate::{Calibration, Event, calibrate};
+use profile::{Key, Remembered};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::{debug, info, warn};
 
 /// A path that works, and how it was found.
@@ -29,7 +48,8 @@ pub struct Selection {
     pub report: ProbeReport,
 }
 
-/// Finds a path between `backend` and `display` whose pixels are right.
+/// Finds a path between `backend` and `display` whose pixels are right: the quickest, as far as the policy gives time to
+/// find out.
 ///
 /// # Errors
 /// [`Error::NoPath`] where none works or the forced one does not; what [`SurfaceDesc::check`] says of `desc`.
@@ -39,112 +59,264 @@ pub fn open_path(
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
-    let pairing = policy.pairing(backend, display, desc);
-    let (mut report, chosen) = try_paths(&pairing, policy)?;
-    match chosen {
-        Some((id, mut path)) => {
-            if let Mode::Throughput { .. } = policy.mode {
-                report.lateness = depth::settle(&mut path, &pairing)?;
-            }
-            info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
-            Ok(Selection { path, id, report })
-        }
-        None => Err(no_path(&report, policy)),
-    }
+    open_without(backend, display, desc, policy, &[])
 }
 
-/// Tries every path that is offered and reports; that none works is a finding here, not an error.
+/// The same without paths that failed before, each with its reason.
+pub(crate) fn open_without(
+    backend: &Arc<dyn ComputeBackend>,
+    display: &Rc<dyn Display>,
+    desc: &SurfaceDesc,
+    policy: &Policy,
+    demoted: &[(PathId, String)],
+) -> Result<Selection> {
+    let pairing = policy.pairing(backend, display, desc);
+    let mut field = Field::new(&pairing, policy, demoted)?;
+    let Some(Choice { candidate, mut path, frames_late, median_us }) = choose(&pairing, policy, &mut field) else {
+        return Err(no_path(&field.report, policy));
+    };
+    if let Mode::Throughput { .. } = policy.mode {
+        match frames_late {
+            Some(frames) => {
+                path.set_frames_late(frames)?;
+                path.trim();
+            }
+            None => field.report.lateness = depth::settle(&mut path, &pairing)?,
+        }
+    }
+    if let Some(median_us) = median_us {
+        let what = Remembered { candidate, frames_late: path.frames_late(), median_us };
+        profile::store(&policy.profiles, &Key::new(&pairing, &field.candidates, policy), what);
+    }
+    let (id, report) = (candidate.id, field.report);
+    info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
+    Ok(Selection { path, id, report })
+}
+
+/// Tries and times every path that is offered, however long it takes, and reports; that none works is a finding here,
+/// not an error. With a budget of zero nothing is timed.
 pub fn probe(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<ProbeReport> {
-    let policy = Policy { probe_all: true, ..policy.clone() };
-    Ok(try_paths(&policy.pairing(backend, display, desc), &policy)?.0)
+    let pairing = policy.pairing(backend, display, desc);
+    let mut field = Field::new(&pairing, policy, &[])?;
+    if policy.budget.is_zero() {
+        for candidate in field.defaults() {
+            drop(field.attempt(&pairing, candidate));
+        }
+    } else {
+        let found = calibrate(&pairing, &field.candidates, FOREVER);
+        field.record(found.events);
+    }
+    let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
+    let cost = |row: &PathReport| row.median_us().unwrap_or(0.0);
+    // Of equal cost (nothing was timed) the first, which ranks highest.
+    let best = field.report.paths.iter().filter(works).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    if let Some((id, PathState::Verified { sync })) = best.map(|row| (row.id, row.state.clone())) {
+        let why = match (policy.budget.is_zero(), policy.force) {
+            (false, None) => "the quickest of those whose pixels are right".into(),
+            _ => field.why_static(id, policy),
+        };
+        field.chosen(id, sync, why);
+    }
+    Ok(field.report)
 }
 
-fn try_paths(pairing: &Pairing<'_>, policy: &Policy) -> Result<(ProbeReport, Option<(PathId, OpenedPath)>)> {
-    let (compute, display) = (pairing.backend.device(), pairing.display.device());
-    let late = policy.mode.most_late();
-    if late > MAX_FRAMES_LATE {
-        let problem = format!("{late} frames late were asked for; give at most {MAX_FRAMES_LATE}");
-        return Err(Error::invalid("open", problem));
+/// Time enough: a year.
+const FOREVER: Duration = Duration::from_secs(365 * 86_400);
+
+/// Forgets what was measured for this pairing.
+pub(crate) fn forget(
+    backend: &Arc<dyn ComputeBackend>,
+    display: &Rc<dyn Display>,
+    desc: &SurfaceDesc,
+    policy: &Policy,
+) {
+    let pairing = policy.pairing(backend, display, desc);
+    if let Ok(field) = Field::new(&pairing, policy, &[]) {
+        profile::remove(&policy.profiles, &Key::new(&pairing, &field.candidates, policy));
     }
-    pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
-    let mut rank = rank::by_memory_kind(compute.memory, display.memory);
-    if late > 0 {
-        // Stable: the others keep their order.
-        rank.ids.sort_by_key(|id| !spec(*id).pipelined);
+}
+
+/// Everything that may be taken, and what is known of it so far.
+struct Field {
+    report: ProbeReport,
+    /// Paths with their own way of taking turns in the order of rank, then the other ways.
+    candidates: Vec<Candidate>,
+}
+
+impl Field {
+    fn new(pairing: &Pairing<'_>, policy: &Policy, demoted: &[(PathId, String)]) -> Result<Self> {
+        let (compute, display) = (pairing.backend.device(), pairing.display.device());
+        let late = policy.mode.most_late();
+        if late > MAX_FRAMES_LATE {
+            let problem = format!("{late} frames late were asked for; give at most {MAX_FRAMES_LATE}");
+            return Err(Error::invalid("open", problem));
+        }
+        pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
+        let mut rank = rank::by_memory_kind(compute.memory, display.memory);
+        if late > 0 {
+            // Stable: the others keep their order.
+            rank.ids.sort_by_key(|id| !spec(*id).pipelined);
+        }
+        if let Some(preferred) = policy.prefer {
+            rank.ids.sort_by_key(|id| *id != preferred);
+        }
+        let (mut paths, mut candidates, mut variants) = (Vec::new(), Vec::new(), Vec::new());
+        for id in rank.ids {
+            let spec = spec(id);
+            let state = match (demoted.iter().find(|(other, _)| *other == id), spec.offer(pairing)) {
+                (Some((_, reason)), _) => PathState::Demoted { reason: reason.clone() },
+                (None, Support::No(reason)) => {
+                    debug!(path = %id, %reason, "not offered");
+                    PathState::NotOffered { reason }
+                }
+                (None, Support::Yes) => {
+                    candidates.push(Candidate { id, sync: None });
+                    let others = spec.syncs.iter().skip(1).filter(|_| pairing.sync.is_none());
+                    let others = others.map(|sync| Candidate { id, sync: Some(*sync) });
+                    variants.extend(others.filter(|c| spec.offer(&c.pairing(pairing)).is_yes()));
+                    PathState::Offered
+                }
+            };
+            let (kind, mechanism) = (spec.kind, spec.mechanism);
+            paths.push(PathReport { id, kind, mechanism, state, measured: Vec::new() });
+        }
+        candidates.extend(variants);
+        let report = ProbeReport {
+            compute: compute.clone(),
+            display: display.clone(),
+            surface: *pairing.desc,
+            order: rank.order,
+            overrides: policy.overridden.clone(),
+            paths,
+            lateness: Vec::new(),
+            diagnoses: diagnose::pairing(compute, display),
+        };
+        Ok(Self { report, candidates })
     }
-    if let Some(preferred) = policy.prefer {
-        rank.ids.sort_by_key(|id| *id != preferred);
+
+    /// Each path once, with its own way of taking turns.
+    fn defaults(&self) -> Vec<Candidate> {
+        self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
     }
-    let mut chosen = None;
-    let mut paths = Vec::with_capacity(rank.ids.len());
-    for id in rank.ids {
-        let spec = spec(id);
-        let wanted = policy.force.is_none_or(|forced| forced == id);
-        let state = match spec.offer(pairing) {
-            Support::No(reason) => {
-                debug!(path = %id, %reason, "not offered");
-                PathState::NotOffered { reason }
+
+    fn is_wanted(&self, candidate: Candidate, policy: &Policy) -> bool {
+        policy.force.is_none_or(|forced| forced == candidate.id)
+    }
+
+    fn row(&mut self, id: PathId) -> Option<&mut PathReport> {
+        self.report.paths.iter_mut().find(|row| row.id == id)
+    }
+
+    /// Opens and proves one; `None` where it does not work.
+    fn attempt(&mut self, pairing: &Pairing<'_>, candidate: Candidate) -> Option<OpenedPath> {
+        match candidate.attempt(pairing) {
+            Ok(path) => {
+                self.set(candidate.id, PathState::Verified { sync: path.sync() });
+                Some(path)
             }
-            Support::Yes if !policy.probe_all && (chosen.is_some() || !wanted) => PathState::Offered,
-            Support::Yes => match attempt(pairing, id) {
-                Ok(path) => {
-                    let sync = path.sync();
-                    if wanted && chosen.is_none() {
-                        let why = why(policy, id, rank.order, &paths);
-                        chosen = Some((id, path));
-                        PathState::Chosen { sync, why }
-                    } else {
-                        PathState::Verified { sync }
+            Err(state) => {
+                warn!(path = %candidate.id, reason = state.detail(), "does not work");
+                self.set(candidate.id, state);
+                None
+            }
+        }
+    }
+
+    fn set(&mut self, id: PathId, state: PathState) {
+        if let Some(row) = self.row(id) {
+            row.state = state;
+        }
+    }
+
+    fn chosen(&mut self, id: PathId, sync: SyncKind, why: String) {
+        self.set(id, PathState::Chosen { sync, why });
+    }
+
+    fn record(&mut self, events: Vec<(Candidate, Event)>) {
+        for (candidate, event) in events {
+            let Some(row) = self.row(candidate.id) else { continue };
+            match event {
+                Event::Measured(measured) => {
+                    if !row.state.works() {
+                        row.state = PathState::Verified { sync: measured.sync };
+                    }
+                    row.measured.push(measured);
+                }
+                Event::Failed(state) => {
+                    let (path, sync) = (candidate.id, candidate.sync);
+                    warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
+                    // A path whose own way works is not thrown out because another way does not.
+                    if candidate.sync.is_none() {
+                        row.state = state;
                     }
                 }
-                Err(state) => {
-                    warn!(path = %id, reason = state.detail(), "does not work");
-                    state
-                }
-            },
-        };
-        paths.push(PathReport { id, kind: spec.kind, mechanism: spec.mechanism, state });
+            }
+        }
     }
-    let report = ProbeReport {
-        compute: compute.clone(),
-        display: display.clone(),
-        surface: *pairing.desc,
-        order: rank.order,
-        paths,
-        lateness: Vec::new(),
-        diagnoses: diagnose::pairing(compute, display),
-    };
-    Ok((report, chosen))
+
+    fn why_static(&self, id: PathId, policy: &Policy) -> String {
+        if policy.force.is_some() {
+            return match policy.overridden.contains(&"PIXELFERRY_PATH") {
+                true => "forced by PIXELFERRY_PATH".into(),
+                false => "forced by the caller".into(),
+            };
+        }
+        if policy.prefer == Some(id) {
+            return "preferred by the caller, or in use before a resize".into();
+        }
+        let order = self.report.order;
+        match self.report.paths.iter().position(|row| row.id == id).unwrap_or(0) {
+            0 => format!("it ranks first and its pixels are right; order: {order}"),
+            n => format!("its pixels are right, and the {n} ranked above it do not work here; order: {order}"),
+        }
+    }
 }
 
-/// Opens and proves one path.
-fn attempt(pairing: &Pairing<'_>, id: PathId) -> Result<OpenedPath, PathState> {
-    let mut path = spec(id).open(pairing).map_err(|e| PathState::OpenFailed { reason: e.to_string() })?;
-    verify(id, &mut path, pairing.backend.as_ref(), &pairing.layout()).map_err(|e| PathState::Rejected {
-        reason: match e {
-            Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),
-            other => other.to_string(),
-        },
-    })?;
-    Ok(path)
+/// The path to take.
+struct Choice {
+    candidate: Candidate,
+    path: OpenedPath,
+    /// How late it showed best, where that is remembered.
+    frames_late: Option<usize>,
+    /// Where it was measured just now.
+    median_us: Option<f64>,
 }
 
-fn why(policy: &Policy, id: PathId, order: &str, above: &[PathReport]) -> String {
-    if policy.force.is_some() {
-        return "forced by the caller".into();
+fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field) -> Option<Choice> {
+    let is_static = policy.budget.is_zero() || policy.force.is_some() || policy.prefer.is_some();
+    if is_static || field.candidates.len() < 2 {
+        for candidate in field.defaults() {
+            if field.is_wanted(candidate, policy)
+                && let Some(path) = field.attempt(pairing, candidate)
+            {
+                let why = field.why_static(candidate.id, policy);
+                field.chosen(candidate.id, path.sync(), why);
+                return Some(Choice { candidate, path, frames_late: None, median_us: None });
+            }
+        }
+        return None;
     }
-    if policy.prefer == Some(id) {
-        return "preferred by the caller, or in use before a resize".into();
+    let key = Key::new(pairing, &field.candidates, policy);
+    if let Some(Remembered { candidate, frames_late, median_us }) =
+        profile::load(&policy.profiles, &key, &field.candidates)
+        && let Ok(path) = candidate.attempt(pairing)
+    {
+        let why = format!("measured before: the quickest, {median_us:.0} us a frame");
+        field.chosen(candidate.id, path.sync(), why);
+        return Some(Choice { candidate, path, frames_late: Some(frames_late), median_us: None });
     }
-    match above.len() {
-        0 => format!("it ranks first and its pixels are right; order: {order}"),
-        n => format!("its pixels are right, and the {n} ranked above it do not work here; order: {order}"),
-    }
+    let Calibration { best, events, left } = calibrate(pairing, &field.candidates, policy.budget);
+    field.record(events);
+    let best = best?;
+    let (candidate, median_us) = (best.candidate, best.measured().median_us);
+    let left = if left > 0 { format!("; no time for {left} more") } else { String::new() };
+    field.chosen(candidate.id, best.path.sync(), format!("the quickest measured, {median_us:.0} us a frame{left}"));
+    Some(Choice { candidate, path: best.path, frames_late: None, median_us: Some(median_us) })
 }
 
 fn no_path(report: &ProbeReport, policy: &Policy) -> Error {

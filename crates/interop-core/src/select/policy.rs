@@ -1,5 +1,6 @@
 //! What a caller may ask of the choice of a path.
 
+use super::profile::Profiles;
 use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
 use crate::display::Display;
@@ -7,6 +8,10 @@ use crate::path::{Pairing, PathId};
 use crate::surface::SurfaceDesc;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// [`Policy::budget`] where nothing else is said.
+pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 
 /// Largest lateness, frames. Each frame late costs the memory of two.
 pub const MAX_FRAMES_LATE: usize = 16;
@@ -39,7 +44,7 @@ impl Mode {
 }
 
 /// How to choose, and how to run what was chosen.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Policy {
     /// Take this path or fail; the error names the alternatives.
     pub force: Option<PathId>,
@@ -49,8 +54,27 @@ pub struct Policy {
     pub mode: Mode,
     /// Keep the two sides apart in this way only; paths that cannot are not offered. `None`: each path's own.
     pub sync: Option<SyncKind>,
-    /// Try every path that is offered, not only as far as the first that works. Slower; for reports.
-    pub probe_all: bool,
+    /// Time for opening, proving and timing paths against each other; the first that works is taken in any case. Zero
+    /// takes the first that works in the static order. What was measured before costs nothing (see `profiles`).
+    pub budget: Duration,
+    /// Where what was measured is kept.
+    pub profiles: Profiles,
+    /// Variables of the environment that changed this policy (see [`Policy::overridden`]).
+    pub overridden: Vec<&'static str>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            force: None,
+            prefer: None,
+            mode: Mode::default(),
+            sync: None,
+            budget: DEFAULT_BUDGET,
+            profiles: Profiles::default(),
+            overridden: Vec::new(),
+        }
+    }
 }
 
 impl Policy {

@@ -1,0 +1,290 @@
+//! What was measured once is remembered: one small JSON file for each pair of devices and kind of surface.
+//!
+//! A file that is missing, damaged, of another version or about something else only means that it is measured again;
+//! writing is by a new file that takes the old one's name, so that two programs at once leave one whole file.
+
+use super::attempt::Candidate;
+use super::policy::{Mode, Policy};
+use crate::capability::SyncKind;
+use crate::device::DeviceIdentity;
+use crate::path::Pairing;
+use crate::surface::SurfaceDesc;
+use etcetera::{BaseStrategy, choose_base_strategy};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Of the file's content.
+const VERSION: u32 = 1;
+
+/// Where what was measured is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Profiles {
+    /// `pixelferry/profiles` in the user's cache folder.
+    #[default]
+    Cache,
+    /// In this folder, which is made.
+    Folder(PathBuf),
+    /// Nowhere: measured each time.
+    Off,
+}
+
+impl Profiles {
+    fn folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::Cache => Some(choose_base_strategy().ok()?.cache_dir().join("pixelferry").join("profiles")),
+            Self::Folder(folder) => Some(folder.clone()),
+            Self::Off => None,
+        }
+    }
+}
+
+/// All that a measurement depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Key {
+    version: u32,
+    library: String,
+    compute: Device,
+    display: Device,
+    /// Everything that could be taken, by name.
+    candidates: Vec<String>,
+    surface: String,
+    /// Twice the logarithm of the number of pixels or bytes: sizes in a class differ by less than half.
+    size_class: u32,
+    mode: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Device {
+    api: String,
+    name: String,
+    driver: String,
+    uuid: Option<String>,
+}
+
+impl Device {
+    fn of(device: &DeviceIdentity) -> Self {
+        Self {
+            api: device.api.to_string(),
+            name: device.name.clone(),
+            driver: device.driver.clone(),
+            uuid: device.uuid.map(|uuid| uuid.to_string()),
+        }
+    }
+}
+
+impl Candidate {
+    fn name(self) -> String {
+        self.sync.map_or_else(|| self.id.to_string(), |sync| format!("{} by {sync}", self.id))
+    }
+}
+
+impl Key {
+    pub fn new(pairing: &Pairing<'_>, candidates: &[Candidate], policy: &Policy) -> Self {
+        let (surface, size) = match pairing.desc {
+            SurfaceDesc::Image(i) => (format!("{} {:?} {:?}", i.format, i.access, i.row_order), i.extent.pixels()),
+            SurfaceDesc::Buffer(b) => ("buffer".into(), b.bytes),
+        };
+        let mode = match policy.mode {
+            Mode::Latency => "latency".into(),
+            Mode::FramesLate(frames) => format!("late {frames}"),
+            Mode::Throughput { most } => format!("throughput {most}"),
+        };
+        Self {
+            version: VERSION,
+            library: env!("CARGO_PKG_VERSION").into(),
+            compute: Device::of(pairing.backend.device()),
+            display: Device::of(pairing.display.device()),
+            candidates: candidates.iter().map(|c| c.name()).collect(),
+            surface,
+            size_class: ((size.max(1) as f64).log2() * 2.0).round() as u32,
+            mode,
+        }
+    }
+
+    /// A name that a person can read; what is in the file decides.
+    fn file_name(&self) -> String {
+        let side = |d: &Device| {
+            let uuid = d.uuid.as_deref().and_then(|u| u.get(..8)).unwrap_or("");
+            format!("{} {} {uuid}", d.api, d.name.chars().take(24).collect::<String>())
+        };
+        let text = [
+            side(&self.compute),
+            side(&self.display),
+            self.surface.clone(),
+            self.size_class.to_string(),
+            self.mode.clone(),
+        ]
+        .join(" ")
+        .to_lowercase();
+        let words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+        words.join("-") + ".json"
+    }
+}
+
+/// What is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Profile {
+    key: Key,
+    path: String,
+    sync: Option<SyncKind>,
+    frames_late: usize,
+    median_us: f64,
+}
+
+/// A choice made before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Remembered {
+    pub candidate: Candidate,
+    pub frames_late: usize,
+    pub median_us: f64,
+}
+
+/// What was remembered under `key`, if it is still among what can be taken.
+pub(super) fn load(profiles: &Profiles, key: &Key, candidates: &[Candidate]) -> Option<Remembered> {
+    let file = profiles.folder()?.join(key.file_name());
+    let text = fs::read_to_string(&file).ok()?;
+    let found: Profile = serde_json::from_str(&text)
+        .inspect_err(|error| tracing::debug!(file = %file.display(), %error, "a profile is damaged"))
+        .ok()?;
+    if found.key != *key {
+        tracing::debug!(file = %file.display(), "a profile is of another version, driver or device");
+        return None;
+    }
+    let candidate = Candidate { id: found.path.parse().ok()?, sync: found.sync };
+    candidates.contains(&candidate).then_some(Remembered {
+        candidate,
+        frames_late: found.frames_late,
+        median_us: found.median_us,
+    })
+}
+
+/// Remembers a choice. That it cannot is worth a line in the log, no more.
+pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered) {
+    let Some(folder) = profiles.folder() else { return };
+    let profile = Profile {
+        key: key.clone(),
+        path: what.candidate.id.to_string(),
+        sync: what.candidate.sync,
+        frames_late: what.frames_late,
+        median_us: what.median_us,
+    };
+    if let Err(error) = write(&folder, &key.file_name(), &profile) {
+        tracing::debug!(folder = %folder.display(), %error, "what was measured is not remembered");
+    }
+}
+
+/// Forgets what was remembered under `key`.
+pub(super) fn remove(profiles: &Profiles, key: &Key) {
+    if let Some(folder) = profiles.folder()
+        && let Err(error) = fs::remove_file(folder.join(key.file_name()))
+    {
+        tracing::debug!(%error, "there was no profile to forget");
+    }
+}
+
+fn write(folder: &Path, name: &str, profile: &Profile) -> std::io::Result<()> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    fs::create_dir_all(folder)?;
+    // Nobody else's: another process has another number, another thread the next count.
+    let unfinished = folder.join(format!("{name}.{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    let text = serde_json::to_string_pretty(profile)?;
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, folder.join(name)));
+    if written.is_err() {
+        // Nothing more can be done where this fails, too.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::PathId;
+
+    fn key(size_class: u32) -> Key {
+        let device = |api: &str| Device { api: api.into(), name: "A (R) B".into(), driver: "1".into(), uuid: None };
+        Key {
+            version: VERSION,
+            library: "0".into(),
+            compute: device("CUDA"),
+            display: device("OpenGL"),
+            candidates: vec!["direct".into()],
+            surface: "RGBA8 Any TopDown".into(),
+            size_class,
+            mode: "latency".into(),
+        }
+    }
+
+    const CANDIDATE: Candidate = Candidate { id: PathId::Direct, sync: None };
+    const WHAT: Remembered = Remembered { candidate: CANDIDATE, frames_late: 2, median_us: 12.5 };
+
+    fn in_folder(test: impl Fn(&Profiles, &Path)) {
+        let folder = std::env::temp_dir().join(format!(
+            "pixelferry-profile-test-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        ));
+        test(&Profiles::Folder(folder.clone()), &folder);
+        let _ = fs::remove_dir_all(folder);
+    }
+
+    #[test]
+    fn what_is_stored_comes_back() {
+        in_folder(|profiles, folder| {
+            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None);
+            store(profiles, &key(40), WHAT);
+            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), Some(WHAT));
+            assert_eq!(load(profiles, &key(41), &[CANDIDATE]), None);
+            assert_eq!(load(profiles, &key(40), &[]), None, "it can no longer be taken");
+            assert_eq!(load(&Profiles::Off, &key(40), &[CANDIDATE]), None);
+            let names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+            remove(profiles, &key(40));
+            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None);
+            assert_eq!(names, ["cuda-a-r-b-opengl-a-r-b-rgba8-any-topdown-40-latency.json"]);
+        });
+    }
+
+    #[test]
+    fn damaged_stale_and_foreign_files_are_measured_again() {
+        in_folder(|profiles, folder| {
+            store(profiles, &key(40), WHAT);
+            let file = folder.join(key(40).file_name());
+            let good = fs::read_to_string(&file).unwrap();
+            let half = &good[..good.len() / 2];
+            let other_version = good.replace("\"version\": 1", "\"version\": 2");
+            let other_driver = good.replace("\"driver\": \"1\"", "\"driver\": \"2\"");
+            let no_path = good.replace("\"path\": \"direct\"", "\"path\": \"telepathy\"");
+            for text in ["", "\0", "[]", half, &other_version, &other_driver, &no_path] {
+                assert_ne!(text, good);
+                fs::write(&file, text).unwrap();
+                assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None, "{text}");
+            }
+            // And a folder in the file's place, which cannot be replaced.
+            fs::remove_file(&file).unwrap();
+            fs::create_dir_all(file.join("x")).unwrap();
+            store(profiles, &key(40), WHAT);
+            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None);
+            assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "an unfinished file was left");
+        });
+    }
+
+    #[test]
+    fn many_writers_leave_one_whole_file() {
+        in_folder(|profiles, folder| {
+            std::thread::scope(|scope| {
+                for writer in 0..8 {
+                    scope.spawn(move || {
+                        for _ in 0..50 {
+                            store(profiles, &key(40), Remembered { median_us: f64::from(writer), ..WHAT });
+                            let seen = load(profiles, &key(40), &[CANDIDATE]).expect("a whole file at any time");
+                            assert_eq!(seen.frames_late, 2);
+                        }
+                    });
+                }
+            });
+            assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
+        });
+    }
+}
