@@ -44,10 +44,15 @@ mod framebuffer;
 mod gl_format;
 mod identity;
 mod in_place;
+#[cfg(unix)]
+mod lent;
 mod memory_object;
 mod names;
 mod quad;
 mod raw;
+#[cfg(unix)]
+mod semaphore;
+mod semaphore_object;
 mod shared;
 mod staging;
 mod state;

@@ -4,6 +4,7 @@
 //! a graveyard, which is emptied by the next call in the right context (or with the context itself).
 
 use crate::memory_object::MemoryObject;
+use crate::semaphore_object::SemaphoreObject;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::HostBlock;
@@ -22,6 +23,7 @@ pub(crate) enum Name {
     Sampler(glow::Sampler),
     Sync(glow::Fence),
     MemoryObject(MemoryObject),
+    Semaphore(SemaphoreObject),
 }
 
 /// GL objects that this display made and that still exist. For leak tests and reports.
@@ -43,23 +45,16 @@ pub struct ObjectCounts {
     pub syncs: usize,
     /// Memory of compute devices that is open here (`GL_EXT_memory_object`).
     pub memory_objects: usize,
+    /// Semaphores (`GL_EXT_semaphore`).
+    pub semaphores: usize,
     /// Of all of these, how many wait for their context to become current to be deleted.
     pub awaiting_context: usize,
 }
 
-/// What must outlive an object.
-pub(crate) enum Kept {
-    /// Host memory that the object reads in place: GL must be done with it.
-    Pages(HostBlock),
-    /// What another API owns; GL holds a reference of its own until the object is deleted.
-    #[cfg_attr(not(unix), allow(dead_code))]
-    Foreign(Rc<dyn Any>),
-}
-
 /// A dead object whose context was not current when it was dropped.
 pub(crate) enum Corpse {
-    /// A GL object, and what goes after it.
-    Gl { name: Name, kept: Option<Kept> },
+    /// A GL object, and the host memory it reads.
+    Gl { name: Name, memory: Option<HostBlock> },
     /// Something of the compute side that must be dropped with the context current.
     Other(Box<dyn Any>),
 }
@@ -87,26 +82,27 @@ gl_names!(
     glow::NativeSampler => Sampler,
     glow::NativeFence => Sync,
     MemoryObject => MemoryObject,
+    SemaphoreObject => Semaphore,
 );
 
 /// Owns one GL object.
 pub(crate) struct Owned<T: GlName> {
     shared: Rc<Shared>,
     name: T,
-    /// Goes after the object.
-    kept: Option<Kept>,
+    /// Host memory that the object reads in place; freed after the object.
+    memory: Option<HostBlock>,
 }
 
 impl<T: GlName> Owned<T> {
     /// Takes ownership of a name just made in `shared`'s context.
     pub(crate) fn new(shared: &Rc<Shared>, name: T) -> Self {
         shared.counts.change(name.name(), 1);
-        Self { shared: Rc::clone(shared), name, kept: None }
+        Self { shared: Rc::clone(shared), name, memory: None }
     }
 
-    /// Lets the object keep something until GL has deleted it.
-    pub(crate) fn keep(&mut self, kept: Kept) {
-        self.kept = Some(kept);
+    /// Lets the object keep `memory` until GL has deleted it.
+    pub(crate) fn keep(&mut self, memory: HostBlock) {
+        self.memory = Some(memory);
     }
 
     /// The name.
@@ -117,7 +113,7 @@ impl<T: GlName> Owned<T> {
 
 impl<T: GlName> Drop for Owned<T> {
     fn drop(&mut self) {
-        let corpse = Corpse::Gl { name: self.name.name(), kept: self.kept.take() };
+        let corpse = Corpse::Gl { name: self.name.name(), memory: self.memory.take() };
         if self.shared.is_current() {
             corpse.delete(&self.shared);
         } else {
@@ -129,15 +125,14 @@ impl<T: GlName> Drop for Owned<T> {
 impl Corpse {
     /// Deletes the object; its context must be current.
     pub(crate) fn delete(self, shared: &Shared) {
-        // Dropped at the end.
-        let (name, kept) = match self {
-            Self::Gl { name, kept } => (name, kept),
+        let (name, memory) = match self {
+            Self::Gl { name, memory } => (name, memory),
             Self::Other(object) => return drop(object),
         };
         let gl = &shared.gl;
         // SAFETY: the context is current and the name was made in it and is deleted once.
         unsafe {
-            if matches!(kept, Some(Kept::Pages(_))) {
+            if memory.is_some() {
                 // The GPU may still be reading the pages that are freed below.
                 gl.finish();
             }
@@ -150,7 +145,16 @@ impl Corpse {
                 Name::Sampler(n) => gl.delete_sampler(n),
                 Name::Sync(n) => gl.delete_sync(n),
                 Name::MemoryObject(n) => {
+                    if shared.device.software {
+                        // llvmpipe unmaps the memory at once, also under draws that are still on their way.
+                        gl.finish();
+                    }
                     if let Some(functions) = &shared.raw.memory_objects {
+                        functions.delete(n);
+                    }
+                }
+                Name::Semaphore(n) => {
+                    if let Some(functions) = &shared.raw.semaphores {
                         functions.delete(n);
                     }
                 }
@@ -162,7 +166,7 @@ impl Corpse {
 
 /// Counters behind [`ObjectCounts`].
 #[derive(Default)]
-pub(crate) struct Counts([Cell<usize>; 8]);
+pub(crate) struct Counts([Cell<usize>; 9]);
 
 impl Counts {
     fn change(&self, name: Name, by: isize) {
@@ -175,6 +179,7 @@ impl Counts {
             Name::Sampler(_) => 5,
             Name::Sync(_) => 6,
             Name::MemoryObject(_) => 7,
+            Name::Semaphore(_) => 8,
         };
         let cell = &self.0[slot];
         cell.set(cell.get().saturating_add_signed(by));
@@ -191,6 +196,7 @@ impl Counts {
             samplers: count(5),
             syncs: count(6),
             memory_objects: count(7),
+            semaphores: count(8),
             awaiting_context,
         }
     }

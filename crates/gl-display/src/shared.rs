@@ -6,9 +6,9 @@ use crate::features::{Features, MIN_VERSION, parse_version};
 use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
-#[cfg(unix)]
-use crate::vulkan::Vulkan;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
+#[cfg(unix)]
+use std::cell::OnceCell;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -33,9 +33,9 @@ pub(crate) struct Shared {
     // The context goes before the graveyard: host memory in there may be freed only when GL has let go of it.
     ownership: Ownership,
     graveyard: RefCell<Vec<Corpse>>,
-    /// The same device by Vulkan, for what is made to be shared.
+    /// What makes memory and semaphores for others.
     #[cfg(unix)]
-    pub vulkan: Vulkan,
+    pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
 }
 
 /// How a context's functions are found.
@@ -106,27 +106,20 @@ impl Shared {
             let device = identify(&gl, &raw, &features, origin);
             (features, device)
         };
-        #[cfg(unix)]
-        let (vulkan, loader) = {
-            let wanted = features.memory_object_fd && raw.memory_objects.is_some();
-            let vulkan = if wanted { Vulkan::open() } else { Vulkan::none("OpenGL opens no memory of Vulkan's here") };
-            let loader = vulkan.support();
-            (vulkan, loader)
-        };
-        #[cfg(not(unix))]
-        let loader = interop_core::Support::No("descriptors are of POSIX systems only".into());
+        let caps = caps(&features, &raw);
+        let (counts, has_graves, graveyard) = (Counts::default(), Cell::new(false), RefCell::default());
         Ok(Rc::new(Self {
-            caps: caps(&features, &raw, &loader),
             gl,
             raw,
             features,
             device,
-            counts: Counts::default(),
-            has_graves: Cell::new(false),
+            caps,
+            counts,
+            has_graves,
             ownership,
-            graveyard: RefCell::default(),
+            graveyard,
             #[cfg(unix)]
-            vulkan,
+            vulkan: OnceCell::new(),
         }))
     }
 

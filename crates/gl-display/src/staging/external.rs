@@ -3,21 +3,21 @@
 use super::{Block, ImageBlock};
 use crate::buffer::create_name;
 use crate::gl_format::gl_format;
+use crate::lent::Lent;
 use crate::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
-use crate::vulkan;
+use crate::vulkan::VulkanImage;
+use glow::HasContext as _;
 use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
-use std::fs::File;
-use std::mem::ManuallyDrop;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 const OP: &str = "create_staging";
 const IMPORT: &str = "glImportMemoryFdEXT";
+const STORAGE: &str = "glTexStorageMem2DEXT";
 
 /// A memory object over the whole allocation behind `fd`, for one buffer or texture alone.
 ///
@@ -43,7 +43,7 @@ fn open(
     // SAFETY: as above; the memory object is new and the descriptor open.
     unsafe {
         functions.set_dedicated(memory.get());
-        functions.import_fd(memory.get(), whole, descriptor.number);
+        functions.import_fd(memory.get(), whole, descriptor.number());
     }
     if let Err(error) = shared.check_with(IMPORT, hint) {
         descriptor.close_if_left();
@@ -61,35 +61,34 @@ pub(super) fn buffer(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize)
     let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
     let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
     let (memory, functions) = open(shared, fd, whole, MemoryShape::Linear)?;
-    let buffer = buffer_over(shared, &functions, &memory, size)?;
-    Ok(Block::new(shared, buffer, Some(memory), bytes))
-}
-
-/// A buffer over the first `size` bytes. Only here Mesa reports a descriptor that it could not open, as
-/// `GL_OUT_OF_MEMORY`.
-fn buffer_over(
-    shared: &Rc<Shared>,
-    functions: &MemoryObjectFns,
-    memory: &Owned<MemoryObject>,
-    size: isize,
-) -> Result<Owned<glow::Buffer>> {
     let buffer = create_name(shared)?;
     {
         let _bound = BoundBuffer::write(shared, buffer.get());
         // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
         unsafe { functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, memory.get()) };
     }
+    // Only here Mesa reports a descriptor that it could not open, as GL_OUT_OF_MEMORY.
     shared.check_with("glBufferStorageMemEXT", hint)?;
-    Ok(buffer)
+    Ok(Block::new(shared, buffer, Some(memory), bytes))
 }
 
-/// The texture in the allocation of `whole` bytes behind `fd`; `made` where it is our own by another API.
+/// A texture in memory that we make, and that others can open.
+pub(super) fn exported(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+    if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Image) {
+        return Err(shared.unsupported(OP, reason));
+    }
+    SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
+    let made = VulkanImage::new(shared.vulkan(OP)?, image)?;
+    texture(shared, made.fd()?, made.bytes(), image, Some(made))
+}
+
+/// The texture in the allocation of `whole` bytes behind `fd`, which is that of `made` where we made it.
 pub(super) fn texture(
     shared: &Rc<Shared>,
     fd: OwnedFd,
     whole: u64,
     image: &ImageDesc,
-    made: Option<Rc<vulkan::Image>>,
+    made: Option<VulkanImage>,
 ) -> Result<Rc<ImageBlock>> {
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
@@ -97,46 +96,22 @@ pub(super) fn texture(
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
     let (memory, functions) = open(shared, fd, whole, MemoryShape::Image)?;
-    if shared.device.software {
-        // Mesa makes a texture without memory where it could not open the descriptor, and says nothing.
-        buffer_over(shared, &functions, &memory, 1)?;
-    }
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
+    let mut found = 0;
     let texture = bare_texture(shared, |_| {
         // SAFETY: the context is current and lists the extension; the bound texture has no storage yet.
-        unsafe { functions.texture_storage(format.internal, width, height, memory.get()) };
-    })?;
-    shared.check_with("glTexStorageMem2DEXT", hint)?;
-    ImageBlock::new(shared, texture, memory, *image, made)
-}
-
-/// A descriptor given to the driver, which closes it where it takes it, and in some of the cases where it does not.
-struct Lent {
-    number: RawFd,
-    file: Option<(u64, u64)>,
-}
-
-impl Lent {
-    fn new(fd: OwnedFd) -> Self {
-        let number = fd.into_raw_fd();
-        Self { number, file: file_behind(number) }
-    }
-
-    /// After a refusal: closes the descriptor unless the driver has.
-    fn close_if_left(self) {
-        if self.file.is_some() && file_behind(self.number) == self.file {
-            // SAFETY: open, and still the file that was given to us, so nobody else's.
-            drop(unsafe { OwnedFd::from_raw_fd(self.number) });
+        unsafe {
+            functions.texture_storage(format.internal, width, height, memory.get());
+            found = shared.gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, glow::TEXTURE_WIDTH);
         }
+    })?;
+    shared.check_with(STORAGE, hint)?;
+    if found != width {
+        // Mesa reports neither a descriptor that it could not open nor memory that is too small for its layout.
+        return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));
     }
-}
-
-/// Device and inode of an open descriptor.
-fn file_behind(number: RawFd) -> Option<(u64, u64)> {
-    // SAFETY: only asked about (`fstat`), which a closed descriptor answers with an error, and never closed from here.
-    let file = ManuallyDrop::new(unsafe { File::from_raw_fd(number) });
-    file.metadata().ok().map(|m| (m.dev(), m.ino()))
+    ImageBlock::new(shared, texture, memory, *image, made)
 }
 
 fn hint(code: u32) -> &'static str {

@@ -1,6 +1,4 @@
 //! A texture in memory that is shared with a compute device.
-// Descriptors are of POSIX systems only.
-#![cfg_attr(not(unix), allow(dead_code))]
 
 use crate::memory_object::MemoryObject;
 use crate::names::Owned;
@@ -14,9 +12,9 @@ pub(crate) struct ImageBlock {
     texture: Owned<glow::Texture>,
     /// What the texture lies in; goes after it.
     _memory: Owned<MemoryObject>,
-    /// Whose memory that is, where it was made to be shared.
+    /// Whose memory it is, where we made it for others to open; goes last.
     #[cfg(unix)]
-    made: Option<Rc<crate::vulkan::Image>>,
+    exported: Option<crate::vulkan::VulkanImage>,
     shared: Rc<Shared>,
     image: ImageDesc,
     /// Bytes of tight rows.
@@ -24,31 +22,23 @@ pub(crate) struct ImageBlock {
 }
 
 impl ImageBlock {
-    /// `made` goes after `memory`, also where the context is not current then.
-    #[cfg(unix)]
     pub(crate) fn new(
         shared: &Rc<Shared>,
         texture: Owned<glow::Texture>,
-        mut memory: Owned<MemoryObject>,
+        memory: Owned<MemoryObject>,
         image: ImageDesc,
-        made: Option<Rc<crate::vulkan::Image>>,
+        #[cfg(unix)] exported: Option<crate::vulkan::VulkanImage>,
     ) -> Result<Rc<Self>> {
         let len = SurfaceDesc::Image(image).byte_len("create_staging")?;
-        if let Some(made) = &made {
-            memory.keep(crate::names::Kept::Foreign(Rc::<crate::vulkan::Image>::clone(made)));
-        }
-        Ok(Rc::new(Self { texture, _memory: memory, made, shared: Rc::clone(shared), image, len }))
-    }
-
-    /// A new descriptor of the memory, where it was made to be shared.
-    #[cfg(unix)]
-    pub(crate) fn export(&self) -> Result<interop_core::SharedHandle> {
-        let Some(made) = &self.made else {
-            let reason = "the memory is the compute device's already".into();
-            return Err(self.shared.unsupported("export", reason));
-        };
-        let (fd, bytes) = (made.export()?, made.bytes());
-        Ok(interop_core::SharedHandle::OpaqueFd { fd, bytes, dedicated: true })
+        Ok(Rc::new(Self {
+            texture,
+            _memory: memory,
+            #[cfg(unix)]
+            exported,
+            shared: Rc::clone(shared),
+            image,
+            len,
+        }))
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -61,6 +51,12 @@ impl ImageBlock {
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The image that others can open.
+    #[cfg(unix)]
+    pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanImage> {
+        self.exported.as_ref()
     }
 
     pub(crate) fn source(&self) -> ImageSource {

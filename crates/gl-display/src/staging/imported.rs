@@ -3,7 +3,6 @@
 use super::Block;
 use crate::buffer::create_name;
 use crate::features::EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD;
-use crate::names::Kept;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::{Error, HostBlock, Result};
@@ -42,6 +41,6 @@ pub(super) fn create(shared: &Rc<Shared>, host: &HostBlock, bytes: usize) -> Res
             gl.bind_buffer(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, None);
         }
     })?;
-    buffer.keep(Kept::Pages(host.clone()));
+    buffer.keep(host.clone());
     Ok(Block::new(shared, buffer, None, bytes))
 }

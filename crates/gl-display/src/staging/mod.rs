@@ -2,8 +2,6 @@
 
 mod block;
 #[cfg(unix)]
-mod exported;
-#[cfg(unix)]
 mod external;
 mod image_block;
 mod imported;
@@ -14,10 +12,14 @@ pub(crate) use block::Block;
 pub(crate) use image_block::ImageBlock;
 
 use crate::fence::Fence;
+#[cfg(unix)]
+use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::display::{Staging, StagingKind};
-use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
+use interop_core::{Error, HostBlock, Result};
+#[cfg(unix)]
+use interop_core::{HandleType, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -74,15 +76,15 @@ impl GlStaging {
             }
             StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
             #[cfg(unix)]
-            StagingKind::External(SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
+            StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
                 (linear(external::buffer(shared, fd, whole, bytes)?), Access::Never)
             }
             #[cfg(unix)]
-            StagingKind::ExternalImage(SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
+            StagingKind::ExternalImage(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
                 (Body::Image(external::texture(shared, fd, whole, &image, None)?), Access::Never)
             }
             #[cfg(unix)]
-            StagingKind::ExportedImage(image) => (Body::Image(exported::texture(shared, &image)?), Access::Never),
+            StagingKind::ExportedImage(image) => (Body::Image(external::exported(shared, &image)?), Access::Never),
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
         Ok(Self { body, access, fence: None, unfenced: false })
@@ -121,6 +123,15 @@ impl GlStaging {
         match &self.body {
             Body::Linear(_) => None,
             Body::Image(block) => Some(block),
+        }
+    }
+
+    /// What the block is to a semaphore.
+    #[cfg(unix)]
+    pub(crate) fn crossing(&self) -> Crossing {
+        match &self.body {
+            Body::Linear(block) => Crossing::Buffer(block.buffer()),
+            Body::Image(block) => Crossing::Texture(block.source().texture),
         }
     }
 
@@ -192,14 +203,16 @@ impl Staging for GlStaging {
         Ok(())
     }
 
+    #[cfg(unix)]
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        match (&self.body, handle) {
-            #[cfg(unix)]
-            (Body::Image(block), HandleType::OpaqueFd) => block.export(),
-            (_, other) => {
-                let reason = format!("this block cannot be named by a {other}");
-                Err(self.body.shared().unsupported("export", reason))
+        const OP: &str = "export";
+        let shared = self.body.shared();
+        shared.enter(OP)?;
+        match (handle, self.image().and_then(|block| block.exported())) {
+            (HandleType::OpaqueFd, Some(made)) => {
+                Ok(SharedHandle::OpaqueFd { fd: made.fd()?, bytes: made.bytes(), dedicated: true })
             }
+            _ => Err(shared.unsupported(OP, format!("this block cannot be named by a {handle}"))),
         }
     }
 

@@ -1,73 +1,79 @@
-//! Semaphores, made to be opened by other APIs (`VK_KHR_external_semaphore_fd`).
+//! Semaphores that others can open: `VK_KHR_external_semaphore_fd`.
 
-use super::device::Device;
-use super::{Vulkan, failed};
-use ash::{khr, vk};
-use interop_core::{DeviceIdentity, Result};
+use super::VulkanDevice;
+use ash::vk;
+use interop_core::{Result, SyncKind};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::rc::Rc;
 
 const OP: &str = "create_semaphore";
-const FD: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD;
+const OPAQUE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD;
 
-/// A semaphore that Vulkan itself never waits for. Its payload is shared with whoever opens a descriptor of it.
-pub(crate) struct Semaphore {
-    raw: vk::Semaphore,
-    functions: khr::external_semaphore_fd::Device,
-    device: Rc<Device>,
+/// Not signalled, or with its counter at 0, at first. Those who opened a descriptor of it share its state.
+pub(crate) struct VulkanSemaphore {
+    device: Rc<VulkanDevice>,
+    semaphore: vk::Semaphore,
 }
 
-impl Semaphore {
-    /// Makes one on the device that is `gl`: unsignalled, or with its counter at 0.
-    pub(crate) fn new(vulkan: &Vulkan, gl: &DeviceIdentity, timeline: bool) -> Result<Self> {
-        let device = vulkan.device(gl, OP)?;
-        let Some(functions) = device.semaphore_fd.clone() else {
-            return Err(device.unsupported(OP, "it lists no VK_KHR_external_semaphore_fd".into()));
-        };
+impl VulkanSemaphore {
+    /// Makes a semaphore: a timeline where `kind` says so, else a binary one.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver exports none of that kind.
+    pub(crate) fn new(device: &Rc<VulkanDevice>, kind: SyncKind) -> Result<Self> {
+        let timeline = kind == SyncKind::TimelineSemaphore;
         if timeline && !device.timeline {
-            return Err(device.unsupported(OP, "it has no timeline semaphores (VK_KHR_timeline_semaphore)".into()));
+            return Err(device.unsupported(OP, "timeline semaphores need Vulkan 1.2".into()));
         }
-        // Chained for timelines only: the structure is of that extension.
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let mut question = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(FD);
+        let counter = if timeline { vk::SemaphoreType::TIMELINE } else { vk::SemaphoreType::BINARY };
+        // An older device does not know the structure.
+        let typed = || vk::SemaphoreTypeCreateInfo::default().semaphore_type(counter).initial_value(0);
+        let (mut asked, mut wanted) = (typed(), typed());
+        let mut question = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(OPAQUE);
         if timeline {
-            question = question.push_next(&mut kind);
+            question = question.push_next(&mut asked);
         }
         let mut answer = vk::ExternalSemaphoreProperties::default();
-        // SAFETY: the physical device is of this instance and has Vulkan 1.1; the structures live through the call.
+        // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
         unsafe {
-            let instance = device.instance();
-            instance.get_physical_device_external_semaphore_properties(device.physical, &question, &mut answer);
+            device.instance().get_physical_device_external_semaphore_properties(
+                device.physical,
+                &question,
+                &mut answer,
+            );
         }
-        if !answer.external_semaphore_features.contains(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE) {
-            return Err(device.unsupported(OP, "it does not share such semaphores by file descriptor".into()));
+        let exportable = vk::ExternalSemaphoreFeatureFlags::EXPORTABLE;
+        if device.semaphore_fd.is_none() || !answer.external_semaphore_features.contains(exportable) {
+            return Err(device.unsupported(OP, format!("its Vulkan driver exports no {kind} by descriptor")));
         }
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(FD);
+        let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(OPAQUE);
         let mut info = vk::SemaphoreCreateInfo::default().push_next(&mut export);
         if timeline {
-            info = info.push_next(&mut kind);
+            info = info.push_next(&mut wanted);
         }
-        // SAFETY: the device said that it makes such semaphores; the structures live through the call.
-        let raw = unsafe { device.raw.create_semaphore(&info, None) };
-        let raw = raw.map_err(failed("vkCreateSemaphore", &device.name))?;
-        Ok(Self { raw, functions, device })
+        // SAFETY: the driver was asked whether it makes such semaphores; the structures live through the call.
+        let semaphore =
+            unsafe { device.device.create_semaphore(&info, None) }.map_err(device.failed("vkCreateSemaphore"))?;
+        Ok(Self { device: Rc::clone(device), semaphore })
     }
 
-    /// A new descriptor of the payload.
-    pub(crate) fn export(&self) -> Result<OwnedFd> {
-        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.raw).handle_type(FD);
-        // SAFETY: the semaphore was made to be exported so; the descriptor is new and ours.
-        unsafe {
-            let fd = self.functions.get_semaphore_fd(&info);
-            Ok(OwnedFd::from_raw_fd(fd.map_err(failed("vkGetSemaphoreFdKHR", &self.device.name))?))
-        }
+    /// A new descriptor of the semaphore.
+    pub(crate) fn fd(&self) -> Result<OwnedFd> {
+        let Some(functions) = &self.device.semaphore_fd else {
+            return Err(self.device.unsupported(OP, "VK_KHR_external_semaphore_fd is not listed".into()));
+        };
+        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.semaphore).handle_type(OPAQUE);
+        // SAFETY: the semaphore is of this device and was made to be exported.
+        let fd = unsafe { functions.get_semaphore_fd(&info) };
+        let fd = fd.map_err(self.device.failed("vkGetSemaphoreFdKHR"))?;
+        // SAFETY: the descriptor is new and ours.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
 
-impl Drop for Semaphore {
+impl Drop for VulkanSemaphore {
     fn drop(&mut self) {
-        // SAFETY: made once, of this device, which lives; no Vulkan command uses it.
-        unsafe { self.device.raw.destroy_semaphore(self.raw, None) }
+        // SAFETY: made once of this device, which is alive; nothing that uses it was submitted to Vulkan.
+        unsafe { self.device.device.destroy_semaphore(self.semaphore, None) }
     }
 }
