@@ -2,6 +2,7 @@
 
 use crate::checks::{buffer_part, buffer_transfer};
 use crate::names::Owned;
+use crate::proved::Proved;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::state::BoundBuffer;
@@ -10,7 +11,6 @@ use glow::HasContext as _;
 use interop_core::display::{Part, Staging, Surface};
 use interop_core::{Error, HandleType, Result, SharedHandle, SurfaceDesc, View};
 use std::any::Any;
-use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -21,7 +21,8 @@ pub(crate) struct BufferSurface {
     tools: Rc<Tools>,
     desc: SurfaceDesc,
     buffer: Owned<glow::Buffer>,
-    verified: [Cell<bool>; 2],
+    uploads: Proved,
+    copies: Proved,
 }
 
 /// Makes a name for a buffer.
@@ -104,7 +105,7 @@ impl BufferSurface {
                 sub_data(shared, buffer.get(), start, &zeros[..zeros.len().min(bytes - start)]);
             }
         })?;
-        Ok(Self { tools: Rc::clone(tools), desc, buffer, verified: [Cell::new(false), Cell::new(false)] })
+        Ok(Self { tools: Rc::clone(tools), desc, buffer, uploads: Proved::default(), copies: Proved::default() })
     }
 
     fn shared(&self) -> &Rc<Shared> {
@@ -117,13 +118,6 @@ impl BufferSurface {
 
     pub(crate) fn buffer(&self) -> glow::Buffer {
         self.buffer.get()
-    }
-
-    fn transfer(&self, kind: usize, operation: &'static str, f: impl FnOnce()) -> Result<()> {
-        let verify = cfg!(debug_assertions) || !self.verified[kind].get();
-        self.shared().checked_if(verify, operation, f)?;
-        self.verified[kind].set(true);
-        Ok(())
     }
 }
 
@@ -138,7 +132,7 @@ impl Surface for BufferSurface {
         shared.enter(OP)?;
         let (range, view) = buffer_transfer(&self.desc, at, view, bytes.len(), OP)?;
         let bytes = &bytes[view.offset..view.offset + view.len];
-        self.transfer(0, "glBufferSubData", || sub_data(shared, self.buffer.get(), range.start, bytes))
+        self.uploads.run(shared, "glBufferSubData", || sub_data(shared, self.buffer.get(), range.start, bytes))
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
@@ -149,7 +143,7 @@ impl Surface for BufferSurface {
         let (range, view) = buffer_transfer(&self.desc, at, view, staging.len(), OP)?;
         staging.mark_read();
         let from = staging.linear(OP)?.buffer();
-        self.transfer(1, "glCopyBufferSubData", || {
+        self.copies.run(shared, "glCopyBufferSubData", || {
             copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
         })
     }

@@ -12,6 +12,29 @@ pub(crate) struct ImageTransfer {
     pub row_length: Option<i32>,
 }
 
+/// Where the rows of an image start in linear memory, counted in its pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Texels {
+    /// Pixel (0, 0).
+    pub base: i32,
+    /// From row to row.
+    pub pitch: i32,
+    /// Past the last pixel.
+    pub end: u64,
+}
+
+impl ImageTransfer {
+    /// `None` where the rows do not start at whole pixels.
+    pub(crate) fn texels(&self) -> Option<Texels> {
+        let bpp = self.view.format.bytes_per_pixel();
+        let tight = i32::try_from(self.view.extent.width).ok()?;
+        let pitch = self.row_length.map(|n| if n == 0 { tight } else { n })?;
+        let base = i32::try_from(self.view.offset / bpp).ok()?;
+        let end = (self.view.span().end / bpp) as u64;
+        self.view.offset.is_multiple_of(bpp).then_some(Texels { base, pitch, end })
+    }
+}
+
 /// Checks an image view against the memory that holds it: rows in native order, not overlapping, inside.
 pub(crate) fn image_view(view: &ImageView, memory: usize, operation: &'static str) -> Result<()> {
     let invalid = |problem: String| Err(Error::invalid(operation, problem));

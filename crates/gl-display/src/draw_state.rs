@@ -1,7 +1,7 @@
 //! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
 
 use crate::shared::Shared;
-use crate::state::texture_binding;
+use crate::state::Reading;
 use glow::HasContext as _;
 
 /// Everything that could change or drop a fragment; off while we draw. For states that exist once per draw buffer
@@ -62,11 +62,8 @@ struct Saved {
     color_mask: [bool; 4],
     polygon_mode: u32,
     viewport: [f32; 4],
-    program: Option<glow::Program>,
     vertex_array: Option<glow::VertexArray>,
-    active_unit: u32,
-    /// Of unit 0 at the source's target.
-    texture: Option<glow::Texture>,
+    /// Of unit 0.
     sampler: Option<glow::Sampler>,
 }
 
@@ -75,7 +72,8 @@ struct Saved {
 pub(crate) struct DrawState<'a> {
     shared: &'a Shared,
     saved: Option<Saved>,
-    target: u32,
+    // Put back after all else.
+    _reading: Reading<'a>,
 }
 
 /// True where `switch` exists once for each draw buffer or viewport in this context.
@@ -120,27 +118,23 @@ impl<'a> DrawState<'a> {
         source: Source,
     ) -> Self {
         let gl = &shared.gl;
-        let saved = (keep || shared.is_engine()).then(|| save(shared, source.target));
+        let reading = Reading::set(shared, keep, program, source.target, source.texture);
+        let saved = (keep || shared.is_engine()).then(|| save(shared));
         SWITCHES.iter().for_each(|s| set_switch(shared, *s, false));
         set_viewport(shared, [viewport.x as f32, viewport.y as f32, viewport.width as f32, viewport.height as f32]);
         // SAFETY: the context is current and the names are of it.
         unsafe {
             gl.color_mask_draw_buffer(0, true, true, true, true);
             gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL);
-            gl.use_program(Some(program));
             gl.bind_vertex_array(Some(vertex_array));
-            if saved.is_none() {
-                gl.active_texture(glow::TEXTURE0);
-            }
-            gl.bind_texture(source.target, Some(source.texture));
             gl.bind_sampler(0, Some(source.sampler));
         }
-        Self { shared, saved, target: source.target }
+        Self { shared, saved, _reading: reading }
     }
 }
 
-/// Reads all that [`DrawState`] changes, and makes unit 0 active.
-fn save(shared: &Shared, target: u32) -> Saved {
+/// Reads all that [`DrawState`] itself changes. Unit 0 is active.
+fn save(shared: &Shared) -> Saved {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are of GL 3.3. POLYGON_MODE may be two integers and VIEWPORT is four.
     unsafe {
@@ -148,17 +142,12 @@ fn save(shared: &Shared, target: u32) -> Saved {
         gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut polygon_mode);
         let mut viewport = [0.0; 4];
         gl.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
-        let active_unit = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
-        gl.active_texture(glow::TEXTURE0);
         Saved {
             switches: SWITCHES.map(|s| gl.is_enabled(s)),
             color_mask: gl.get_parameter_bool_array(glow::COLOR_WRITEMASK),
             polygon_mode: polygon_mode[0] as u32,
             viewport,
-            program: gl.get_parameter_program(glow::CURRENT_PROGRAM),
             vertex_array: gl.get_parameter_vertex_array(glow::VERTEX_ARRAY_BINDING),
-            active_unit,
-            texture: gl.get_parameter_texture(texture_binding(target)),
             sampler: gl.get_parameter_sampler(glow::SAMPLER_BINDING),
         }
     }
@@ -167,20 +156,15 @@ fn save(shared: &Shared, target: u32) -> Saved {
 impl Drop for DrawState<'_> {
     fn drop(&mut self) {
         let gl = &self.shared.gl;
-        // SAFETY: the context is still current; the values came from it. Unit 0 is active.
+        // SAFETY: the context is still current; the values came from it.
         unsafe {
             let Some(saved) = &self.saved else {
                 gl.bind_sampler(0, None);
-                gl.bind_texture(self.target, None);
                 gl.bind_vertex_array(None);
-                gl.use_program(None);
                 return;
             };
             gl.bind_sampler(0, saved.sampler);
-            gl.bind_texture(self.target, saved.texture);
-            gl.active_texture(saved.active_unit);
             gl.bind_vertex_array(saved.vertex_array);
-            gl.use_program(saved.program);
             gl.polygon_mode(glow::FRONT_AND_BACK, saved.polygon_mode);
             let [r, g, b, a] = saved.color_mask;
             gl.color_mask_draw_buffer(0, r, g, b, a);

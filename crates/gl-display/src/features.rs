@@ -21,6 +21,8 @@ pub(crate) struct Features {
     pub buffer_storage: bool,
     /// GL 4.2: `glMemoryBarrier`; the client-mapped bit needs 4.4.
     pub client_mapped_barrier: bool,
+    /// Compute shaders that store into images: GL 4.3, or `ARB_compute_shader`, which builds on GL 4.2.
+    pub compute: bool,
     /// GL 4.1: several viewports, so that only the first is ours to change.
     pub indexed_viewports: bool,
     /// `AMD_pinned_memory`.
@@ -64,6 +66,7 @@ impl Features {
             texture_storage: has((4, 2), "GL_ARB_texture_storage"),
             buffer_storage: has((4, 4), "GL_ARB_buffer_storage"),
             client_mapped_barrier: version >= (4, 4),
+            compute: version >= (4, 2) && has((4, 3), "GL_ARB_compute_shader"),
             indexed_viewports: version >= (4, 1),
             pinned_memory: has(never, "GL_AMD_pinned_memory"),
             memory_object: has(never, "GL_EXT_memory_object"),

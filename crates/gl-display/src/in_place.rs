@@ -3,20 +3,15 @@
 
 use crate::buffer::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
+use crate::gl_format::gl_format;
 use crate::quad::ImageSource;
 use crate::shared::Shared;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use crate::tools::Tools;
 use interop_core::display::{Part, Staging, Surface};
-use interop_core::{BufferView, Error, ImageView, Result, Support, SurfaceDesc, View};
+use interop_core::{BufferView, Error, Result, Support, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
-
-/// What is shown now. The block is kept alive by it.
-struct Shown<V> {
-    block: Rc<Block>,
-    view: V,
-}
 
 /// An image in a staging block, read by texel number.
 pub(crate) struct InPlaceImage {
@@ -25,9 +20,9 @@ pub(crate) struct InPlaceImage {
     shown: Option<Showing>,
 }
 
-/// Where the image is.
+/// Where the image is. The block is kept alive by it.
 enum Showing {
-    Linear(Shown<ImageView>, glow::Texture),
+    Linear { source: ImageSource, _block: Rc<Block> },
     Texture(Rc<ImageBlock>),
 }
 
@@ -42,18 +37,10 @@ impl InPlaceImage {
 
     /// The buffer texture and where in it the image lies, counted in texels.
     pub(crate) fn source(&self) -> Result<ImageSource> {
-        let (shown, texture) = match self.shown.as_ref().ok_or(Error::NothingShown)? {
-            Showing::Linear(shown, texture) => (shown, texture),
-            Showing::Texture(block) => return Ok(block.source()),
-        };
-        let bpp = shown.view.format.bytes_per_pixel();
-        // Both fit: the whole block is at most 2^31 - 1 bytes.
-        Ok(ImageSource {
-            target: glow::TEXTURE_BUFFER,
-            texture: *texture,
-            base: (shown.view.offset / bpp) as i32,
-            pitch: (shown.view.pitch() / bpp) as i32,
-        })
+        match self.shown.as_ref().ok_or(Error::NothingShown)? {
+            Showing::Linear { source, .. } => Ok(*source),
+            Showing::Texture(block) => Ok(block.source()),
+        }
     }
 }
 
@@ -88,24 +75,23 @@ impl Surface for InPlaceImage {
         if let Support::No(reason) = &shared.caps.in_place_images {
             return Err(shared.unsupported(OP, reason.clone()));
         }
-        let view = image_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?.view;
-        let bpp = view.format.bytes_per_pixel();
-        let pitch = if view.extent.height == 1 { view.row_len() } else { view.pitch() };
-        if !view.offset.is_multiple_of(bpp) || !pitch.is_multiple_of(bpp) {
+        let transfer = image_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
+        let format = transfer.view.format;
+        let Some(texels) = transfer.texels() else {
+            let bpp = format.bytes_per_pixel();
             return Err(Error::invalid(
                 OP,
                 format!("offset and row pitch must be multiples of the pixel, {bpp} bytes"),
             ));
-        }
-        let texels = (view.span().end / bpp) as u64;
-        if texels > shared.features.max_buffer_texels {
-            let limit = shared.features.max_buffer_texels;
-            return Err(shared.unsupported(OP, format!("{texels} pixels are more than a buffer texture's {limit}")));
+        };
+        let (pixels, limit) = (texels.end, shared.features.max_buffer_texels);
+        if pixels > limit {
+            return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
         }
         let block = staging.linear(OP)?;
-        let texture = block.texture(view.format)?;
-        let view = ImageView { row_pitch: pitch as isize, ..view };
-        self.shown = Some(Showing::Linear(Shown { block: Rc::clone(block), view }, texture));
+        let texture = block.texture(gl_format(format, OP)?.internal)?;
+        let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base: texels.base, pitch: texels.pitch };
+        self.shown = Some(Showing::Linear { source, _block: Rc::clone(block) });
         Ok(())
     }
 
@@ -125,7 +111,13 @@ impl Surface for InPlaceImage {
 pub(crate) struct InPlaceBuffer {
     tools: Rc<Tools>,
     desc: SurfaceDesc,
-    shown: Option<Shown<BufferView>>,
+    shown: Option<ShownBuffer>,
+}
+
+/// What is shown now. The block is kept alive by it.
+struct ShownBuffer {
+    block: Rc<Block>,
+    view: BufferView,
 }
 
 impl InPlaceBuffer {
@@ -164,7 +156,7 @@ impl Surface for InPlaceBuffer {
         shared.enter(OP)?;
         let staging = GlStaging::of(staging, shared, OP)?;
         let (_, view) = buffer_transfer(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
-        self.shown = Some(Shown { block: Rc::clone(staging.linear(OP)?), view });
+        self.shown = Some(ShownBuffer { block: Rc::clone(staging.linear(OP)?), view });
         Ok(())
     }
 

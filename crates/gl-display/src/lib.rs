@@ -15,8 +15,9 @@
 //!
 //! - uploads: `PIXEL_UNPACK_BUFFER`, `UNPACK_ALIGNMENT`, `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`,
 //!   `_LSB_FIRST`; below OpenGL 4.5 also the active unit's `TEXTURE_2D`;
+//! - uploads from memory of a compute device: also program, active unit, unit 0's `TEXTURE_BUFFER`, and image unit 0;
 //! - buffers and staging: `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`; the active unit's `TEXTURE_BUFFER` when a block is
-//!   first shown in place;
+//!   first shown in place or copied from;
 //! - draws: program, vertex array, active unit, unit 0's texture and sampler, viewport 0, the colour mask of draw
 //!   buffer 0, polygon mode, and the switches for blending (draw buffer 0), scissor (viewport 0), depth, stencil,
 //!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
@@ -25,16 +26,17 @@
 //!
 //! Not put back: errors that the engine left in `glGetError` are taken away (and logged) by calls that ask for errors
 //! of their own, and importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, as it cannot be
-//! queried. Do not draw or read back while conditional rendering, transform feedback or a bound program pipeline's
-//! validation is in progress.
+//! queried. Do not draw, read back or upload from memory of a compute device while conditional rendering, transform
+//! feedback or a bound program pipeline's validation is in progress.
 //!
-//! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound and the
-//! fragment tests off.
+//! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound, the
+//! fragment tests off, and image unit 0 as the last upload set it.
 
 mod buffer;
 mod caps;
 mod checks;
 mod context;
+mod device_copy;
 mod display;
 mod draw_state;
 mod error;
@@ -48,6 +50,8 @@ mod in_place;
 mod lent;
 mod memory_object;
 mod names;
+mod program;
+mod proved;
 mod quad;
 mod raw;
 #[cfg(unix)]

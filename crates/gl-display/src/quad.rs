@@ -2,6 +2,7 @@
 
 use crate::draw_state::{DrawState, Source, Viewport};
 use crate::names::Owned;
+use crate::program::link;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::{Region, Result};
@@ -49,33 +50,14 @@ const FRAGMENT: &str = include_str!("image.frag");
 
 impl Program {
     fn build(shared: &Rc<Shared>, defines: &str) -> Result<Self> {
-        let gl = &shared.gl;
-        // SAFETY: the context is current; names are made, used and deleted here.
-        unsafe {
-            let name = gl.create_program().map_err(|e| shared.no_name("glCreateProgram", &e))?;
-            let program = Owned::new(shared, name);
-            for (ty, text) in [(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)] {
-                let shader = gl.create_shader(ty).map_err(|e| shared.no_name("glCreateShader", &e))?;
-                gl.shader_source(shader, &format!("{VERSION}{defines}{text}"));
-                gl.compile_shader(shader);
-                if !gl.get_shader_compile_status(shader) {
-                    let log = gl.get_shader_info_log(shader);
-                    gl.delete_shader(shader);
-                    return Err(shared.failure("glCompileShader", 0, "GL_FALSE", &log));
-                }
-                gl.attach_shader(name, shader);
-                // Stays until the program goes.
-                gl.delete_shader(shader);
-            }
-            gl.link_program(name);
-            if !gl.get_program_link_status(name) {
-                return Err(shared.failure("glLinkProgram", 0, "GL_FALSE", &gl.get_program_info_log(name)));
-            }
-            let at = |uniform: &str| gl.get_uniform_location(name, uniform);
-            // The sampler uniform starts as unit 0, the one we use.
-            let (layout, window, region) = (at("layout_"), at("window"), at("region"));
-            Ok(Self { layout, window, region, smooth: at("smooth_"), grey: at("grey"), program })
-        }
+        let text = |stage| format!("{VERSION}{defines}{stage}");
+        let stages = [(glow::VERTEX_SHADER, &*text(VERTEX)), (glow::FRAGMENT_SHADER, &*text(FRAGMENT))];
+        let program = link(shared, &stages)?;
+        // SAFETY: the context is current and the program is of it and linked.
+        let at = |uniform| unsafe { shared.gl.get_uniform_location(program.get(), uniform) };
+        // The sampler uniform starts as unit 0, the one we use.
+        let (layout, window, region) = (at("layout_"), at("window"), at("region"));
+        Ok(Self { layout, window, region, smooth: at("smooth_"), grey: at("grey"), program })
     }
 }
 

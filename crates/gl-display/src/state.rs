@@ -157,7 +157,7 @@ pub(crate) struct BoundTexture<'a> {
 }
 
 /// The query of a texture target's binding.
-pub(crate) const fn texture_binding(target: u32) -> u32 {
+const fn texture_binding(target: u32) -> u32 {
     match target {
         glow::TEXTURE_BUFFER => glow::TEXTURE_BINDING_BUFFER,
         _ => glow::TEXTURE_BINDING_2D,
@@ -180,6 +180,63 @@ impl Drop for BoundTexture<'_> {
     fn drop(&mut self) {
         // SAFETY: the context is still current and the binding came from it.
         unsafe { self.shared.gl.bind_texture(self.target, self.saved.flatten()) }
+    }
+}
+
+/// A program in use that reads a texture through unit 0.
+pub(crate) struct Reading<'a> {
+    shared: &'a Shared,
+    target: u32,
+    saved: Option<SavedReading>,
+}
+
+struct SavedReading {
+    program: Option<glow::Program>,
+    active_unit: u32,
+    /// Of unit 0 at the target.
+    texture: Option<glow::Texture>,
+}
+
+impl<'a> Reading<'a> {
+    /// Leaves unit 0 active. `keep` saves and restores in any context; else a context of our own gets program and
+    /// texture unbound afterwards.
+    pub(crate) fn set(
+        shared: &'a Shared,
+        keep: bool,
+        program: glow::Program,
+        target: u32,
+        texture: glow::Texture,
+    ) -> Self {
+        let gl = &shared.gl;
+        let keep = keep || shared.is_engine();
+        // SAFETY: the context is current, the names are of it, the parameters of GL 3.3.
+        unsafe {
+            let active_unit = keep.then(|| gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32);
+            gl.active_texture(glow::TEXTURE0);
+            let saved = active_unit.map(|active_unit| SavedReading {
+                program: gl.get_parameter_program(glow::CURRENT_PROGRAM),
+                active_unit,
+                texture: gl.get_parameter_texture(texture_binding(target)),
+            });
+            gl.use_program(Some(program));
+            gl.bind_texture(target, Some(texture));
+            Self { shared, target, saved }
+        }
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        let saved = self.saved.as_ref();
+        // SAFETY: the context is still current with unit 0 active; the values came from it.
+        unsafe {
+            gl.bind_texture(self.target, saved.and_then(|s| s.texture));
+            gl.use_program(saved.and_then(|s| s.program));
+            if let Some(saved) = saved {
+                gl.active_texture(saved.active_unit);
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Image surfaces with storage of their own: 2-D textures.
 
-use crate::checks::{ImageTransfer, image_part, image_transfer};
+use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
 use crate::gl_format::{GlFormat, gl_format};
 use crate::names::Owned;
+use crate::proved::Proved;
 use crate::quad::ImageSource;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
@@ -12,7 +13,6 @@ use glow::{HasContext as _, PixelUnpackData};
 use interop_core::display::{Part, Staging, Surface};
 use interop_core::{Error, HandleType, ImageDesc, Region, Result, SharedHandle, SurfaceDesc, View};
 use std::any::Any;
-use std::cell::Cell;
 use std::rc::Rc;
 
 /// Zeros are uploaded in pieces of about this many bytes.
@@ -24,8 +24,9 @@ pub(crate) struct TextureSurface {
     desc: SurfaceDesc,
     format: GlFormat,
     texture: Owned<glow::Texture>,
-    /// Errors are asked for until the first transfer of each kind has gone well.
-    verified: [Cell<bool>; 2],
+    uploads: Proved,
+    staged_uploads: Proved,
+    device_copies: Proved,
 }
 
 /// Makes a 2-D texture whose storage `f` gives it while it is bound. Errors are for the caller to ask for.
@@ -116,8 +117,15 @@ impl TextureSurface {
         let desc = SurfaceDesc::Image(*image);
         let format = gl_format(image.format, "create_surface")?;
         let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
-        let surface =
-            Self { tools: Rc::clone(tools), desc, format, texture, verified: [Cell::new(false), Cell::new(false)] };
+        let surface = Self {
+            tools: Rc::clone(tools),
+            desc,
+            format,
+            texture,
+            uploads: Proved::default(),
+            staged_uploads: Proved::default(),
+            device_copies: Proved::default(),
+        };
         surface.zero(image)?;
         Ok(surface)
     }
@@ -149,14 +157,6 @@ impl TextureSurface {
     pub(crate) fn source(&self) -> ImageSource {
         ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0 }
     }
-
-    /// Runs the transfer, asking for errors the first time.
-    fn transfer(&self, kind: usize, f: impl FnOnce()) -> Result<()> {
-        let verify = cfg!(debug_assertions) || !self.verified[kind].get();
-        self.shared().checked_if(verify, "glTexSubImage2D", f)?;
-        self.verified[kind].set(true);
-        Ok(())
-    }
 }
 
 impl Surface for TextureSurface {
@@ -170,7 +170,7 @@ impl Surface for TextureSurface {
         shared.enter(OP)?;
         let transfer = image_transfer(&self.desc, at, view, bytes.len(), OP)?;
         let (texture, format) = (self.texture.get(), self.format);
-        self.transfer(0, || {
+        self.uploads.run(shared, "glTexSubImage2D", || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
             if transfer.row_length.is_some() {
                 let data = &bytes[transfer.view.span()];
@@ -200,7 +200,18 @@ impl Surface for TextureSurface {
         staging.linear(OP)?;
         staging.mark_read();
         let block = Rc::clone(staging.linear(OP)?);
-        self.transfer(1, || {
+        // Texels past the limit cannot be fetched.
+        let within = |texels: &Texels| texels.end <= shared.features.max_buffer_texels;
+        if block.is_device_memory()
+            && let Some(from) = transfer.texels().filter(within)
+            && let Some(copier) = self.tools.device_copy()
+        {
+            let source = block.texture(format.integers)?;
+            return self.device_copies.run(shared, "glDispatchCompute", || {
+                copier.copy(shared, source, from, texture, transfer.at, format);
+            });
+        }
+        self.staged_uploads.run(shared, "glTexSubImage2D", || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), Some(block.buffer()));
             // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
             let offset = |byte: usize| PixelUnpackData::BufferOffset(byte as u32);

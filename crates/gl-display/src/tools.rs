@@ -1,6 +1,7 @@
-//! What drawing and reading back need, made at the first use.
+//! What drawing, copying and reading back need, made at the first use.
 
 use crate::buffer::{copy, create_buffer};
+use crate::device_copy::DeviceCopy;
 use crate::display::GlBuffer;
 use crate::draw_state::{ClearState, Viewport};
 use crate::framebuffer::ColorTarget;
@@ -17,6 +18,8 @@ use std::rc::Rc;
 /// Shared by a display and its surfaces.
 pub(crate) struct Tools {
     quad: OnceCell<Quad>,
+    /// Nothing where the driver refuses it.
+    device_copy: OnceCell<Option<DeviceCopy>>,
     /// Where measurements draw and copy to, as large as the last of them needed.
     unseen: RefCell<Option<(PixelFormat, ColorTarget)>>,
     unseen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
@@ -25,7 +28,8 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) fn new(shared: Rc<Shared>) -> Rc<Self> {
-        Rc::new(Self { quad: OnceCell::new(), unseen: RefCell::default(), unseen_bytes: RefCell::default(), shared })
+        let (quad, device_copy) = (OnceCell::new(), OnceCell::new());
+        Rc::new(Self { quad, device_copy, unseen: RefCell::default(), unseen_bytes: RefCell::default(), shared })
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -39,6 +43,15 @@ impl Tools {
         }
         let quad = Quad::new(&self.shared)?;
         Ok(self.quad.get_or_init(|| quad))
+    }
+
+    /// What copies from device memory; `None` where `glTexSubImage2D` must do. The context must be current.
+    pub(crate) fn device_copy(&self) -> Option<&DeviceCopy> {
+        let make = || {
+            let made = self.shared.features.compute.then(|| DeviceCopy::new(&self.shared))?;
+            made.inspect_err(|error| tracing::warn!(%error, "no compute shader for copies; they will be slow")).ok()
+        };
+        self.device_copy.get_or_init(make).as_ref()
     }
 
     /// Draws a region of an image, one to one, into a texture of the same format, and reads that. All state is put

@@ -3,8 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests may
 
 mod common;
+#[cfg(unix)]
+#[path = "common/device_memory.rs"]
+mod device_memory;
 #[path = "common/engine.rs"]
 mod engine;
+#[cfg(unix)]
+#[path = "common/vulkan.rs"]
+mod vulkan;
 
 use engine::Engine;
 use gl_display::{DrawOptions, Filter, Fit, GlDisplay, Viewport};
@@ -65,6 +71,16 @@ const ARRAYS: &[(&str, u32, usize)] = &[
     ("polygon mode", glow::POLYGON_MODE, 2),
 ];
 
+/// Of an image unit.
+const IMAGE_UNIT: &[(&str, u32)] = &[
+    ("texture", glow::IMAGE_BINDING_NAME),
+    ("level", glow::IMAGE_BINDING_LEVEL),
+    ("layered", glow::IMAGE_BINDING_LAYERED),
+    ("layer", glow::IMAGE_BINDING_LAYER),
+    ("access", glow::IMAGE_BINDING_ACCESS),
+    ("format", glow::IMAGE_BINDING_FORMAT),
+];
+
 const SWITCHES: &[(&str, u32)] = &[
     ("blend", glow::BLEND),
     ("scissor", glow::SCISSOR_TEST),
@@ -117,6 +133,11 @@ fn snapshot(gl: &glow::Context) -> Snapshot {
                 all.insert(format!("{name} {index}"), values.to_vec());
                 assert_eq!(gl.get_error(), glow::NO_ERROR, "no such indexed state: {name}");
             }
+        }
+        for (unit, (name, parameter)) in (0..3).flat_map(|unit| IMAGE_UNIT.iter().map(move |state| (unit, state))) {
+            let value = gl.get_parameter_indexed_i32(*parameter, unit);
+            all.insert(format!("image unit {unit}: {name}"), vec![value.into()]);
+            assert_eq!(gl.get_error(), glow::NO_ERROR, "no such state of an image unit: {name}");
         }
         let active = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
         for unit in 0..4 {
@@ -181,6 +202,12 @@ fn make_unusual(gl: &glow::Context, on: bool, several_viewports: bool) {
             let sampler = gl.create_sampler().unwrap();
             gl.sampler_parameter_i32(sampler, glow::TEXTURE_MIN_FILTER, glow::LINEAR_MIPMAP_LINEAR as i32);
             gl.bind_sampler(unit, Some(sampler));
+        }
+        for unit in 0..3 {
+            let texture = gl.create_texture().unwrap();
+            gl.bind_texture(glow::TEXTURE_2D_ARRAY, Some(texture));
+            gl.tex_storage_3d(glow::TEXTURE_2D_ARRAY, 2, glow::RGBA16F, 4, 4, 3);
+            gl.bind_image_texture(unit, Some(texture), 1, on, 2, glow::READ_WRITE, glow::RGBA16UI);
         }
         gl.active_texture(glow::TEXTURE0 + 2);
         let program = gl.create_program().unwrap();
@@ -326,6 +353,31 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     unchanged(gl, "drop surface", || drop((surface, target)));
 }
 
+/// Uploads from memory of another API: by the shader, and by `glTexSubImage2D` where rows start between pixels.
+#[cfg(unix)]
+fn exercise_device_memory(gl: &glow::Context, display: &GlDisplay) {
+    let Some((mut memory, mut staging)) = device_memory::external(display, 1 << 14) else { return };
+    let mut programs = 0;
+    for format in common::FORMATS {
+        let (bpp, channel) = (format.bytes_per_pixel(), format.channel_kind().bytes());
+        let desc = SurfaceDesc::image(21, 9, format);
+        let mut surface = display.create_surface(&desc).unwrap();
+        for (nonce, offset) in (20..).zip([2 * bpp, channel]) {
+            let view = common::image_view(21, 9, format, offset, 24 * bpp);
+            unchanged(gl, "wait", || staging.wait().unwrap());
+            memory.write(&common::pattern(&view, nonce));
+            let full = Part::full(&desc);
+            let before = display.object_counts().programs;
+            unchanged(gl, "device copy", || surface.upload_staged(&full, staging.as_mut(), &view).unwrap());
+            programs += display.object_counts().programs - before;
+            common::assert_same("copied", &common::expected(&view, nonce), &surface.read_back(&full).unwrap());
+            unchanged(gl, "fence", || staging.fence().unwrap());
+        }
+    }
+    assert_eq!(programs, 1, "the shader copied");
+    unchanged(gl, "drop device memory", || drop(staging));
+}
+
 fn engine() -> Option<Engine> {
     let engine = Engine::new();
     if engine.is_none() {
@@ -346,6 +398,15 @@ fn every_operation_leaves_the_state_as_it_was() {
             let display = unchanged(&gl, "from_loader", || engine.pixelferry(limit));
             for format in common::FORMATS {
                 exercise(&gl, &display, format);
+            }
+            // The extension is in no version's core.
+            #[cfg(unix)]
+            if limit.is_none() {
+                exercise_device_memory(&gl, &display);
+                // An engine that has bound no image.
+                // SAFETY: the context is current.
+                unsafe { gl.bind_image_texture(0, None, 0, false, 0, glow::READ_ONLY, glow::R8) };
+                exercise_device_memory(&gl, &engine.pixelferry(None));
             }
             unchanged(&gl, "drop display", || drop(display));
         }

@@ -1,12 +1,11 @@
 //! The GL objects of one staging block.
 
-use crate::gl_format::gl_format;
 use crate::memory_object::MemoryObject;
 use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundTexture;
 use glow::HasContext as _;
-use interop_core::{PixelFormat, Result};
+use interop_core::Result;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -14,10 +13,10 @@ use std::rc::Rc;
 /// place, and by whoever holds its address.
 pub(crate) struct Block {
     // The textures go before the buffer they read.
-    textures: RefCell<Vec<(PixelFormat, Owned<glow::Texture>)>>,
+    textures: RefCell<Vec<(u32, Owned<glow::Texture>)>>,
     buffer: Owned<glow::Buffer>,
-    /// What the buffer lies in, where that is not its own; goes after it.
-    _memory: Option<Owned<MemoryObject>>,
+    /// Memory of a compute device that the buffer lies in; goes after it.
+    memory: Option<Owned<MemoryObject>>,
     shared: Rc<Shared>,
     len: usize,
     exposed: Cell<bool>,
@@ -31,7 +30,7 @@ impl Block {
         len: usize,
     ) -> Rc<Self> {
         let (textures, exposed) = (RefCell::default(), Cell::new(false));
-        Rc::new(Self { textures, buffer, _memory: memory, shared: Rc::clone(shared), len, exposed })
+        Rc::new(Self { textures, buffer, memory, shared: Rc::clone(shared), len, exposed })
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -46,6 +45,11 @@ impl Block {
         self.len
     }
 
+    /// True where the bytes lie in memory of a compute device.
+    pub(crate) fn is_device_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
     /// The name was given to the user, whose shaders may write it.
     pub(crate) fn expose(&self) {
         self.exposed.set(true);
@@ -55,13 +59,12 @@ impl Block {
         self.exposed.get()
     }
 
-    /// The buffer texture of that format; made once. The context must be current.
-    pub(crate) fn texture(&self, format: PixelFormat) -> Result<glow::Texture> {
+    /// The buffer texture of that sized format; made once. The context must be current.
+    pub(crate) fn texture(&self, format: u32) -> Result<glow::Texture> {
         const OP: &str = "glTexBuffer";
         if let Some((_, texture)) = self.textures.borrow().iter().find(|(f, _)| *f == format) {
             return Ok(texture.get());
         }
-        let internal = gl_format(format, "read_in_place")?.internal;
         let (shared, gl) = (&self.shared, &self.shared.gl);
         shared.drain_errors(OP);
         // SAFETY: the context is current; buffer textures are of GL 3.1, and the buffer is of this context.
@@ -69,7 +72,7 @@ impl Block {
             let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
             let texture = Owned::new(shared, name);
             let _bound = BoundTexture::bind(shared, glow::TEXTURE_BUFFER, name);
-            gl.tex_buffer(glow::TEXTURE_BUFFER, internal, Some(self.buffer.get()));
+            gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer.get()));
             texture
         };
         shared.check(OP)?;

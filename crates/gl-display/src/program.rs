@@ -1,0 +1,35 @@
+//! Programs.
+
+use crate::names::Owned;
+use crate::shared::Shared;
+use glow::HasContext as _;
+use interop_core::Result;
+use std::rc::Rc;
+
+/// Compiles and links stages, each given by its type and whole text. The context must be current and have them.
+pub(crate) fn link(shared: &Rc<Shared>, stages: &[(u32, &str)]) -> Result<Owned<glow::Program>> {
+    let gl = &shared.gl;
+    // SAFETY: the context is current; names are made, used and deleted here.
+    unsafe {
+        let name = gl.create_program().map_err(|e| shared.no_name("glCreateProgram", &e))?;
+        let program = Owned::new(shared, name);
+        for (ty, text) in stages {
+            let shader = gl.create_shader(*ty).map_err(|e| shared.no_name("glCreateShader", &e))?;
+            gl.shader_source(shader, text);
+            gl.compile_shader(shader);
+            if !gl.get_shader_compile_status(shader) {
+                let log = gl.get_shader_info_log(shader);
+                gl.delete_shader(shader);
+                return Err(shared.failure("glCompileShader", 0, "GL_FALSE", &log));
+            }
+            gl.attach_shader(name, shader);
+            // Stays until the program goes.
+            gl.delete_shader(shader);
+        }
+        gl.link_program(name);
+        if !gl.get_program_link_status(name) {
+            return Err(shared.failure("glLinkProgram", 0, "GL_FALSE", &gl.get_program_info_log(name)));
+        }
+        Ok(program)
+    }
+}
