@@ -2,7 +2,9 @@
 
 use crate::features::Features;
 use crate::raw::RawFns;
-use interop_core::{DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, RowOrder, Support};
+use interop_core::{
+    DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support, SyncKind,
+};
 
 /// glow passes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
@@ -29,15 +31,16 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
         imports: vec![
             host_import,
             linear(HandleType::OpaqueFd, descriptors.clone()),
-            image(HandleType::OpaqueFd, descriptors),
+            image(HandleType::OpaqueFd, descriptors.clone()),
         ],
         // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
         exports: vec![
             host_export,
+            image(HandleType::OpaqueFd, descriptors.clone().and(vulkan)),
             linear(HandleType::GlObject, Support::Yes),
             image(HandleType::GlObject, Support::Yes),
         ],
-        semaphores: Vec::new(),
+        semaphores: semaphores(features, raw),
         orphaned_staging: Support::Yes,
         persistent_staging: persistent,
         in_place_images: Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"),
@@ -48,4 +51,30 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
         row_pitch_alignment: 1,
         native_row_order: RowOrder::BottomUp,
     }
+}
+
+/// Images and semaphores for others are made by Vulkan.
+fn vulkan() -> Support {
+    #[cfg(unix)]
+    return crate::vulkan::support();
+    #[cfg(not(unix))]
+    Support::No("descriptors are of POSIX systems only".into())
+}
+
+fn semaphores(features: &Features, raw: &RawFns) -> Vec<SemaphoreCap> {
+    let listed = |listed, name: &str| Support::when(listed, format!("the driver does not list {name}"));
+    let loaded = |loaded, name: &str| {
+        Support::when(loaded, format!("the functions of {name} were not loaded; make the display by a loader"))
+    };
+    let (fd, timeline) = ("GL_EXT_semaphore_fd", "GL_NV_timeline_semaphore");
+    let functions = raw.semaphores.as_ref();
+    let gl_binary = listed(features.semaphore_fd, fd).and(|| loaded(functions.is_some(), fd));
+    let gl_timeline = gl_binary
+        .clone()
+        .and(|| listed(features.timeline_semaphore, timeline))
+        .and(|| loaded(functions.is_some_and(|f| f.has_timeline()), timeline));
+    vec![
+        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: gl_binary.and(vulkan) },
+        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: gl_timeline.and(vulkan) },
+    ]
 }

@@ -5,14 +5,20 @@ use crate::draw_state::Viewport;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
 use crate::quad::{ImageSource, Look};
+#[cfg(unix)]
+use crate::semaphore::GlSemaphore;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::tools::Tools;
 use glow::HasContext as _;
+#[cfg(unix)]
+use interop_core::display::DisplaySemaphore;
 use interop_core::display::{Display, Staging, StagingKind, Surface};
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Extent, PixelFormat, Result, SurfaceDesc};
+#[cfg(unix)]
+use interop_core::{SharedHandle, SyncKind};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -296,6 +302,12 @@ impl Display for GlDisplay {
         shared.enter(OP)?;
         SurfaceDesc::buffer(bytes as u64).check(&shared.device.name, &shared.caps, OP)?;
         Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
+    }
+
+    #[cfg(unix)]
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        let (semaphore, handle) = GlSemaphore::new(self.shared(), kind)?;
+        Ok((Box::new(semaphore), handle))
     }
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {

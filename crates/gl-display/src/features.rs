@@ -29,6 +29,10 @@ pub(crate) struct Features {
     pub memory_object: bool,
     /// `EXT_memory_object_fd`.
     pub memory_object_fd: bool,
+    /// `EXT_semaphore_fd`.
+    pub semaphore_fd: bool,
+    /// `NV_timeline_semaphore`.
+    pub timeline_semaphore: bool,
     pub max_texture_side: u32,
     pub max_buffer_texels: u64,
     pub map_alignment: usize,
@@ -64,6 +68,8 @@ impl Features {
             pinned_memory: has(never, "GL_AMD_pinned_memory"),
             memory_object: has(never, "GL_EXT_memory_object"),
             memory_object_fd: has(never, "GL_EXT_memory_object") && has(never, "GL_EXT_memory_object_fd"),
+            semaphore_fd: has(never, "GL_EXT_semaphore") && has(never, "GL_EXT_semaphore_fd"),
+            timeline_semaphore: has(never, "GL_NV_timeline_semaphore"),
             max_texture_side: get(glow::MAX_TEXTURE_SIZE).min(viewport[0]).min(viewport[1]),
             max_buffer_texels: u64::from(get(glow::MAX_TEXTURE_BUFFER_SIZE)),
             map_alignment: if version >= (4, 2) { get(glow::MIN_MAP_BUFFER_ALIGNMENT).max(1) as usize } else { 1 },

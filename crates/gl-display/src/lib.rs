@@ -44,16 +44,23 @@ mod framebuffer;
 mod gl_format;
 mod identity;
 mod in_place;
+#[cfg(unix)]
+mod lent;
 mod memory_object;
 mod names;
 mod quad;
 mod raw;
+#[cfg(unix)]
+mod semaphore;
+mod semaphore_object;
 mod shared;
 mod staging;
 mod state;
 mod target;
 mod texture;
 mod tools;
+#[cfg(unix)]
+mod vulkan;
 
 pub use context::{
     EngineOptions, Flow, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions, headless_devices,

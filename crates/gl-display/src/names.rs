@@ -4,6 +4,7 @@
 //! a graveyard, which is emptied by the next call in the right context (or with the context itself).
 
 use crate::memory_object::MemoryObject;
+use crate::semaphore_object::SemaphoreObject;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::HostBlock;
@@ -22,6 +23,7 @@ pub(crate) enum Name {
     Sampler(glow::Sampler),
     Sync(glow::Fence),
     MemoryObject(MemoryObject),
+    Semaphore(SemaphoreObject),
 }
 
 /// GL objects that this display made and that still exist. For leak tests and reports.
@@ -43,6 +45,8 @@ pub struct ObjectCounts {
     pub syncs: usize,
     /// Memory of compute devices that is open here (`GL_EXT_memory_object`).
     pub memory_objects: usize,
+    /// Semaphores (`GL_EXT_semaphore`).
+    pub semaphores: usize,
     /// Of all of these, how many wait for their context to become current to be deleted.
     pub awaiting_context: usize,
 }
@@ -78,6 +82,7 @@ gl_names!(
     glow::NativeSampler => Sampler,
     glow::NativeFence => Sync,
     MemoryObject => MemoryObject,
+    SemaphoreObject => Semaphore,
 );
 
 /// Owns one GL object.
@@ -144,6 +149,11 @@ impl Corpse {
                         functions.delete(n);
                     }
                 }
+                Name::Semaphore(n) => {
+                    if let Some(functions) = &shared.raw.semaphores {
+                        functions.delete(n);
+                    }
+                }
             }
         }
         shared.counts.change(name, -1);
@@ -152,7 +162,7 @@ impl Corpse {
 
 /// Counters behind [`ObjectCounts`].
 #[derive(Default)]
-pub(crate) struct Counts([Cell<usize>; 8]);
+pub(crate) struct Counts([Cell<usize>; 9]);
 
 impl Counts {
     fn change(&self, name: Name, by: isize) {
@@ -165,6 +175,7 @@ impl Counts {
             Name::Sampler(_) => 5,
             Name::Sync(_) => 6,
             Name::MemoryObject(_) => 7,
+            Name::Semaphore(_) => 8,
         };
         let cell = &self.0[slot];
         cell.set(cell.get().saturating_add_signed(by));
@@ -181,6 +192,7 @@ impl Counts {
             samplers: count(5),
             syncs: count(6),
             memory_objects: count(7),
+            semaphores: count(8),
             awaiting_context,
         }
     }

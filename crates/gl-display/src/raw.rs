@@ -1,6 +1,7 @@
 //! Entry points that glow does not wrap, loaded by name. All are optional.
 
 use crate::memory_object::MemoryObjectFns;
+use crate::semaphore_object::SemaphoreFns;
 use std::ffi::{CStr, c_void};
 
 type UnmapBuffer = unsafe extern "system" fn(target: u32) -> u8;
@@ -18,6 +19,8 @@ pub(crate) struct RawFns {
     get_unsigned_byte_i: Option<GetUnsignedBytei>,
     /// Memory of other APIs.
     pub memory_objects: Option<MemoryObjectFns>,
+    /// Semaphores of other APIs.
+    pub semaphores: Option<SemaphoreFns>,
 }
 
 impl RawFns {
@@ -35,6 +38,7 @@ impl RawFns {
                 unmap_buffer: std::mem::transmute::<*const c_void, Option<UnmapBuffer>>(unmap),
                 get_unsigned_byte_i: std::mem::transmute::<*const c_void, Option<GetUnsignedBytei>>(bytes),
                 memory_objects: MemoryObjectFns::load(load),
+                semaphores: SemaphoreFns::load(load),
             }
         }
     }

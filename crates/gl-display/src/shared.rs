@@ -7,6 +7,8 @@ use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
+#[cfg(unix)]
+use std::cell::OnceCell;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -31,6 +33,9 @@ pub(crate) struct Shared {
     // The context goes before the graveyard: host memory in there may be freed only when GL has let go of it.
     ownership: Ownership,
     graveyard: RefCell<Vec<Corpse>>,
+    /// What makes memory and semaphores for others.
+    #[cfg(unix)]
+    pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
 }
 
 /// How a context's functions are found.
@@ -103,7 +108,19 @@ impl Shared {
         };
         let caps = caps(&features, &raw);
         let (counts, has_graves, graveyard) = (Counts::default(), Cell::new(false), RefCell::default());
-        Ok(Rc::new(Self { gl, raw, features, device, caps, counts, has_graves, ownership, graveyard }))
+        Ok(Rc::new(Self {
+            gl,
+            raw,
+            features,
+            device,
+            caps,
+            counts,
+            has_graves,
+            ownership,
+            graveyard,
+            #[cfg(unix)]
+            vulkan: OnceCell::new(),
+        }))
     }
 
     /// True where an engine's state must be left as it was.

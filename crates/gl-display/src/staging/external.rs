@@ -3,16 +3,15 @@
 use super::{Block, ImageBlock};
 use crate::buffer::create_name;
 use crate::gl_format::gl_format;
+use crate::lent::Lent;
 use crate::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
+use crate::vulkan::VulkanImage;
 use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
-use std::fs::File;
-use std::mem::ManuallyDrop;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 const OP: &str = "create_staging";
@@ -42,7 +41,7 @@ fn open(
     // SAFETY: as above; the memory object is new and the descriptor open.
     unsafe {
         functions.set_dedicated(memory.get());
-        functions.import_fd(memory.get(), whole, descriptor.number);
+        functions.import_fd(memory.get(), whole, descriptor.number());
     }
     if let Err(error) = shared.check_with(IMPORT, hint) {
         descriptor.close_if_left();
@@ -71,8 +70,24 @@ pub(super) fn buffer(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize)
     Ok(Block::new(shared, buffer, Some(memory), bytes))
 }
 
-/// The texture in the allocation of `whole` bytes behind `fd`.
-pub(super) fn texture(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+/// A texture in memory that we make, and that others can open.
+pub(super) fn exported(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+    if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Image) {
+        return Err(shared.unsupported(OP, reason));
+    }
+    SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
+    let made = VulkanImage::new(shared.vulkan(OP)?, image)?;
+    texture(shared, made.fd()?, made.bytes(), image, Some(made))
+}
+
+/// The texture in the allocation of `whole` bytes behind `fd`, which is that of `made` where we made it.
+pub(super) fn texture(
+    shared: &Rc<Shared>,
+    fd: OwnedFd,
+    whole: u64,
+    image: &ImageDesc,
+    made: Option<VulkanImage>,
+) -> Result<Rc<ImageBlock>> {
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
     if len as u64 > whole {
@@ -86,35 +101,7 @@ pub(super) fn texture(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, image: &Imag
         unsafe { functions.texture_storage(format.internal, width, height, memory.get()) };
     })?;
     shared.check_with("glTexStorageMem2DEXT", hint)?;
-    ImageBlock::new(shared, texture, memory, *image)
-}
-
-/// A descriptor given to the driver, which closes it where it takes it, and in some of the cases where it does not.
-struct Lent {
-    number: RawFd,
-    file: Option<(u64, u64)>,
-}
-
-impl Lent {
-    fn new(fd: OwnedFd) -> Self {
-        let number = fd.into_raw_fd();
-        Self { number, file: file_behind(number) }
-    }
-
-    /// After a refusal: closes the descriptor unless the driver has.
-    fn close_if_left(self) {
-        if self.file.is_some() && file_behind(self.number) == self.file {
-            // SAFETY: open, and still the file that was given to us, so nobody else's.
-            drop(unsafe { OwnedFd::from_raw_fd(self.number) });
-        }
-    }
-}
-
-/// Device and inode of an open descriptor.
-fn file_behind(number: RawFd) -> Option<(u64, u64)> {
-    // SAFETY: only asked about (`fstat`), which a closed descriptor answers with an error, and never closed from here.
-    let file = ManuallyDrop::new(unsafe { File::from_raw_fd(number) });
-    file.metadata().ok().map(|m| (m.dev(), m.ino()))
+    ImageBlock::new(shared, texture, memory, *image, made)
 }
 
 fn hint(code: u32) -> &'static str {

@@ -12,6 +12,9 @@ pub(crate) struct ImageBlock {
     texture: Owned<glow::Texture>,
     /// What the texture lies in; goes after it.
     _memory: Owned<MemoryObject>,
+    /// Whose memory it is, where we made it for others to open; goes last.
+    #[cfg(unix)]
+    exported: Option<crate::vulkan::VulkanImage>,
     shared: Rc<Shared>,
     image: ImageDesc,
     /// Bytes of tight rows.
@@ -24,9 +27,18 @@ impl ImageBlock {
         texture: Owned<glow::Texture>,
         memory: Owned<MemoryObject>,
         image: ImageDesc,
+        #[cfg(unix)] exported: Option<crate::vulkan::VulkanImage>,
     ) -> Result<Rc<Self>> {
         let len = SurfaceDesc::Image(image).byte_len("create_staging")?;
-        Ok(Rc::new(Self { texture, _memory: memory, shared: Rc::clone(shared), image, len }))
+        Ok(Rc::new(Self {
+            texture,
+            _memory: memory,
+            #[cfg(unix)]
+            exported,
+            shared: Rc::clone(shared),
+            image,
+            len,
+        }))
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -39,6 +51,12 @@ impl ImageBlock {
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The image that others can open.
+    #[cfg(unix)]
+    pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanImage> {
+        self.exported.as_ref()
     }
 
     pub(crate) fn source(&self) -> ImageSource {

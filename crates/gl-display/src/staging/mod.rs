@@ -12,10 +12,14 @@ pub(crate) use block::Block;
 pub(crate) use image_block::ImageBlock;
 
 use crate::fence::Fence;
+#[cfg(unix)]
+use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::display::{Staging, StagingKind};
 use interop_core::{Error, HostBlock, Result};
+#[cfg(unix)]
+use interop_core::{HandleType, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -77,8 +81,10 @@ impl GlStaging {
             }
             #[cfg(unix)]
             StagingKind::ExternalImage(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
-                (Body::Image(external::texture(shared, fd, whole, &image)?), Access::Never)
+                (Body::Image(external::texture(shared, fd, whole, &image, None)?), Access::Never)
             }
+            #[cfg(unix)]
+            StagingKind::ExportedImage(image) => (Body::Image(external::exported(shared, &image)?), Access::Never),
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
         Ok(Self { body, access, fence: None, unfenced: false })
@@ -117,6 +123,15 @@ impl GlStaging {
         match &self.body {
             Body::Linear(_) => None,
             Body::Image(block) => Some(block),
+        }
+    }
+
+    /// What the block is to a semaphore.
+    #[cfg(unix)]
+    pub(crate) fn crossing(&self) -> Crossing {
+        match &self.body {
+            Body::Linear(block) => Crossing::Buffer(block.buffer()),
+            Body::Image(block) => Crossing::Texture(block.source().texture),
         }
     }
 
@@ -186,6 +201,19 @@ impl Staging for GlStaging {
         self.fence = Some(fence);
         self.unfenced = false;
         Ok(())
+    }
+
+    #[cfg(unix)]
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        const OP: &str = "export";
+        let shared = self.body.shared();
+        shared.enter(OP)?;
+        match (handle, self.image().and_then(|block| block.exported())) {
+            (HandleType::OpaqueFd, Some(made)) => {
+                Ok(SharedHandle::OpaqueFd { fd: made.fd()?, bytes: made.bytes(), dedicated: true })
+            }
+            _ => Err(shared.unsupported(OP, format!("this block cannot be named by a {handle}"))),
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

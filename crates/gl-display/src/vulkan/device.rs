@@ -1,0 +1,194 @@
+//! The Vulkan device of a GPU that another API named by its UUID.
+
+use ash::{khr, vk};
+use interop_core::{DeviceIdentity, DeviceUuid, DriverError, Error, Result};
+use std::ffi::CStr;
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+/// The loader library, opened once and for as long as the process runs.
+pub(crate) fn loader() -> Result<&'static ash::Entry, &'static str> {
+    static LOADER: OnceLock<Result<ash::Entry, String>> = OnceLock::new();
+    // SAFETY: the loader is a library without surprises at loading, and is never closed.
+    let loader = LOADER.get_or_init(|| unsafe { ash::Entry::load() }.map_err(|e| e.to_string()));
+    loader.as_ref().map_err(String::as_str)
+}
+
+/// Destroyed when dropped.
+struct Instance(ash::Instance);
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: what was made of it goes before: `VulkanDevice` destroys its device first.
+        unsafe { self.0.destroy_instance(None) }
+    }
+}
+
+/// One logical device. Kept by the images and semaphores that are made of it.
+pub(crate) struct VulkanDevice {
+    pub(super) device: ash::Device,
+    pub(super) physical: vk::PhysicalDevice,
+    pub(super) memory_fd: khr::external_memory_fd::Device,
+    /// `VK_KHR_external_semaphore_fd`, where the driver has it.
+    pub(super) semaphore_fd: Option<khr::external_semaphore_fd::Device>,
+    /// Semaphores with a counter (Vulkan 1.2).
+    pub(super) timeline: bool,
+    name: String,
+    instance: Instance,
+}
+
+/// What is asked of a physical device before one is chosen.
+struct Candidate {
+    physical: vk::PhysicalDevice,
+    name: String,
+    uuid: DeviceUuid,
+    version: u32,
+}
+
+impl VulkanDevice {
+    /// Opens the device whose `deviceUUID` is that of `gl`.
+    pub(super) fn open(gl: &DeviceIdentity, operation: &'static str) -> Result<Rc<Self>> {
+        let unsupported = |reason: String| Error::Unsupported { operation, device: gl.to_string(), reason };
+        let uuid = gl.uuid.ok_or_else(|| {
+            unsupported("the GL driver gives no device UUID, so its Vulkan device cannot be told from others".into())
+        })?;
+        let instance = Instance::new(&gl.name, operation)?;
+        let candidates = instance.candidates(&gl.name)?;
+        let Some(found) = candidates.iter().find(|c| c.uuid == uuid) else {
+            let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.uuid)).collect();
+            let listed = if listed.is_empty() { "no device at all".to_owned() } else { listed.join(", ") };
+            return Err(unsupported(format!(
+                "no Vulkan device is {} ({uuid}); Vulkan lists {listed}. Install the Vulkan driver of that GPU",
+                gl.name
+            )));
+        };
+        Self::new(instance, found, operation).map(Rc::new)
+    }
+
+    fn new(instance: Instance, chosen: &Candidate, operation: &'static str) -> Result<Self> {
+        let (physical, name) = (chosen.physical, &chosen.name);
+        // SAFETY: the physical device is of this instance; the structures live through the calls, and every function is
+        // of Vulkan 1.1 or gated by the device's version.
+        unsafe {
+            let extensions = instance
+                .0
+                .enumerate_device_extension_properties(physical)
+                .map_err(failure("vkEnumerateDeviceExtensionProperties", name))?;
+            let has = |wanted: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(wanted));
+            if !has(khr::external_memory_fd::NAME) {
+                let reason = "its Vulkan driver does not list VK_KHR_external_memory_fd".to_owned();
+                return Err(Error::Unsupported { operation, device: name.clone(), reason });
+            }
+            let (mut names, semaphores) =
+                (vec![khr::external_memory_fd::NAME.as_ptr()], has(khr::external_semaphore_fd::NAME));
+            if semaphores {
+                names.push(khr::external_semaphore_fd::NAME.as_ptr());
+            }
+            let mut counters = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
+            if chosen.version >= vk::API_VERSION_1_2 {
+                let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut counters);
+                instance.0.get_physical_device_features2(physical, &mut features);
+            }
+            let timeline = counters.timeline_semaphore == vk::TRUE;
+            // A device needs a queue, though nothing is submitted to it.
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
+            let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            if timeline {
+                info = info.push_next(&mut counters);
+            }
+            let device = instance.0.create_device(physical, &info, None).map_err(failure("vkCreateDevice", name))?;
+            Ok(Self {
+                memory_fd: khr::external_memory_fd::Device::new(&instance.0, &device),
+                semaphore_fd: semaphores.then(|| khr::external_semaphore_fd::Device::new(&instance.0, &device)),
+                device,
+                physical,
+                timeline,
+                name: chosen.name.clone(),
+                instance,
+            })
+        }
+    }
+
+    pub(super) fn instance(&self) -> &ash::Instance {
+        &self.instance.0
+    }
+
+    /// A failed call as an error.
+    pub(super) fn failed(&self, operation: &'static str) -> impl FnOnce(vk::Result) -> Error {
+        failure(operation, &self.name)
+    }
+
+    /// What the device cannot do.
+    pub(super) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: format!("Vulkan {}", self.name), reason }
+    }
+}
+
+impl Drop for VulkanDevice {
+    fn drop(&mut self) {
+        // SAFETY: images and semaphores keep the device, so none is left; nothing was ever submitted.
+        unsafe { self.device.destroy_device(None) }
+    }
+}
+
+impl Instance {
+    /// Without layers or extensions.
+    fn new(device: &str, operation: &'static str) -> Result<Self> {
+        let unsupported = |reason: String| Error::Unsupported { operation, device: device.to_owned(), reason };
+        let entry = loader().map_err(|reason| unsupported(format!("no Vulkan loader: {reason}")))?;
+        // SAFETY: the structures live through the calls. Since Vulkan 1.1 a driver that is older than the version asked
+        // for makes an instance all the same.
+        unsafe {
+            let version =
+                entry.try_enumerate_instance_version().map_err(failure("vkEnumerateInstanceVersion", device))?;
+            if version.is_none_or(|v| v < vk::API_VERSION_1_1) {
+                return Err(unsupported("the Vulkan loader is older than 1.1; update it (libvulkan1)".into()));
+            }
+            let app = vk::ApplicationInfo::default().application_name(c"pixelferry").api_version(vk::API_VERSION_1_2);
+            let info = vk::InstanceCreateInfo::default().application_info(&app);
+            let instance = entry.create_instance(&info, None).map_err(failure("vkCreateInstance", device))?;
+            Ok(Self(instance))
+        }
+    }
+
+    /// Every device of Vulkan 1.1 or later.
+    fn candidates(&self, device: &str) -> Result<Vec<Candidate>> {
+        let describe = |physical| {
+            let mut id = vk::PhysicalDeviceIDProperties::default();
+            // SAFETY: the device is of this instance, and has the second call by its version.
+            let properties = unsafe {
+                let properties = self.0.get_physical_device_properties(physical);
+                if properties.api_version < vk::API_VERSION_1_1 {
+                    return None;
+                }
+                let mut more = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
+                self.0.get_physical_device_properties2(physical, &mut more);
+                properties
+            };
+            let name = properties.device_name_as_c_str().map_or("unnamed".into(), CStr::to_string_lossy).into_owned();
+            Some(Candidate { physical, name, uuid: DeviceUuid(id.device_uuid), version: properties.api_version })
+        };
+        // SAFETY: the instance is alive.
+        let listed = unsafe { self.0.enumerate_physical_devices() };
+        let listed = listed.map_err(failure("vkEnumeratePhysicalDevices", device))?;
+        Ok(listed.into_iter().filter_map(describe).collect())
+    }
+}
+
+fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result) -> Error {
+    let device = format!("Vulkan {device}");
+    move |code| {
+        let hint = match code {
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+                "Use a smaller surface or fewer slots, or close other programs that use the GPU."
+            }
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED => {
+                "Install or update the GPU's Vulkan driver, or use another path."
+            }
+            vk::Result::ERROR_DEVICE_LOST => "The driver was reset; make a new display and new links.",
+            _ => "",
+        };
+        let (code, code_name) = (i64::from(code.as_raw()), format!("VK_{code:?}"));
+        DriverError { operation, device, code, code_name, hint: hint.to_owned() }.into()
+    }
+}

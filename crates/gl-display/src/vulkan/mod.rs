@@ -1,0 +1,37 @@
+//! Vulkan as the maker of what GL and compute devices share by descriptors: images and semaphores.
+//!
+//! GL can open such memory and semaphores but makes none, and memory that CUDA allocates shows wrong pixels as a texture
+//! on some drivers. Nothing is drawn or computed by Vulkan. Needs no GL context; stays on the display's thread.
+
+mod device;
+mod image;
+mod semaphore;
+
+pub(crate) use device::{VulkanDevice, loader};
+pub(crate) use image::VulkanImage;
+pub(crate) use semaphore::VulkanSemaphore;
+
+use crate::shared::Shared;
+use interop_core::{Result, Support};
+use std::rc::Rc;
+
+/// Whether the Vulkan loader is there. Makes no instance.
+pub(crate) fn support() -> Support {
+    match loader() {
+        Ok(_) => Support::Yes,
+        Err(reason) => {
+            Support::No(format!("no Vulkan loader ({reason}); install it (libvulkan1) and the GPU's Vulkan driver"))
+        }
+    }
+}
+
+impl Shared {
+    /// The Vulkan device that is this context's GPU, opened at the first use.
+    pub(crate) fn vulkan(&self, operation: &'static str) -> Result<&Rc<VulkanDevice>> {
+        if let Some(device) = self.vulkan.get() {
+            return Ok(device);
+        }
+        let device = VulkanDevice::open(&self.device, operation)?;
+        Ok(self.vulkan.get_or_init(|| device))
+    }
+}
