@@ -8,7 +8,7 @@ mod engine;
 #[path = "common/vulkan.rs"]
 mod vulkan;
 
-use common::{FORMATS, assert_same, expected, headless, image_view, pattern, read_all, tight};
+use common::{FORMATS, alone, assert_same, expected, headless, image_view, open_descriptors, pattern, read_all, tight};
 use engine::Engine;
 use gl_display::{EngineOptions, GlDisplay};
 use interop_core::display::{Display, Part, Staging, StagingKind};
@@ -16,18 +16,7 @@ use interop_core::{BufferView, Error, HandleType, PixelFormat, SharedHandle, Sup
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::sync::{Mutex, MutexGuard};
 use vulkan::Exported;
-
-/// One test at a time: open descriptors are counted.
-fn alone() -> MutexGuard<'static, ()> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-fn open_descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
 
 /// A display that opens descriptors.
 fn display() -> Option<Rc<GlDisplay>> {

@@ -62,21 +62,6 @@ fn weston(runtime_dir: &Path) -> Option<Server> {
     None
 }
 
-/// Runs one of the tests marked `ignore` in a process without any display server but those of `environment`.
-fn child(test: &str, environment: &[(&str, &str)]) -> String {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
-    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
-        command.env_remove(name);
-    }
-    command.envs(environment.iter().copied());
-    let output = command.output().unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{test} with {environment:?}: {}\n{text}", output.status);
-    assert!(text.contains("1 passed"), "{text}");
-    text
-}
-
 struct App {
     surface: Option<Box<dyn Surface>>,
     display: Option<std::rc::Rc<GlDisplay>>,
@@ -184,13 +169,13 @@ fn child_no_egl() {
 #[test]
 fn x11_by_glx() {
     let Some((_server, display)) = xvfb() else { return };
-    println!("{}", child("child_window", &[("DISPLAY", &display)]));
+    println!("{}", common::child("child_window", &[("DISPLAY", &display)]));
 }
 
 #[test]
 fn x11_by_egl() {
     let Some((_server, display)) = xvfb() else { return };
-    println!("{}", child("child_window", &[("DISPLAY", &display), ("PREFER_EGL", "1")]));
+    println!("{}", common::child("child_window", &[("DISPLAY", &display), ("PREFER_EGL", "1")]));
 }
 
 #[test]
@@ -204,7 +189,7 @@ fn wayland() {
     if let Some(_server) = weston(&dir) {
         let runtime = dir.to_str().unwrap();
         let environment = [("XDG_RUNTIME_DIR", runtime), ("WAYLAND_DISPLAY", "pixelferry-test")];
-        println!("{}", child("child_window", &environment));
+        println!("{}", common::child("child_window", &environment));
     }
     std::fs::remove_dir_all(&dir).unwrap();
 }
@@ -212,18 +197,18 @@ fn wayland() {
 #[test]
 fn an_error_of_the_app_comes_out() {
     let Some((_server, display)) = xvfb() else { return };
-    child("child_failing_app", &[("DISPLAY", &display)]);
+    common::child("child_failing_app", &[("DISPLAY", &display)]);
 }
 
 #[test]
 fn no_display_server() {
-    println!("{}", child("child_no_display_server", &[]));
-    println!("{}", child("child_no_display_server", &[("DISPLAY", ":4999")]));
+    println!("{}", common::child("child_no_display_server", &[]));
+    println!("{}", common::child("child_no_display_server", &[("DISPLAY", ":4999")]));
 }
 
 #[test]
 fn no_egl_vendor() {
-    println!("{}", child("child_no_egl", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]));
+    println!("{}", common::child("child_no_egl", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]));
 }
 
 #[test]
@@ -234,6 +219,6 @@ fn no_egl_library() {
     for name in ["libEGL.so.1", "libEGL.so"] {
         std::fs::write(dir.join(name), "not a library").unwrap();
     }
-    println!("{}", child("child_no_egl", &[("LD_LIBRARY_PATH", dir.to_str().unwrap())]));
+    println!("{}", common::child("child_no_egl", &[("LD_LIBRARY_PATH", dir.to_str().unwrap())]));
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -6,7 +6,9 @@ use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::display::{Part, Surface};
 use interop_core::pattern::Pattern;
 use interop_core::{BufferView, Error, Extent, ImageView, PixelFormat, SurfaceDesc, View};
+use std::process::Command;
 use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard};
 
 pub const FORMATS: [PixelFormat; 6] = [
     PixelFormat::R8,
@@ -89,4 +91,30 @@ pub fn assert_same(what: &str, expected: &[u8], found: &[u8]) {
 pub fn read_all(surface: &mut dyn Surface) -> Vec<u8> {
     let part = Part::full(surface.desc());
     surface.read_back(&part).unwrap()
+}
+
+/// One test at a time, for those that count open descriptors.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// File descriptors of this process.
+pub fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Runs one of the tests marked `ignore` in a process without any display server but those of `environment`.
+pub fn child(test: &str, environment: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(name);
+    }
+    command.envs(environment.iter().copied());
+    let output = command.output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{test} with {environment:?}: {}\n{text}", output.status);
+    assert!(text.contains("1 passed"), "{text}");
+    text
 }
