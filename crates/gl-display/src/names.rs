@@ -145,6 +145,10 @@ impl Corpse {
                 Name::Sampler(n) => gl.delete_sampler(n),
                 Name::Sync(n) => gl.delete_sync(n),
                 Name::MemoryObject(n) => {
+                    if shared.device.software {
+                        // llvmpipe unmaps the memory at once, also under draws that are still on their way.
+                        gl.finish();
+                    }
                     if let Some(functions) = &shared.raw.memory_objects {
                         functions.delete(n);
                     }

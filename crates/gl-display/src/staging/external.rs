@@ -90,8 +90,12 @@ pub(super) fn texture(
 ) -> Result<Rc<ImageBlock>> {
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
-    if len as u64 > whole {
-        return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
+    let needed = if shared.device.software { padded(image) } else { len as u64 };
+    if needed > whole {
+        return Err(Error::invalid(
+            OP,
+            format!("an image of {needed} bytes does not fit into memory that has {whole}"),
+        ));
     }
     let (memory, functions) = open(shared, fd, whole, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
@@ -102,6 +106,13 @@ pub(super) fn texture(
     })?;
     shared.check_with("glTexStorageMem2DEXT", hint)?;
     ImageBlock::new(shared, texture, memory, *image, made)
+}
+
+/// Bytes of a texture as llvmpipe lays it out, which takes memory that is too small and then reads behind it: rows begin
+/// at cache lines, and their number is that of whole blocks.
+fn padded(image: &ImageDesc) -> u64 {
+    let row = u64::from(image.extent.width) * image.format.bytes_per_pixel() as u64;
+    row.next_multiple_of(64) * u64::from(image.extent.height).next_multiple_of(4)
 }
 
 fn hint(code: u32) -> &'static str {
