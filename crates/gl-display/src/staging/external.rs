@@ -10,12 +10,14 @@ use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
 use crate::vulkan::VulkanImage;
+use glow::HasContext as _;
 use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 const OP: &str = "create_staging";
 const IMPORT: &str = "glImportMemoryFdEXT";
+const STORAGE: &str = "glTexStorageMem2DEXT";
 
 /// A memory object over the whole allocation behind `fd`, for one buffer or texture alone.
 ///
@@ -90,29 +92,26 @@ pub(super) fn texture(
 ) -> Result<Rc<ImageBlock>> {
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
-    let needed = if shared.device.software { padded(image) } else { len as u64 };
-    if needed > whole {
-        return Err(Error::invalid(
-            OP,
-            format!("an image of {needed} bytes does not fit into memory that has {whole}"),
-        ));
+    if len as u64 > whole {
+        return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
     let (memory, functions) = open(shared, fd, whole, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
+    let mut found = 0;
     let texture = bare_texture(shared, |_| {
         // SAFETY: the context is current and lists the extension; the bound texture has no storage yet.
-        unsafe { functions.texture_storage(format.internal, width, height, memory.get()) };
+        unsafe {
+            functions.texture_storage(format.internal, width, height, memory.get());
+            found = shared.gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, glow::TEXTURE_WIDTH);
+        }
     })?;
-    shared.check_with("glTexStorageMem2DEXT", hint)?;
+    shared.check_with(STORAGE, hint)?;
+    if found != width {
+        // Mesa reports neither a descriptor that it could not open nor memory that is too small for its layout.
+        return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));
+    }
     ImageBlock::new(shared, texture, memory, *image, made)
-}
-
-/// Bytes of a texture as llvmpipe lays it out, which takes memory that is too small and then reads behind it: rows begin
-/// at cache lines, and their number is that of whole blocks.
-fn padded(image: &ImageDesc) -> u64 {
-    let row = u64::from(image.extent.width) * image.format.bytes_per_pixel() as u64;
-    row.next_multiple_of(64) * u64::from(image.extent.height).next_multiple_of(4)
 }
 
 fn hint(code: u32) -> &'static str {
