@@ -10,6 +10,12 @@
 //! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the context
 //! is current. Objects dropped while it is not are deleted by the next call that finds it current.
 //!
+//! # Sharing by descriptors
+//! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`. Textures and semaphores for
+//! compute devices to open are made by Vulkan, as OpenGL makes none: the Vulkan loader is looked for when the program
+//! runs, and the device with the context's UUID is opened at the first use. Without either, [`interop_core::DisplayCaps`]
+//! or the call's error says what is missing, and everything else works.
+//!
 //! # State in an engine's context
 //! Every call leaves the context as it found it. What is saved and put back, each only where a call touches it:
 //!

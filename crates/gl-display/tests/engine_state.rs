@@ -320,11 +320,18 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
             display.draw(in_place.as_ref(), Viewport::full(40, 30), DrawOptions::default()).unwrap();
         });
 
+        for _ in 0..2 {
+            unchanged(gl, "draw_unseen in place", || display.draw_unseen(in_place.as_ref()).unwrap());
+        }
+
         let buffer_desc = SurfaceDesc::buffer(100);
         let mut buffer = unchanged(gl, "create buffer", || display.create_surface(&buffer_desc).unwrap());
         let view = View::Buffer(BufferView { offset: 3, len: 100 });
         unchanged(gl, "upload buffer", || buffer.upload(&Part::Buffer(0..100), &[1; 103], &view).unwrap());
         unchanged(gl, "copy buffer", || buffer.upload_staged(&Part::Buffer(0..100), staging.as_mut(), &view).unwrap());
+        for _ in 0..2 {
+            unchanged(gl, "read buffer unseen", || display.draw_unseen(buffer.as_ref()).unwrap());
+        }
         unchanged(gl, "read buffer", || buffer.read_back(&Part::Buffer(1..50)).unwrap());
         unchanged(gl, "drop", || drop((in_place, buffer, staging)));
     }
@@ -334,11 +341,15 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         let handle = interop_core::SharedHandle::OpaqueFd { fd, bytes: 4096, dedicated: false };
         assert!(display.create_staging(StagingKind::External(handle), 64).is_err());
     });
+    exercise_exported(gl, display, format);
     let part = Part::Image(Region::new(3, 2, 5, 4));
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {
         let options = DrawOptions { filter, fit: Fit::Contain, grey: true };
         unchanged(gl, "draw", || display.draw(surface.as_ref(), Viewport::full(64, 64), options).unwrap());
+    }
+    for _ in 0..2 {
+        unchanged(gl, "draw_unseen", || display.draw_unseen(surface.as_ref()).unwrap());
     }
     unchanged(gl, "clear", || display.clear([0.5; 4]).unwrap());
     let target = unchanged(gl, "offscreen", || display.create_offscreen_target(8, 8).unwrap());
@@ -376,6 +387,27 @@ fn exercise_device_memory(gl: &glow::Context, display: &GlDisplay) {
     }
     assert_eq!(programs, 1, "the shader copied");
     unchanged(gl, "drop device memory", || drop(staging));
+}
+
+/// A texture made for others, where the context can.
+fn exercise_exported(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
+    let (opaque, shape) = (interop_core::HandleType::OpaqueFd, interop_core::MemoryShape::Image);
+    let desc = SurfaceDesc::image(21, 9, format);
+    let SurfaceDesc::Image(image) = desc else { return };
+    let make = || display.create_staging(StagingKind::ExportedImage(image), 1);
+    if !display.caps().can_export(opaque, shape).is_yes() {
+        unchanged(gl, "no texture to export", || assert!(make().is_err()));
+        return;
+    }
+    let staging = match unchanged(gl, "exported texture", make) {
+        Ok(staging) => staging,
+        Err(e) => return common::skip("vulkan", &e.to_string()),
+    };
+    unchanged(gl, "export", || drop(staging.export(opaque).unwrap()));
+    let mut surface = display.create_in_place_surface(&desc).unwrap();
+    unchanged(gl, "show exported", || surface.read_in_place(staging.as_ref(), &common::tight(&desc)).unwrap());
+    unchanged(gl, "draw exported unseen", || display.draw_unseen(surface.as_ref()).unwrap());
+    unchanged(gl, "drop exported", || drop((surface, staging)));
 }
 
 fn engine() -> Option<Engine> {

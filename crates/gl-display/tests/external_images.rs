@@ -292,6 +292,7 @@ fn child_exported() {
 
 #[test]
 fn no_vulkan_loader() {
+    let _alone = alone();
     if exporter().is_none() {
         return;
     }
@@ -307,6 +308,7 @@ fn no_vulkan_loader() {
 
 #[test]
 fn no_vulkan_driver() {
+    let _alone = alone();
     if exporter().is_none() {
         return;
     }
