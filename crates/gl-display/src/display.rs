@@ -178,8 +178,8 @@ impl GlDisplay {
         let look = Look { linear: options.filter == Filter::Linear, grey: options.grey && single };
         let quad = self.tools.quad()?;
         shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
-            quad.draw(shared, &source, image.extent.full(), viewport, look, false);
-        })
+            quad.draw(shared, &source, image.extent.full(), viewport, look, false)
+        })?
     }
 
     /// The texture of an image surface.

@@ -24,6 +24,13 @@ out vec4 color;
 
 vec4 clamped(ivec2 p) { return texel(region.xy + clamp(p, ivec2(0), region.zw - 1)); }
 
+#ifdef ONE_TO_ONE
+// A texel for each pixel: nothing to weigh or clamp.
+void main() {
+  color = texel(region.xy + ivec2(gl_FragCoord.xy) - ivec2(window.xy));
+  if (grey != 0) color = vec4(color.rrr, 1.0);
+}
+#else
 void main() {
   vec2 p = (gl_FragCoord.xy - window.xy) / window.zw * vec2(region.zw);
   if (smooth_ != 0) {
@@ -37,3 +44,4 @@ void main() {
   }
   if (grey != 0) color = vec4(color.rrr, 1.0);
 }
+#endif

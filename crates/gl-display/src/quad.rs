@@ -6,6 +6,7 @@ use crate::program::link;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::{Region, Result};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// Where the pixels are.
@@ -38,11 +39,15 @@ struct Program {
 
 /// Programs, an empty vertex array, and a sampler that makes any texture of one level complete.
 pub(crate) struct Quad {
-    texture: Program,
-    linear_memory: Program,
+    /// By [`DEFINES`]; made at the first use.
+    programs: [OnceCell<Program>; DEFINES.len()],
     vertex_array: Owned<glow::VertexArray>,
     sampler: Owned<glow::Sampler>,
 }
+
+/// For a texture or linear memory, drawn at any size or a texel for each pixel.
+const DEFINES: [&str; 4] =
+    ["", "#define LINEAR_MEMORY\n", "#define ONE_TO_ONE\n", "#define LINEAR_MEMORY\n#define ONE_TO_ONE\n"];
 
 const VERSION: &str = "#version 330 core\n";
 const VERTEX: &str = include_str!("triangle.vert");
@@ -65,8 +70,6 @@ impl Quad {
     pub(crate) fn new(shared: &Rc<Shared>) -> Result<Self> {
         let gl = &shared.gl;
         shared.drain_errors("Quad::new");
-        let texture = Program::build(shared, "")?;
-        let linear_memory = Program::build(shared, "#define LINEAR_MEMORY\n")?;
         // SAFETY: the context is current; samplers are of GL 3.3.
         let (vertex_array, sampler) = unsafe {
             let vertex_array = gl.create_vertex_array().map_err(|e| shared.no_name("glGenVertexArrays", &e))?;
@@ -79,21 +82,34 @@ impl Quad {
             (vertex_array, sampler)
         };
         shared.check("Quad::new")?;
-        Ok(Self { texture, linear_memory, vertex_array, sampler })
+        Ok(Self { programs: Default::default(), vertex_array, sampler })
+    }
+
+    fn program(&self, shared: &Rc<Shared>, linear_memory: bool, one_to_one: bool) -> Result<&Program> {
+        let index = usize::from(linear_memory) + 2 * usize::from(one_to_one);
+        let slot = &self.programs[index];
+        match slot.get() {
+            Some(program) => Ok(program),
+            None => {
+                let program = Program::build(shared, DEFINES[index])?;
+                Ok(slot.get_or_init(|| program))
+            }
+        }
     }
 
     /// Draws `region` of the image over the whole of `viewport` in the bound draw framebuffer. `keep` puts the state
     /// back in any context.
     pub(crate) fn draw(
         &self,
-        shared: &Shared,
+        shared: &Rc<Shared>,
         image: &ImageSource,
         region: Region,
         viewport: Viewport,
         look: Look,
         keep: bool,
-    ) {
-        let p = if image.target == glow::TEXTURE_BUFFER { &self.linear_memory } else { &self.texture };
+    ) -> Result<()> {
+        let one_to_one = !look.linear && (viewport.width, viewport.height) == (region.width, region.height);
+        let p = self.program(shared, image.target == glow::TEXTURE_BUFFER, one_to_one)?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
         let gl = &shared.gl;
         let _state = DrawState::set(shared, keep, viewport, p.program.get(), self.vertex_array.get(), source);
@@ -109,5 +125,6 @@ impl Quad {
             gl.uniform_1_i32(p.grey.as_ref(), i32::from(look.grey));
             gl.draw_arrays(glow::TRIANGLES, 0, 3);
         }
+        Ok(())
     }
 }

@@ -63,8 +63,8 @@ impl Tools {
         let viewport = Viewport::full(region.width, region.height);
         let _bound = Framebuffers::bind(shared, target.framebuffer());
         shared.checked("glDrawArrays", || {
-            quad.draw(shared, image, region, viewport, Look { linear: false, grey: false }, true);
-        })?;
+            quad.draw(shared, image, region, viewport, Look { linear: false, grey: false }, true)
+        })??;
         target.read_bound(format.bytes_per_pixel())
     }
 
@@ -79,7 +79,7 @@ impl Tools {
         {
             let _bound = Framebuffers::bind(shared, target.framebuffer());
             let (viewport, look) = (Viewport::full(extent.width, extent.height), Look { linear: false, grey: false });
-            quad.draw(shared, image, extent.full(), viewport, look, true);
+            quad.draw(shared, image, extent.full(), viewport, look, true)?;
         }
         *unseen = Some((format, target));
         Ok(())

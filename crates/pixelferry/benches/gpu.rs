@@ -22,16 +22,20 @@ const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)]
 /// Paths that can be late, and by how many frames.
 const PIPELINED: [(PathId, &[usize]); 4] = [
     (PathId::ExternalTexture, &[1, 2, 3, 4, 8, 16]),
-    (PathId::ExportedTexture, &[2, 8]),
+    (PathId::ExportedTexture, &[2, 4, 8, 16]),
     (PathId::ExternalInPlace, &[2, 8, 16]),
     (PathId::ExternalUpload, &[2, 8]),
 ];
 /// Kept apart by the GPU itself.
-const SEMAPHORES: [(SyncKind, usize); 4] = [
+const SEMAPHORES: [(SyncKind, usize); 8] = [
     (SyncKind::BinarySemaphore, 0),
     (SyncKind::BinarySemaphore, 3),
     (SyncKind::TimelineSemaphore, 0),
+    (SyncKind::TimelineSemaphore, 1),
+    (SyncKind::TimelineSemaphore, 2),
     (SyncKind::TimelineSemaphore, 3),
+    (SyncKind::TimelineSemaphore, 8),
+    (SyncKind::TimelineSemaphore, 16),
 ];
 const WARM_UP: usize = 30;
 /// Frames between two `glFinish` where throughput is measured.
