@@ -114,6 +114,7 @@ fn headless(
         scene.link().flush()?;
         draw(scene)?;
     }
+    screen.display().finish()?;
     bar.finish_and_clear();
     println!("{done} frames in {:.2} s", start.elapsed().as_secs_f64());
     let Some(out) = &options.out else { return Ok(()) };
