@@ -1,0 +1,1 @@
+//! The ladder beyond the matrix.
