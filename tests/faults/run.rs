@@ -120,6 +120,8 @@ impl<'a> Run<'a> {
             if shown != newest {
                 return Err(format!("after a flush: {}", self.difference(&newest, &shown)));
             }
+            // The pipeline begins anew.
+            self.finished = vec![newest];
         }
         Ok(())
     }
