@@ -8,14 +8,14 @@ use pixelferry::{
     ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathState, PixelFormat, Policy,
     Profiles, SurfaceDesc,
 };
-use pixelferry_tests::faulty::{Fault, FaultyBackend, FaultyDisplay, Faults, Kind, Step};
+use pixelferry_tests::faulty::{Fault, Faults, FaultyBackend, FaultyDisplay, Kind, Step};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// More than a loaded machine takes for a frame of this size.
-const SLOW: Duration = Duration::from_millis(20);
+const SLOW: Duration = Duration::from_millis(3);
 /// Enough for every path.
 const BUDGET: Duration = Duration::from_secs(600);
 
@@ -145,7 +145,7 @@ fn a_profile_whose_path_works_no_longer_is_measured_again() {
 #[test]
 fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
     let folder = Folder::new("timed");
-    for nth in 1..40 {
+    for nth in [1, 3, 4, 5, 6, 8, 11, 15, 25] {
         let faults = Faults::default();
         slow_all_but(&faults, Step::Upload);
         faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: Kind::Driver });

@@ -224,7 +224,12 @@ fn every_call_may_fail() {
                         continue;
                     }
                     Err(reason) => {
-                        table.add(situation.name, Step::Launch, path, Outcome::Fail(format!("with no fault: {reason}")));
+                        table.add(
+                            situation.name,
+                            Step::Launch,
+                            path,
+                            Outcome::Fail(format!("with no fault: {reason}")),
+                        );
                         continue;
                     }
                 };

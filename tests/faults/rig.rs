@@ -4,7 +4,7 @@ use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
     LinkOptions, Mode, PixelFormat, Policy, Profiles, Region, Result, RowOrder, SurfaceDesc, SyncKind, WriteFrame,
 };
-use pixelferry_tests::faulty::{FaultyBackend, FaultyDisplay, Faults};
+use pixelferry_tests::faulty::{Faults, FaultyBackend, FaultyDisplay};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

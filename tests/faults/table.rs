@@ -53,7 +53,9 @@ impl Table {
                     let word = match row.iter().find(|c| c.2 == path).map(|c| &c.3) {
                         Some(Outcome::Pass) => "PASS",
                         Some(Outcome::Fail(reason)) => {
-                            *reasons.entry(format!("FAIL {situation}, {}, {path}: {reason}", step.name())).or_default() += 1;
+                            *reasons
+                                .entry(format!("FAIL {situation}, {}, {path}: {reason}", step.name()))
+                                .or_default() += 1;
                             "FAIL"
                         }
                         Some(Outcome::Skipped(reason)) => {
@@ -83,7 +85,9 @@ fn short(path: PathId) -> String {
     let words: Vec<&str> = path.name().split('-').collect();
     match words.as_slice() {
         [one] => (*one).to_owned(),
-        [first, rest @ ..] => format!("{}-{}", &first[..first.len().min(5)], rest.iter().map(|w| &w[..1]).collect::<String>()),
+        [first, rest @ ..] => {
+            format!("{}-{}", &first[..first.len().min(5)], rest.iter().map(|w| &w[..1]).collect::<String>())
+        }
         [] => String::new(),
     }
 }
