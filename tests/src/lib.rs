@@ -4,6 +4,8 @@
 //! library: each driver is tested in a child process that sees only that driver.
 
 mod child;
+#[cfg(unix)]
+pub mod faulty;
 mod need;
 
 pub use child::{Child, in_child};

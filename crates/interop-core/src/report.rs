@@ -152,6 +152,23 @@ impl ProbeReport {
         self.paths.iter().find(|p| matches!(p.state, PathState::Chosen { .. }))
     }
 
+    /// Keeps what an earlier report of the same surface found out about paths that were not tried this time.
+    pub(crate) fn inherit(&mut self, earlier: &Self) {
+        for row in &mut self.paths {
+            let Some(known) = earlier.paths.iter().find(|known| known.id == row.id) else { continue };
+            let tried = matches!(
+                known.state,
+                PathState::OpenFailed { .. } | PathState::Rejected { .. } | PathState::Verified { .. }
+            );
+            if row.state == PathState::Offered && tried {
+                row.state = known.state.clone();
+            }
+            if row.measured.is_empty() {
+                row.measured.clone_from(&known.measured);
+            }
+        }
+    }
+
     /// Each path that does not work with its reason, in one line.
     pub fn failures(&self) -> String {
         let failed = self.paths.iter().filter(|p| !p.state.works() && p.state != PathState::Offered);

@@ -106,9 +106,8 @@ impl Scene for FilterScene {
             let Some(frame) = video.next_frame()? else { return Ok(false) };
             self.stages.load_yuv(backend.as_ref(), &frame)?;
         }
-        let mut frame = self.link.acquire()?;
-        self.stages.run(backend.as_ref(), &mut frame)?;
-        frame.finish()?;
+        let Self { link, stages, .. } = self;
+        link.frame(|frame| stages.run(backend.as_ref(), frame))?;
         Ok(true)
     }
 

@@ -71,9 +71,8 @@ impl Scene for NBody {
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
         self.seconds = seconds;
-        let mut frame = self.link.acquire()?;
-        self.simulation.show(&mut frame)?;
-        frame.finish()?;
+        let Self { link, simulation, .. } = self;
+        link.frame(|frame| simulation.show(frame))?;
         // After the frame: the bodies' next step and the drawing of this one need not wait for each other.
         self.simulation.step()?;
         Ok(true)

@@ -85,11 +85,10 @@ impl Scene for Plasma {
     }
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        let target = Target::image(self.field.as_mut(), self.extent, PixelFormat::R32F)?;
-        self.link.backend().launch(self.waves.as_ref(), target, &[Arg::F32(seconds)])?;
-        let mut frame = self.link.acquire()?;
-        frame.launch(self.colours.as_ref(), &[Arg::Memory(self.field.as_ref())])?;
-        frame.finish()?;
+        let Self { link, field, extent, waves, colours } = self;
+        let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
+        link.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
+        link.frame(|frame| frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())]))?;
         Ok(true)
     }
 

@@ -43,9 +43,8 @@ impl Scene for Sine {
     }
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        let mut frame = self.link.acquire()?;
-        frame.launch(self.kernel.as_ref(), &[Arg::F32(seconds)])?;
-        frame.finish()?;
+        let Self { link, kernel, .. } = self;
+        link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::F32(seconds)]))?;
         Ok(true)
     }
 

@@ -7,8 +7,9 @@ use super::{Link, WriteFrame};
 use crate::display::Part;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
-use crate::path::{FrameLayout, SharingPath};
-use crate::select::{Policy, Selection, open_path, open_without};
+use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+use crate::report::ProbeReport;
+use crate::select::{Policy, Selection, Standing, open_path, open_without};
 use crate::surface::SurfaceDesc;
 use std::ops::Range;
 use std::time::Duration;
@@ -18,6 +19,16 @@ impl Error {
     fn is_of_the_path(&self) -> bool {
         matches!(self, Self::Driver(_) | Self::Unsupported { .. } | Self::Unavailable { .. } | Self::Rejected { .. })
     }
+}
+
+/// Where a frame began to go down the ladder: what to come back to where no path does it.
+pub(super) struct Descent {
+    rungs: usize,
+    id: PathId,
+    report: ProbeReport,
+    first: Error,
+    /// The path itself, unless it went to `retired` because it has something on show.
+    unshown: Option<OpenedPath>,
 }
 
 impl Link {
@@ -51,66 +62,109 @@ impl Link {
 
     fn frame_part(&mut self, part: Part, mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
         part.check_inside(self.layout.desc(), "frame")?;
-        let rungs = self.demoted.len();
+        let mut descent = None;
+        self.leave_broken(&mut descent)?;
         loop {
-            let done = self.acquire_part(part.clone()).and_then(|mut frame| {
+            let around = self.surroundings(&part)?;
+            let done = self.begin(&part, around.as_deref()).and_then(|()| {
+                let mut frame = WriteFrame::new(self, part.clone());
                 compute(&mut frame)?;
                 frame.finish()
             });
             let Err(error) = done else { return Ok(()) };
             self.broken = None;
-            if !self.may_demote(&error) {
-                return Err(error);
-            }
-            if let Err(nothing_left) = self.demote(&error) {
-                tracing::warn!(%nothing_left, "no path does this frame: it is not the path's fault");
-                self.climb(rungs);
-                return Err(error);
+            self.step_down(error, &mut descent)?;
+        }
+    }
+
+    pub(super) fn acquire_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
+        part.check_inside(self.layout.desc(), "acquire")?;
+        let mut descent = None;
+        self.leave_broken(&mut descent)?;
+        loop {
+            let around = self.surroundings(&part)?;
+            match self.begin(&part, around.as_deref()) {
+                Ok(()) => return Ok(WriteFrame::new(self, part)),
+                Err(error) => self.step_down(error, &mut descent)?,
             }
         }
+    }
+
+    pub(super) fn leave_broken(&mut self, descent: &mut Option<Descent>) -> Result<()> {
+        self.broken.take().map_or(Ok(()), |error| self.step_down(error, descent))
     }
 
     pub(super) fn may_demote(&self, error: &Error) -> bool {
         error.is_of_the_path() && self.options.policy.force.is_none()
     }
 
-    /// Leaves the path in use for the next that works.
-    pub(super) fn demote(&mut self, error: &Error) -> Result<()> {
-        let (from, reason) = (self.id, error.to_string());
+    /// Leaves the path in use for the next that works. Where there is none, gives the first error, and the path is the
+    /// one of before.
+    fn step_down(&mut self, error: Error, descent: &mut Option<Descent>) -> Result<()> {
+        if !self.may_demote(&error) {
+            return Err(error);
+        }
+        let from = self.id;
+        let mut begun = descent.take().unwrap_or_else(|| Descent {
+            rungs: self.demoted.len(),
+            id: from,
+            report: self.report.clone(),
+            first: error.clone(),
+            unshown: None,
+        });
+        let reason = error.to_string();
         self.demoted.push((from, reason.clone()));
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
-        let selection = open_without(&self.backend, &self.display, self.layout.desc(), &policy, &self.demoted)?;
-        tracing::warn!(%from, to = %selection.id, %reason, "a path failed and was left");
-        let desc = *self.layout.desc();
-        self.take(selection, &desc);
-        Ok(())
-    }
-
-    /// Forgets demotions that turned out not to be the paths' fault.
-    fn climb(&mut self, rungs: usize) {
-        self.demoted.truncate(rungs);
-        let policy = Policy { budget: Duration::ZERO, ..self.options.policy.clone() };
-        match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &self.demoted) {
-            Ok(selection) => {
+        let standing = Standing { demoted: &self.demoted, keep: None };
+        match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &standing) {
+            Ok(mut selection) => {
+                selection.report.inherit(&self.report);
+                tracing::warn!(%from, to = %selection.id, %reason, "a path failed and was left");
                 let desc = *self.layout.desc();
-                self.take(selection, &desc);
+                let unshown = self.take(selection, &desc);
+                if from == begun.id {
+                    begun.unshown = unshown;
+                }
+                *descent = Some(begun);
+                Ok(())
             }
-            // The last rung is still there.
-            Err(error) => tracing::warn!(%error, "the path of before cannot be opened again"),
+            Err(nothing_left) => {
+                tracing::warn!(%nothing_left, "no path does this frame: it is not the path's fault");
+                Err(self.climb(begun))
+            }
         }
     }
 
-    /// Goes on with another path; what is shown stays until its first frame.
-    pub(super) fn take(&mut self, selection: Selection, desc: &SurfaceDesc) {
+    /// Goes back to where `begun` was: the demotions since then turned out not to be the paths' fault.
+    fn climb(&mut self, begun: Descent) -> Error {
+        self.demoted.truncate(begun.rungs);
+        let before = match begun.unshown {
+            // It has nothing on show, so it is not the one that does.
+            Some(path) => Some((path, false)),
+            None if self.id == begun.id => None,
+            None => self.retired.take().map(|(_, _, path)| (path, true)),
+        };
+        if let Some((path, finished)) = before {
+            (self.path, self.id, self.finished) = (path, begun.id, finished);
+        }
+        self.report = begun.report;
+        begun.first
+    }
+
+    /// Goes on with another path; what is shown stays until its first frame. Returns the path of before if it has
+    /// nothing on show.
+    pub(super) fn take(&mut self, selection: Selection, desc: &SurfaceDesc) -> Option<OpenedPath> {
         let layout = FrameLayout::new(desc, self.display.caps());
         let path = std::mem::replace(&mut self.path, selection.path);
         let layout = std::mem::replace(&mut self.layout, layout);
-        if std::mem::take(&mut self.finished) {
-            self.retired = Some((layout, self.id, path));
-        }
-        self.id = selection.id;
+        let id = std::mem::replace(&mut self.id, selection.id);
         self.report = selection.report;
         self.broken = None;
+        if !std::mem::take(&mut self.finished) {
+            return Some(path);
+        }
+        self.retired = Some((layout, id, path));
+        None
     }
 
     /// Tries and times all paths again, those that were left among them, and goes on with the best.
@@ -126,22 +180,34 @@ impl Link {
         Ok(())
     }
 
-    /// Around a first part on a new path: what is on show, else zero.
-    pub(super) fn fill_around(&mut self) -> Result<()> {
-        let shown = match &mut self.retired {
-            Some((layout, _, path)) if layout.desc() == self.layout.desc() => {
-                let bytes = path.surface_mut().read_back(&layout.full())?;
-                Some(layout.to_surface_rows(bytes))
-            }
-            _ => None,
-        };
-        let part = self.layout.full();
-        self.path.begin(&part)?;
-        let mut frame = WriteFrame::new(self, part);
-        match shown {
-            Some(bytes) => frame.write(&bytes)?,
-            None => frame.fill_zero()?,
+    fn begin(&mut self, part: &Part, around: Option<&[u8]>) -> Result<()> {
+        if let Some(bytes) = around {
+            let full = self.layout.full();
+            self.path.begin(&full)?;
+            let mut frame = WriteFrame::new(self, full);
+            frame.write(bytes)?;
+            frame.hand_over()?;
         }
-        frame.hand_over()
+        self.path.begin(part)
+    }
+
+    /// What a first part on a new path needs around it, rows in the surface's order: the frame finished last, else
+    /// zero. `None` where the path has it.
+    ///
+    /// # Errors
+    /// What is on show cannot be read: a frame that replaces the whole surface does without.
+    fn surroundings(&mut self, part: &Part) -> Result<Option<Vec<u8>>> {
+        if self.finished || *part == self.layout.full() {
+            return Ok(None);
+        }
+        let bytes = match &mut self.retired {
+            Some((layout, _, path)) if layout.desc() == self.layout.desc() => {
+                let mut bytes = path.surface_mut().read_back(&layout.full())?;
+                path.overlay_unshown(&mut bytes)?;
+                layout.to_surface_rows(bytes)
+            }
+            _ => vec![0; self.layout.desc().byte_len("acquire")?],
+        };
+        Ok(Some(bytes))
     }
 }

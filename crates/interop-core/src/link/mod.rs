@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::geometry::Region;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::report::ProbeReport;
-use crate::select::{Policy, Selection, open_path, open_without};
+use crate::select::{Keep, Policy, Selection, Standing, open_path, open_without};
 use crate::surface::SurfaceDesc;
 use std::ops::Range;
 use std::rc::Rc;
@@ -127,31 +127,6 @@ impl Link {
         self.acquire_part(Part::Buffer(bytes))
     }
 
-    fn acquire_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
-        part.check_inside(self.layout.desc(), "acquire")?;
-        let mut failed = self.broken.take();
-        loop {
-            if let Some(error) = failed
-                && let Err(nothing_left) = self.demote(&error)
-            {
-                self.broken = Some(error);
-                return Err(nothing_left);
-            }
-            match self.begin(&part) {
-                Ok(()) => return Ok(WriteFrame::new(self, part)),
-                Err(error) if self.may_demote(&error) => failed = Some(error),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    fn begin(&mut self, part: &Part) -> Result<()> {
-        if !self.finished && *part != self.layout.full() {
-            self.fill_around()?;
-        }
-        self.path.begin(part)
-    }
-
     /// The newest finished frame, for drawing.
     ///
     /// # Errors
@@ -170,8 +145,13 @@ impl Link {
         if desc == *self.layout.desc() {
             return Ok(());
         }
-        let keep = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
-        let selection = open_without(&self.backend, &self.display, &desc, &keep, &self.demoted)?;
+        if let Err(error) = self.leave_broken(&mut None) {
+            tracing::debug!(%error, "no other path works: the one that failed is proved again");
+        }
+        let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
+        let keep = Keep { id: self.id, sync: self.path.sync(), frames_late: self.path.frames_late() };
+        let standing = Standing { demoted: &self.demoted, keep: Some(keep) };
+        let selection = open_without(&self.backend, &self.display, &desc, &policy, &standing)?;
         self.take(selection, &desc);
         Ok(())
     }

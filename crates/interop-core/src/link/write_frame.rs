@@ -81,14 +81,6 @@ impl<'a> WriteFrame<'a> {
         Ok(())
     }
 
-    pub(super) fn fill_zero(&mut self) -> Result<()> {
-        let (memory, view) = self.target()?.into_parts();
-        memory.fill(view.span(), &mut |to| {
-            to.fill(0);
-            Ok(())
-        })
-    }
-
     /// Hands over without counting as a frame of the user's.
     pub(super) fn hand_over(mut self) -> Result<()> {
         self.open = false;

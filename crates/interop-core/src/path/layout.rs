@@ -38,6 +38,11 @@ impl FrameLayout {
         &self.desc
     }
 
+    /// Tight rows in the display's order, as a surface is read back.
+    pub(crate) fn tight(&self) -> Self {
+        Self { reversed: false, pitch_alignment: 1, ..self.clone() }
+    }
+
     /// True where the display keeps the rows the other way round than the surface counts them.
     pub fn is_reversed(&self) -> bool {
         self.reversed

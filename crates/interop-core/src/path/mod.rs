@@ -81,6 +81,13 @@ pub trait SharingPath {
         Ok(())
     }
 
+    /// Lays the frames that are finished and not shown yet over a picture of what is shown: tight rows in the
+    /// display's order.
+    fn overlay_unshown(&mut self, shown: &mut [u8]) -> Result<()> {
+        let _ = shown;
+        Ok(())
+    }
+
     /// How many frames the one shown is behind the one finished last, once the pipeline is full.
     fn frames_late(&self) -> usize {
         0

@@ -1,6 +1,7 @@
 //! Through staging blocks of the display: the compute side reads its memory straight into a mapped pixel buffer
 //! object, the display uploads from there while the host goes on.
 
+use super::turns::Turns;
 use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
 use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, Target};
@@ -12,6 +13,7 @@ use std::any::Any;
 struct Slot {
     _prepared: Option<Box<dyn Any>>,
     staging: Box<dyn Staging>,
+    turns: Turns,
 }
 
 impl Slot {
@@ -21,7 +23,7 @@ impl Slot {
             Some(block) => pairing.backend.prepare_host(&block)?,
             None => None,
         };
-        Ok(Self { _prepared: prepared, staging })
+        Ok(Self { _prepared: prepared, staging, turns: Turns::open(pairing)? })
     }
 }
 
@@ -70,12 +72,13 @@ impl SharingPath for PboStaging {
 
     fn finish(&mut self) -> Result<()> {
         let crossing = self.current.take().ok_or_else(super::not_begun)?;
-        let (memory, staging) = (&mut self.memory, &mut self.ring[self.next].staging);
+        let memory = &mut self.memory;
+        let Slot { staging, turns, .. } = &mut self.ring[self.next];
         let len = crossing.native.span().end;
-        staging.wait()?;
+        turns.begin_compute(staging.as_mut())?;
         staging.fill(&mut |mapped| memory.read(0, &mut mapped[..len]))?;
         self.surface.upload_staged(&crossing.part, staging.as_mut(), &crossing.native)?;
-        staging.fence()?;
+        turns.end_display(staging.as_mut());
         self.next = (self.next + 1) % self.ring.len();
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::{Error, Result};
 use crate::host_block::HostBlock;
+use crate::pattern::rows;
 use crate::surface::SurfaceDesc;
 use crate::view::View;
 use std::collections::VecDeque;
@@ -126,21 +127,27 @@ impl SharedMemory {
         match self.reading {
             Reading::Upload => {
                 self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
-                slot.end_display()
+                slot.end_display();
             }
             Reading::InPlace => {
                 self.surface.read_in_place(slot.staging.as_ref(), &self.whole)?;
                 // Every draw of the frame before has been submitted by now: its slot is free when they are done.
-                self.shown.replace(index).map_or(Ok(()), |before| self.ring[before].end_display())
+                if let Some(before) = self.shown.replace(index) {
+                    self.ring[before].end_display();
+                }
             }
         }
+        Ok(())
     }
 
-    /// Hands over frames until at most `left` are on their way.
+    /// Hands over frames until at most `left` are on their way. One that cannot be stays the next.
     fn drain(&mut self, left: usize) -> Result<()> {
         while self.in_flight.len() > left {
             let Some((index, crossing)) = self.in_flight.pop_front() else { break };
-            self.hand_over(index, &crossing)?;
+            if let Err(error) = self.hand_over(index, &crossing) {
+                self.in_flight.push_front((index, crossing));
+                return Err(error);
+            }
         }
         Ok(())
     }
@@ -189,8 +196,8 @@ impl Slot {
         Ok((backend.import_host(&block)?, staging))
     }
 
-    fn end_display(&mut self) -> Result<()> {
-        self.turns.end_display(self.staging.as_mut())
+    fn end_display(&mut self) {
+        self.turns.end_display(self.staging.as_mut());
     }
 }
 
@@ -229,12 +236,30 @@ impl SharingPath for SharedMemory {
         }
         self.in_flight.push_back((index, crossing));
         let handed_over = self.drain(self.frames_late);
+        if handed_over.is_err() {
+            // This frame is given up; those before it are on their way still.
+            self.in_flight.pop_back();
+        }
         self.next = self.free_after(index);
         handed_over
     }
 
     fn flush(&mut self) -> Result<()> {
         self.drain(0)
+    }
+
+    fn overlay_unshown(&mut self, shown: &mut [u8]) -> Result<()> {
+        let tight = self.layout.tight();
+        for (index, crossing) in &self.in_flight {
+            let span = crossing.native.span();
+            let mut bytes = vec![0; span.len()];
+            self.ring[*index].memory.read(span.start, &mut bytes)?;
+            let to = tight.in_place(&crossing.part)?.native;
+            for ((_, to), (_, from)) in rows(&to).zip(rows(&crossing.native)) {
+                shown[to].copy_from_slice(&bytes[from.start - span.start..from.end - span.start]);
+            }
+        }
+        Ok(())
     }
 
     fn frames_late(&self) -> usize {

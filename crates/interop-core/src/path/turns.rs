@@ -25,34 +25,47 @@ impl Semaphore {
     }
 }
 
-/// The turns at one slot.
-pub(super) enum Turns {
+/// How a side learns that the other's turn has ended.
+enum Way {
     /// The host waits for the side whose turn ends.
     Host,
-    /// The other side's queue waits.
+    /// The other side's queue waits: for what was written, and for what was read.
     Semaphores(Box<[Semaphore; 2]>),
+}
+
+/// The turns at one slot.
+pub(super) struct Turns {
+    way: Way,
+    /// The end of the display's reads could not be marked yet.
+    owed: bool,
 }
 
 impl Turns {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
-        Ok(match pairing.sync {
+        let way = match pairing.sync {
             Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {
-                Self::Semaphores(Box::new([Semaphore::open(pairing, kind)?, Semaphore::open(pairing, kind)?]))
+                Way::Semaphores(Box::new([Semaphore::open(pairing, kind)?, Semaphore::open(pairing, kind)?]))
             }
-            _ => Self::Host,
-        })
+            _ => Way::Host,
+        };
+        Ok(Self { way, owed: false })
     }
 
     /// Whether the host waits, so that holding work back makes sense.
     pub(super) fn by_host(&self) -> bool {
-        matches!(self, Self::Host)
+        matches!(self.way, Way::Host)
     }
 
     /// Before kernels write: the display has read what was there.
     pub(super) fn begin_compute(&mut self, staging: &mut dyn Staging) -> Result<()> {
-        match self {
-            Self::Host => staging.wait(),
-            Self::Semaphores(pair) => {
+        if self.owed {
+            // What is marked now comes after those reads, too.
+            self.mark_reads(staging)?;
+            self.owed = false;
+        }
+        match &mut self.way {
+            Way::Host => staging.wait(),
+            Way::Semaphores(pair) => {
                 let read = &mut pair[1];
                 if read.pending {
                     read.compute.wait(read.value)?;
@@ -65,9 +78,9 @@ impl Turns {
 
     /// After the kernels, in their queue. Waits for nothing.
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
-        match self {
-            Self::Host => memory.submit(),
-            Self::Semaphores(pair) => {
+        match &mut self.way {
+            Way::Host => memory.submit(),
+            Way::Semaphores(pair) => {
                 let written = &mut pair[0];
                 if written.pending {
                     // Left over from a frame that was never handed over.
@@ -84,26 +97,38 @@ impl Turns {
 
     /// Before the display reads.
     pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
-        match self {
-            Self::Host => memory.release(),
-            Self::Semaphores(pair) => {
+        match &mut self.way {
+            Way::Host => memory.release(),
+            Way::Semaphores(pair) => {
                 let written = &mut pair[0];
-                written.display.wait(written.value, staging)?;
-                written.pending = false;
+                // A second try after a read that failed has waited already.
+                if written.pending {
+                    written.display.wait(written.value, staging)?;
+                    written.pending = false;
+                }
                 Ok(())
             }
         }
     }
 
-    /// After everything that the display was told to read.
-    pub(super) fn end_display(&mut self, staging: &mut dyn Staging) -> Result<()> {
-        match self {
-            Self::Host => staging.fence(),
-            Self::Semaphores(pair) => {
+    /// After everything that the display was told to read. The frame is there, so a failure is none of its own: it
+    /// comes up, if it stays, before the memory is written again.
+    pub(super) fn end_display(&mut self, staging: &mut dyn Staging) {
+        if let Err(error) = self.mark_reads(staging) {
+            tracing::warn!(%error, "the end of the display's reads could not be marked; it is tried again");
+            self.owed = true;
+        }
+    }
+
+    fn mark_reads(&mut self, staging: &mut dyn Staging) -> Result<()> {
+        match &mut self.way {
+            Way::Host => staging.fence(),
+            Way::Semaphores(pair) => {
                 let read = &mut pair[1];
                 if read.pending {
                     // Shown once more without having been written in between.
                     read.compute.wait(read.value)?;
+                    read.pending = false;
                 }
                 read.display.signal(read.value + 1, staging)?;
                 read.value += 1;

@@ -28,7 +28,7 @@ use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, spec};
-use crate::report::{PathReport, PathState, ProbeReport};
+use crate::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
 use attempt::Candidate;
 use calibrate::{Calibration, Event, calibrate};
@@ -59,31 +59,49 @@ pub fn open_path(
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
-    open_without(backend, display, desc, policy, &[])
+    open_without(backend, display, desc, policy, &Standing::default())
 }
 
-/// The same without paths that failed before, each with its reason.
+/// What a link knows of its paths when it opens another.
+#[derive(Default)]
+pub(crate) struct Standing<'a> {
+    /// Paths that failed before, each with its reason.
+    pub demoted: &'a [(PathId, String)],
+    /// The way in use, which is to be kept if it works.
+    pub keep: Option<Keep>,
+}
+
+/// A way in use.
+#[derive(Clone, Copy)]
+pub(crate) struct Keep {
+    pub id: PathId,
+    pub sync: SyncKind,
+    pub frames_late: usize,
+}
+
+/// The same with regard to what happened before.
 pub(crate) fn open_without(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
-    demoted: &[(PathId, String)],
+    standing: &Standing<'_>,
 ) -> Result<Selection> {
     let pairing = policy.pairing(backend, display, desc);
-    let mut field = Field::new(&pairing, policy, demoted)?;
-    let Some(Choice { candidate, mut path, frames_late, median_us }) = choose(&pairing, policy, &mut field) else {
-        return Err(no_path(&field.report, policy));
-    };
-    if let Mode::Throughput { .. } = policy.mode {
-        match frames_late {
-            Some(frames) => {
-                path.set_frames_late(frames)?;
-                path.trim();
+    let mut field = Field::new(&pairing, policy, standing.demoted)?;
+    let (candidate, path, median_us) = loop {
+        let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
+            return Err(no_path(&field.report, policy));
+        };
+        let Choice { candidate, mut path, frames_late, median_us } = choice;
+        match settle(&mut path, &pairing, policy, frames_late) {
+            Ok(lateness) => {
+                field.report.lateness = lateness;
+                break (candidate, path, median_us);
             }
-            None => field.report.lateness = depth::settle(&mut path, &pairing)?,
+            Err(error) => field.give_up(candidate.id, &error),
         }
-    }
+    };
     if let Some(median_us) = median_us {
         let what = Remembered { candidate, frames_late: path.frames_late(), median_us };
         profile::store(&policy.profiles, &Key::new(&pairing, &field.candidates, policy), what);
@@ -91,6 +109,24 @@ pub(crate) fn open_without(
     let (id, report) = (candidate.id, field.report);
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
     Ok(Selection { path, id, report })
+}
+
+/// Settles how late frames are shown, where that was left open, and returns what was measured for it.
+fn settle(
+    path: &mut OpenedPath,
+    pairing: &Pairing<'_>,
+    policy: &Policy,
+    frames_late: Option<usize>,
+) -> Result<Vec<Lateness>> {
+    match (policy.mode, frames_late) {
+        (Mode::Throughput { .. }, None) => depth::settle(path, pairing),
+        (Mode::Throughput { .. }, Some(frames)) => {
+            path.set_frames_late(frames)?;
+            path.trim();
+            Ok(Vec::new())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Tries and times every path that is offered, however long it takes, and reports; that none works is a finding here,
@@ -204,6 +240,12 @@ impl Field {
         self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
     }
 
+    /// The way in use where it is not the path's own, then [`Field::defaults`].
+    fn in_order(&self, keep: Option<Keep>) -> Vec<Candidate> {
+        let kept = |c: &&Candidate| keep.is_some_and(|keep| c.id == keep.id && c.sync == Some(keep.sync));
+        self.candidates.iter().find(kept).copied().into_iter().chain(self.defaults()).collect()
+    }
+
     fn is_wanted(&self, candidate: Candidate, policy: &Policy) -> bool {
         policy.force.is_none_or(|forced| forced == candidate.id)
     }
@@ -231,6 +273,13 @@ impl Field {
         if let Some(row) = self.row(id) {
             row.state = state;
         }
+    }
+
+    /// A path whose pixels were right failed before the first frame.
+    fn give_up(&mut self, id: PathId, error: &Error) {
+        warn!(path = %id, reason = %error, "does not work");
+        self.set(id, PathState::Rejected { reason: format!("while its lateness was settled: {error}") });
+        self.candidates.retain(|candidate| candidate.id != id);
     }
 
     fn chosen(&mut self, id: PathId, sync: SyncKind, why: String) {
@@ -287,16 +336,17 @@ struct Choice {
     median_us: Option<f64>,
 }
 
-fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field) -> Option<Choice> {
+fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Option<Keep>) -> Option<Choice> {
     let is_static = policy.budget.is_zero() || policy.force.is_some() || policy.prefer.is_some();
     if is_static || field.candidates.len() < 2 {
-        for candidate in field.defaults() {
+        for candidate in field.in_order(keep) {
             if field.is_wanted(candidate, policy)
                 && let Some(path) = field.attempt(pairing, candidate)
             {
                 let why = field.why_static(candidate.id, policy);
                 field.chosen(candidate.id, path.sync(), why);
-                return Some(Choice { candidate, path, frames_late: None, median_us: None });
+                let frames_late = keep.filter(|keep| keep.id == candidate.id).map(|keep| keep.frames_late);
+                return Some(Choice { candidate, path, frames_late, median_us: None });
             }
         }
         return None;

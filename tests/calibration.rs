@@ -1,0 +1,219 @@
+//! The choice by measurement, on doubles whose calls can be made slow: what is slow is not chosen, what was measured is
+//! remembered, and what is remembered is proved again.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use pixelferry::{
+    ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathState, PixelFormat, Policy,
+    Profiles, SurfaceDesc,
+};
+use pixelferry_tests::faulty::{Fault, Faults, FaultyBackend, FaultyDisplay, Kind, Step};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// More than a loaded machine takes for a frame of this size.
+const SLOW: Duration = Duration::from_millis(3);
+/// Enough for every path.
+const BUDGET: Duration = Duration::from_secs(600);
+
+/// A folder that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("pixelferry-calibration-{name}-{}", std::process::id())))
+    }
+
+    fn files(&self) -> usize {
+        std::fs::read_dir(&self.0).map_or(0, Iterator::count)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn policy(folder: &Path) -> Policy {
+    Policy { budget: BUDGET, profiles: Profiles::Folder(folder.to_owned()), ..Policy::default() }
+}
+
+fn desc() -> SurfaceDesc {
+    SurfaceDesc::Image(ImageDesc::new(24, 10, PixelFormat::Rgba8).with_access(ImageAccess::Any))
+}
+
+fn open(faults: &Faults, policy: Policy) -> Link {
+    let backend: Arc<dyn ComputeBackend> = FaultyBackend::new(faults).unwrap();
+    let display: Rc<dyn Display> = FaultyDisplay::new(faults);
+    Link::open(backend, display, desc(), LinkOptions { policy }).unwrap()
+}
+
+/// How many paths were timed.
+fn timed(link: &Link) -> usize {
+    link.report().paths.iter().filter(|row| !row.measured.is_empty()).count()
+}
+
+/// Slows everything but one way of getting the pixels across.
+fn slow_all_but(faults: &Faults, quick: Step) {
+    // Direct writes what is shown, so there it is the end of the compute side's turn.
+    for step in [Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release] {
+        if step != quick {
+            faults.slow(step, SLOW);
+        }
+    }
+}
+
+#[test]
+fn what_is_slow_is_not_chosen() {
+    let folder = Folder::new("slow");
+    let faults = Faults::default();
+    slow_all_but(&faults, Step::Upload);
+    let link = open(&faults, policy(&folder.0));
+    // The one path with neither a release nor a staging block.
+    assert_eq!(link.path(), PathId::HostRoundTrip, "{}", link.report());
+    assert_eq!(timed(&link), PathId::ALL.len(), "{}", link.report());
+
+    let faults = Faults::default();
+    faults.slow(Step::Upload, SLOW);
+    faults.slow(Step::UploadStaged, SLOW);
+    let link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
+    let uploads = [
+        PathId::ExternalUpload,
+        PathId::HostVisibleUpload,
+        PathId::PinnedUpload,
+        PathId::PboPersistent,
+        PathId::PboOrphan,
+        PathId::HostRoundTrip,
+    ];
+    assert!(!uploads.contains(&link.path()), "{}", link.report());
+}
+
+#[test]
+fn a_budget_of_zero_keeps_the_static_order_and_measures_nothing() {
+    let folder = Folder::new("zero");
+    let faults = Faults::default();
+    slow_all_but(&faults, Step::Upload);
+    let link = open(&faults, Policy { budget: Duration::ZERO, ..policy(&folder.0) });
+    assert_eq!((link.path(), timed(&link)), (PathId::Direct, 0), "{}", link.report());
+    assert_eq!((faults.calls(Step::DrawUnseen), folder.files()), (0, 0));
+}
+
+#[test]
+fn the_second_start_only_proves() {
+    let folder = Folder::new("second");
+    let faults = Faults::default();
+    slow_all_but(&faults, Step::Upload);
+    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+    assert_eq!(folder.files(), 1);
+    let (measured, proofs) = (faults.calls(Step::DrawUnseen), faults.calls(Step::ReadBack));
+    assert!(measured > 0);
+    let link = open(&faults, policy(&folder.0));
+    assert_eq!((link.path(), timed(&link)), (PathId::HostRoundTrip, 0), "{}", link.report());
+    assert_eq!(faults.calls(Step::DrawUnseen), measured, "it was timed again");
+    let proofs = faults.calls(Step::ReadBack) - proofs;
+    assert!((1..10).contains(&proofs), "{proofs} pictures were compared");
+    // Another mode is another question.
+    open(&faults, Policy { mode: Mode::FramesLate(1), ..policy(&folder.0) });
+    assert!(faults.calls(Step::DrawUnseen) > measured);
+    assert_eq!(folder.files(), 2);
+}
+
+#[test]
+fn a_profile_whose_path_works_no_longer_is_measured_again() {
+    let folder = Folder::new("stale");
+    let faults = Faults::default();
+    slow_all_but(&faults, Step::Upload);
+    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+    let measured = faults.calls(Step::DrawUnseen);
+    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: Kind::Driver });
+    let link = open(&faults, policy(&folder.0));
+    assert!(faults.calls(Step::DrawUnseen) > measured);
+    assert_ne!(link.path(), PathId::HostRoundTrip);
+    let state = link.report().paths.iter().find(|row| row.id == PathId::HostRoundTrip).map(|row| row.state.clone());
+    assert!(matches!(state, Some(PathState::Rejected { .. })), "{state:?}");
+    // And that is what is remembered from now on.
+    let measured = faults.calls(Step::DrawUnseen);
+    let chosen = link.path();
+    assert_eq!(open(&faults, policy(&folder.0)).path(), chosen);
+    assert_eq!(faults.calls(Step::DrawUnseen), measured);
+}
+
+#[test]
+fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
+    let folder = Folder::new("timed");
+    for nth in [1, 3, 4, 5, 6, 8, 11, 15, 25] {
+        let faults = Faults::default();
+        slow_all_but(&faults, Step::Upload);
+        faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: Kind::Driver });
+        let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
+        let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HostRoundTrip).cloned().unwrap();
+        if faults.fired() > 0 {
+            assert_ne!(link.path(), PathId::HostRoundTrip, "{nth}: {}", link.report());
+            assert!(!row(&link).state.works(), "{nth}: {}", link.report());
+        }
+        link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
+        faults.disarm();
+        assert_eq!(link.read_back().unwrap(), [9; 24 * 10 * 4], "{nth}");
+    }
+}
+
+#[test]
+fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
+    for nth in [10, 30, 60, 100] {
+        let faults = Faults::default();
+        faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: Kind::Driver });
+        let mode = Mode::Throughput { most: 3 };
+        let policy = Policy { mode, budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+        let mut link = open(&faults, policy);
+        assert!(faults.fired() > 0, "{nth}: the fault did not come up");
+        link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
+        faults.disarm();
+        link.flush().unwrap();
+        assert_eq!(link.read_back().unwrap(), [9; 24 * 10 * 4], "{nth}: {}", link.report());
+    }
+}
+
+#[test]
+fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
+    let faults = Faults::default();
+    // The host's waits are slow: semaphores win.
+    faults.slow(Step::Wait, SLOW);
+    faults.slow(Step::Release, SLOW);
+    for step in [Step::Upload, Step::UploadStaged] {
+        faults.slow(step, SLOW);
+    }
+    let mode = Mode::Throughput { most: 2 };
+    let mut link = open(&faults, Policy { mode, budget: BUDGET, profiles: Profiles::Off, ..Policy::default() });
+    let chosen = |link: &Link| match link.report().chosen().map(|row| row.state.clone()) {
+        Some(PathState::Chosen { sync, .. }) => sync,
+        other => panic!("{other:?}"),
+    };
+    let (path, sync, late) = (link.path(), chosen(&link), link.frames_late());
+    assert!(sync.to_string().contains("semaphore"), "{}", link.report());
+    let drawn = faults.calls(Step::DrawUnseen);
+    link.resize(SurfaceDesc::Image(ImageDesc::new(31, 7, PixelFormat::Rgba8).with_access(ImageAccess::Any))).unwrap();
+    assert_eq!((link.path(), chosen(&link), link.frames_late()), (path, sync, late), "{}", link.report());
+    assert_eq!(faults.calls(Step::DrawUnseen), drawn, "it was timed again");
+}
+
+#[test]
+fn two_threads_at_once_leave_one_whole_profile() {
+    let folder = Folder::new("threads");
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let faults = Faults::default();
+                slow_all_but(&faults, Step::Upload);
+                assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+            });
+        }
+    });
+    assert_eq!(folder.files(), 1);
+    let faults = Faults::default();
+    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+    assert_eq!(faults.calls(Step::DrawUnseen), 0, "it was measured again");
+}

@@ -1,0 +1,11 @@
+//! Every call of every path fails once, for ever, and with all that follow: what is shown is always the frame finished
+//! last, the link goes on by another path, nothing leaks, and the reason is kept.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod ladder;
+mod matrix;
+mod rig;
+mod run;
+mod table;

@@ -1,0 +1,117 @@
+//! The two doubles, a kernel, and who listens to the log.
+
+use pixelferry::{
+    Arg, ComputeBackend, CpuKernelExt, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    LinkOptions, Mode, PixelFormat, Policy, Profiles, Region, Result, RowOrder, SurfaceDesc, SyncKind, WriteFrame,
+};
+use pixelferry_tests::faulty::{Faults, FaultyBackend, FaultyDisplay};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+
+pub struct Rig {
+    pub faults: Faults,
+    pub backend: Arc<dyn ComputeBackend>,
+    pub display: Rc<dyn Display>,
+    pub kernel: Arc<dyn Kernel>,
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        let faults = Faults::default();
+        let backend = FaultyBackend::new(&faults).unwrap();
+        let kernel = backend.build(&source()).unwrap();
+        let display = FaultyDisplay::new(&faults);
+        Self { faults, backend, display, kernel }
+    }
+
+    pub fn open(&self, desc: SurfaceDesc, policy: Policy) -> Result<Link> {
+        Link::open(Arc::clone(&self.backend), Rc::clone(&self.display), desc, LinkOptions { policy })
+    }
+
+    /// Lets the kernel write frame `n`.
+    pub fn compute(&self, frame: &mut WriteFrame<'_>, n: u32) -> Result<()> {
+        frame.launch(self.kernel.as_ref(), &[Arg::U32(n)])
+    }
+
+    /// What is on show, read with no fault in the way.
+    pub fn shown(&self, link: &mut Link) -> Result<Vec<u8>> {
+        self.faults.paused(|| link.read_back())
+    }
+}
+
+/// The static order, nothing remembered.
+pub fn policy(mode: Mode, sync: Option<SyncKind>) -> Policy {
+    Policy { budget: Duration::ZERO, profiles: Profiles::Off, mode, sync, ..Policy::default() }
+}
+
+/// Rows the other way round than the display keeps them.
+pub const fn image(width: u32, height: u32) -> ImageDesc {
+    ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any).with_row_order(RowOrder::BottomUp)
+}
+
+fn pixel(x: u32, y: u32, n: u32) -> [u8; 4] {
+    [(x * 5 + n * 3) as u8, (y ^ n) as u8, n as u8, 255]
+}
+
+fn source() -> KernelSource {
+    KernelSource::new("numbered").cpu_image(|out, args| {
+        let n = args.u32(0)?;
+        out.par_pixels(|x, y| pixel(x, y, n))
+    })
+}
+
+/// Puts frame `n` into `region` of the tight rows of a whole picture.
+pub fn paint(picture: &mut [u8], extent: Extent, region: Region, n: u32) {
+    for y in 0..region.height {
+        for x in 0..region.width {
+            let at = 4 * ((region.y + y) as usize * extent.width as usize + (region.x + x) as usize);
+            picture[at..at + 4].copy_from_slice(&pixel(x, y, n));
+        }
+    }
+}
+
+/// Counts the warnings that say that a path was left.
+#[derive(Clone, Default)]
+pub struct Log(Arc<AtomicUsize>);
+
+impl Log {
+    pub fn left(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+struct Message(bool);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.0 |= field.name() == "message" && format!("{value:?}") == "a path failed and was left";
+    }
+}
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut message = Message(false);
+        event.record(&mut message);
+        self.0.fetch_add(usize::from(message.0), Ordering::SeqCst);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}

@@ -1,0 +1,186 @@
+//! A compute backend that fails when it is told to.
+
+use super::faults::Faults;
+use super::handles::{name_memory, open_memory, open_semaphore};
+use super::memory::FaultyMemory;
+use super::semaphore::FaultyComputeSemaphore;
+use super::step::Step;
+use super::turn::Turn;
+use pixelferry::pattern::Pattern;
+use pixelferry::{
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, CpuBackend, DeviceIdentity, Error, HandleType,
+    HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape, Result, SemaphoreCap, SharedHandle, Support,
+    SurfaceDesc, SyncKind, Target,
+};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The CPU backend, wrapped; it also takes and gives memory by handles.
+pub struct FaultyBackend {
+    inner: CpuBackend,
+    device: DeviceIdentity,
+    caps: ComputeCaps,
+    faults: Faults,
+}
+
+/// Semaphores that both doubles offer.
+pub(super) fn semaphores() -> Vec<SemaphoreCap> {
+    let kinds = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
+    kinds.map(|kind| SemaphoreCap { kind, support: Support::Yes }).to_vec()
+}
+
+/// Memory by handle, without demands.
+pub(super) fn memory_caps(list: &[(HandleType, MemoryShape)]) -> Vec<MemoryCap> {
+    list.iter().map(|(handle, shape)| MemoryCap::new(*handle, *shape, Support::Yes)).collect()
+}
+
+impl FaultyBackend {
+    /// One that fails as `faults` says.
+    pub fn new(faults: &Faults) -> Result<Arc<Self>> {
+        let inner = CpuBackend::new()?;
+        let device = DeviceIdentity { name: "faulty threads".into(), ..inner.device().clone() };
+        let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
+        let caps = ComputeCaps {
+            imports: memory_caps(&[
+                (HandleType::HostPointer, linear),
+                (HandleType::GlObject, image),
+                (HandleType::GlObject, linear),
+                (HandleType::OpaqueFd, image),
+            ]),
+            exports: memory_caps(&[(HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)]),
+            semaphores: semaphores(),
+            ..inner.caps().clone()
+        };
+        Ok(Arc::new(Self { inner, device, caps, faults: faults.clone() }))
+    }
+
+    fn wrap(&self, inner: Box<dyn ComputeMemory>, turn: Option<Rc<Turn>>) -> Box<dyn ComputeMemory> {
+        let (faults, _alive) = (self.faults.clone(), self.faults.alive("memory"));
+        Box::new(FaultyMemory { inner, turn, faults, _alive })
+    }
+
+    fn over(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        let turn = Turn::at(block.address().addr().get());
+        Ok(self.wrap(self.inner.import_host(block)?, Some(turn)))
+    }
+
+    fn foreign(&self, operation: &'static str) -> Error {
+        Error::Foreign { operation, object: "memory", device: self.device.to_string() }
+    }
+
+    /// The same target in the wrapped backend's memory.
+    fn unwrap<'a>(&self, target: Target<'a>, operation: &'static str) -> Result<Target<'a>> {
+        let (memory, view) = target.into_parts();
+        let memory: Option<&mut FaultyMemory> = memory.as_any_mut().downcast_mut();
+        let memory = memory.ok_or_else(|| self.foreign(operation))?;
+        memory.writing(true);
+        Target::new(memory.inner.as_mut(), view)
+    }
+
+    fn inner_of<'a>(&self, memory: &'a dyn ComputeMemory, operation: &'static str) -> Result<&'a dyn ComputeMemory> {
+        let memory: Option<&FaultyMemory> = memory.as_any().downcast_ref();
+        memory.map(|m| m.inner.as_ref()).ok_or_else(|| self.foreign(operation))
+    }
+
+    fn share(&self, block: &HostBlock) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        Ok((self.over(block)?, name_memory(block)?))
+    }
+}
+
+impl ComputeBackend for FaultyBackend {
+    fn device(&self) -> &DeviceIdentity {
+        &self.device
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        &self.caps
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        self.inner.build(source)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        self.faults.check(Step::Allocate)?;
+        Ok(self.wrap(self.inner.allocate(bytes)?, None))
+    }
+
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        self.faults.check(Step::ImportHost)?;
+        self.over(block)
+    }
+
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        self.faults.check(Step::PrepareHost)?;
+        self.inner.prepare_host(block)
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        self.faults.check(Step::ImportSurface)?;
+        self.over(&open_memory(handle)?)
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        _handle: HandleType,
+        _display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        self.faults.check(Step::AllocateShared)?;
+        self.share(&HostBlock::allocate(bytes)?)
+    }
+
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        _handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        self.faults.check(Step::AllocateSharedImage)?;
+        let bytes = SurfaceDesc::Image(*image).byte_len("FaultyBackend::allocate_shared_image")?;
+        self.share(&HostBlock::allocate(bytes)?)
+    }
+
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        self.faults.check(Step::ImportSemaphore)?;
+        let (shared, faults) = (open_semaphore(handle)?, self.faults.clone());
+        Ok(Box::new(FaultyComputeSemaphore { shared, faults, _alive: self.faults.alive("compute semaphore") }))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        const OP: &str = "FaultyBackend::launch";
+        let args = args.iter().map(|arg| {
+            Ok(match arg {
+                Arg::Memory(memory) => Arg::Memory(self.inner_of(*memory, OP)?),
+                other => *other,
+            })
+        });
+        // What fails has written before: a target must not be what is shown.
+        self.inner.launch(kernel, self.unwrap(target, OP)?, &args.collect::<Result<Vec<_>>>()?)?;
+        self.faults.check(Step::Launch)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        self.inner.write_pattern(self.unwrap(target, "FaultyBackend::write_pattern")?, pattern)?;
+        self.faults.check(Step::WritePattern)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        const OP: &str = "FaultyBackend::copy";
+        let to: Option<&mut FaultyMemory> = to.as_any_mut().downcast_mut();
+        let to = to.ok_or_else(|| self.foreign(OP))?;
+        to.writing(true);
+        self.inner.copy(self.inner_of(from, OP)?, to.inner.as_mut(), range)?;
+        self.faults.check(Step::Copy)
+    }
+
+    fn hold_back(&self) -> Result<()> {
+        self.faults.check(Step::HoldBack)?;
+        self.inner.hold_back()
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! A display that fails when it is told to.
+
+use super::backend::{memory_caps, semaphores};
+use super::faults::Faults;
+use super::handles::{name_semaphore, open_memory};
+use super::semaphore::{FaultyDisplaySemaphore, Shared};
+use super::staging::FaultyStaging;
+use super::step::Step;
+use super::surface::FaultySurface;
+use super::turn::Turn;
+use pixelferry::{
+    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, Error, HandleType, HostBlock, MemoryDisplay, MemoryShape,
+    Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind,
+};
+use std::any::Any;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// The memory display, wrapped; it also takes and gives memory by handles, and makes semaphores.
+pub struct FaultyDisplay {
+    inner: Rc<MemoryDisplay>,
+    device: DeviceIdentity,
+    caps: DisplayCaps,
+    faults: Faults,
+}
+
+impl FaultyDisplay {
+    /// One that fails as `faults` says.
+    pub fn new(faults: &Faults) -> Rc<Self> {
+        let inner = MemoryDisplay::new();
+        let device = DeviceIdentity { name: "faulty memory".into(), ..inner.device().clone() };
+        let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
+        let caps = DisplayCaps {
+            imports: memory_caps(&[
+                (HandleType::HostPointer, linear),
+                (HandleType::OpaqueFd, image),
+                (HandleType::OpaqueFd, linear),
+            ]),
+            exports: memory_caps(&[
+                (HandleType::HostPointer, linear),
+                (HandleType::GlObject, image),
+                (HandleType::GlObject, linear),
+                (HandleType::OpaqueFd, image),
+            ]),
+            semaphores: semaphores(),
+            ..inner.caps().clone()
+        };
+        Rc::new(Self { inner, device, caps, faults: faults.clone() })
+    }
+
+    fn surface(&self, inner: Box<dyn Surface>) -> Box<dyn Surface> {
+        Box::new(FaultySurface {
+            inner,
+            shared: OnceCell::new(),
+            shown: None,
+            display: Rc::clone(&self.inner),
+            faults: self.faults.clone(),
+            _alive: self.faults.alive("surface"),
+        })
+    }
+
+    fn imported(&self, block: &HostBlock, bytes: usize) -> Result<Box<dyn Staging>> {
+        self.inner.create_staging(StagingKind::Imported(block.clone()), bytes)
+    }
+}
+
+impl Display for FaultyDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.device
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        self.faults.check(Step::CreateSurface)?;
+        Ok(self.surface(self.inner.create_surface(desc)?))
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        self.faults.check(Step::CreateInPlaceSurface)?;
+        Ok(self.surface(self.inner.create_in_place_surface(desc)?))
+    }
+
+    fn drop_in_context(&self, object: Box<dyn Any>) {
+        self.inner.drop_in_context(object);
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        self.faults.check(Step::CreateStaging)?;
+        let renamed = matches!(kind, StagingKind::Orphaned);
+        let (inner, block, exported) = match kind {
+            StagingKind::External(handle) | StagingKind::ExternalImage(handle, _) => {
+                let block = open_memory(&handle)?;
+                (self.imported(&block, bytes)?, Some(block), None)
+            }
+            StagingKind::ExportedImage(_) => {
+                let block = HostBlock::allocate(bytes)?;
+                (self.imported(&block, bytes)?, Some(block.clone()), Some(block))
+            }
+            of_the_host => {
+                let inner = self.inner.create_staging(of_the_host, bytes)?;
+                let block = inner.host_block();
+                return Ok(self.staging(inner, block.clone(), block, None, renamed));
+            }
+        };
+        Ok(self.staging(inner, None, block, exported, renamed))
+    }
+
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        self.faults.check(Step::CreateSemaphore)?;
+        let shared = Shared::new(kind);
+        let handle = name_semaphore(&shared, kind)?;
+        let (faults, _alive) = (self.faults.clone(), self.faults.alive("display semaphore"));
+        Ok((Box::new(FaultyDisplaySemaphore { shared, faults, _alive }), handle))
+    }
+
+    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        self.faults.check(Step::DrawUnseen)?;
+        let surface: Option<&FaultySurface> = surface.as_any().downcast_ref();
+        let surface = surface.ok_or_else(|| Error::Foreign {
+            operation: "FaultyDisplay::draw_unseen",
+            object: "surface",
+            device: self.device.to_string(),
+        })?;
+        self.inner.draw_unseen(surface.visible())
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.faults.check(Step::DisplayFinish)?;
+        self.inner.finish()
+    }
+}
+
+impl FaultyDisplay {
+    fn staging(
+        &self,
+        inner: Box<dyn Staging>,
+        host_block: Option<HostBlock>,
+        block: Option<HostBlock>,
+        exported: Option<HostBlock>,
+        renamed: bool,
+    ) -> Box<dyn Staging> {
+        let turn = block.map_or_else(Rc::default, |block| Turn::at(block.address().addr().get()));
+        let (faults, _alive) = (self.faults.clone(), self.faults.alive("staging"));
+        Box::new(FaultyStaging { inner, turn, host_block, exported, renamed, faults, _alive })
+    }
+}

@@ -1,0 +1,186 @@
+//! What is to fail, and what was seen.
+
+use super::step::{Side, Step};
+use pixelferry::{DriverError, Error, Result};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How a call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// With a driver's code.
+    Driver,
+    /// For lack of memory.
+    OutOfMemory,
+    /// And with it every later call on that side.
+    ContextLost,
+}
+
+/// One fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// Which call.
+    pub step: Step,
+    /// The first that fails, counted from 1 when it is armed.
+    pub nth: u32,
+    /// All after it fail, too.
+    pub lasting: bool,
+    /// How.
+    pub kind: Kind,
+}
+
+/// The one switchboard of a [`FaultyBackend`](super::FaultyBackend) and a [`FaultyDisplay`](super::FaultyDisplay).
+#[derive(Debug, Clone, Default)]
+pub struct Faults(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    armed: Option<Fault>,
+    lost: Option<Side>,
+    paused: bool,
+    fired: u32,
+    calls: BTreeMap<Step, u32>,
+    delays: BTreeMap<Step, Duration>,
+    live: BTreeMap<&'static str, usize>,
+    violations: Vec<String>,
+}
+
+/// One object of a double, counted while it lives.
+pub(super) struct Alive(Faults, &'static str);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        if let Some(count) = self.0.state().live.get_mut(self.1) {
+            *count -= 1;
+        }
+    }
+}
+
+impl Faults {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a call fail from now on.
+    pub fn arm(&self, fault: Fault) {
+        let mut state = self.state();
+        (state.armed, state.fired) = (Some(fault), 0);
+    }
+
+    /// Lets nothing fail any more.
+    pub fn disarm(&self) {
+        let mut state = self.state();
+        (state.armed, state.lost) = (None, None);
+    }
+
+    /// How many calls have failed since the fault was armed.
+    pub fn fired(&self) -> u32 {
+        self.state().fired
+    }
+
+    /// Makes every such call take longer.
+    pub fn slow(&self, step: Step, by: Duration) {
+        self.state().delays.insert(step, by);
+    }
+
+    /// How many such calls there were.
+    pub fn calls(&self, step: Step) -> u32 {
+        self.state().calls.get(&step).copied().unwrap_or(0)
+    }
+
+    /// What `f` calls neither fails nor counts.
+    pub fn paused<T>(&self, f: impl FnOnce() -> T) -> T {
+        self.state().paused = true;
+        let value = f();
+        self.state().paused = false;
+        value
+    }
+
+    /// Objects that live, by kind; empty where there are none.
+    pub fn live(&self) -> BTreeMap<&'static str, usize> {
+        let mut live = self.state().live.clone();
+        live.retain(|_, count| *count > 0);
+        live
+    }
+
+    /// What a real device would tear, stall or hang on.
+    pub fn violations(&self) -> Vec<String> {
+        self.state().violations.clone()
+    }
+
+    pub(super) fn violation(&self, what: impl Into<String>) {
+        self.state().violations.push(what.into());
+    }
+
+    pub(super) fn alive(&self, kind: &'static str) -> Alive {
+        *self.state().live.entry(kind).or_default() += 1;
+        Alive(self.clone(), kind)
+    }
+
+    /// Counts a call, takes its time, and fails where it is to.
+    pub(super) fn check(&self, step: Step) -> Result<()> {
+        let (delay, failed) = self.state().count(step);
+        if let Some(delay) = delay {
+            std::thread::sleep(delay);
+        }
+        failed.map_or(Ok(()), |kind| Err(error(step, kind)))
+    }
+}
+
+impl State {
+    fn count(&mut self, step: Step) -> (Option<Duration>, Option<Kind>) {
+        if self.paused {
+            return (None, None);
+        }
+        *self.calls.entry(step).or_default() += 1;
+        let failed = self.failing(step);
+        self.fired += u32::from(failed.is_some());
+        (self.delays.get(&step).copied(), failed)
+    }
+
+    fn failing(&mut self, step: Step) -> Option<Kind> {
+        if self.lost == Some(step.side()) {
+            return Some(Kind::ContextLost);
+        }
+        let fault = self.armed.as_mut().filter(|fault| fault.step == step)?;
+        if fault.nth > 1 {
+            fault.nth -= 1;
+            return None;
+        }
+        let kind = fault.kind;
+        if kind == Kind::ContextLost {
+            self.lost = Some(step.side());
+        } else if !fault.lasting {
+            self.armed = None;
+        }
+        Some(kind)
+    }
+}
+
+/// Text that the error of every injected fault holds.
+pub(super) const MARK: &str = "on purpose";
+
+fn error(step: Step, kind: Kind) -> Error {
+    let device = "a double".to_owned();
+    let driver = |code, code_name: &str| {
+        let (code_name, hint) = (code_name.to_owned(), format!("It failed {MARK}."));
+        DriverError { operation: step.name(), device: device.clone(), code, code_name, hint }.into()
+    };
+    match kind {
+        Kind::Driver => driver(-999, "FAULT"),
+        Kind::ContextLost => driver(-1000, "CONTEXT_LOST"),
+        Kind::OutOfMemory => Error::Unavailable {
+            what: "memory".into(),
+            reason: format!("{}: out of memory {MARK}", step.name()),
+            hint: "Free some.".into(),
+        },
+    }
+}
+
+impl Faults {
+    /// Whether an error is one that was injected.
+    pub fn injected(error: &Error) -> bool {
+        error.to_string().contains(MARK)
+    }
+}

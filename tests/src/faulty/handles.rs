@@ -1,0 +1,68 @@
+//! Names of blocks and semaphores, in a list of this thread.
+
+use super::semaphore::Shared;
+use pixelferry::{Error, HostBlock, Result, SharedHandle, SyncKind};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::rc::Rc;
+
+#[derive(Default)]
+struct Names {
+    gl: HashMap<u32, HostBlock>,
+    next_gl: u32,
+    memory: HashMap<i32, HostBlock>,
+    semaphores: HashMap<i32, Rc<Shared>>,
+}
+
+thread_local! {
+    static NAMES: RefCell<Names> = RefCell::default();
+}
+
+/// A descriptor that nobody else has while it is open.
+fn descriptor() -> Result<OwnedFd> {
+    File::open("/dev/null").map(OwnedFd::from).map_err(|e| Error::Unavailable {
+        what: "a file descriptor".into(),
+        reason: e.to_string(),
+        hint: "The doubles name blocks by descriptors of /dev/null.".into(),
+    })
+}
+
+pub(super) fn name_memory(block: &HostBlock) -> Result<SharedHandle> {
+    let fd = descriptor()?;
+    NAMES.with_borrow_mut(|names| names.memory.insert(fd.as_raw_fd(), block.clone()));
+    Ok(SharedHandle::OpaqueFd { fd, bytes: block.len() as u64, dedicated: false })
+}
+
+pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
+    NAMES.with_borrow_mut(|names| {
+        names.next_gl += 1;
+        names.gl.insert(names.next_gl, block.clone());
+        SharedHandle::GlBuffer { name: names.next_gl }
+    })
+}
+
+pub(super) fn name_semaphore(shared: &Rc<Shared>, kind: SyncKind) -> Result<SharedHandle> {
+    let fd = descriptor()?;
+    NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), Rc::clone(shared)));
+    Ok(SharedHandle::SemaphoreFd { fd, kind })
+}
+
+/// The block behind a handle; a name is opened once.
+pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
+    let block = NAMES.with_borrow_mut(|names| match handle {
+        SharedHandle::GlBuffer { name } => names.gl.remove(name),
+        SharedHandle::OpaqueFd { fd, .. } => names.memory.remove(&fd.as_raw_fd()),
+        _ => None,
+    });
+    block.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no block")))
+}
+
+pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<Shared>> {
+    let shared = NAMES.with_borrow_mut(|names| match handle {
+        SharedHandle::SemaphoreFd { fd, .. } => names.semaphores.remove(&fd.as_raw_fd()),
+        _ => None,
+    });
+    shared.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no semaphore")))
+}

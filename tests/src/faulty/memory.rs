@@ -1,0 +1,81 @@
+//! Memory of the faulty backend.
+
+use super::faults::{Alive, Faults};
+use super::step::Step;
+use super::turn::Turn;
+use pixelferry::{ComputeMemory, Result};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Memory of the CPU backend, wrapped.
+pub(super) struct FaultyMemory {
+    pub inner: Box<dyn ComputeMemory>,
+    /// Of memory that the display addresses, too.
+    pub turn: Option<Rc<Turn>>,
+    pub faults: Faults,
+    pub _alive: Alive,
+}
+
+impl FaultyMemory {
+    /// Something is about to write.
+    pub fn writing(&self, queued: bool) {
+        if let Some(turn) = &self.turn {
+            turn.write(&self.faults, queued);
+        }
+    }
+}
+
+impl ComputeMemory for FaultyMemory {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.inner.read(offset, into)?;
+        self.faults.check(Step::Read)
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        self.writing(true);
+        self.inner.write(offset, from)?;
+        self.faults.check(Step::Write)
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.faults.check(Step::View)?;
+        self.inner.view(range, f)
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.writing(true);
+        self.inner.fill(range, f)?;
+        self.faults.check(Step::FillMemory)
+    }
+
+    fn acquire(&mut self) -> Result<()> {
+        self.faults.check(Step::Acquire)?;
+        self.inner.acquire()
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.faults.check(Step::Submit)?;
+        self.inner.submit()
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.faults.check(Step::Release)?;
+        if let Some(turn) = &self.turn {
+            turn.written();
+        }
+        self.inner.release()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

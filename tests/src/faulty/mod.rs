@@ -1,0 +1,20 @@
+//! Doubles for fault injection: the CPU backend and the memory display, wrapped, so that any call can be made to fail.
+//!
+//! Between them every path of the table exists, in plain memory: handles are names in a list of this thread. They also
+//! watch the two sides taking turns; what a real device would tear, stall or hang on is a [`Faults::violations`].
+
+mod backend;
+mod display;
+mod faults;
+mod handles;
+mod memory;
+mod semaphore;
+mod staging;
+mod step;
+mod surface;
+mod turn;
+
+pub use backend::FaultyBackend;
+pub use display::FaultyDisplay;
+pub use faults::{Fault, Faults, Kind};
+pub use step::{Side, Step};

@@ -1,0 +1,73 @@
+//! Where a fault can be injected.
+
+/// Whose call it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The side that writes.
+    Compute,
+    /// The side that shows.
+    Display,
+}
+
+macro_rules! steps {
+    ($($(#[$doc:meta])* $step:ident $side:ident $name:literal,)*) => {
+        /// A call of the two contracts.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(missing_docs)] // named after the calls
+        pub enum Step { $($step,)* }
+
+        impl Step {
+            /// Every step.
+            pub const ALL: &'static [Self] = &[$(Self::$step,)*];
+
+            /// For tables and messages.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$step => $name,)* }
+            }
+
+            /// Whose call it is.
+            pub const fn side(self) -> Side {
+                match self { $(Self::$step => Side::$side,)* }
+            }
+        }
+    };
+}
+
+steps! {
+    CreateSurface Display "display: create surface",
+    CreateInPlaceSurface Display "display: create in-place surface",
+    CreateStaging Display "display: create staging",
+    CreateSemaphore Display "display: create semaphore",
+    Export Display "display: export",
+    Upload Display "display: upload",
+    UploadStaged Display "display: upload staged",
+    ReadInPlace Display "display: read in place",
+    Fill Display "display: map staging",
+    Wait Display "display: wait for a fence",
+    Fence Display "display: fence",
+    ReadBack Display "display: read back",
+    DrawUnseen Display "display: draw",
+    DisplayFinish Display "display: finish",
+    DisplaySignal Display "display: signal semaphore",
+    DisplayWait Display "display: wait for semaphore",
+    Allocate Compute "compute: allocate",
+    ImportHost Compute "compute: import host memory",
+    PrepareHost Compute "compute: prepare host memory",
+    AllocateShared Compute "compute: allocate shared",
+    AllocateSharedImage Compute "compute: allocate shared image",
+    ImportSurface Compute "compute: import surface",
+    ImportSemaphore Compute "compute: import semaphore",
+    Launch Compute "compute: launch",
+    WritePattern Compute "compute: write pattern",
+    Copy Compute "compute: copy",
+    HoldBack Compute "compute: hold back",
+    Read Compute "compute: read",
+    Write Compute "compute: write",
+    View Compute "compute: view",
+    FillMemory Compute "compute: fill",
+    Acquire Compute "compute: acquire",
+    Submit Compute "compute: submit",
+    Release Compute "compute: release",
+    ComputeSignal Compute "compute: signal semaphore",
+    ComputeWait Compute "compute: wait for semaphore",
+}

@@ -1,0 +1,93 @@
+//! Surfaces of the faulty display.
+
+use super::faults::{Alive, Faults};
+use super::handles::name_gl;
+use super::staging::FaultyStaging;
+use super::step::Step;
+use super::turn::Turn;
+use pixelferry::conformance::tight;
+use pixelferry::{
+    Display, Error, HandleType, HostBlock, MemoryDisplay, Part, Result, SharedHandle, Staging, StagingKind, Surface,
+    SurfaceDesc, View,
+};
+use std::any::Any;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// A surface of the memory display, wrapped.
+pub(super) struct FaultySurface {
+    pub inner: Box<dyn Surface>,
+    /// Once others have opened it: a surface over the block that they write.
+    pub shared: OnceCell<Box<dyn Surface>>,
+    /// The block that is shown in place.
+    pub shown: Option<Rc<Turn>>,
+    pub display: Rc<MemoryDisplay>,
+    pub faults: Faults,
+    pub _alive: Alive,
+}
+
+impl FaultySurface {
+    /// What there is to see.
+    pub fn visible(&self) -> &dyn Surface {
+        self.shared.get().unwrap_or(&self.inner).as_ref()
+    }
+
+    fn foreign(operation: &'static str) -> Error {
+        Error::Foreign { operation, object: "staging block", device: "the faulty display".into() }
+    }
+}
+
+impl Surface for FaultySurface {
+    fn desc(&self) -> &SurfaceDesc {
+        self.inner.desc()
+    }
+
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        self.faults.check(Step::Upload)?;
+        self.inner.upload(at, bytes, view)
+    }
+
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        let staging: Option<&mut FaultyStaging> = staging.as_any_mut().downcast_mut();
+        let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::upload_staged"))?;
+        self.faults.check(Step::UploadStaged)?;
+        staging.turn.read(&self.faults);
+        self.inner.upload_staged(at, staging.inner.as_mut(), view)
+    }
+
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
+        let staging: Option<&FaultyStaging> = staging.as_any().downcast_ref();
+        let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::read_in_place"))?;
+        self.faults.check(Step::ReadInPlace)?;
+        if let Some(before) = self.shown.replace(Rc::clone(&staging.turn)) {
+            before.hide();
+        }
+        staging.turn.show(&self.faults);
+        self.inner.read_in_place(staging.inner.as_ref(), view)
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        self.faults.check(Step::ReadBack)?;
+        self.shared.get_mut().unwrap_or(&mut self.inner).read_back(part)
+    }
+
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        const OP: &str = "FaultySurface::export";
+        self.faults.check(Step::Export)?;
+        if handle != HandleType::GlObject || self.shared.get().is_some() {
+            return Err(Error::invalid(OP, format!("this surface is not named by a {handle}, or was before")));
+        }
+        let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len(OP)?);
+        let block = HostBlock::allocate(bytes)?;
+        let staging = self.display.create_staging(StagingKind::Imported(block.clone()), bytes)?;
+        let mut surface = self.display.create_in_place_surface(desc)?;
+        // The surface keeps the block.
+        surface.read_in_place(staging.as_ref(), &tight(desc)?)?;
+        self.shared.get_or_init(|| surface);
+        Ok(name_gl(&block))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

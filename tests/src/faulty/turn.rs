@@ -1,0 +1,87 @@
+//! Whose turn it is at a block that both sides address.
+
+use super::faults::Faults;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+
+/// Of one block. What is out of turn goes to the list of violations.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// A surface shows the block in place.
+    shown: Cell<bool>,
+    /// The display was told to read and may not be done.
+    reading: Cell<bool>,
+    /// A fence stands after the reads.
+    fenced: Cell<bool>,
+    /// Kernels were queued and may not be done.
+    writing: Cell<bool>,
+}
+
+thread_local! {
+    static BLOCKS: RefCell<HashMap<usize, Weak<Turn>>> = RefCell::default();
+}
+
+impl Turn {
+    /// The one of the block at this address.
+    pub fn at(address: usize) -> Rc<Self> {
+        BLOCKS.with_borrow_mut(|blocks| {
+            let known = blocks.get(&address).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turn = Rc::default();
+                blocks.insert(address, Rc::downgrade(&turn));
+                turn
+            })
+        })
+    }
+
+    /// Kernels or the host write.
+    pub fn write(&self, faults: &Faults, queued: bool) {
+        if self.shown.get() || self.reading.get() {
+            faults.violation("a block was written that the display shows or may still read");
+        }
+        self.writing.set(queued);
+    }
+
+    /// The compute side's turn ended.
+    pub fn written(&self) {
+        self.writing.set(false);
+    }
+
+    /// The display reads once.
+    pub fn read(&self, faults: &Faults) {
+        if self.writing.get() {
+            faults.violation("the display read a block that kernels may still write");
+        }
+        self.reading.set(true);
+        self.fenced.set(false);
+    }
+
+    /// The display reads until [`Turn::hide`].
+    pub fn show(&self, faults: &Faults) {
+        self.read(faults);
+        self.shown.set(true);
+    }
+
+    pub fn hide(&self) {
+        self.shown.set(false);
+        self.reading.set(true);
+        self.fenced.set(false);
+    }
+
+    pub fn fence(&self) {
+        self.fenced.set(true);
+    }
+
+    /// The host waited for the fence.
+    pub fn wait(&self) {
+        if self.fenced.replace(false) {
+            self.reading.set(false);
+        }
+    }
+
+    /// The other queue waits for the reads.
+    pub fn done_reading(&self) {
+        self.reading.set(false);
+    }
+}
