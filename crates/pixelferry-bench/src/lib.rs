@@ -7,7 +7,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is measured | [`grid`], [`size`] |
-//! | how | `measure`, `rows`, `kernel` |
+//! | how | `tour`, `rows`, `kernel`, `measure` |
 //! | what a result holds | [`record`], [`machine`], [`stats`] |
 //! | whether the automatic choice is right | [`verdict`] |
 //! | two results side by side | [`compare`] |
@@ -30,6 +30,7 @@ mod run;
 mod sample;
 pub mod size;
 pub mod stats;
+mod tour;
 pub mod verdict;
 
 pub use error::Error;

@@ -80,9 +80,10 @@ impl Device {
     pub fn list<'a>(devices: impl Iterator<Item = &'a DeviceIdentity>) -> Vec<Self> {
         let mut list: Vec<Self> = Vec::new();
         for d in devices {
-            let same = list.iter().filter(|o| o.api == d.api.to_string() && o.name == d.name).count();
+            let label = format!("{} {}", d.api, short(&d.name));
+            let same = list.iter().filter(|o| o.label == label || o.label.starts_with(&format!("{label} #"))).count();
             list.push(Self {
-                label: if same == 0 { d.to_string() } else { format!("{d} #{}", same + 1) },
+                label: if same == 0 { label } else { format!("{label} #{}", same + 1) },
                 api: d.api.to_string(),
                 name: d.name.clone(),
                 vendor: d.vendor.clone(),
@@ -94,6 +95,19 @@ impl Device {
             });
         }
         list
+    }
+}
+
+/// A name without trademarks, clock rates and versions in brackets.
+fn short(name: &str) -> String {
+    const LONGEST: usize = 36;
+    let name = name.replace("(R)", "").replace("(TM)", "");
+    let name = name.split(['@', '(']).next().unwrap_or_default();
+    let words: Vec<_> = name.split_whitespace().filter(|word| !["Processor", "CPU"].contains(word)).collect();
+    let name = words.join(" ");
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
     }
 }
 
@@ -117,6 +131,14 @@ mod tests {
         };
         let labels: Vec<_> = Device::list([&device, &device].into_iter()).into_iter().map(|d| d.label).collect();
         assert_eq!(labels, ["CUDA GPU", "CUDA GPU #2"]);
+    }
+
+    #[test]
+    fn labels_are_short() {
+        assert_eq!(short("Intel(R) Xeon(R) Processor @ 2.50GHz"), "Intel Xeon");
+        assert_eq!(short("llvmpipe (LLVM 15.0.6, 256 bits)"), "llvmpipe");
+        assert_eq!(short("NVIDIA H200"), "NVIDIA H200");
+        assert_eq!(short(&"é".repeat(60)).chars().count(), 37);
     }
 
     #[test]

@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 
 /// Frames of each row before the first round: drivers build and allocate at the first use.
 pub(crate) const WARM_UP: usize = 3;
-/// Frames of a block that do not count.
+/// Frames of a block that do not count; one where time is short.
 pub(crate) const LEAD_IN: usize = 2;
+/// Samples of a block in any case.
+const FEWEST_SAMPLES: usize = 2;
 /// Rounds, where time allows.
 pub(crate) const ROUNDS: usize = 10;
 /// Rounds in any case.
@@ -29,6 +31,8 @@ const RUN_PIPELINES: usize = 4;
 pub(crate) struct Measured {
     pub rows: Vec<Row>,
     pub frames_per_sample: usize,
+    /// What the fewest rounds would have taken.
+    pub least: Duration,
 }
 
 struct Contestant<'a> {
@@ -61,22 +65,20 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
     let mut all: Vec<_> = subjects.map(|subject| Contestant { subject, rounds: Vec::new(), failed: None }).collect();
     let pace = warm_up(stage, &mut all);
     let turn = Turn::plan(stage.spot.mode, &pace, &all, frames, share);
-    let mut n = 0;
+    let (mut n, mut least) = (0, Duration::ZERO);
     for round in 0..turn.rounds {
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        if round % 2 != 0 {
-            order.reverse();
-        }
-        for i in order {
+        for i in order(round, all.len()) {
             all[i].attempt(|c| {
                 let samples = turn.take(stage, &mut c.subject, &mut n)?;
                 c.rounds.push(samples);
                 Ok(())
             });
         }
-        // One more like those before must fit in.
         let spent = start.elapsed();
-        if round + 1 >= FEWEST_ROUNDS && spent + spent / (round as u32 + 1) > share {
+        if round < FEWEST_ROUNDS {
+            least = spent;
+        } else if spent + spent / (round as u32 + 1) > share {
+            // One more like those before would not fit in.
             break;
         }
     }
@@ -90,7 +92,19 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
             }
         }
     }
-    Measured { rows: measured, frames_per_sample: turn.run }
+    Measured { rows: measured, frames_per_sample: turn.run, least }
+}
+
+/// Who follows whom in a round: every other round backwards, and each begins with another row, so that none is always at
+/// the end, where it would have two turns in a row.
+fn order(round: usize, rows: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    // The golden ratio spreads the beginnings.
+    order.rotate_left((round * 618 * rows / 1000) % rows.max(1));
+    if round % 2 != 0 {
+        order.reverse();
+    }
+    order
 }
 
 /// How long a frame of each row takes, about.
@@ -115,6 +129,8 @@ fn warm_up(stage: &Stage<'_>, all: &mut [Contestant<'_>]) -> Vec<Duration> {
 /// What a row does when it is its turn.
 struct Turn {
     mode: Mode,
+    /// Frames that do not count.
+    lead_in: usize,
     /// Samples of a block.
     block: usize,
     /// Frames of a sample.
@@ -125,20 +141,22 @@ struct Turn {
 impl Turn {
     fn plan(mode: Mode, pace: &[Duration], all: &[Contestant<'_>], frames: usize, share: Duration) -> Self {
         let quickest = pace.iter().min().copied().unwrap_or_default();
-        let round_of_one: Duration = pace.iter().sum();
+        let frame_of_all: f64 = pace.iter().map(Duration::as_secs_f64).sum();
+        // Frames of each row that fit into one round.
+        let fits = (share.as_secs_f64() / ROUNDS as f64 / frame_of_all.max(1e-9)) as usize;
         match mode {
             Mode::Latency => {
-                let fits = share.as_secs_f64() / ROUNDS as f64 / round_of_one.as_secs_f64().max(1e-9);
-                let block = frames.div_ceil(ROUNDS).min((fits as usize).saturating_sub(LEAD_IN)).max(3).min(frames);
-                Self { mode, block, run: 1, rounds: frames.div_ceil(block) }
+                let lead_in = if fits > 2 * LEAD_IN { LEAD_IN } else { 1 };
+                let most = frames.div_ceil(ROUNDS);
+                let block = fits.saturating_sub(lead_in).clamp(FEWEST_SAMPLES.min(most), most);
+                Self { mode, lead_in, block, run: 1, rounds: frames.div_ceil(block) }
             }
             Mode::Throughput => {
                 let late = all.iter().map(|c| c.subject.info.frames_late).max().unwrap_or(0);
                 let long = (RUN.as_secs_f64() / quickest.as_secs_f64().max(1e-9)) as usize;
-                let fits = share.as_secs_f64() / ROUNDS as f64 / round_of_one.as_secs_f64().max(1e-9);
-                let run = long.min(fits as usize).clamp(*RUN_FRAMES.start(), *RUN_FRAMES.end());
+                let run = long.min(fits).clamp(*RUN_FRAMES.start(), *RUN_FRAMES.end());
                 let run = run.min(frames).max(RUN_PIPELINES * late).max(1);
-                Self { mode, block: 1, run, rounds: frames.div_ceil(run).max(FEWEST_ROUNDS).max(ROUNDS.min(frames)) }
+                Self { mode, lead_in: LEAD_IN, block: 1, run, rounds: frames.div_ceil(run).max(ROUNDS) }
             }
         }
     }
@@ -157,15 +175,51 @@ impl Turn {
         };
         match self.mode {
             Mode::Latency => {
-                for _ in 0..LEAD_IN {
+                for _ in 0..self.lead_in {
                     frames(1, subject)?;
                 }
                 (0..self.block).map(|_| frames(1, subject)).collect()
             }
             Mode::Throughput => {
-                frames(LEAD_IN, subject)?;
+                frames(self.lead_in, subject)?;
                 (0..self.block).map(|_| frames(self.run, subject)).collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_one_turn_in_a_round_and_none_is_always_at_an_end() {
+        for rows in 0..20 {
+            let mut first = Vec::new();
+            for round in 0..10 {
+                let mut order = order(round, rows);
+                first.extend(order.first().copied());
+                order.sort_unstable();
+                assert!(order.into_iter().eq(0..rows));
+            }
+            first.sort_unstable();
+            first.dedup();
+            assert!(first.len() >= rows.min(4), "{rows} rows: {first:?}");
+        }
+    }
+
+    #[test]
+    fn time_that_is_short_gives_shorter_turns_never_none() {
+        let turn = |mode, pace: u64, share: u64| {
+            let pace = [Duration::from_micros(pace); 10];
+            Turn::plan(mode, &pace, &[], 200, Duration::from_millis(share))
+        };
+        let (ample, short) = (turn(Mode::Latency, 10, 60_000), turn(Mode::Latency, 40_000, 100));
+        assert_eq!((ample.block, ample.rounds, ample.lead_in), (20, 10, LEAD_IN));
+        assert_eq!((short.block, short.lead_in), (FEWEST_SAMPLES, 1));
+        assert_eq!(turn(Mode::Throughput, 10, 60_000).run, *RUN_FRAMES.end());
+        assert_eq!(turn(Mode::Throughput, 40_000, 100).run, *RUN_FRAMES.start());
+        let one = Turn::plan(Mode::Latency, &[], &[], 1, Duration::ZERO);
+        assert_eq!((one.block, one.rounds), (1, 1));
     }
 }

@@ -24,7 +24,7 @@ pub struct BenchOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_path)]
     pub paths: Vec<PathId>,
     /// latency: each frame is waited for. throughput: a run of frames is, and paths that can are frames late
-    /// [default: both]
+    /// [default: both, quick latency]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub modes: Vec<Mode>,
     /// Compute devices: cuda, opencl, cpu, or a part of a device's or driver's name [default: all]
@@ -33,13 +33,13 @@ pub struct BenchOptions {
     /// Displays: gl, memory, or a part of a device's or driver's name [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word)]
     pub displays: Vec<String>,
-    /// Frames measured for each row; fewer where the time does not allow it [default: 200, quick 40]
+    /// Frames measured for each row; fewer where the time does not allow it [default: 200, quick 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
     /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 45]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     pub budget: Option<u32>,
-    /// Less than a minute: 720p and 1080p in RGBA8, few frames
+    /// Less than a minute: latency, 720p and 1080p in RGBA8, few frames
     #[arg(long)]
     pub quick: bool,
     /// Write everything, raw samples too
@@ -68,11 +68,15 @@ impl BenchOptions {
         let or = |asked: Option<u32>, full, quick| asked.unwrap_or(if self.quick { quick } else { full });
         Plan {
             pictures: self.pictures(),
-            modes: if self.modes.is_empty() { Mode::ALL.to_vec() } else { unique(&self.modes) },
+            modes: match (self.modes.is_empty(), self.quick) {
+                (true, false) => Mode::ALL.to_vec(),
+                (true, true) => vec![Mode::Latency],
+                (false, _) => unique(&self.modes),
+            },
             paths: (!self.paths.is_empty()).then(|| unique(&self.paths)),
             backends: self.backends.clone(),
             displays: self.displays.clone(),
-            frames: or(self.frames, 200, 40) as usize,
+            frames: or(self.frames, 200, 30) as usize,
             budget: Duration::from_secs(or(self.budget, 600, 45).into()),
         }
     }
@@ -155,6 +159,8 @@ mod tests {
         assert_eq!(plan.paths, None);
         let quick = of("--quick").unwrap().plan();
         assert_eq!(quick.pictures, [(Size::HD, PixelFormat::Rgba8), (Size::FULL_HD, PixelFormat::Rgba8)]);
+        assert_eq!(quick.modes, [Mode::Latency]);
+        assert_eq!(of("--quick --modes throughput").unwrap().plan().modes, [Mode::Throughput]);
         assert!(quick.frames < plan.frames && quick.budget < Duration::from_secs(60));
     }
 

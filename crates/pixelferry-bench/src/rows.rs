@@ -5,7 +5,7 @@ use crate::record::{Kind, RowInfo, Skipped};
 use pixelferry::path::spec;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathState,
-    Policy, Profiles, Result, SurfaceDesc, Target,
+    Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -100,21 +100,21 @@ impl<'a> Rows<'a> {
         };
         let own = Rc::clone(&memory);
         self.push(floor(KERNEL), Ends { compute: true, display: false }, move |n| stage.launch_alone(&own, n));
-        let still = match stage.still() {
+        let still = match Still::open(stage) {
             Ok(still) => Rc::new(still),
             Err(error) => return [DRAW, NOTHING_SHARED, UNSYNCHRONISED].iter().for_each(|row| self.skip(row, &error)),
         };
         let shown = Rc::clone(&still);
-        self.push(floor(DRAW), Ends { compute: false, display: true }, move |_| stage.draw(&shown));
+        self.push(floor(DRAW), Ends { compute: false, display: true }, move |_| shown.draw(stage));
         let (own, shown) = (Rc::clone(&memory), Rc::clone(&still));
         self.push(floor(NOTHING_SHARED), Ends { compute: false, display: true }, move |n| {
             stage.launch_alone(&own, n)?;
             stage.backend.finish()?;
-            stage.draw(&shown)
+            shown.draw(stage)
         });
         self.push(floor(UNSYNCHRONISED), Ends { compute: true, display: true }, move |n| {
             stage.launch_alone(&memory, n)?;
-            stage.draw(&still)
+            still.draw(stage)
         });
     }
 
@@ -172,6 +172,33 @@ fn not_offered(link: &Link, path: PathId) -> Option<String> {
     }
 }
 
+/// One frame on show, to be drawn again and again.
+struct Still {
+    link: Link,
+    /// Fenced after each draw as a path does: else a driver may find that a draw covers all of the one before, and never
+    /// do that (llvmpipe does so).
+    fence: Option<RefCell<Box<dyn Staging>>>,
+}
+
+impl Still {
+    fn open(stage: &Stage<'_>) -> Result<Self> {
+        let (mut link, _) = stage.open(stage.policy(Some(PathId::HostRoundTrip), pixelferry::Mode::Latency))?;
+        let mut frame = link.acquire()?;
+        frame.launch(stage.kernel, &[Arg::U32(0)])?;
+        frame.finish()?;
+        let fence = match stage.display.caps().persistent_staging {
+            Support::Yes => Some(RefCell::new(stage.display.create_staging(StagingKind::Persistent, 64)?)),
+            Support::No(_) => None,
+        };
+        Ok(Self { link, fence })
+    }
+
+    fn draw(&self, stage: &Stage<'_>) -> Result<()> {
+        stage.draw(&self.link)?;
+        self.fence.as_ref().map_or(Ok(()), |block| block.borrow_mut().fence())
+    }
+}
+
 impl Stage<'_> {
     /// The display only has to show it, so that every path may take part.
     fn desc(&self) -> SurfaceDesc {
@@ -201,15 +228,6 @@ impl Stage<'_> {
         let start = Instant::now();
         let link = Link::open(backend, display, self.desc(), LinkOptions { policy })?;
         Ok((link, start.elapsed()))
-    }
-
-    /// A link with one frame on show, to be drawn again and again.
-    fn still(&self) -> Result<Link> {
-        let (mut link, _) = self.open(self.policy(Some(PathId::HostRoundTrip), pixelferry::Mode::Latency))?;
-        let mut frame = link.acquire()?;
-        frame.launch(self.kernel, &[Arg::U32(0)])?;
-        frame.finish()?;
-        Ok(link)
     }
 
     fn draw(&self, link: &Link) -> Result<()> {

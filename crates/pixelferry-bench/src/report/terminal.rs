@@ -24,17 +24,18 @@ pub fn text(record: &Record) -> String {
                 line(&mut out, rows(&cells).to_string());
             }
         }
+        line(&mut out, verdicts(record, compute, display).to_string());
         for Skipped { what, reason } in skipped(record, compute, display) {
             line(&mut out, format!("  SKIPPED {what}: {reason}"));
         }
     }
+    line(&mut out, String::new());
     for Skipped { what, reason } in &record.left_out {
         line(&mut out, format!("SKIPPED {what}: {reason}"));
     }
     for problem in &record.problems {
         line(&mut out, format!("note: {problem}"));
     }
-    line(&mut out, format!("\nVerdict\n{}", verdicts(record)));
     let misses = misses(record);
     if !misses.is_empty() {
         line(&mut out, "\nNot within the tolerance".into());
@@ -130,10 +131,10 @@ fn rows(cells: &[&Cell]) -> Table {
     table
 }
 
-fn verdicts(record: &Record) -> Table {
-    let head = ["cell", "best", "", "automatic", "", "distance", "chosen in"];
+fn verdicts(record: &Record, compute: &str, display: &str) -> Table {
+    let head = ["verdict", "best", "", "automatic", "", "distance", "chosen in"];
     let mut table = table(head.map(str::to_owned).into());
-    for cell in &record.cells {
+    for cell in record.cells.iter().filter(|c| c.compute == compute && c.display == display) {
         let Some(v) = &cell.verdict else { continue };
         let sign = match (v.within, v.clear) {
             (true, _) => "",
@@ -141,7 +142,7 @@ fn verdicts(record: &Record) -> Table {
             (false, false) => " ?",
         };
         table.add_row([
-            Field::new(format!("{}\n{}, {}", cell.pairing(), cell.picture(), cell.mode)),
+            Field::new(format!("{}, {}", cell.picture(), cell.mode)),
             Field::new(&v.best),
             right(time(v.best_us)),
             Field::new(&v.automatic_path),
@@ -221,7 +222,7 @@ mod tests {
         for row in record.cells.iter().flat_map(|c| &c.rows) {
             assert!(text.contains(&row.info.row), "{}", row.info.row);
         }
-        for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "Verdict"] {
+        for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "verdict"] {
             assert!(text.contains(said), "{said}: {text}");
         }
     }
