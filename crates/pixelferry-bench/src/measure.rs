@@ -12,7 +12,7 @@ use pixelferry::Result;
 use std::time::{Duration, Instant};
 
 /// Frames of each row before the first round: drivers build and allocate at the first use.
-pub(crate) const WARM_UP: usize = 3;
+pub(crate) const WARM_UP: usize = 2;
 /// Frames of a block that do not count; one where time is short.
 pub(crate) const LEAD_IN: usize = 2;
 /// Samples of a block in any case.
