@@ -40,15 +40,15 @@ fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
     let best_path = best.info.path.as_deref().unwrap_or_default();
     let (late, best_late) = (automatic.info.frames_late, best.info.frames_late);
     let why = automatic.info.why.as_deref().unwrap_or_default();
+    let same = chosen == best_path && late == best_late;
     match (within, clear) {
         (true, _) => String::new(),
-        (false, false) => {
-            format!("too close to call: the distance is within what the rounds differ by; chosen {chosen}")
+        (false, false) if same => {
+            "the path of the best, so noise: the distance is within what the rounds differ by".into()
         }
-        (false, true) if chosen != best_path => format!("another path: {chosen} was taken as {why}"),
-        (false, true) if late != best_late => {
-            format!("the right path, {late} frames late; {best_late} are better here")
-        }
+        (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
+        (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
+        (false, true) if !same => format!("the right path, {late} frames late; {best_late} are better here"),
         (false, true) => "the path of the best, opened a second time: its memory lies elsewhere".into(),
     }
 }

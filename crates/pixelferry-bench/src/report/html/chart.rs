@@ -5,9 +5,9 @@ use crate::record::{Cell, Kind, Row};
 use crate::report::{percent, time};
 use std::fmt::{Result, Write as _};
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 700.0;
 /// Where bars begin; names stand to the left.
-const LEFT: f64 = 232.0;
+const LEFT: f64 = 272.0;
 /// Kept for the figure behind the longest bar.
 const RIGHT: f64 = 84.0;
 const TOP: f64 = 24.0;
@@ -73,6 +73,17 @@ fn ordered(cell: &Cell) -> Vec<&Row> {
     rows
 }
 
+/// The row's name; of the automatic choice also what it was.
+fn name(row: &Row) -> String {
+    match (row.info.kind, &row.info.path) {
+        (Kind::Automatic, Some(path)) if row.info.frames_late > 0 => {
+            format!("{} ({path}, {} late)", row.info.row, row.info.frames_late)
+        }
+        (Kind::Automatic, Some(path)) => format!("{} ({path})", row.info.row),
+        _ => row.info.row.clone(),
+    }
+}
+
 fn class(cell: &Cell, row: &Row) -> &'static str {
     match row.info.kind {
         Kind::Floor => "floor",
@@ -85,7 +96,7 @@ fn class(cell: &Cell, row: &Row) -> &'static str {
 fn bar(out: &mut String, cell: &Cell, row: &Row, y: f64, scale: &Scale) -> Result {
     let s = &row.stats;
     let (end, middle) = (scale.x(s.median_us), y + BAR / 2.0);
-    let (name, text) = (esc(&row.info.row), time(s.median_us));
+    let (name, text) = (esc(&name(row)), time(s.median_us));
     let tip = format!(
         "{}: median {}, quartiles {} to {}, p99 {}, {} samples",
         row.info.row,
@@ -138,15 +149,11 @@ fn figures(out: &mut String, cell: &Cell, rows: &[&Row]) -> Result {
         let s = &row.stats;
         let over = floor.map(|us| format!("{:.2}", s.median_us / us)).unwrap_or_default();
         let opened = row.info.opened_ms.map(|ms| format!("{ms:.0} ms")).unwrap_or_default();
-        let name = match (row.info.kind, &row.info.path) {
-            (Kind::Automatic, Some(path)) => format!("{}: {path}", row.info.row),
-            _ => row.info.row.clone(),
-        };
         writeln!(
             out,
             "<tr><td>{}</td><td>{}</td><td>{} – {}</td><td>{}</td><td>{over}</td><td>{}</td><td>{}</td><td>{opened}</td>\
              <td>{}</td></tr>",
-            esc(&name),
+            esc(&name(row)),
             time(s.median_us),
             time(s.q1_us),
             time(s.q3_us),

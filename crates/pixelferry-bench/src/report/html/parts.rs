@@ -97,9 +97,10 @@ pub(super) fn misses(out: &mut String, record: &Record) -> Result {
         let class = if v.clear { "bad" } else { "close" };
         writeln!(
             out,
-            "<tr><td>{}<br/>{}, {}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
+            "<tr><td>{}<br/>→ {}<br/>{}, {}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
              <td class=\"n\">{}</td><td class=\"n\"><span class=\"badge {class}\">{} ± {:.1}</span></td><td>{}</td></tr>",
-            esc(&cell.pairing()),
+            esc(&cell.compute),
+            esc(&cell.display),
             esc(&cell.picture()),
             cell.mode,
             esc(&v.best),
