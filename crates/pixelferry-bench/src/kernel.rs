@@ -50,3 +50,37 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
         }
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::FORMATS;
+    use pixelferry::compute::SourceCode;
+    use pixelferry::cuda::{Variant, compile_ptx};
+    use pixelferry::{Error, Language};
+
+    #[test]
+    fn every_format_of_the_grid_has_a_kernel_in_every_language() {
+        for format in FORMATS {
+            let source = ramp(format).unwrap();
+            for language in [Language::OpenClC, Language::CudaCpp, Language::Rust] {
+                assert!(source.source(language).is_some(), "{format}: {language}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_cuda_kernels_compile_for_linear_memory_and_textures() {
+        for format in FORMATS {
+            let source = ramp(format).unwrap();
+            let Some(SourceCode::Text(text)) = source.source(Language::CudaCpp) else { panic!("no text") };
+            for variant in [Variant::Linear, Variant::Surface] {
+                match compile_ptx(source.name(), text, 50, variant) {
+                    Err(Error::Unavailable { reason, .. }) => return println!("SKIPPED: no NVRTC: {reason}"),
+                    Err(error) => panic!("{format}, {variant:?}: {error}"),
+                    Ok(ptx) => assert!(ptx.text.contains(&ptx.entry)),
+                }
+            }
+        }
+    }
+}

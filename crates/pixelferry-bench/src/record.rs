@@ -156,7 +156,8 @@ pub struct Verdict {
     pub opened_ms: Option<f64>,
     /// Within the tolerance.
     pub within: bool,
-    /// The distance is larger than its uncertainty allows for; false means too close to call.
+    /// Another path or lateness is the best, and the distance is larger than its uncertainty allows for. A miss that is
+    /// not clear is too close to call.
     pub clear: bool,
     /// What to make of it.
     pub why: String,

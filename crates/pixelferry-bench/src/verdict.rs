@@ -6,6 +6,9 @@ use crate::stats::Ratio;
 /// An automatic choice at most so much slower than the best counts as right.
 pub const TOLERANCE: f64 = 0.03;
 
+/// Rounds below which no distance is clear: by chance alone one row is behind in all of four rounds once in 16 times.
+const FEWEST_ROUNDS: usize = 5;
+
 /// Compares the automatic row of a cell with the quickest path row.
 pub fn of(rows: &[Row]) -> Option<Verdict> {
     let quickest = |rows: &mut dyn Iterator<Item = &Row>| -> Option<Row> {
@@ -17,7 +20,10 @@ pub fn of(rows: &[Row]) -> Option<Verdict> {
     let ratio = Ratio::of(&automatic.rounds_us, &best.rounds_us)?;
     let same = quickest(&mut paths().filter(|row| row.info.path == automatic.info.path));
     let within = ratio.distance() <= TOLERANCE;
-    let clear = ratio.distance() - ratio.uncertainty > TOLERANCE;
+    // Of the same path there is nothing to choose; and too few rounds tell nothing.
+    let same_way = automatic.info.path == best.info.path && automatic.info.frames_late == best.info.frames_late;
+    let rounds = automatic.rounds_us.len().min(best.rounds_us.len());
+    let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.distance() - ratio.uncertainty > TOLERANCE;
     let (chosen, best_path) = (automatic.info.path.clone()?, best.info.path.clone()?);
     let why = reason(automatic, &best, within, clear);
     Some(Verdict {
@@ -43,13 +49,10 @@ fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
     let same = chosen == best_path && late == best_late;
     match (within, clear) {
         (true, _) => String::new(),
-        (false, false) if same => {
-            "the path of the best, so noise: the distance is within what the rounds differ by".into()
-        }
+        (false, false) if same => "the choice is that of the best: two links of one path differ by noise".into(),
         (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
         (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
-        (false, true) if !same => format!("the right path, {late} frames late; {best_late} are better here"),
-        (false, true) => "the path of the best, opened a second time: its memory lies elsewhere".into(),
+        (false, true) => format!("the right path, {late} frames late; {best_late} are better here"),
     }
 }
 
@@ -96,6 +99,11 @@ mod tests {
         }
         let verdict = of(&[best, noisy]).unwrap();
         assert!(!verdict.clear, "{verdict:?}");
+
+        let best = sample::row("direct", Kind::Path, Some("direct"), 100.0);
+        let same = sample::row("automatic", Kind::Automatic, Some("direct"), 110.0);
+        let verdict = of(&[best, same]).unwrap();
+        assert!(!verdict.clear && verdict.why.contains("that of the best"), "{verdict:?}");
     }
 
     #[test]
