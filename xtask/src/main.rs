@@ -1,6 +1,7 @@
 //! Chores of this repository: `cargo xtask --help`.
 
 mod asset;
+mod bench;
 mod check_size;
 mod error;
 mod ptx;
@@ -44,6 +45,13 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Measures which sharing path is fastest here: `pixelferry bench` as a release build, with the same options
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Options of `pixelferry bench`; --help lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        options: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -63,6 +71,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
             Some(folder) => asset::write_all(folder),
             None => asset::write_all(&repository::root()?.join("examples/assets")),
         },
+        Chore::Bench { options } => bench::run(&repository::root()?, options),
         Chore::Ptx { nvrtc, check } => ptx::run(&repository::root()?, nvrtc.as_deref(), *check),
     }
 }

@@ -1,5 +1,6 @@
 //! The command `pixelferry`: what this machine can do, and a picture to prove it.
 
+mod bench;
 mod demo;
 mod probe;
 mod table;
@@ -22,6 +23,8 @@ struct Cli {
 enum Command {
     /// Try every path between every compute device and every display, prove each by pixels, and report.
     Probe(probe::ProbeOptions),
+    /// Measure which path is fastest for every compute device and display, and whether it is the one taken by itself.
+    Bench(Box<pixelferry_bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
     Demo(demo::DemoOptions),
 }
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let result = match Cli::parse().command {
         Command::Probe(options) => probe::run(&options),
+        Command::Bench(options) => bench::run(&options),
         Command::Demo(options) => demo::run(options),
     };
     match result {

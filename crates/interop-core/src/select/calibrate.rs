@@ -103,9 +103,7 @@ pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], budget:
 /// Opens, proves and warms up.
 fn enter(pairing: &Pairing<'_>, candidate: Candidate) -> Result<Entry, PathState> {
     let mut path = candidate.attempt(pairing)?;
-    for _ in 0..WARM_UP {
-        time(&mut path, pairing).map_err(|e| PathState::Rejected { reason: e.to_string() })?;
-    }
+    time_run(&mut path, pairing, WARM_UP).map_err(|e| PathState::Rejected { reason: e.to_string() })?;
     Ok(Entry { candidate, path, samples: Vec::with_capacity(MOST_ROUNDS) })
 }
 

@@ -1,6 +1,7 @@
 //! How many frames late a pipelined path had best show: measured, with a kernel and a draw of this crate's.
 
 use super::calibrate::time_run;
+use super::stats::quantile;
 use crate::error::Result;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::Lateness;
@@ -12,7 +13,7 @@ const STEPS: [usize; 7] = [0, 1, 2, 3, 4, 8, 16];
 const RUNS: usize = 3;
 /// Frames of a run beyond those that fill the pipeline.
 const FRAMES: usize = 12;
-/// No step is begun after this much time.
+/// Nothing is begun after this much time.
 const BUDGET: Duration = Duration::from_millis(250);
 /// More lateness must gain this much.
 const WORTH: f64 = 1.05;
@@ -28,12 +29,11 @@ pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec
                 break;
             }
             path.set_frames_late(frames_late)?;
-            let mut runs = [0.0; RUNS];
-            for run in &mut runs {
-                *run = time_run(path, pairing, FRAMES + 2 * frames_late)?;
+            let mut runs = Vec::with_capacity(RUNS);
+            while runs.is_empty() || (runs.len() < RUNS && start.elapsed() <= BUDGET) {
+                runs.push(time_run(path, pairing, FRAMES + 2 * frames_late)?);
             }
-            runs.sort_by(f64::total_cmp);
-            measured.push(Lateness { frames_late, microseconds: runs[RUNS / 2] });
+            measured.push(Lateness { frames_late, microseconds: quantile(&runs, 0.5) });
         }
         path.set_frames_late(least_worth_it(&measured))?;
         path.trim();

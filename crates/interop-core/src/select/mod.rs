@@ -294,7 +294,10 @@ impl Field {
                     if !row.state.works() {
                         row.state = PathState::Verified { sync: measured.sync };
                     }
-                    row.measured.push(measured);
+                    // The time may have run out before the first sample.
+                    if !measured.samples_us.is_empty() {
+                        row.measured.push(measured);
+                    }
                 }
                 Event::Failed(state) => {
                     let (path, sync) = (candidate.id, candidate.sync);
@@ -363,10 +366,22 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
     let Calibration { best, events, left } = calibrate(pairing, &field.candidates, policy.budget);
     field.record(events);
     let best = best?;
-    let (candidate, median_us) = (best.candidate, best.measured().median_us);
-    let left = if left > 0 { format!("; no time for {left} more") } else { String::new() };
-    field.chosen(candidate.id, best.path.sync(), format!("the quickest measured, {median_us:.0} us a frame{left}"));
-    Some(Choice { candidate, path: best.path, frames_late: None, median_us: Some(median_us) })
+    let (candidate, measured) = (best.candidate, best.measured());
+    // What was not measured is not remembered either: the next start may have time for it.
+    let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
+    field.chosen(candidate.id, best.path.sync(), why_calibrated(median_us, left));
+    Some(Choice { candidate, path: best.path, frames_late: None, median_us })
+}
+
+/// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.
+fn why_calibrated(median_us: Option<f64>, left: usize) -> String {
+    match (median_us, left) {
+        (Some(us), 0) => format!("the quickest measured, {us:.0} us a frame"),
+        (Some(us), left) => format!("the quickest measured, {us:.0} us a frame; no time for {left} more"),
+        (None, left) => {
+            format!("the first whose pixels are right; opening it took the time for measuring it and {left} more")
+        }
+    }
 }
 
 fn no_path(report: &ProbeReport, policy: &Policy) -> Error {

@@ -1,0 +1,105 @@
+//! The two sides of the grid, as far as they are asked for.
+
+use crate::error::Error;
+use crate::machine::Device;
+use pixelferry::{Availability, ComputeBackend, Display, Headless, open_all_backends, open_all_headless};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Everything that was found and is wanted; descriptions stand beside what they describe.
+pub(crate) struct Devices {
+    pub backends: Vec<(Device, Arc<dyn ComputeBackend>)>,
+    pub displays: Vec<(Device, Headless, Rc<dyn Display>)>,
+    pub problems: Vec<String>,
+}
+
+impl Devices {
+    /// Opens every device of this machine and keeps those that a word matches, or all where there is none.
+    pub fn find(backends: &[String], displays: &[String]) -> Result<Self, Error> {
+        let (found, status, errors) = open_all_backends();
+        let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        for api in status {
+            if let Availability::Unavailable { reason, .. } = api.availability {
+                problems.push(format!("{}: {reason}", api.api));
+            }
+        }
+        let described = Device::list(found.iter().map(|b| b.device()));
+        let all: Vec<_> = described.into_iter().zip(found).collect();
+        let backends = wanted("compute backend", backends, all, |(device, _)| device)?;
+        let (found, status) = open_all_headless();
+        for kind in status {
+            if let Availability::Unavailable { reason, .. } = kind.availability {
+                problems.push(format!("{}: {reason}", kind.kind));
+            }
+        }
+        let found: Vec<_> = found.into_iter().map(|h| (h.display(), h)).collect();
+        let described = Device::list(found.iter().map(|(d, _)| d.device()));
+        let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
+        let displays = wanted("display", displays, all.collect(), |(device, ..)| device)?;
+        Ok(Self { backends, displays, problems })
+    }
+}
+
+/// Those that match one of the words; each word must match one.
+fn wanted<T>(
+    side: &'static str,
+    words: &[String],
+    all: Vec<T>,
+    device: impl Fn(&T) -> &Device,
+) -> Result<Vec<T>, Error> {
+    for word in words {
+        if !all.iter().any(|item| matches(word, device(item))) {
+            let there = all.iter().map(|item| describe(device(item))).collect::<Vec<_>>().join("; ");
+            return Err(Error::NoDevice { side, asked: word.clone(), there });
+        }
+    }
+    let keep = |item: &T| words.is_empty() || words.iter().any(|word| matches(word, device(item)));
+    Ok(all.into_iter().filter(keep).collect())
+}
+
+fn describe(device: &Device) -> String {
+    format!("{} ({})", device.label, device.driver)
+}
+
+/// The name of an API stands for its devices and for nothing else; any other word is looked for in the names.
+fn matches(word: &str, device: &Device) -> bool {
+    let api = match word.to_lowercase().as_str() {
+        "cuda" => "CUDA",
+        "opencl" => "OpenCL",
+        "gl" | "opengl" => "OpenGL",
+        "cpu" | "threads" | "memory" => "CPU",
+        other => {
+            let names = [&device.label, &device.name, &device.vendor, &device.driver];
+            return names.iter().any(|name| name.to_lowercase().contains(other));
+        }
+    };
+    device.api == api
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn words_are_apis_or_parts_of_names_and_must_match() {
+        let device = |api: &str, name: &str| Device {
+            api: api.into(),
+            label: format!("{api} {name}"),
+            name: name.into(),
+            driver: "PoCL 3.1".into(),
+            ..sample::record().compute.remove(0)
+        };
+        let all = || vec![device("CPU", "threads"), device("OpenCL", "cpu of x"), device("CUDA", "H200")];
+        let names = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+            wanted("display", &words, all(), |d| d).map(|list| list.into_iter().map(|d| d.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&[]).unwrap().len(), 3);
+        assert_eq!(names(&["cpu"]).unwrap(), ["threads"]);
+        assert_eq!(names(&["h200", "OpenCL"]).unwrap(), ["cpu of x", "H200"]);
+        assert_eq!(names(&["pocl"]).unwrap().len(), 3);
+        let error = names(&["vulkan"]).unwrap_err().to_string();
+        assert!(error.contains("vulkan") && error.contains("CUDA H200"), "{error}");
+    }
+}

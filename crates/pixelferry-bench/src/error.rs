@@ -1,0 +1,50 @@
+//! What can go wrong before or after measuring; what goes wrong while a row is measured is a finding of that row.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Options that exclude each other or leave nothing to measure.
+    #[error("{0}")]
+    Options(String),
+    /// No device matches a filter.
+    #[error("no {side} matches '{asked}'; there are: {there}")]
+    NoDevice {
+        /// `compute backend` or `display`.
+        side: &'static str,
+        /// The filter.
+        asked: String,
+        /// What could have been given.
+        there: String,
+    },
+    /// A variable of the environment would stand above what is to be measured.
+    #[error("{0} is set and would decide what is measured; unset it for a benchmark")]
+    Environment(&'static str),
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        /// `read` or `write`.
+        action: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file is no result of this benchmark.
+    #[error("{} is no result of `pixelferry bench --json`: {problem}", path.display())]
+    NotARecord {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A result could not be turned into JSON.
+    #[error("the result cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Standard output is gone.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] io::Error),
+}

@@ -1,0 +1,95 @@
+//! The command `pixelferry bench`.
+
+use crate::compare::{Comparison, read};
+use crate::devices::Devices;
+use crate::error::Error;
+use crate::grid::Plan;
+use crate::options::BenchOptions;
+use crate::report::{csv, html, terminal};
+use crate::run::run;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Does what the options say; tables go to `out`, progress to standard error.
+///
+/// # Errors
+/// Wrong options, files that cannot be read or written (found before anything is measured), and what [`run()`] reports.
+pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error> {
+    if let [a, b] = options.compare.as_slice() {
+        let comparison = Comparison::of(&read(a)?, &read(b)?);
+        return print(out, &terminal::comparison(&comparison));
+    }
+    let plan = options.plan();
+    if options.list {
+        return print(out, &list(&plan)?);
+    }
+    check_files(options)?;
+    let record = run(&plan)?;
+    // Files first: what took minutes to measure is not lost to a closed pipe.
+    if let Some(path) = &options.json {
+        write(path, &(serde_json::to_string_pretty(&record)? + "\n"))?;
+    }
+    if let Some(path) = &options.csv {
+        write(path, &csv::text(&record))?;
+    }
+    if let Some(path) = &options.html {
+        write(path, &html::text(&record))?;
+    }
+    print(out, &terminal::text(&record))
+}
+
+/// What would be measured.
+fn list(plan: &Plan) -> Result<String, Error> {
+    let devices = Devices::find(&plan.backends, &plan.displays)?;
+    let mut text = String::from("Compute\n");
+    for (device, _) in &devices.backends {
+        text += &format!("  {} ({})\n", device.label, device.driver);
+    }
+    text += "Display\n";
+    for (device, ..) in &devices.displays {
+        text += &format!("  {} ({})\n", device.label, device.driver);
+    }
+    for problem in &devices.problems {
+        text += &format!("note: {problem}\n");
+    }
+    text += "Cells of each pairing\n";
+    for spot in plan.cells() {
+        text += &format!("  {spot}: {} of {} bytes\n", spot.size.extent, spot.bytes());
+    }
+    let paths = pixelferry::PathId::ALL.into_iter().filter(|path| plan.wants(*path));
+    text += &format!("Paths\n  {}\n", paths.map(|path| path.name()).collect::<Vec<_>>().join(", "));
+    let cells = plan.cells().count() * devices.backends.len() * devices.displays.len();
+    text += &format!("{cells} cells, {} frames for each row, {} s\n", plan.frames, plan.budget.as_secs());
+    Ok(text)
+}
+
+/// Finds out whether files can be written before time is spent on what is to be in them.
+fn check_files(options: &BenchOptions) -> Result<(), Error> {
+    let files: Vec<_> = options.files().collect();
+    for (i, path) in files.iter().enumerate() {
+        if files.iter().skip(i + 1).any(|other| other == path) {
+            return Err(Error::Options(format!("{} is given for two kinds of output", path.display())));
+        }
+        let is_new = !path.exists();
+        let opened = OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|source| Error::File { action: "write", path: (*path).clone(), source })?;
+        if is_new {
+            // It could be made, which is what was to be found out. That it stays is no harm.
+            let _ = fs::remove_file(path);
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|source| Error::File { action: "write", path: path.to_owned(), source })
+}
+
+fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // A closed pipe (`| head`) is not our failure.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}

@@ -1,0 +1,86 @@
+//! The kernel of every row: a ramp that writes each pixel once and reads nothing.
+
+use pixelferry::{CpuKernelExt as _, KernelSource, PixelFormat};
+
+/// Bits of the binary16 numbers in 0..1 are rising with their value, so that a ramp of bits is one of values.
+const HALF_ONE: u32 = 0x3c00;
+
+/// The ramp in every language, for one format; its argument is a `u32`, the number of the frame. `None` for formats that
+/// are not in the grid.
+pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
+    let (pixel, opencl, cuda) = match format {
+        PixelFormat::Rgba8 => ("uchar4", "(uchar4)(x + n, y, n, 255)", "make_uchar4(x + n, y, n, 255)"),
+        PixelFormat::Rgba16F => (
+            "ushort4",
+            "(ushort4)((x + n) % 0x3c00, y % 0x3c00, n % 0x3c00, 0x3c00)",
+            "make_ushort4((x + n) % 0x3c00, y % 0x3c00, n % 0x3c00, 0x3c00)",
+        ),
+        PixelFormat::R32F => ("float", "(float)((x + y + n) & 255) / 255.0f", "(float)((x + y + n) & 255) / 255.0f"),
+        PixelFormat::Rgba32F => (
+            "float4",
+            "(float4)((float)((x + n) & 255) / 255.0f, (float)(y & 255) / 255.0f, 0.0f, 1.0f)",
+            "make_float4((float)((x + n) & 255) / 255.0f, (float)(y & 255) / 255.0f, 0.0f, 1.0f)",
+        ),
+        _ => return None,
+    };
+    let opencl = format!(
+        "kernel void ramp(PF_IMAGE({pixel}, out), uint n) {{
+           uint x = get_global_id(0), y = get_global_id(1);
+           if (x < (uint)out_width && y < (uint)out_height) PF_STORE(out, x, y, {opencl});
+         }}"
+    );
+    let cuda = format!(
+        "__global__ void ramp(PF_IMAGE({pixel}, out), unsigned n) {{
+           unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+           if (x < out_width && y < out_height) PF_STORE(out, x, y, {cuda});
+         }}"
+    );
+    let source = KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda);
+    let byte = |v: u32| (v & 255) as f32 / 255.0;
+    Some(source.cpu_image(move |out, args| {
+        let n = args.u32(0)?;
+        match format {
+            PixelFormat::Rgba8 => out.par_pixels(|x, y| [x.wrapping_add(n) as u8, y as u8, n as u8, 255]),
+            PixelFormat::Rgba16F => out.par_pixels(|x, y| {
+                let half = |v: u32| (v % HALF_ONE) as u16;
+                [half(x.wrapping_add(n)), half(y), half(n), HALF_ONE as u16]
+            }),
+            PixelFormat::R32F => out.par_pixels(|x, y| byte(x.wrapping_add(y).wrapping_add(n))),
+            _ => out.par_pixels(|x, y| [byte(x.wrapping_add(n)), byte(y), 0.0, 1.0]),
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::FORMATS;
+    use pixelferry::compute::SourceCode;
+    use pixelferry::cuda::{Variant, compile_ptx};
+    use pixelferry::{Error, Language};
+
+    #[test]
+    fn every_format_of_the_grid_has_a_kernel_in_every_language() {
+        for format in FORMATS {
+            let source = ramp(format).unwrap();
+            for language in [Language::OpenClC, Language::CudaCpp, Language::Rust] {
+                assert!(source.source(language).is_some(), "{format}: {language}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_cuda_kernels_compile_for_linear_memory_and_textures() {
+        for format in FORMATS {
+            let source = ramp(format).unwrap();
+            let Some(SourceCode::Text(text)) = source.source(Language::CudaCpp) else { panic!("no text") };
+            for variant in [Variant::Linear, Variant::Surface] {
+                match compile_ptx(source.name(), text, 50, variant) {
+                    Err(Error::Unavailable { reason, .. }) => return println!("SKIPPED: no NVRTC: {reason}"),
+                    Err(error) => panic!("{format}, {variant:?}: {error}"),
+                    Ok(ptx) => assert!(ptx.text.contains(&ptx.entry)),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Which sharing path is fastest on this machine, and does the library find it by itself?
+//!
+//! Every compute device with every display without a window, at several sizes and formats, for latency and for
+//! throughput: each path by name, the path that the library takes by itself, and beside them the floors that no path can
+//! be much below. [`execute`] is the command `pixelferry bench`; [`run()`] gives the result as data.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what is measured | [`grid`], [`size`] |
+//! | how | `tour`, `rows`, `kernel`, `measure` |
+//! | what a result holds | [`record`], [`machine`], [`stats`] |
+//! | whether the automatic choice is right | [`verdict`] |
+//! | two results side by side | [`compare`] |
+//! | tables, charts, files | [`report`] |
+
+pub mod compare;
+mod devices;
+mod error;
+mod execute;
+pub mod grid;
+mod kernel;
+pub mod machine;
+mod measure;
+mod options;
+pub mod record;
+pub mod report;
+mod rows;
+mod run;
+#[cfg(test)]
+mod sample;
+pub mod size;
+pub mod stats;
+mod tour;
+pub mod verdict;
+
+pub use error::Error;
+pub use execute::execute;
+pub use options::{BenchOptions, FORMATS};
+pub use run::run;

@@ -1,0 +1,225 @@
+//! Measuring the rows of a cell side by side.
+//!
+//! Rows take turns in blocks, and every other round in the reverse order: what slows the machine down for a while hits
+//! all of them alike. Not frame by frame, as each row would then pay for the caches of the one before; for the same
+//! reason the first frames of a block do not count.
+
+use crate::grid::Mode;
+use crate::record::Row;
+use crate::rows::{Rows, Stage, Subject};
+use crate::stats::Stats;
+use pixelferry::Result;
+use std::time::{Duration, Instant};
+
+/// Frames of each row before the first round: drivers build and allocate at the first use.
+pub(crate) const WARM_UP: usize = 2;
+/// Frames of a block that do not count; one where time is short.
+pub(crate) const LEAD_IN: usize = 2;
+/// Samples of a block in any case.
+const FEWEST_SAMPLES: usize = 2;
+/// Rounds, where time allows.
+pub(crate) const ROUNDS: usize = 10;
+/// Rounds in any case.
+pub(crate) const FEWEST_ROUNDS: usize = 3;
+/// A run of throughput takes so long at least on the quickest row, so that its one wait does not count much.
+const RUN: Duration = Duration::from_millis(40);
+/// Frames of a run, and how many pipelines deep it is at least.
+const RUN_FRAMES: std::ops::RangeInclusive<usize> = 8..=100;
+const RUN_PIPELINES: usize = 4;
+
+/// What a cell gave.
+pub(crate) struct Measured {
+    pub rows: Vec<Row>,
+    pub frames_per_sample: usize,
+    /// What the fewest rounds would have taken.
+    pub least: Duration,
+}
+
+struct Contestant<'a> {
+    subject: Subject<'a>,
+    rounds: Vec<Vec<f64>>,
+    /// Why it is out.
+    failed: Option<String>,
+}
+
+impl Contestant<'_> {
+    /// Runs `work` unless the row is out, and keeps an error as the reason for it.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Option<T> {
+        if self.failed.is_some() {
+            return None;
+        }
+        match work(self) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.failed = Some(format!("while it was timed: {error}"));
+                None
+            }
+        }
+    }
+}
+
+/// Times all rows for about `share`; `frames` of each at most. A row that fails goes on as a skipped one.
+pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, share: Duration) -> Measured {
+    let start = Instant::now();
+    let subjects = std::mem::take(&mut rows.subjects).into_iter();
+    let mut all: Vec<_> = subjects.map(|subject| Contestant { subject, rounds: Vec::new(), failed: None }).collect();
+    let pace = warm_up(stage, &mut all);
+    let turn = Turn::plan(stage.spot.mode, &pace, &all, frames, share);
+    let (mut n, mut least) = (0, Duration::ZERO);
+    for round in 0..turn.rounds {
+        for i in order(round, all.len()) {
+            all[i].attempt(|c| {
+                let samples = turn.take(stage, &mut c.subject, &mut n)?;
+                c.rounds.push(samples);
+                Ok(())
+            });
+        }
+        let spent = start.elapsed();
+        if round < FEWEST_ROUNDS {
+            least = spent;
+        } else if spent + spent / (round as u32 + 1) > share {
+            // One more like those before would not fit in.
+            break;
+        }
+    }
+    let mut measured = Vec::new();
+    for Contestant { subject, rounds, failed } in all {
+        match failed {
+            Some(reason) => rows.skipped.push(crate::record::Skipped { what: subject.info.row, reason }),
+            None => {
+                let stats = Stats::of(rounds.iter().flatten().copied());
+                measured.push(Row { info: subject.info, stats, rounds_us: rounds });
+            }
+        }
+    }
+    Measured { rows: measured, frames_per_sample: turn.run, least }
+}
+
+/// Who follows whom in a round: every other round backwards, and each begins with another row, so that none is always at
+/// the end, where it would have two turns in a row.
+fn order(round: usize, rows: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    // The golden ratio spreads the beginnings.
+    order.rotate_left((round * 618 * rows / 1000) % rows.max(1));
+    if round % 2 != 0 {
+        order.reverse();
+    }
+    order
+}
+
+/// How long a frame of each row takes, about.
+fn warm_up(stage: &Stage<'_>, all: &mut [Contestant<'_>]) -> Vec<Duration> {
+    let mut pace = Vec::new();
+    for contestant in all {
+        let took = contestant.attempt(|c| {
+            let mut last = Duration::ZERO;
+            for n in 0..WARM_UP {
+                let start = Instant::now();
+                (c.subject.frame)(n as u32)?;
+                stage.wait(c.subject.ends)?;
+                last = start.elapsed();
+            }
+            Ok(last)
+        });
+        pace.extend(took);
+    }
+    pace
+}
+
+/// What a row does when it is its turn.
+struct Turn {
+    mode: Mode,
+    /// Frames that do not count.
+    lead_in: usize,
+    /// Samples of a block.
+    block: usize,
+    /// Frames of a sample.
+    run: usize,
+    rounds: usize,
+}
+
+impl Turn {
+    fn plan(mode: Mode, pace: &[Duration], all: &[Contestant<'_>], frames: usize, share: Duration) -> Self {
+        let quickest = pace.iter().min().copied().unwrap_or_default();
+        let frame_of_all: f64 = pace.iter().map(Duration::as_secs_f64).sum();
+        // Frames of each row that fit into one round.
+        let fits = (share.as_secs_f64() / ROUNDS as f64 / frame_of_all.max(1e-9)) as usize;
+        match mode {
+            Mode::Latency => {
+                let lead_in = if fits > 2 * LEAD_IN { LEAD_IN } else { 1 };
+                let most = frames.div_ceil(ROUNDS);
+                let block = fits.saturating_sub(lead_in).clamp(FEWEST_SAMPLES.min(most), most);
+                Self { mode, lead_in, block, run: 1, rounds: frames.div_ceil(block) }
+            }
+            Mode::Throughput => {
+                let late = all.iter().map(|c| c.subject.info.frames_late).max().unwrap_or(0);
+                let long = (RUN.as_secs_f64() / quickest.as_secs_f64().max(1e-9)) as usize;
+                let run = long.min(fits).clamp(*RUN_FRAMES.start(), *RUN_FRAMES.end());
+                let run = run.min(frames).max(RUN_PIPELINES * late).max(1);
+                Self { mode, lead_in: LEAD_IN, block: 1, run, rounds: frames.div_ceil(run).max(ROUNDS) }
+            }
+        }
+    }
+
+    /// Microseconds a frame, for each sample of the block, to the nanosecond.
+    fn take(&self, stage: &Stage<'_>, subject: &mut Subject<'_>, n: &mut u32) -> Result<Vec<f64>> {
+        let mut frames = |count: usize, subject: &mut Subject<'_>| {
+            let start = Instant::now();
+            for _ in 0..count {
+                *n = n.wrapping_add(1);
+                (subject.frame)(*n)?;
+            }
+            stage.wait(subject.ends)?;
+            let nanoseconds = start.elapsed().as_nanos() as f64 / count as f64;
+            Ok((nanoseconds).round() / 1e3)
+        };
+        match self.mode {
+            Mode::Latency => {
+                for _ in 0..self.lead_in {
+                    frames(1, subject)?;
+                }
+                (0..self.block).map(|_| frames(1, subject)).collect()
+            }
+            Mode::Throughput => {
+                frames(self.lead_in, subject)?;
+                (0..self.block).map(|_| frames(self.run, subject)).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_one_turn_in_a_round_and_none_is_always_at_an_end() {
+        for rows in 0..20 {
+            let mut first = Vec::new();
+            for round in 0..10 {
+                let mut order = order(round, rows);
+                first.extend(order.first().copied());
+                order.sort_unstable();
+                assert!(order.into_iter().eq(0..rows));
+            }
+            first.sort_unstable();
+            first.dedup();
+            assert!(first.len() >= rows.min(4), "{rows} rows: {first:?}");
+        }
+    }
+
+    #[test]
+    fn time_that_is_short_gives_shorter_turns_never_none() {
+        let turn = |mode, pace: u64, share: u64| {
+            let pace = [Duration::from_micros(pace); 10];
+            Turn::plan(mode, &pace, &[], 200, Duration::from_millis(share))
+        };
+        let (ample, short) = (turn(Mode::Latency, 10, 60_000), turn(Mode::Latency, 40_000, 100));
+        assert_eq!((ample.block, ample.rounds, ample.lead_in), (20, 10, LEAD_IN));
+        assert_eq!((short.block, short.lead_in), (FEWEST_SAMPLES, 1));
+        assert_eq!(turn(Mode::Throughput, 10, 60_000).run, *RUN_FRAMES.end());
+        assert_eq!(turn(Mode::Throughput, 40_000, 100).run, *RUN_FRAMES.start());
+        let one = Turn::plan(Mode::Latency, &[], &[], 1, Duration::ZERO);
+        assert_eq!((one.block, one.rounds), (1, 1));
+    }
+}

@@ -1,0 +1,201 @@
+//! What the command line understands.
+
+use crate::grid::{Mode, Plan};
+use crate::size::Size;
+use clap::Args;
+use pixelferry::{PathId, PixelFormat};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Formats of the grid.
+pub const FORMATS: [PixelFormat; 4] =
+    [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::Rgba32F, PixelFormat::R32F];
+
+/// Options of `pixelferry bench`. Lists are separated by commas.
+#[derive(Debug, Clone, Default, Args)]
+pub struct BenchOptions {
+    /// Sizes: tiny, odd, 720p, 1080p, 4K, 8K or WIDTHxHEIGHT [default: all that have a name]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub sizes: Vec<Size>,
+    /// Pixel formats: RGBA8, RGBA16F, RGBA32F, R32F [default: RGBA8, the others at 1080p only]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_format)]
+    pub formats: Vec<PixelFormat>,
+    /// Paths to measure; what is chosen automatically is measured in any case [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_path)]
+    pub paths: Vec<PathId>,
+    /// latency: each frame is waited for. throughput: a run of frames is, and paths that can are frames late
+    /// [default: both, quick latency]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    pub modes: Vec<Mode>,
+    /// Compute devices: cuda, opencl, cpu, or a part of a device's or driver's name [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word)]
+    pub backends: Vec<String>,
+    /// Displays: gl, memory, or a part of a device's or driver's name [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word)]
+    pub displays: Vec<String>,
+    /// Frames measured for each row; fewer where the time does not allow it [default: 200, quick 30]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub frames: Option<u32>,
+    /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 50]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    pub budget: Option<u32>,
+    /// Less than a minute: latency, 720p and 1080p in RGBA8, few frames
+    #[arg(long)]
+    pub quick: bool,
+    /// Write everything, raw samples too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write one line for each sample
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write a report with charts, one file that needs no other
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Measure nothing: compare two results of --json
+    #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = [
+        "sizes", "formats", "paths", "modes", "backends", "displays", "frames", "budget", "quick", "json", "csv",
+        "html", "list",
+    ])]
+    pub compare: Vec<PathBuf>,
+    /// Measure nothing: say what would be
+    #[arg(long, conflicts_with_all = ["json", "csv", "html"])]
+    pub list: bool,
+}
+
+impl BenchOptions {
+    /// What is to be measured.
+    pub fn plan(&self) -> Plan {
+        let or = |asked: Option<u32>, full, quick| asked.unwrap_or(if self.quick { quick } else { full });
+        Plan {
+            pictures: self.pictures(),
+            modes: match (self.modes.is_empty(), self.quick) {
+                (true, false) => Mode::ALL.to_vec(),
+                (true, true) => vec![Mode::Latency],
+                (false, _) => unique(&self.modes),
+            },
+            paths: (!self.paths.is_empty()).then(|| unique(&self.paths)),
+            backends: self.backends.clone(),
+            displays: self.displays.clone(),
+            frames: or(self.frames, 200, 30) as usize,
+            budget: Duration::from_secs(or(self.budget, 600, 50).into()),
+        }
+    }
+
+    /// Sizes with their formats. Where only one of the two is given, the other is as without options.
+    fn pictures(&self) -> Vec<(Size, PixelFormat)> {
+        let (sizes, formats) = (unique(&self.sizes), unique(&self.formats));
+        if !sizes.is_empty() {
+            let formats = if formats.is_empty() { vec![PixelFormat::Rgba8] } else { formats };
+            return sizes.iter().flat_map(|s| formats.iter().map(|f| (*s, *f))).collect();
+        }
+        let default: &[PixelFormat] = if self.quick { &[PixelFormat::Rgba8] } else { &FORMATS };
+        let formats = if formats.is_empty() { default.to_vec() } else { formats };
+        let all: &[Size] = if self.quick { &[Size::HD, Size::FULL_HD] } else { &Size::NAMED };
+        let mut pictures = Vec::new();
+        for format in formats {
+            let sizes = if format == PixelFormat::Rgba8 { all } else { &[Size::FULL_HD] };
+            pictures.extend(sizes.iter().map(|s| (*s, format)));
+        }
+        pictures
+    }
+
+    /// Files to write.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.json, &self.csv, &self.html].into_iter().flatten()
+    }
+}
+
+fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in list {
+        if !seen.contains(item) {
+            seen.push(*item);
+        }
+    }
+    seen
+}
+
+fn parse_format(text: &str) -> Result<PixelFormat, String> {
+    FORMATS
+        .into_iter()
+        .find(|f| f.name().eq_ignore_ascii_case(text))
+        .ok_or_else(|| format!("no such format; the formats are {}", FORMATS.map(PixelFormat::name).join(", ")))
+}
+
+fn parse_path(text: &str) -> Result<PathId, String> {
+    text.parse().map_err(|_| {
+        let names = PathId::ALL.map(PathId::name).join(", ");
+        format!("no such path; the paths are {names}")
+    })
+}
+
+fn parse_word(text: &str) -> Result<String, String> {
+    let word = text.trim();
+    if word.is_empty() { Err("an empty name matches every device; leave it out".into()) } else { Ok(word.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        options: BenchOptions,
+    }
+
+    fn of(arguments: &str) -> Result<BenchOptions, String> {
+        let matches = Cli::command().try_get_matches_from(["bench"].into_iter().chain(arguments.split_whitespace()));
+        let cli = matches.and_then(|m| Cli::from_arg_matches(&m)).map_err(|e| e.to_string())?;
+        Ok(cli.options)
+    }
+
+    #[test]
+    fn the_grid_without_options_has_every_size_and_every_format() {
+        let plan = of("").unwrap().plan();
+        assert_eq!(plan.pictures.len(), Size::NAMED.len() + FORMATS.len() - 1);
+        assert_eq!(plan.modes, Mode::ALL);
+        assert_eq!(plan.paths, None);
+        let quick = of("--quick").unwrap().plan();
+        assert_eq!(quick.pictures, [(Size::HD, PixelFormat::Rgba8), (Size::FULL_HD, PixelFormat::Rgba8)]);
+        assert_eq!(quick.modes, [Mode::Latency]);
+        assert_eq!(of("--quick --modes throughput").unwrap().plan().modes, [Mode::Throughput]);
+        assert!(quick.frames < plan.frames && quick.budget < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn lists_are_taken_as_given() {
+        let options =
+            of("--sizes 4k,100x7,4K --formats r32f,RGBA8 --paths direct --modes latency --frames 7 --budget 9");
+        let plan = options.unwrap().plan();
+        let pictures: Vec<_> = plan.pictures.iter().map(|(s, f)| format!("{s} {f}")).collect();
+        assert_eq!(pictures, ["4K R32F", "4K RGBA8", "100x7 R32F", "100x7 RGBA8"]);
+        assert_eq!((plan.paths, plan.modes), (Some(vec![PathId::Direct]), vec![Mode::Latency]));
+        assert_eq!((plan.frames, plan.budget), (7, Duration::from_secs(9)));
+        assert_eq!(of("--formats rgba32f").unwrap().plan().pictures, [(Size::FULL_HD, PixelFormat::Rgba32F)]);
+        assert_eq!(of("--backends pocl,cuda").unwrap().plan().backends, ["pocl", "cuda"]);
+    }
+
+    #[test]
+    fn mistakes_are_errors_that_say_what_can_be_given() {
+        for (arguments, says) in [
+            ("--sizes 2K", "1080p"),
+            ("--sizes 0x5", "at least 1x1"),
+            ("--formats BGRA8", "RGBA16F"),
+            ("--paths magic", "host-round-trip"),
+            ("--modes fast", "throughput"),
+            ("--backends pocl,,cuda", "empty name"),
+            ("--frames 0", "1..="),
+            ("--frames many", "invalid"),
+            ("--budget 0", "1..="),
+            ("--compare a.json", "2"),
+            ("--compare a.json b.json --quick", "cannot be used with"),
+            ("--list --json x.json", "cannot be used with"),
+            ("--fromats R32F", "--formats"),
+        ] {
+            let error = of(arguments).unwrap_err();
+            assert!(error.contains(says), "{arguments}: {error}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A result, as data that says what it is: what `--json` writes and `--compare` reads.
+
+use crate::grid::Mode;
+use crate::machine::{Device, Machine};
+use crate::stats::{Ratio, Stats};
+use serde::{Deserialize, Serialize};
+
+/// Name in [`Record::schema`].
+pub const SCHEMA: &str = "pixelferry-bench";
+/// Rises when older readers would misread a result.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything that was measured, on what, and how. Times are microseconds for one frame unless a name says otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Version of the library.
+    pub pixelferry: String,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// The machine.
+    pub machine: Machine,
+    /// Compute devices.
+    pub compute: Vec<Device>,
+    /// Displays.
+    pub displays: Vec<Device>,
+    /// How it was measured.
+    pub method: Method,
+    /// How often the automatic choice was right.
+    pub summary: Summary,
+    /// What was measured.
+    pub cells: Vec<Cell>,
+    /// Cells that were not measured, and why.
+    pub left_out: Vec<Skipped>,
+    /// Devices that did not open, and other trouble.
+    pub problems: Vec<String>,
+}
+
+/// How it was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Method {
+    /// In words, a sentence each.
+    pub description: Vec<String>,
+    /// Frames asked for, for each row.
+    pub frames: usize,
+    /// Time that was given to everything.
+    pub budget_seconds: f64,
+    /// An automatic choice at most so much slower than the best counts as right; a fraction.
+    pub tolerance: f64,
+}
+
+/// One pairing at one size, format and mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Label of the compute device.
+    pub compute: String,
+    /// Label of the display.
+    pub display: String,
+    /// Name of the size.
+    pub size: String,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Pixel format.
+    pub format: String,
+    /// How frames follow each other.
+    pub mode: Mode,
+    /// Bytes of one frame.
+    pub frame_bytes: u64,
+    /// Frames behind one sample: 1, or those of a run.
+    pub frames_per_sample: usize,
+    /// What was measured, in the order of tables.
+    pub rows: Vec<Row>,
+    /// Rows that were not, and why.
+    pub skipped: Vec<Skipped>,
+    /// Whether the automatic choice was right; none where it or every path is missing.
+    pub verdict: Option<Verdict>,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// No path: what its parts cost alone.
+    Floor,
+    /// A path that was asked for.
+    Path,
+    /// The path that the library takes by itself.
+    Automatic,
+}
+
+/// What is known of a row before it is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowInfo {
+    /// Name, the same in every result.
+    pub row: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The path in use.
+    pub path: Option<String>,
+    /// How the two sides are kept apart.
+    pub sync: Option<String>,
+    /// How many frames late.
+    pub frames_late: usize,
+    /// How long opening the link took, choosing and proof by pixels included; milliseconds.
+    pub opened_ms: Option<f64>,
+    /// Why this path.
+    pub why: Option<String>,
+}
+
+/// A row that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// What it is.
+    #[serde(flatten)]
+    pub info: RowInfo,
+    /// Figures of all samples.
+    pub stats: Stats,
+    /// Every sample, by the rounds in which rows took turns; rounds of the same index ran side by side.
+    pub rounds_us: Vec<Vec<f64>>,
+}
+
+/// Something that was not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Row or cell.
+    pub what: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The automatic choice beside the best.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The best path row.
+    pub best: String,
+    /// The path of that row.
+    pub best_path: String,
+    /// Its median.
+    pub best_us: f64,
+    /// The path that was chosen automatically.
+    pub automatic_path: String,
+    /// Its median.
+    pub automatic_us: f64,
+    /// Automatic over best, round by round.
+    pub ratio: Ratio,
+    /// Median of the quickest row of the chosen path when it is asked for by name.
+    pub same_path_us: Option<f64>,
+    /// How long choosing took, milliseconds.
+    pub opened_ms: Option<f64>,
+    /// Within the tolerance.
+    pub within: bool,
+    /// Another path or lateness is the best, and the distance is larger than its uncertainty allows for. A miss that is
+    /// not clear is too close to call.
+    pub clear: bool,
+    /// What to make of it.
+    pub why: String,
+}
+
+/// How often the automatic choice was right.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Cells with a verdict.
+    pub cells: usize,
+    /// Of these, within the tolerance.
+    pub within: usize,
+    /// Of the others, those whose distance is clearly larger.
+    pub clear_misses: usize,
+}
+
+impl Cell {
+    /// `1080p RGBA8`.
+    pub fn picture(&self) -> String {
+        format!("{} {}", self.size, self.format)
+    }
+
+    /// Both sides.
+    pub fn pairing(&self) -> String {
+        format!("{} -> {}", self.compute, self.display)
+    }
+
+    /// A name that is the same in every result.
+    pub fn key(&self) -> String {
+        format!("{}, {}, {}", self.pairing(), self.picture(), self.mode)
+    }
+
+    /// The row of this name.
+    pub fn row(&self, name: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.info.row == name)
+    }
+
+    /// The floor that a path of this mode can come near to, at best.
+    pub fn floor(&self) -> Option<&Row> {
+        self.row(match self.mode {
+            Mode::Latency => crate::rows::NOTHING_SHARED,
+            Mode::Throughput => crate::rows::UNSYNCHRONISED,
+        })
+    }
+}

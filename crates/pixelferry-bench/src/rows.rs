@@ -1,0 +1,253 @@
+//! What a cell measures: its floors, each path by name, and the path that the library takes by itself.
+
+use crate::grid::{LATE, Mode, Plan, Spot};
+use crate::record::{Kind, RowInfo, Skipped};
+use pixelferry::path::spec;
+use pixelferry::{
+    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathState,
+    Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Floor: what one copy of a frame costs the host.
+pub(crate) const MEMCPY: &str = "memcpy of one frame";
+/// Floor: the kernel.
+pub(crate) const KERNEL: &str = "kernel alone";
+/// Floor: the draw.
+pub(crate) const DRAW: &str = "draw alone";
+/// Floor: both, one after the other, with nothing handed over.
+pub(crate) const NOTHING_SHARED: &str = "kernel, CPU sync, draw; nothing shared";
+/// Floor: both, with no order between them.
+pub(crate) const UNSYNCHRONISED: &str = "kernel and draw unsynchronised";
+/// What the library does by itself.
+pub(crate) const AUTOMATIC: &str = "automatic";
+
+/// The two sides and what they make: one cell.
+pub(crate) struct Stage<'a> {
+    pub backend: &'a Arc<dyn ComputeBackend>,
+    pub display: &'a Rc<dyn Display>,
+    pub kernel: &'a dyn Kernel,
+    pub spot: Spot,
+}
+
+/// Which sides a sample waits for at its end.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub compute: bool,
+    pub display: bool,
+}
+
+/// One row, ready to be measured.
+pub(crate) struct Subject<'a> {
+    pub info: RowInfo,
+    pub ends: Ends,
+    /// One frame, not waited for at its end.
+    pub frame: Box<dyn FnMut(u32) -> Result<()> + 'a>,
+}
+
+/// The rows of a cell, and those that cannot be.
+#[derive(Default)]
+pub(crate) struct Rows<'a> {
+    pub subjects: Vec<Subject<'a>>,
+    pub skipped: Vec<Skipped>,
+}
+
+impl<'a> Rows<'a> {
+    /// Opens everything. Every link is proved by pixels when it is opened, so that no row can measure wrong ones.
+    pub fn open(stage: &'a Stage<'a>, plan: &Plan) -> Self {
+        let mut rows = Self::default();
+        // First, as a program's only link would be: nothing is warm yet.
+        let automatic = stage.open(stage.policy(None, stage.automatic_mode()));
+        rows.floors(stage);
+        for path in PathId::ALL.into_iter().filter(|path| plan.wants(*path)) {
+            let not_offered = automatic.as_ref().ok().and_then(|(link, _)| not_offered(link, path));
+            match not_offered {
+                Some(reason) => rows.skip(path.name(), reason),
+                None => rows.path(stage, path),
+            }
+        }
+        match automatic {
+            Ok((link, opened)) => rows.link(stage, AUTOMATIC.into(), Kind::Automatic, link, opened),
+            Err(error) => rows.skip(AUTOMATIC, error),
+        }
+        rows
+    }
+
+    fn skip(&mut self, what: &str, reason: impl ToString) {
+        self.skipped.push(Skipped { what: what.into(), reason: reason.to_string() });
+    }
+
+    fn push(&mut self, info: RowInfo, ends: Ends, frame: impl FnMut(u32) -> Result<()> + 'a) {
+        self.subjects.push(Subject { info, ends, frame: Box::new(frame) });
+    }
+
+    fn floors(&mut self, stage: &'a Stage<'a>) {
+        let Ok(bytes) = stage.desc().byte_len("bench") else { return };
+        let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+        self.push(floor(MEMCPY), Ends { compute: false, display: false }, move |_| {
+            to.copy_from_slice(std::hint::black_box(&from));
+            std::hint::black_box(&mut to);
+            Ok(())
+        });
+        let memory = match stage.backend.allocate(bytes) {
+            Ok(memory) => Rc::new(RefCell::new(memory)),
+            Err(error) => {
+                return [KERNEL, DRAW, NOTHING_SHARED, UNSYNCHRONISED].iter().for_each(|row| self.skip(row, &error));
+            }
+        };
+        let own = Rc::clone(&memory);
+        self.push(floor(KERNEL), Ends { compute: true, display: false }, move |n| stage.launch_alone(&own, n));
+        let still = match Still::open(stage) {
+            Ok(still) => Rc::new(still),
+            Err(error) => return [DRAW, NOTHING_SHARED, UNSYNCHRONISED].iter().for_each(|row| self.skip(row, &error)),
+        };
+        let shown = Rc::clone(&still);
+        self.push(floor(DRAW), Ends { compute: false, display: true }, move |_| shown.draw(stage));
+        let (own, shown) = (Rc::clone(&memory), Rc::clone(&still));
+        self.push(floor(NOTHING_SHARED), Ends { compute: false, display: true }, move |n| {
+            stage.launch_alone(&own, n)?;
+            stage.backend.finish()?;
+            shown.draw(stage)
+        });
+        self.push(floor(UNSYNCHRONISED), Ends { compute: true, display: true }, move |n| {
+            stage.launch_alone(&memory, n)?;
+            still.draw(stage)
+        });
+    }
+
+    fn path(&mut self, stage: &'a Stage<'a>, path: PathId) {
+        let measured = pixelferry::Mode::Throughput { most: stage.spot.most_late() };
+        let ways = match (stage.spot.mode, spec(path).pipelined) {
+            (Mode::Throughput, true) => vec![
+                (format!("{path}, {LATE} frames late"), pixelferry::Mode::FramesLate(LATE)),
+                (format!("{path}, lateness measured"), measured),
+            ],
+            _ => vec![(path.to_string(), pixelferry::Mode::Latency)],
+        };
+        for (name, mode) in ways {
+            match stage.open(stage.policy(Some(path), mode)) {
+                Ok((link, opened)) => self.link(stage, name, Kind::Path, link, opened),
+                Err(error) => self.skip(&name, error),
+            }
+        }
+    }
+
+    fn link(&mut self, stage: &'a Stage<'a>, row: String, kind: Kind, mut link: Link, opened: Duration) {
+        let (sync, why) = match link.report().chosen().map(|p| &p.state) {
+            Some(PathState::Chosen { sync, why }) => (Some(sync.to_string()), Some(why.clone())),
+            _ => (None, None),
+        };
+        let info = RowInfo {
+            row,
+            kind,
+            path: Some(link.path().to_string()),
+            sync,
+            frames_late: link.frames_late(),
+            opened_ms: Some((opened.as_secs_f64() * 1e4).round() / 10.0),
+            why,
+        };
+        // In a run, the last kernels may still be on their way when the last frame was drawn: paths that are late.
+        let ends = Ends { compute: stage.spot.mode == Mode::Throughput, display: true };
+        self.push(info, ends, move |n| {
+            let mut frame = link.acquire()?;
+            frame.launch(stage.kernel, &[Arg::U32(n)])?;
+            frame.finish()?;
+            stage.draw(&link)
+        });
+    }
+}
+
+fn floor(row: &str) -> RowInfo {
+    let (path, sync, opened_ms, why) = (None, None, None, None);
+    RowInfo { row: row.into(), kind: Kind::Floor, path, sync, frames_late: 0, opened_ms, why }
+}
+
+fn not_offered(link: &Link, path: PathId) -> Option<String> {
+    match &link.report().paths.iter().find(|p| p.id == path)?.state {
+        PathState::NotOffered { reason } => Some(reason.clone()),
+        _ => None,
+    }
+}
+
+/// One frame on show, to be drawn again and again.
+struct Still {
+    link: Link,
+    /// Fenced after each draw as a path does: else a driver may find that a draw covers all of the one before, and never
+    /// do that (llvmpipe does so).
+    fence: Option<RefCell<Box<dyn Staging>>>,
+}
+
+impl Still {
+    fn open(stage: &Stage<'_>) -> Result<Self> {
+        let (mut link, _) = stage.open(stage.policy(Some(PathId::HostRoundTrip), pixelferry::Mode::Latency))?;
+        let mut frame = link.acquire()?;
+        frame.launch(stage.kernel, &[Arg::U32(0)])?;
+        frame.finish()?;
+        let fence = match stage.display.caps().persistent_staging {
+            Support::Yes => Some(RefCell::new(stage.display.create_staging(StagingKind::Persistent, 64)?)),
+            Support::No(_) => None,
+        };
+        Ok(Self { link, fence })
+    }
+
+    fn draw(&self, stage: &Stage<'_>) -> Result<()> {
+        stage.draw(&self.link)?;
+        self.fence.as_ref().map_or(Ok(()), |block| block.borrow_mut().fence())
+    }
+}
+
+impl Stage<'_> {
+    /// The display only has to show it, so that every path may take part.
+    fn desc(&self) -> SurfaceDesc {
+        let extent = self.spot.size.extent;
+        let image = ImageDesc::new(extent.width, extent.height, self.spot.format);
+        SurfaceDesc::Image(image.with_access(ImageAccess::Any))
+    }
+
+    fn automatic_mode(&self) -> pixelferry::Mode {
+        match self.spot.mode {
+            Mode::Latency => pixelferry::Mode::Latency,
+            Mode::Throughput => pixelferry::Mode::Throughput { most: self.spot.most_late() },
+        }
+    }
+
+    /// What a program without wishes has, but nothing is remembered from run to run; with a path, that one.
+    fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
+        let defaults = Policy { mode, profiles: Profiles::Off, ..Policy::default() };
+        match force {
+            None => defaults,
+            Some(_) => Policy { force, budget: Duration::ZERO, ..defaults },
+        }
+    }
+
+    fn open(&self, policy: Policy) -> Result<(Link, Duration)> {
+        let (backend, display) = (Arc::clone(self.backend), Rc::clone(self.display));
+        let start = Instant::now();
+        let link = Link::open(backend, display, self.desc(), LinkOptions { policy })?;
+        Ok((link, start.elapsed()))
+    }
+
+    fn draw(&self, link: &Link) -> Result<()> {
+        self.display.draw_unseen(link.shown()?.surface())
+    }
+
+    fn launch_alone(&self, memory: &RefCell<Box<dyn ComputeMemory>>, n: u32) -> Result<()> {
+        let mut memory = memory.borrow_mut();
+        let target = Target::image(memory.as_mut(), self.spot.size.extent, self.spot.format)?;
+        self.backend.launch(self.kernel, target, &[Arg::U32(n)])
+    }
+
+    /// Waits for the sides named.
+    pub fn wait(&self, ends: Ends) -> Result<()> {
+        if ends.compute {
+            self.backend.finish()?;
+        }
+        if ends.display {
+            self.display.finish()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Sizes by name.
+
+use pixelferry::Extent;
+use std::fmt;
+use std::str::FromStr;
+
+/// A size of frames, and what it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    name: Option<&'static str>,
+    /// Width and height in pixels.
+    pub extent: Extent,
+}
+
+const fn named(name: &'static str, width: u32, height: u32) -> Size {
+    Size { name: Some(name), extent: Extent::new(width, height) }
+}
+
+impl Size {
+    /// 720p.
+    pub const HD: Self = named("720p", 1280, 720);
+    /// 1080p.
+    pub const FULL_HD: Self = named("1080p", 1920, 1080);
+    /// Every size that has a name, smallest first. `odd` fits no alignment and no power of two.
+    pub const NAMED: [Self; 6] = [
+        named("tiny", 64, 64),
+        named("odd", 1021, 577),
+        Self::HD,
+        Self::FULL_HD,
+        named("4K", 3840, 2160),
+        named("8K", 7680, 4320),
+    ];
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => f.pad(name),
+            None => f.pad(&self.extent.to_string()),
+        }
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(size) = Self::NAMED.into_iter().find(|s| s.name.is_some_and(|n| n.eq_ignore_ascii_case(text))) {
+            return Ok(size);
+        }
+        let names = || Self::NAMED.map(|s| s.to_string()).join(", ");
+        let (width, height) = text
+            .split_once(['x', 'X'])
+            .ok_or_else(|| format!("no such size; give WIDTHxHEIGHT in pixels or one of {}", names()))?;
+        let side = |s: &str| match s.parse::<u32>() {
+            Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
+            Ok(n) => Ok(n),
+            Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
+        };
+        let extent = Extent::new(side(width)?, side(height)?);
+        Ok(Self::NAMED.into_iter().find(|s| s.extent == extent).unwrap_or(Self { name: None, extent }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_by_name_or_number_or_refused_with_a_reason() {
+        assert_eq!("1080P".parse(), Ok(Size::FULL_HD));
+        assert_eq!("1280x720".parse(), Ok(Size::HD));
+        assert_eq!("100x30".parse::<Size>().map(|s| s.to_string()), Ok("100x30".into()));
+        for (wrong, says) in [("2K", "1080p"), ("0x4", "at least 1x1"), ("4x-1", "no number"), ("", "WIDTHxHEIGHT")] {
+            let reason = wrong.parse::<Size>().unwrap_err();
+            assert!(reason.contains(says), "{wrong}: {reason}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The way through the grid: which cell comes when, and how much time it gets.
+
+use crate::grid::{Mode, Plan, Spot};
+use crate::kernel::ramp;
+use crate::machine::{Device, available_memory};
+use crate::measure::measure;
+use crate::record::{Cell, Skipped};
+use crate::rows::{Rows, Stage};
+use crate::verdict;
+use indicatif::{ProgressBar, ProgressStyle};
+use pixelferry::{ComputeBackend, Display, Headless, Kernel, PixelFormat};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Two sides, and what is known of them so far.
+pub(crate) struct Pairing<'a> {
+    pub compute: &'a Device,
+    pub backend: &'a Arc<dyn ComputeBackend>,
+    pub shown_by: &'a Device,
+    pub headless: &'a Headless,
+    pub display: &'a Rc<dyn Display>,
+    kernels: Vec<(PixelFormat, Result<Arc<dyn Kernel>, String>)>,
+    /// What the fewest rounds of the latest cell of a mode took.
+    least: Vec<(Mode, u64, Duration)>,
+}
+
+impl<'a> Pairing<'a> {
+    pub fn new(
+        (compute, backend): (&'a Device, &'a Arc<dyn ComputeBackend>),
+        (shown_by, headless, display): (&'a Device, &'a Headless, &'a Rc<dyn Display>),
+    ) -> Self {
+        Self { compute, backend, shown_by, headless, display, kernels: Vec::new(), least: Vec::new() }
+    }
+
+    fn kernel(&mut self, format: PixelFormat) -> Result<Arc<dyn Kernel>, String> {
+        if let Some((_, kernel)) = self.kernels.iter().find(|(f, _)| *f == format) {
+            return kernel.clone();
+        }
+        let source = ramp(format).ok_or_else(|| format!("there is no kernel for {format}"));
+        let kernel = source.and_then(|source| self.backend.build(&source).map_err(|error| error.to_string()));
+        self.kernels.push((format, kernel.clone()));
+        kernel
+    }
+
+    /// What a cell takes at least, judged by the one before; nothing where there was none.
+    fn expected(&self, spot: Spot) -> Duration {
+        let before = self.least.iter().rev().find(|(mode, ..)| *mode == spot.mode);
+        // Time grows with bytes, but not from nothing: opening a path has its price at any size.
+        before.map_or(Duration::ZERO, |(_, bytes, took)| {
+            took.mul_f64((spot.bytes() as f64 / (*bytes).max(4 << 20) as f64).max(1.0))
+        })
+    }
+}
+
+/// What was found, and the time that is left.
+pub(crate) struct Tour<'a> {
+    plan: &'a Plan,
+    deadline: Instant,
+    /// Weight of the cells still to come.
+    ahead: f64,
+    bar: ProgressBar,
+    pub cells: Vec<Cell>,
+    pub left_out: Vec<Skipped>,
+}
+
+impl<'a> Tour<'a> {
+    /// Visits every cell, cheap ones of all pairings first: where time is short, no pairing is without any.
+    pub fn make(plan: &'a Plan, start: Instant, pairings: &mut [Pairing<'_>]) -> Self {
+        let mut spots: Vec<Spot> = plan.cells().collect();
+        spots.sort_by(|a, b| a.weight().total_cmp(&b.weight()));
+        let bar = ProgressBar::new((spots.len() * pairings.len()) as u64);
+        if let Ok(style) = ProgressStyle::with_template("[{elapsed_precise}] {bar:30} {pos}/{len} {wide_msg}") {
+            bar.set_style(style);
+        }
+        let ahead = spots.iter().map(Spot::weight).sum::<f64>() * pairings.len() as f64;
+        let (cells, left_out) = (Vec::new(), Vec::new());
+        let mut tour = Self { plan, deadline: start + plan.budget, ahead, bar, cells, left_out };
+        for spot in spots {
+            for pairing in &mut *pairings {
+                tour.visit(pairing, spot);
+            }
+        }
+        tour.bar.finish_and_clear();
+        tour.sort(pairings);
+        tour
+    }
+
+    /// Back into the order in which things were asked for.
+    fn sort(&mut self, pairings: &[Pairing<'_>]) {
+        let spots: Vec<Spot> = self.plan.cells().collect();
+        self.cells.sort_by_key(|cell| {
+            let pairing =
+                pairings.iter().position(|p| p.compute.label == cell.compute && p.shown_by.label == cell.display);
+            let spot = spots
+                .iter()
+                .position(|s| s.size.to_string() == cell.size && s.format.name() == cell.format && s.mode == cell.mode);
+            (pairing, spot)
+        });
+    }
+
+    fn visit(&mut self, pairing: &mut Pairing<'_>, spot: Spot) {
+        let what = format!("{} -> {}, {spot}", pairing.compute.label, pairing.shown_by.label);
+        self.bar.set_message(what.clone());
+        match self.cell(pairing, spot) {
+            Ok(cell) => self.cells.push(cell),
+            Err(reason) => self.left_out.push(Skipped { what, reason }),
+        }
+        self.bar.inc(1);
+    }
+
+    fn cell(&mut self, pairing: &mut Pairing<'_>, spot: Spot) -> Result<Cell, String> {
+        let start = Instant::now();
+        // What earlier cells did not use is for those to come; what they took too much is missing there.
+        let left = self.deadline.saturating_duration_since(start);
+        let share = left.mul_f64((spot.weight() / self.ahead.max(spot.weight())).clamp(0.0, 1.0));
+        self.ahead -= spot.weight();
+        let expected = pairing.expected(spot);
+        if left.is_zero() || expected > left {
+            let [expected, left] = [expected, left].map(|time| time.as_secs_f64().ceil());
+            return Err(format!("no time: it takes at least {expected:.0} s, {left:.0} s are left (--budget)"));
+        }
+        if let Some(free) = available_memory()
+            && spot.memory() > free / 2
+        {
+            let [takes, free] = [spot.memory(), free].map(|bytes| bytes >> 20);
+            return Err(format!("no memory: it takes some {takes} MiB of {free} MiB that are free"));
+        }
+        // One context is current at a time.
+        if let Some(gl) = pairing.headless.gl() {
+            gl.make_current().map_err(|error| error.to_string())?;
+        }
+        let kernel = pairing.kernel(spot.format)?;
+        let stage = Stage { backend: pairing.backend, display: pairing.display, kernel: kernel.as_ref(), spot };
+        let mut rows = Rows::open(&stage, self.plan);
+        let opened = start.elapsed();
+        let measured = measure(&stage, &mut rows, self.plan.frames, share.saturating_sub(opened));
+        pairing.least.push((spot.mode, spot.bytes(), opened + measured.least));
+        Ok(Cell {
+            compute: pairing.compute.label.clone(),
+            display: pairing.shown_by.label.clone(),
+            size: spot.size.to_string(),
+            width: spot.size.extent.width,
+            height: spot.size.extent.height,
+            format: spot.format.name().into(),
+            mode: spot.mode,
+            frame_bytes: spot.bytes(),
+            frames_per_sample: measured.frames_per_sample,
+            verdict: verdict::of(&measured.rows),
+            rows: measured.rows,
+            skipped: rows.skipped,
+        })
+    }
+}

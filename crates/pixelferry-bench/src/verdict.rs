@@ -1,0 +1,116 @@
+//! Whether the library, left alone, takes the path that is best.
+
+use crate::record::{Cell, Kind, Row, Summary, Verdict};
+use crate::stats::Ratio;
+
+/// An automatic choice at most so much slower than the best counts as right.
+pub const TOLERANCE: f64 = 0.03;
+
+/// Rounds below which no distance is clear: by chance alone one row is behind in all of four rounds once in 16 times.
+const FEWEST_ROUNDS: usize = 5;
+
+/// Compares the automatic row of a cell with the quickest path row.
+pub fn of(rows: &[Row]) -> Option<Verdict> {
+    let quickest = |rows: &mut dyn Iterator<Item = &Row>| -> Option<Row> {
+        rows.min_by(|a, b| a.stats.median_us.total_cmp(&b.stats.median_us)).cloned()
+    };
+    let paths = || rows.iter().filter(|row| row.info.kind == Kind::Path);
+    let automatic = rows.iter().find(|row| row.info.kind == Kind::Automatic)?;
+    let best = quickest(&mut paths())?;
+    let ratio = Ratio::of(&automatic.rounds_us, &best.rounds_us)?;
+    let same = quickest(&mut paths().filter(|row| row.info.path == automatic.info.path));
+    let within = ratio.distance() <= TOLERANCE;
+    // Of the same path there is nothing to choose; and too few rounds tell nothing.
+    let same_way = automatic.info.path == best.info.path && automatic.info.frames_late == best.info.frames_late;
+    let rounds = automatic.rounds_us.len().min(best.rounds_us.len());
+    let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.distance() - ratio.uncertainty > TOLERANCE;
+    let (chosen, best_path) = (automatic.info.path.clone()?, best.info.path.clone()?);
+    let why = reason(automatic, &best, within, clear);
+    Some(Verdict {
+        best: best.info.row,
+        best_path,
+        best_us: best.stats.median_us,
+        automatic_path: chosen,
+        automatic_us: automatic.stats.median_us,
+        ratio,
+        same_path_us: same.map(|row| row.stats.median_us),
+        opened_ms: automatic.info.opened_ms,
+        within,
+        clear,
+        why,
+    })
+}
+
+fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
+    let chosen = automatic.info.path.as_deref().unwrap_or_default();
+    let best_path = best.info.path.as_deref().unwrap_or_default();
+    let (late, best_late) = (automatic.info.frames_late, best.info.frames_late);
+    let why = automatic.info.why.as_deref().unwrap_or_default();
+    let same = chosen == best_path && late == best_late;
+    match (within, clear) {
+        (true, _) => String::new(),
+        (false, false) if same => "the choice is that of the best: two links of one path differ by noise".into(),
+        (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
+        (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
+        (false, true) => format!("the right path, {late} frames late; {best_late} are better here"),
+    }
+}
+
+/// Over all cells.
+pub fn summary(cells: &[Cell]) -> Summary {
+    let mut summary = Summary::default();
+    for verdict in cells.iter().filter_map(|cell| cell.verdict.as_ref()) {
+        summary.cells += 1;
+        summary.within += usize::from(verdict.within);
+        summary.clear_misses += usize::from(!verdict.within && verdict.clear);
+    }
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_best_is_a_path_and_never_a_floor() {
+        let rows = [
+            sample::row("memcpy of one frame", Kind::Floor, None, 1.0),
+            sample::row("direct", Kind::Path, Some("direct"), 100.0),
+            sample::row("pbo-orphan", Kind::Path, Some("pbo-orphan"), 200.0),
+            sample::row("automatic", Kind::Automatic, Some("direct"), 102.0),
+        ];
+        let verdict = of(&rows).unwrap();
+        assert_eq!((verdict.best.as_str(), verdict.within), ("direct", true));
+        assert!((verdict.ratio.distance() - 0.02).abs() < 0.002, "{verdict:?}");
+        assert_eq!(of(&rows[..3]), None);
+        assert_eq!(of(&[rows[0].clone(), rows[3].clone()]), None);
+    }
+
+    #[test]
+    fn a_miss_says_which_path_was_taken_and_whether_it_is_clear() {
+        let best = sample::row("direct", Kind::Path, Some("direct"), 100.0);
+        let missed = sample::row("automatic", Kind::Automatic, Some("pbo-orphan"), 110.0);
+        let verdict = of(&[best.clone(), missed.clone()]).unwrap();
+        assert!(!verdict.within && verdict.clear && verdict.why.contains("pbo-orphan"), "{verdict:?}");
+        let mut noisy = missed;
+        for (i, round) in noisy.rounds_us.iter_mut().enumerate() {
+            round.iter_mut().for_each(|us| *us += if i % 2 == 0 { 60.0 } else { -60.0 });
+        }
+        let verdict = of(&[best, noisy]).unwrap();
+        assert!(!verdict.clear, "{verdict:?}");
+
+        let best = sample::row("direct", Kind::Path, Some("direct"), 100.0);
+        let same = sample::row("automatic", Kind::Automatic, Some("direct"), 110.0);
+        let verdict = of(&[best, same]).unwrap();
+        assert!(!verdict.clear && verdict.why.contains("that of the best"), "{verdict:?}");
+    }
+
+    #[test]
+    fn the_summary_counts_cells_with_a_verdict() {
+        let cells = sample::record().cells;
+        let s = summary(&cells);
+        assert_eq!(s.cells, cells.iter().filter(|c| c.verdict.is_some()).count());
+        assert!(s.within <= s.cells && s.clear_misses + s.within <= s.cells);
+    }
+}
