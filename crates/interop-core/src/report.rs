@@ -178,10 +178,19 @@ impl ProbeReport {
 
 impl fmt::Display for ProbeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} -> {}, {}, order: {}", self.compute, self.display, self.surface, self.order)?;
+        writeln!(f, "{}, order: {}", self.surface, self.order)?;
+        for (side, device) in [("compute", &self.compute), ("display", &self.display)] {
+            let kind = if device.software { "software" } else { "hardware" };
+            writeln!(f, "  {side}: {device} ({kind}, {} memory), {}, {}", device.memory, device.vendor, device.driver)?;
+            let uuid = device.uuid.map_or("unknown".into(), |uuid| uuid.to_string());
+            writeln!(f, "           uuid {uuid}, pci {}", device.pci.as_deref().unwrap_or("unknown"))?;
+        }
         for p in &self.paths {
             let cost = p.median_us().map(|us| format!("{us:.0} us")).unwrap_or_default();
             writeln!(f, "  {:<22} {:<14} {cost:>9}  {}", p.id, p.state.word(), p.state.detail())?;
+        }
+        for l in &self.lateness {
+            writeln!(f, "  {} frames late: {:.0} us a frame", l.frames_late, l.microseconds)?;
         }
         for d in &self.diagnoses {
             writeln!(f, "  note {}: {}. {}", d.name, d.finding, d.advice)?;

@@ -29,6 +29,9 @@ fn write(out: &mut String, report: &SystemReport) -> std::fmt::Result {
     for pairing in &report.pairings {
         paths(out, pairing)?;
     }
+    for d in &report.diagnoses {
+        writeln!(out, "\n{}: {}. {}", d.name, d.finding.trim_end_matches('.'), d.advice)?;
+    }
     for problem in &report.problems {
         writeln!(out, "\nproblem: {problem}")?;
     }

@@ -48,6 +48,10 @@ fn opencl_device(report: &Value) -> Result<String, String> {
     }
 }
 
+fn names<'a>(diagnoses: &'a Value) -> Vec<&'a str> {
+    diagnoses.as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect()
+}
+
 /// Whatever is missing, threads compute into memory, each path says where it stands, and one is chosen.
 fn check_report(report: &Value) {
     assert_eq!(backend(report, "cpu")["status"], "available");
@@ -94,6 +98,7 @@ fn an_empty_icd_folder_is_a_reason_with_a_remedy() {
     let opencl = backend(&report, "opencl");
     assert_eq!(opencl["status"], "unavailable");
     assert!(opencl["hint"].as_str().unwrap().contains("pocl-opencl-icd"), "{opencl:#}");
+    assert!(names(&report["diagnoses"]).contains(&"no-opencl"), "{:#}", report["diagnoses"]);
     assert_eq!(report["chosen"]["compute"]["api"], "cpu");
 }
 
@@ -115,6 +120,7 @@ fn no_egl_vendor_leaves_the_display_in_memory() {
     let gl = displays.iter().find(|d| d["kind"] == "gl-headless").unwrap();
     assert_eq!(gl["status"], "unavailable", "{gl:#}");
     assert!(gl["hint"].as_str().unwrap().contains("libegl1"), "{gl:#}");
+    assert!(names(&report["diagnoses"]).contains(&"no-opengl"), "{:#}", report["diagnoses"]);
     assert_eq!(report["chosen"]["display"]["api"], "cpu");
 }
 
@@ -133,6 +139,23 @@ fn a_picture_is_made_with_nothing_there() {
     assert_eq!(picture.dimensions(), (160, 120));
     let first = *picture.get_pixel(0, 0);
     assert!(picture.pixels().any(|p| *p != first), "the picture has one colour only");
+}
+
+#[test]
+fn what_the_environment_asks_for_is_done_and_said() {
+    let forced = [("PIXELFERRY_PATH", "host-round-trip"), ("PIXELFERRY_PROFILES", "off")];
+    let report = probe(&forced);
+    for pairing in report["pairings"].as_array().unwrap() {
+        assert!(names(&pairing["diagnoses"]).contains(&"override-in-force"), "{:#}", pairing["diagnoses"]);
+    }
+    assert_eq!(report["chosen"]["path"], "host-round-trip");
+    let demo = ["demo", "--headless", "--display", "memory", "--size", "64x48", "--frames", "1"];
+    let output = run(&demo, &forced);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("forced by PIXELFERRY_PATH"), "{said}");
+    let output = run(&demo, &[("PIXELFERRY_PATH", "direct")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("Take one of: ") && said.contains("host-round-trip"), "{said}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod availability;
 mod backends;
+mod diagnose;
 mod displays;
 mod picture;
 mod probe;

@@ -1,8 +1,9 @@
 //! Everything about this machine in one report.
 
 use crate::backends::{BackendStatus, open_all_backends};
+use crate::diagnose;
 use crate::displays::{DisplayStatus, open_all_headless};
-use interop_core::{DeviceIdentity, PathId, Policy, ProbeReport, Result, SurfaceDesc, select};
+use interop_core::{DeviceIdentity, Diagnosis, PathId, Policy, ProbeReport, Result, SurfaceDesc, select};
 use serde::Serialize;
 
 /// What [`probe`] found.
@@ -18,6 +19,8 @@ pub struct SystemReport {
     pub displays: Vec<DisplayStatus>,
     /// Every compute device with every display, the pairing that is taken by default first.
     pub pairings: Vec<ProbeReport>,
+    /// What is missing on this machine, by name, and what to do about it.
+    pub diagnoses: Vec<Diagnosis>,
     /// Devices that were listed but did not open, and other trouble on the way.
     pub problems: Vec<String>,
     /// What a program that does not ask for anything gets.
@@ -43,6 +46,7 @@ pub struct Chosen {
 /// Only for a `desc` that no surface can have; missing drivers are findings.
 pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     desc.byte_len("probe")?;
+    let policy = Policy::default().overridden()?;
     let (mut backends, backend_status, errors) = open_all_backends();
     // The order of BackendChoice::Auto: hardware before programs; otherwise as listed.
     backends.sort_by_key(|b| b.device().software);
@@ -55,7 +59,7 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
             continue;
         }
         for backend in &backends {
-            match select::probe(backend, &display.display(), desc, &Policy::default()) {
+            match select::probe(backend, &display.display(), desc, &policy) {
                 Ok(report) => pairings.push(report),
                 Err(e) => problems.push(format!("{} -> {}: {e}", backend.device(), display.display().device())),
             }
@@ -66,6 +70,7 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
         Some(Chosen { compute: p.compute.clone(), display: p.display.clone(), path: path.id, why: path.state.detail() })
     });
     Ok(SystemReport {
+        diagnoses: diagnose::machine(&backend_status, &display_status),
         version: env!("CARGO_PKG_VERSION"),
         surface: *desc,
         backends: backend_status,

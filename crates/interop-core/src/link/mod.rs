@@ -105,6 +105,17 @@ impl Link {
         self.path.flush()
     }
 
+    /// All of it as text to paste into a bug report: both devices, every path with its state, cost and reason, what was
+    /// chosen and why, what failed since, and findings with advice.
+    pub fn explain(&self) -> String {
+        let mut text = format!("pixelferry {}, {}", env!("CARGO_PKG_VERSION"), self.report);
+        text += &format!("  in use: {}, {} frames late\n", self.id, self.frames_late());
+        for (path, reason) in &self.demoted {
+            text += &format!("  left: {path}: {reason}\n");
+        }
+        text
+    }
+
     /// Starts a frame that replaces the whole surface. Waits until the display has left the memory it gets.
     pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
         self.acquire_part(self.layout.full())

@@ -1,10 +1,38 @@
-//! Findings about two devices that a user can act on.
+//! Findings about a pairing that a user can act on.
 
-use crate::capability::Support;
+use super::policy::Policy;
+use crate::capability::{HandleType, MemoryShape, Support};
 use crate::device::DeviceIdentity;
+use crate::path::Pairing;
 use crate::report::Diagnosis;
 
-pub(super) fn pairing(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis> {
+/// Everything that can be told before a path is tried.
+pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> {
+    let mut found = devices(pairing.backend.device(), pairing.display.device());
+    found.extend(missing_extension(pairing));
+    if !policy.overridden.is_empty() {
+        found.push(Diagnosis {
+            name: "override-in-force",
+            finding: format!("the environment sets {}", policy.overridden.join(", ")),
+            advice: "Unset it to let pixelferry choose".into(),
+        });
+    }
+    found
+}
+
+/// Both sides are one device, and one of them could share its memory if the other's driver listed what it takes.
+fn missing_extension(pairing: &Pairing<'_>) -> Option<Diagnosis> {
+    let (compute, display) = (pairing.backend.caps(), pairing.display.caps());
+    let shares = |handle| compute.can_export(handle, MemoryShape::Linear).is_yes();
+    let Support::No(reason) = display.can_import(HandleType::OpaqueFd, MemoryShape::Linear) else { return None };
+    shares(HandleType::OpaqueFd).then(|| Diagnosis {
+        name: "missing-extension",
+        finding: format!("{} exports its memory, but {}: {reason}", pairing.backend.device(), pairing.display.device()),
+        advice: "Update the display's driver; frames cross by other paths until then".into(),
+    })
+}
+
+fn devices(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     if display.software && !compute.software {
         found.push(Diagnosis {
@@ -59,7 +87,7 @@ mod tests {
     #[test]
     fn every_finding_has_its_name() {
         let names = |compute: &DeviceIdentity, display: &DeviceIdentity| -> Vec<_> {
-            pairing(compute, display).iter().map(|d| d.name).collect()
+            devices(compute, display).iter().map(|d| d.name).collect()
         };
         let gpu = device(Api::Cuda, false, Some(1), Some("0000:01:00.0"));
         assert_eq!(names(&gpu, &device(Api::OpenGl, true, Some(9), None)), ["software-display"]);

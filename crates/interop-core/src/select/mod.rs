@@ -230,7 +230,7 @@ impl Field {
             overrides: policy.overridden.clone(),
             paths,
             lateness: Vec::new(),
-            diagnoses: diagnose::pairing(compute, display),
+            diagnoses: diagnose::pairing(pairing, policy),
         };
         Ok(Self { report, candidates })
     }

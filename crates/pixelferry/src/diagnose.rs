@@ -1,0 +1,120 @@
+//! Findings about the machine as a whole that a user can act on.
+
+use crate::availability::Availability;
+use crate::backends::BackendStatus;
+use crate::displays::DisplayStatus;
+use interop_core::{Api, Diagnosis};
+use std::path::{Path, PathBuf};
+
+/// Where libglvnd looks for the drivers of EGL.
+const VENDOR_FOLDERS: [&str; 2] = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/egl_vendor.d"];
+
+/// What is missing here, by name.
+pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) -> Vec<Diagnosis> {
+    let mut found: Vec<_> = backends.iter().filter_map(backend).collect();
+    let has_cuda = backends.iter().any(|b| b.api == Api::Cuda && !b.devices.is_empty());
+    let gpu_draws = displays.iter().any(|d| d.kind == "gl-headless" && d.device.as_ref().is_some_and(|d| !d.software));
+    if has_cuda && !gpu_draws && !has_vendor_file(&vendor_files()) {
+        found.push(Diagnosis {
+            name: "no-egl-vendor-file",
+            finding: "there is an NVIDIA GPU, but no file of EGL names its driver".into(),
+            advice: format!(
+                "Install the driver's OpenGL part (libnvidia-gl), or put 10_nvidia.json into {}, or name it in \
+                 __EGL_VENDOR_LIBRARY_FILENAMES",
+                VENDOR_FOLDERS[0]
+            ),
+        });
+    }
+    found.extend(displays.iter().filter_map(|display| match &display.availability {
+        Availability::Unavailable { reason, hint } => {
+            Some(Diagnosis { name: "no-opengl", finding: reason.clone(), advice: hint.clone() })
+        }
+        Availability::Available => None,
+    }));
+    found
+}
+
+fn backend(status: &BackendStatus) -> Option<Diagnosis> {
+    let Availability::Unavailable { reason, hint } = &status.availability else { return None };
+    let name = match status.api {
+        Api::OpenCl => "no-opencl",
+        Api::Cuda if reason.contains("driver offers CUDA") => "old-driver",
+        Api::Cuda => "no-cuda",
+        _ => "no-compute",
+    };
+    Some(Diagnosis { name, finding: reason.clone(), advice: hint.clone() })
+}
+
+/// The files by which EGL finds drivers, as the environment or the folders say.
+fn vendor_files() -> Vec<PathBuf> {
+    if let Some(names) = std::env::var_os("__EGL_VENDOR_LIBRARY_FILENAMES") {
+        return std::env::split_paths(&names).collect();
+    }
+    let folders = match std::env::var_os("__EGL_VENDOR_LIBRARY_DIRS") {
+        Some(list) => std::env::split_paths(&list).collect(),
+        None => VENDOR_FOLDERS.map(PathBuf::from).to_vec(),
+    };
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+fn has_vendor_file(files: &[PathBuf]) -> bool {
+    let is_nvidia = |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().contains("nvidia"));
+    files.iter().any(|file| is_nvidia(file) && file.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interop_core::{DeviceIdentity, MemoryKind};
+
+    fn device(api: Api, software: bool) -> DeviceIdentity {
+        DeviceIdentity {
+            api,
+            name: "device".into(),
+            vendor: String::new(),
+            driver: String::new(),
+            uuid: None,
+            ordinal: None,
+            pci: None,
+            memory: MemoryKind::Discrete,
+            software,
+        }
+    }
+
+    fn missing(reason: &str) -> Availability {
+        Availability::Unavailable { reason: reason.into(), hint: "Do this.".into() }
+    }
+
+    #[test]
+    fn what_is_missing_has_a_name() {
+        let backend = |api, reason: &str| BackendStatus { api, availability: missing(reason), devices: Vec::new() };
+        let no_gl = DisplayStatus { kind: "gl-headless", availability: missing("no libEGL"), device: None };
+        let backends = [backend(Api::OpenCl, "no ICD"), backend(Api::Cuda, "the driver offers CUDA 11.8")];
+        let names: Vec<_> = machine(&backends, &[no_gl]).iter().map(|d| (d.name, d.advice.clone())).collect();
+        let advice = || "Do this.".to_owned();
+        assert_eq!(names, [("no-opencl", advice()), ("old-driver", advice()), ("no-opengl", advice())]);
+        assert_eq!(machine(&[backend(Api::Cuda, "no libcuda")], &[])[0].name, "no-cuda");
+    }
+
+    #[test]
+    fn a_gpu_that_only_computes_lacks_its_vendor_file() {
+        let cuda = BackendStatus {
+            api: Api::Cuda,
+            availability: Availability::Available,
+            devices: vec![device(Api::Cuda, false)],
+        };
+        let drawn_by = |software| DisplayStatus {
+            kind: "gl-headless",
+            availability: Availability::Available,
+            device: Some(device(Api::OpenGl, software)),
+        };
+        let names = |software| -> Vec<_> {
+            machine(std::slice::from_ref(&cuda), &[drawn_by(software)]).iter().map(|d| d.name).collect()
+        };
+        assert!(names(false).is_empty());
+        let expected: &[&str] = if has_vendor_file(&vendor_files()) { &[] } else { &["no-egl-vendor-file"] };
+        assert_eq!(names(true), expected);
+        assert!(!has_vendor_file(&["/nowhere/10_nvidia.json".into(), "/etc/passwd".into()]));
+    }
+}
