@@ -1,5 +1,7 @@
 //! What a link says of its choice, on the pair that every machine has.
 
+#![allow(clippy::unwrap_used)] // how tests fail
+
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{Link, LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc};
 use std::path::PathBuf;

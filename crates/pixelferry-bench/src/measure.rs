@@ -101,7 +101,7 @@ fn order(round: usize, rows: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     // The golden ratio spreads the beginnings.
     order.rotate_left((round * 618 * rows / 1000) % rows.max(1));
-    if round % 2 != 0 {
+    if !round.is_multiple_of(2) {
         order.reverse();
     }
     order

@@ -13,6 +13,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// A kernel, or why there is none.
+type Built = Result<Arc<dyn Kernel>, String>;
+
 /// Two sides, and what is known of them so far.
 pub(crate) struct Pairing<'a> {
     pub compute: &'a Device,
@@ -20,7 +23,7 @@ pub(crate) struct Pairing<'a> {
     pub shown_by: &'a Device,
     pub headless: &'a Headless,
     pub display: &'a Rc<dyn Display>,
-    kernels: Vec<(PixelFormat, Result<Arc<dyn Kernel>, String>)>,
+    kernels: Vec<(PixelFormat, Built)>,
     /// What the fewest rounds of the latest cell of a mode took.
     least: Vec<(Mode, u64, Duration)>,
 }
@@ -33,7 +36,7 @@ impl<'a> Pairing<'a> {
         Self { compute, backend, shown_by, headless, display, kernels: Vec::new(), least: Vec::new() }
     }
 
-    fn kernel(&mut self, format: PixelFormat) -> Result<Arc<dyn Kernel>, String> {
+    fn kernel(&mut self, format: PixelFormat) -> Built {
         if let Some((_, kernel)) = self.kernels.iter().find(|(f, _)| *f == format) {
             return kernel.clone();
         }
