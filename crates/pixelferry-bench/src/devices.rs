@@ -1,6 +1,7 @@
 //! The two sides of the grid, as far as they are asked for.
 
 use crate::error::Error;
+use crate::grid::Plan;
 use crate::machine::Device;
 use pixelferry::{Availability, ComputeBackend, Display, Headless, open_all_backends, open_all_headless};
 use std::rc::Rc;
@@ -14,8 +15,8 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// Opens every device of this machine and keeps those that a word matches, or all where there is none.
-    pub fn find(backends: &[String], displays: &[String]) -> Result<Self, Error> {
+    /// Opens every device of this machine and keeps those that the plan asks for.
+    pub fn find(plan: &Plan) -> Result<Self, Error> {
         let (found, status, errors) = open_all_backends();
         let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
         for api in status {
@@ -25,7 +26,7 @@ impl Devices {
         }
         let described = Device::list(found.iter().map(|b| b.device()));
         let all: Vec<_> = described.into_iter().zip(found).collect();
-        let backends = wanted("compute backend", backends, all, |(device, _)| device)?;
+        let backends = wanted("compute backend", &plan.backends, all, |(device, _)| device)?;
         let (found, status) = open_all_headless();
         for kind in status {
             if let Availability::Unavailable { reason, .. } = kind.availability {
@@ -35,7 +36,10 @@ impl Devices {
         let found: Vec<_> = found.into_iter().map(|h| (h.display(), h)).collect();
         let described = Device::list(found.iter().map(|(d, _)| d.device()));
         let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
-        let displays = wanted("display", displays, all.collect(), |(device, ..)| device)?;
+        let mut displays = wanted("display", &plan.displays, all.collect(), |(device, ..)| device)?;
+        if plan.spare_memory && displays.iter().any(|(_, headless, _)| headless.gl().is_some()) {
+            displays.retain(|(_, headless, _)| headless.gl().is_some());
+        }
         Ok(Self { backends, displays, problems })
     }
 }

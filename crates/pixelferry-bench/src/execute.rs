@@ -41,7 +41,7 @@ pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error>
 
 /// What would be measured.
 fn list(plan: &Plan) -> Result<String, Error> {
-    let devices = Devices::find(&plan.backends, &plan.displays)?;
+    let devices = Devices::find(plan)?;
     let mut text = String::from("Compute\n");
     for (device, _) in &devices.backends {
         text += &format!("  {} ({})\n", device.label, device.driver);

@@ -50,6 +50,8 @@ pub struct Plan {
     pub backends: Vec<String>,
     /// Words for displays; none: all.
     pub displays: Vec<String>,
+    /// Leave plain memory out where there is another display.
+    pub spare_memory: bool,
     /// Frames for each row, where time allows.
     pub frames: usize,
     /// Time for everything.

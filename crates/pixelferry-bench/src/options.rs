@@ -36,10 +36,10 @@ pub struct BenchOptions {
     /// Frames measured for each row; fewer where the time does not allow it [default: 200, quick 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
-    /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 50]
+    /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 54]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     pub budget: Option<u32>,
-    /// Less than a minute: latency, 720p and 1080p in RGBA8, few frames
+    /// Less than a minute: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
     #[arg(long)]
     pub quick: bool,
     /// Write everything, raw samples too
@@ -76,8 +76,9 @@ impl BenchOptions {
             paths: (!self.paths.is_empty()).then(|| unique(&self.paths)),
             backends: self.backends.clone(),
             displays: self.displays.clone(),
+            spare_memory: self.quick && self.displays.is_empty(),
             frames: or(self.frames, 200, 30) as usize,
-            budget: Duration::from_secs(or(self.budget, 600, 50).into()),
+            budget: Duration::from_secs(or(self.budget, 600, 54).into()),
         }
     }
 

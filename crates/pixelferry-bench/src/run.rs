@@ -24,7 +24,7 @@ pub fn run(plan: &Plan) -> Result<Record, Error> {
     }
     let (start, started) = (Instant::now(), SystemTime::now());
     let machine = Machine::this();
-    let devices = Devices::find(&plan.backends, &plan.displays)?;
+    let devices = Devices::find(plan)?;
     let mut pairings = Vec::new();
     for (shown_by, headless, display) in &devices.displays {
         for (compute, backend) in &devices.backends {

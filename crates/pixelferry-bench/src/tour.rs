@@ -36,7 +36,7 @@ impl<'a> Pairing<'a> {
         Self { compute, backend, shown_by, headless, display, kernels: Vec::new(), least: Vec::new() }
     }
 
-    fn kernel(&mut self, format: PixelFormat) -> Result<Arc<dyn Kernel>, String> {
+    fn kernel(&mut self, format: PixelFormat) -> Built {
         if let Some((_, kernel)) = self.kernels.iter().find(|(f, _)| *f == format) {
             return kernel.clone();
         }

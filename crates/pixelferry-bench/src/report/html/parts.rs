@@ -88,7 +88,7 @@ pub(super) fn misses(out: &mut String, record: &Record) -> Result {
         return Ok(());
     }
     let title = format!("Where automatic is not within {:.0} %", record.method.tolerance * 100.0);
-    writeln!(out, "<section><h2>{title}</h2><div class=\"wide\"><table><thead><tr>")?;
+    writeln!(out, "<section><h2>{title}</h2><div class=\"wide\"><table class=\"misses\"><thead><tr>")?;
     for head in ["cell", "best", "", "automatic", "", "the same by name", "distance", "why"] {
         write!(out, "<th>{head}</th>")?;
     }
