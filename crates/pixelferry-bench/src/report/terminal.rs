@@ -182,17 +182,18 @@ pub fn comparison(comparison: &Comparison) -> String {
         line(format!("\n{cell}; its floors {floors:.3}"));
         let mut rows = table(["row", "first", "second", "ratio", "/ floors", ""].map(str::to_owned).into());
         for p in comparison.pairs.iter().filter(|p| p.cell == cell && p.kind != Kind::Floor) {
-            let mark = match (p.clear, p.ratio > 1.0) {
-                (false, _) => "",
-                (true, true) => "slower",
-                (true, false) => "quicker",
+            let mark = match (p.is_clear(1.0), p.is_clear(floors), p.ratio > floors) {
+                (true, true, true) => "slower",
+                (true, true, false) => "quicker",
+                (true, false, _) => "as its floors",
+                (false, ..) => "",
             };
             slower += usize::from(mark == "slower");
             quicker += usize::from(mark == "quicker");
             rows.add_row([
                 Field::new(&p.row),
-                right(time(p.a_us)),
-                right(time(p.b_us)),
+                right(time(p.a.median_us)),
+                right(time(p.b.median_us)),
                 right(format!("{:.3}", p.ratio)),
                 right(format!("{:.3}", p.ratio / floors)),
                 Field::new(mark),
@@ -206,7 +207,9 @@ pub fn comparison(comparison: &Comparison) -> String {
         }
     }
     let rows = comparison.pairs.iter().filter(|p| p.kind != Kind::Floor).count();
-    line(format!("\n{rows} rows in both: {slower} slower and {quicker} quicker by more than their spread."));
+    line(format!(
+        "\n{rows} rows in both: {slower} slower and {quicker} quicker by more than their spread and their floors."
+    ));
     out
 }
 
