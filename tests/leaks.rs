@@ -84,22 +84,25 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
     let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = screen.gl().map(|gl| gl.as_ref());
     let kernel = backend.build(&source()).unwrap();
-    // The display keeps the tools it draws with; they are made for the first frame.
-    let mut first = Link::open(Arc::clone(backend), screen.display(), desc(0), LinkOptions::default()).unwrap();
-    first.acquire().unwrap().finish().unwrap();
-    first.read_back().unwrap();
-    drop(first);
     let mut ran = 0;
     for path in PathId::ALL.into_iter().filter(|path| wanted(*path)) {
-        let nothing_open = usage(gl).gl_objects;
-        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
-        let mut link = match Link::open(Arc::clone(backend), screen.display(), desc(0), options) {
-            Ok(link) => link,
+        let open = || {
+            let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+            Link::open(Arc::clone(backend), screen.display(), desc(0), options)
+        };
+        // The display keeps the tools it draws with; they are made for the first frame of their kind.
+        match open() {
+            Ok(mut first) => {
+                first.acquire().unwrap().finish().unwrap();
+                first.read_back().unwrap();
+            }
             Err(e) => {
                 println!("SKIPPED {path}: {e}");
                 continue;
             }
-        };
+        }
+        let nothing_open = usage(gl).gl_objects;
+        let mut link = open().unwrap();
         let mut before = None;
         for frame in 0..frames {
             if frame % frames_per_resize == 0 {

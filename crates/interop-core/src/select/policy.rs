@@ -13,7 +13,7 @@ use std::time::Duration;
 /// [`Policy::budget`] where nothing else is said.
 pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 
-/// Largest lateness, frames. Each frame late costs the memory of two.
+/// Largest lateness, frames. Each frame late costs the memory of one and a half, of two with semaphores.
 pub const MAX_FRAMES_LATE: usize = 16;
 
 /// Which frame is shown; see [`crate::path`] for what that does.
