@@ -48,7 +48,7 @@ fn opencl_device(report: &Value) -> Result<String, String> {
     }
 }
 
-fn names<'a>(diagnoses: &'a Value) -> Vec<&'a str> {
+fn names(diagnoses: &Value) -> Vec<&str> {
     diagnoses.as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect()
 }
 
