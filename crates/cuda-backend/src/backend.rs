@@ -171,11 +171,7 @@ impl ComputeBackend for CudaBackend {
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "CudaBackend::import_surface";
         let session = &self.session;
-        let shape = match desc {
-            SurfaceDesc::Image(_) => MemoryShape::Image,
-            SurfaceDesc::Buffer(_) => MemoryShape::Linear,
-        };
-        if let Support::No(reason) = session.caps.can_import(handle.handle_type(), shape) {
+        if let Support::No(reason) = session.caps.can_import(handle.handle_type(), desc.shape()) {
             return Err(session.unsupported(OP, reason));
         }
         #[cfg(unix)]

@@ -29,14 +29,14 @@ pub(crate) struct TextureSurface {
     device_copies: Proved,
 }
 
-/// Makes a 2-D texture whose storage `f` gives it while it is bound. Errors are for the caller to ask for.
-pub(crate) fn bare_texture(shared: &Rc<Shared>, f: impl FnOnce(glow::Texture)) -> Result<Owned<glow::Texture>> {
+/// Makes a 2-D texture whose storage `give_storage` makes while it is bound. Errors are for the caller to ask for.
+pub(crate) fn bare_texture(shared: &Rc<Shared>, give_storage: impl FnOnce()) -> Result<Owned<glow::Texture>> {
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
     // SAFETY: the context is current; all of it is of GL 3.3.
     unsafe {
         let texture = Owned::new(shared, gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?);
         let _bound = BoundTexture::bind(shared, target, texture.get());
-        f(texture.get());
+        give_storage();
         PARAMETERS.iter().for_each(|(p, v)| gl.tex_parameter_i32(target, *p, *v as i32));
         Ok(texture)
     }
@@ -54,16 +54,17 @@ pub(crate) fn create_texture(
     let (w, h) = (width as i32, height as i32); // checked against MAX_TEXTURE_SIZE before
     let target = glow::TEXTURE_2D;
     shared.drain_errors(operation);
-    // SAFETY: the context is current; direct calls are gated, the format is one that GL 3.3 has.
-    let texture = unsafe {
-        let name = if shared.features.dsa { gl.create_named_texture(target) } else { gl.create_texture() };
-        let texture = Owned::new(shared, name.map_err(|e| shared.no_name("glCreateTextures", &e))?);
-        if shared.features.dsa {
-            let name = texture.get();
+    let texture = if shared.features.dsa {
+        // SAFETY: the context is current and has direct calls; the format is one that GL 3.3 has.
+        unsafe {
+            let name = gl.create_named_texture(target).map_err(|e| shared.no_name("glCreateTextures", &e))?;
             gl.texture_storage_2d(name, 1, format.internal, w, h);
             PARAMETERS.iter().for_each(|(p, v)| gl.texture_parameter_i32(name, *p, *v as i32));
-        } else {
-            let _bound = BoundTexture::bind(shared, target, texture.get());
+            Owned::new(shared, name)
+        }
+    } else {
+        // SAFETY: the context is current; the format is one that GL 3.3 has, and the call above it is gated.
+        bare_texture(shared, || unsafe {
             if shared.features.texture_storage {
                 gl.tex_storage_2d(target, 1, format.internal, w, h);
             } else {
@@ -72,9 +73,7 @@ pub(crate) fn create_texture(
                 let no_data = PixelUnpackData::Slice(None);
                 gl.tex_image_2d(target, 0, format.internal as i32, w, h, 0, format.format, format.ty, no_data);
             }
-            PARAMETERS.iter().for_each(|(p, v)| gl.tex_parameter_i32(target, *p, *v as i32));
-        }
-        texture
+        })?
     };
     shared.check(operation)?;
     Ok(texture)
@@ -197,9 +196,8 @@ impl Surface for TextureSurface {
             return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
         }
         let (texture, format) = (self.texture.get(), self.format);
-        staging.linear(OP)?;
-        staging.mark_read();
         let block = Rc::clone(staging.linear(OP)?);
+        staging.mark_read();
         // Texels past the limit cannot be fetched.
         let within = |texels: &Texels| texels.end <= shared.features.max_buffer_texels;
         if block.is_device_memory()

@@ -105,6 +105,13 @@ impl PathReport {
     }
 }
 
+impl fmt::Display for PathReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cost = self.median_us().map(|us| format!("{us:.0} us")).unwrap_or_default();
+        write!(f, "{:<22} {:<14} {cost:>9}  {}", self.id, self.state.word(), self.state.detail())
+    }
+}
+
 /// A named finding that the user can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
@@ -186,8 +193,7 @@ impl fmt::Display for ProbeReport {
             writeln!(f, "           uuid {uuid}, pci {}", device.pci.as_deref().unwrap_or("unknown"))?;
         }
         for p in &self.paths {
-            let cost = p.median_us().map(|us| format!("{us:.0} us")).unwrap_or_default();
-            writeln!(f, "  {:<22} {:<14} {cost:>9}  {}", p.id, p.state.word(), p.state.detail())?;
+            writeln!(f, "  {p}")?;
         }
         for l in &self.lateness {
             writeln!(f, "  {} frames late: {:.0} us a frame", l.frames_late, l.microseconds)?;

@@ -1,6 +1,6 @@
 //! Descriptions of what a display shows.
 
-use crate::capability::DisplayCaps;
+use crate::capability::{DisplayCaps, MemoryShape};
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
 use crate::geometry::{Extent, RowOrder};
@@ -73,6 +73,14 @@ impl SurfaceDesc {
     /// A buffer of `bytes` bytes.
     pub const fn buffer(bytes: u64) -> Self {
         Self::Buffer(BufferDesc { bytes })
+    }
+
+    /// How its own memory lies where it is shared.
+    pub const fn shape(&self) -> MemoryShape {
+        match self {
+            Self::Image(_) => MemoryShape::Image,
+            Self::Buffer(_) => MemoryShape::Linear,
+        }
     }
 
     /// Bytes of one frame with tight rows. Refuses zero sizes and what does not fit this machine's address space.

@@ -68,8 +68,7 @@ fn paths(out: &mut String, pairing: &ProbeReport) -> std::fmt::Result {
     writeln!(out, "\n{} -> {}", pairing.compute, pairing.display)?;
     writeln!(out, "  order: {}", pairing.order)?;
     for path in &pairing.paths {
-        let cost = path.median_us().map(|us| format!("{us:.0} us")).unwrap_or_default();
-        writeln!(out, "  {:<22} {:<14} {cost:>9}  {}", path.id, path.state.word(), path.state.detail())?;
+        writeln!(out, "  {path}")?;
     }
     for d in &pairing.diagnoses {
         writeln!(out, "  {}: {}. {}.", d.name, d.finding, d.advice)?;

@@ -6,6 +6,8 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
+mod stats;
+
 use pixelferry::gl::glow::HasContext as _;
 use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
 use pixelferry::{
@@ -13,6 +15,7 @@ use pixelferry::{
     LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, SyncKind, Target, cuda,
 };
 use serde::Serialize;
+use stats::{argument, quantile};
 use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -148,12 +151,6 @@ fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String,
     rows
 }
 
-fn quantile(samples: &[f64], part: f64) -> f64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(((sorted.len().max(1) - 1) as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
-}
-
 fn measure(bench: &Bench, rows: &mut [(String, Frame<'_>)], size: &'static str, count: usize) -> Vec<Row> {
     let mut latency: Vec<Vec<f64>> = vec![Vec::new(); rows.len()];
     let mut throughput = latency.clone();
@@ -210,11 +207,6 @@ fn source() -> KernelSource {
            if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
          }",
     )
-}
-
-fn argument(name: &str) -> Option<String> {
-    let all: Vec<String> = std::env::args().collect();
-    all.iter().position(|a| a == name).and_then(|i| all.get(i + 1).cloned())
 }
 
 fn main() {

@@ -6,9 +6,11 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
+mod stats;
 mod subjects;
 
 use serde::Serialize;
+use stats::{argument, quantile};
 use std::time::Instant;
 use subjects::{Machine, Memcpy, Pair, SIZES, Subject, pairs};
 
@@ -55,13 +57,6 @@ fn measure(mode: &'static str, size: &'static str, memcpy: &mut Memcpy, pair: &m
     row
 }
 
-/// The value below which `part` of the samples lie.
-fn quantile(samples: &[f64], part: f64) -> f64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(((sorted.len() - 1) as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
-}
-
 fn print(row: &Row) {
     let median = |s: &[f64]| quantile(s, 0.5);
     let (memcpy, framework) = (median(&row.memcpy_us), median(&row.framework_us));
@@ -84,8 +79,7 @@ fn print(row: &Row) {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let json = arguments.iter().position(|a| a == "--json").and_then(|i| arguments.get(i + 1));
+    let json = argument("--json");
     let machine = Machine::open();
     println!(
         "{:<10} {:<6} {:<7} {:<22} {:>9} {:>9} {:>9} {:>7} {:>9} {:>7}",
@@ -103,7 +97,7 @@ fn main() {
         }
     }
     if let Some(path) = json {
-        let file = std::fs::File::create(path).expect("a file to write to");
+        let file = std::fs::File::create(&path).expect("a file to write to");
         serde_json::to_writer(file, &rows).expect("samples written");
         println!("samples in {path}");
     }

@@ -99,7 +99,7 @@ pub(super) fn texture(
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
     let mut found = 0;
-    let texture = bare_texture(shared, |_| {
+    let texture = bare_texture(shared, || {
         // SAFETY: the context is current and lists the extension; the bound texture has no storage yet.
         unsafe {
             functions.texture_storage(format.internal, width, height, memory.get());

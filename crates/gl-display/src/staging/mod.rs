@@ -193,7 +193,8 @@ impl Staging for GlStaging {
     fn fence(&mut self) -> Result<()> {
         let shared = self.body.shared();
         shared.enter("fence")?;
-        if self.linear("fence").is_ok_and(|block| block.is_exposed()) && shared.features.client_mapped_barrier {
+        let exposed = matches!(&self.body, Body::Linear(block) if block.is_exposed());
+        if exposed && shared.features.client_mapped_barrier {
             // SAFETY: the context is current and has GL 4.4. Shader writes become visible through the mapping.
             unsafe { shared.gl.memory_barrier(glow::CLIENT_MAPPED_BUFFER_BARRIER_BIT) }
         }

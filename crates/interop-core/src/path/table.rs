@@ -53,7 +53,7 @@ pub static PATHS: [PathSpec; 12] = [
         mechanism: "the kernel writes the display's own texture or buffer: no copy",
         syncs: &[SyncKind::Implicit],
         pipelined: false,
-        offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, shape_of(p), Giver::Display)),
+        offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
         open: |p| Ok(Direct::open(p)?.into()),
     },
     PathSpec {
@@ -211,13 +211,6 @@ fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
 
 const LINEAR: MemoryShape = MemoryShape::Linear;
 const IMAGE: MemoryShape = MemoryShape::Image;
-
-fn shape_of(p: &Pairing<'_>) -> MemoryShape {
-    match p.desc {
-        SurfaceDesc::Image(_) => IMAGE,
-        SurfaceDesc::Buffer(_) => LINEAR,
-    }
-}
 
 /// Which side owns the memory.
 #[derive(Clone, Copy)]

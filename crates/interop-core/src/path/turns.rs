@@ -23,14 +23,54 @@ impl Semaphore {
         let compute = pairing.backend.import_semaphore(&handle)?;
         Ok(Self { compute, display, value: 0, pending: false })
     }
+
+    /// What is pending is waited for once.
+    fn wait_in(&mut self, wait: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        if self.pending {
+            wait(self)?;
+            self.pending = false;
+        }
+        Ok(())
+    }
+
+    fn compute_waits(&mut self) -> Result<()> {
+        self.wait_in(|s| s.compute.wait(s.value))
+    }
+
+    fn display_waits(&mut self, staging: &mut dyn Staging) -> Result<()> {
+        self.wait_in(|s| s.display.wait(s.value, staging))
+    }
+
+    /// A signal of before that nobody waited for is waited for first.
+    fn compute_signals(&mut self, staging: &mut dyn Staging) -> Result<()> {
+        // Left over from a frame that was never handed over.
+        self.display_waits(staging)?;
+        self.compute.signal(self.value + 1)?;
+        self.signalled();
+        Ok(())
+    }
+
+    /// The same from the other side.
+    fn display_signals(&mut self, staging: &mut dyn Staging) -> Result<()> {
+        // Shown once more without having been written in between.
+        self.compute_waits()?;
+        self.display.signal(self.value + 1, staging)?;
+        self.signalled();
+        Ok(())
+    }
+
+    fn signalled(&mut self) {
+        self.value += 1;
+        self.pending = true;
+    }
 }
 
 /// How a side learns that the other's turn has ended.
 enum Way {
     /// The host waits for the side whose turn ends.
     Host,
-    /// The other side's queue waits: for what was written, and for what was read.
-    Semaphores(Box<[Semaphore; 2]>),
+    /// The other side's queue waits.
+    Semaphores { written: Semaphore, read: Semaphore },
 }
 
 /// The turns at one slot.
@@ -44,7 +84,7 @@ impl Turns {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let way = match pairing.sync {
             Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {
-                Way::Semaphores(Box::new([Semaphore::open(pairing, kind)?, Semaphore::open(pairing, kind)?]))
+                Way::Semaphores { written: Semaphore::open(pairing, kind)?, read: Semaphore::open(pairing, kind)? }
             }
             _ => Way::Host,
         };
@@ -65,14 +105,7 @@ impl Turns {
         }
         match &mut self.way {
             Way::Host => staging.wait(),
-            Way::Semaphores(pair) => {
-                let read = &mut pair[1];
-                if read.pending {
-                    read.compute.wait(read.value)?;
-                    read.pending = false;
-                }
-                Ok(())
-            }
+            Way::Semaphores { read, .. } => read.compute_waits(),
         }
     }
 
@@ -80,18 +113,7 @@ impl Turns {
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
         match &mut self.way {
             Way::Host => memory.submit(),
-            Way::Semaphores(pair) => {
-                let written = &mut pair[0];
-                if written.pending {
-                    // Left over from a frame that was never handed over.
-                    written.display.wait(written.value, staging)?;
-                    written.pending = false;
-                }
-                written.compute.signal(written.value + 1)?;
-                written.value += 1;
-                written.pending = true;
-                Ok(())
-            }
+            Way::Semaphores { written, .. } => written.compute_signals(staging),
         }
     }
 
@@ -99,15 +121,8 @@ impl Turns {
     pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
         match &mut self.way {
             Way::Host => memory.release(),
-            Way::Semaphores(pair) => {
-                let written = &mut pair[0];
-                // A second try after a read that failed has waited already.
-                if written.pending {
-                    written.display.wait(written.value, staging)?;
-                    written.pending = false;
-                }
-                Ok(())
-            }
+            // A second try after a read that failed has waited already.
+            Way::Semaphores { written, .. } => written.display_waits(staging),
         }
     }
 
@@ -123,18 +138,7 @@ impl Turns {
     fn mark_reads(&mut self, staging: &mut dyn Staging) -> Result<()> {
         match &mut self.way {
             Way::Host => staging.fence(),
-            Way::Semaphores(pair) => {
-                let read = &mut pair[1];
-                if read.pending {
-                    // Shown once more without having been written in between.
-                    read.compute.wait(read.value)?;
-                    read.pending = false;
-                }
-                read.display.signal(read.value + 1, staging)?;
-                read.value += 1;
-                read.pending = true;
-                Ok(())
-            }
+            Way::Semaphores { read, .. } => read.display_signals(staging),
         }
     }
 }

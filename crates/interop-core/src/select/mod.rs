@@ -89,22 +89,22 @@ pub(crate) fn open_without(
 ) -> Result<Selection> {
     let pairing = policy.pairing(backend, display, desc);
     let mut field = Field::new(&pairing, policy, standing.demoted)?;
-    let (candidate, path, median_us) = loop {
+    let (candidate, path, measured) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
-        let Choice { candidate, mut path, frames_late, median_us } = choice;
+        let Choice { candidate, mut path, frames_late, measured } = choice;
         match settle(&mut path, &pairing, policy, frames_late) {
             Ok(lateness) => {
                 field.report.lateness = lateness;
-                break (candidate, path, median_us);
+                break (candidate, path, measured);
             }
             Err(error) => field.give_up(candidate.id, &error),
         }
     };
-    if let Some(median_us) = median_us {
+    if let Some((key, median_us)) = measured {
         let what = Remembered { candidate, frames_late: path.frames_late(), median_us };
-        profile::store(&policy.profiles, &Key::new(&pairing, &field.candidates, policy), what);
+        profile::store(&policy.profiles, &key, what);
     }
     let (id, report) = (candidate.id, field.report);
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
@@ -335,8 +335,8 @@ struct Choice {
     path: OpenedPath,
     /// How late it showed best, where that is remembered.
     frames_late: Option<usize>,
-    /// Where it was measured just now.
-    median_us: Option<f64>,
+    /// Where it was measured just now: what that is remembered under, and the median.
+    measured: Option<(Key, f64)>,
 }
 
 fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Option<Keep>) -> Option<Choice> {
@@ -349,7 +349,7 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
                 let why = field.why_static(candidate.id, policy);
                 field.chosen(candidate.id, path.sync(), why);
                 let frames_late = keep.filter(|keep| keep.id == candidate.id).map(|keep| keep.frames_late);
-                return Some(Choice { candidate, path, frames_late, median_us: None });
+                return Some(Choice { candidate, path, frames_late, measured: None });
             }
         }
         return None;
@@ -361,7 +361,7 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
     {
         let why = format!("measured before: the quickest, {median_us:.0} us a frame");
         field.chosen(candidate.id, path.sync(), why);
-        return Some(Choice { candidate, path, frames_late: Some(frames_late), median_us: None });
+        return Some(Choice { candidate, path, frames_late: Some(frames_late), measured: None });
     }
     let Calibration { best, events, left } = calibrate(pairing, &field.candidates, policy.budget);
     field.record(events);
@@ -370,7 +370,8 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
     // What was not measured is not remembered either: the next start may have time for it.
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
     field.chosen(candidate.id, best.path.sync(), why_calibrated(median_us, left));
-    Some(Choice { candidate, path: best.path, frames_late: None, median_us })
+    let measured = median_us.map(|us| (key, us));
+    Some(Choice { candidate, path: best.path, frames_late: None, measured })
 }
 
 /// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.
