@@ -17,10 +17,13 @@ mod display;
 mod host;
 mod image;
 mod kernel;
+mod launch;
 mod memory;
 mod pattern;
 mod pods;
+mod queue;
 mod raw;
+mod workers;
 
 pub use args::CpuArgs;
 pub use backend::CpuBackend;

@@ -1,7 +1,6 @@
 //! What of a memory is in use by operations that are not over: the order between queues follows from it.
 
 use super::event::Event;
-use crate::error::Result;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -106,14 +105,10 @@ impl Hazards {
     }
 
     /// Waits on this thread until `range` can be used so. Whether what used it before went well is said by its event.
-    ///
-    /// # Errors
-    /// None today; backends pass it on.
-    pub fn wait(&self, range: &Range<usize>, access: Access) -> Result<()> {
+    pub fn wait(&self, range: &Range<usize>, access: Access) {
         for event in self.conflicts(range, access) {
             let _ = event.wait();
         }
-        Ok(())
     }
 }
 

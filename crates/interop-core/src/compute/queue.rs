@@ -106,13 +106,7 @@ pub trait ComputeQueue: Send + Sync {
     ///
     /// # Errors
     /// As [`ComputeQueue::read`].
-    fn write(
-        &self,
-        memory: &mut dyn ComputeMemory,
-        offset: usize,
-        bytes: HostBuffer,
-        wait: &[Event],
-    ) -> Result<Event>;
+    fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event>;
 
     /// Queues a copy of `range` of one memory to `offset` of another.
     ///

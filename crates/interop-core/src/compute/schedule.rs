@@ -174,11 +174,7 @@ fn after_all(events: &[(Event, bool)], f: impl FnOnce(Option<Error>) + Send + 's
         failed: OnceLock<Error>,
         f: Mutex<Option<F>>,
     }
-    let rest = Arc::new(Rest {
-        left: AtomicUsize::new(events.len()),
-        failed: OnceLock::new(),
-        f: Mutex::new(Some(f)),
-    });
+    let rest = Arc::new(Rest { left: AtomicUsize::new(events.len()), failed: OnceLock::new(), f: Mutex::new(Some(f)) });
     for (event, passes_on) in events {
         let (rest, passes_on) = (rest.clone(), *passes_on);
         event.on_complete(move |outcome| {
