@@ -46,10 +46,6 @@ impl Pages {
         Ok(Arc::new(Self { cells, len, in_use: Mutex::default() }))
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     fn address(&self) -> *mut u8 {
         UnsafeCell::raw_get(self.cells.as_ptr()).cast()
     }
@@ -234,9 +230,9 @@ impl Deref for ReadGuard<'_> {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: the range was checked against the block, which the guard's borrow of `Bytes` keeps alive and which
-        // is valid and initialised for its whole length by the contract of `HostBlock` (or the allocation of `Pages`). The list holds this range as
-        // shared, so no `&mut` to any of it exists in this crate; other owners stay away during the compute side's
-        // turn by the same contract.
+        // is valid and initialised for its whole length by the contract of `HostBlock`; `Pages` are kept alive by the
+        // access and were zeroed. The list holds this range as shared, so no `&mut` to any of it exists in this crate;
+        // other owners of a block stay away during the compute side's turn by the same contract.
         unsafe { std::slice::from_raw_parts(self.access.pointer, self.access.len) }
     }
 }
