@@ -114,7 +114,7 @@ pub fn ranges(rig: &Rig) -> Outcome {
         same("bytes", found.into_vec(), expected)?;
     }
     let mut buffer = queue.host_buffer(8)?;
-    same("a fresh buffer", buffer.to_vec(), vec![0; 8])?;
+    same("a fresh buffer", buffer.len(), 8)?;
     buffer.copy_from_slice(&[9; 8]);
     queue.write(a.as_mut(), 3, buffer, &[])?;
     same("bytes", queue.read(a.as_ref(), 2..12, &[])?.wait()?[1..9].to_vec(), vec![9; 8])

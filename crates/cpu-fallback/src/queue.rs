@@ -4,7 +4,7 @@ use crate::launch::{Engine, Given, Held, LAUNCH, argument};
 use crate::memory::{CpuMemory, WHAT};
 use crate::raw::{Bytes, Pages};
 use crate::workers::{Job, Workers};
-use interop_core::compute::{Access, Kind, Order, ReadSlot, Schedule, Start, Use, check_fill, check_some};
+use interop_core::compute::{NOT_FOR_QUEUES, Access, Kind, Order, ReadSlot, Schedule, Start, Use, check_fill, check_some};
 use interop_core::{
     Arg, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
 };
@@ -51,13 +51,7 @@ impl CpuQueue {
 
     /// The pages of memory that queues may use.
     fn pages<'m>(&self, memory: &'m CpuMemory, operation: &'static str) -> Result<&'m Arc<Pages>> {
-        memory.bytes.pages().ok_or_else(|| {
-            Error::invalid(
-                operation,
-                "this memory has another owner, so queues do not take it; use memory of allocate(), and the backend's own \
-                 calls for what is shared",
-            )
-        })
+        memory.bytes.pages().ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))
     }
 
     /// Memory of `allocate` and the checked range.

@@ -1,12 +1,14 @@
 //! What everything made by one backend shares.
 
 use crate::devices::{CudaDevice, devices_of};
+use crate::ffi::lane::Passed;
 use crate::ffi::nvrtc::Nvrtc;
+use crate::ffi::pinned_pool::PinnedPool;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap, Support,
-    SyncKind,
+    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap,
+    Support, SyncKind,
 };
 use std::sync::Arc;
 
@@ -22,6 +24,8 @@ pub struct Session {
     pub architecture: i32,
     /// Sizes of exportable memory are multiples of this many bytes.
     pub granularity: usize,
+    /// Host memory of queues' copies.
+    pub pinned: Arc<PinnedPool>,
 }
 
 impl Session {
@@ -57,7 +61,14 @@ impl Session {
             max_allocation: device.total_memory(),
         };
         let (major, minor) = device.compute_capability();
-        Ok(Arc::new(Self { queue, identity, caps, architecture: 10 * major + minor, granularity: grain }))
+        Ok(Arc::new(Self {
+            queue,
+            identity,
+            caps,
+            architecture: 10 * major + minor,
+            granularity: grain,
+            pinned: Arc::default(),
+        }))
     }
 
     /// How messages call the device.
@@ -100,6 +111,19 @@ impl Session {
 
     pub fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
         Error::Foreign { operation, object, device: self.name() }
+    }
+
+    /// Orders the stream after an operation of a queue; waits for one that is not with this device yet. Whether it went
+    /// well is said by its event.
+    pub fn follow(&self, event: &Event) -> Result<()> {
+        let device = event.device_event();
+        match device.as_ref().and_then(|d| Passed::of(d.as_ref(), &self.queue)) {
+            Some(passed) => self.queue.wait(&passed.event).map_err(self.failed()),
+            None => {
+                let _ = event.wait();
+                Ok(())
+            }
+        }
     }
 
     /// Waits for the stream.

@@ -1,4 +1,4 @@
-//! A mark in the stream that the host can wait for.
+//! A mark in a stream that the host, or another stream, can wait for.
 
 use super::api::call;
 use super::{Failure, Queue};
@@ -6,7 +6,9 @@ use cudarc::driver::sys as cu;
 use std::ptr;
 use std::sync::Arc;
 
-/// `CU_EVENT_DISABLE_TIMING`: cheaper, and nobody asks for the time.
+/// `CU_EVENT_BLOCKING_SYNC`: a thread that waits sleeps.
+const BLOCKING_SYNC: u32 = 1;
+/// `CU_EVENT_DISABLE_TIMING`: cheaper.
 const DISABLE_TIMING: u32 = 2;
 
 /// `CUDA_ERROR_NOT_READY`.
@@ -18,16 +20,35 @@ pub struct Event {
     queue: Arc<Queue>,
 }
 
+// SAFETY: events may be used from any thread on which their context is current; the handle is only a name.
+unsafe impl Send for Event {}
+// SAFETY: as above; nothing here is changed after it was made.
+unsafe impl Sync for Event {}
+
 impl Event {
+    /// For waits that are short or rare, without times.
     pub fn new(queue: &Arc<Queue>) -> Result<Self, Failure> {
+        Self::with_flags(queue, DISABLE_TIMING)
+    }
+
+    /// For a thread that does nothing but wait.
+    pub fn waited_for(queue: &Arc<Queue>, timing: bool) -> Result<Self, Failure> {
+        Self::with_flags(queue, if timing { BLOCKING_SYNC } else { BLOCKING_SYNC | DISABLE_TIMING })
+    }
+
+    fn with_flags(queue: &Arc<Queue>, flags: u32) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
         // SAFETY: writes the handle where it is told; the context is current.
-        unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, DISABLE_TIMING)) }?;
+        unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, flags)) }?;
         Ok(Self { raw, queue: queue.clone() })
     }
 
-    /// After all work queued so far.
+    pub fn raw(&self) -> cu::CUevent {
+        self.raw
+    }
+
+    /// After all work queued so far in the queue's own stream.
     pub fn record(&self) -> Result<(), Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: event and stream are live and of the current context.
@@ -50,12 +71,21 @@ impl Event {
         // SAFETY: the event is live and of the current context.
         unsafe { call!(self.queue.api().driver, cuEventSynchronize(self.raw)) }
     }
+
+    /// Nanoseconds from `earlier` to this mark; both made with timing and passed.
+    pub fn since(&self, earlier: &Self) -> Result<u64, Failure> {
+        let _current = self.queue.enter_held()?;
+        let mut milliseconds = 0f32;
+        // SAFETY: writes one number; both events are live and of the current context.
+        unsafe { call!(self.queue.api().driver, cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw)) }?;
+        Ok((f64::from(milliseconds) * 1e6) as u64)
+    }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
         // Without the context a destroy could not reach the event; the primary context takes its events with it.
-        let Ok(_current) = self.queue.enter() else { return };
+        let Ok(_current) = self.queue.enter_held() else { return };
         // SAFETY: made once, destroyed once; the driver lets go of it when the mark has been passed.
         Failure::log(unsafe { call!(self.queue.api().driver, cuEventDestroy_v2(self.raw)) });
     }

@@ -34,12 +34,22 @@ impl Pinned {
         Ok(Self { address, len, queue: queue.clone() })
     }
 
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: as in `bytes`; nobody writes while the borrow lasts.
+        unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
+    }
+
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes were allocated and zeroed; copies into them have finished when they return
         // (`Copies`), so nobody else touches them while the exclusive borrow lasts.
         unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 }
+
+// SAFETY: plain memory owned by this value; the driver frees it from any thread.
+unsafe impl Send for Pinned {}
+// SAFETY: through a shared reference the bytes are only read.
+unsafe impl Sync for Pinned {}
 
 impl Drop for Pinned {
     fn drop(&mut self) {

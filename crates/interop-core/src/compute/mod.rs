@@ -21,7 +21,7 @@ pub use event::{Event, EventStatus, Profile};
 pub use hazard::{Access, Hazards};
 pub use host_buffer::{HostBuffer, HostStorage};
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
-pub use queue::{ComputeQueue, Order, Priority, QueueOptions, check_fill, check_some};
+pub use queue::{NOT_FOR_QUEUES, ComputeQueue, Order, Priority, QueueOptions, check_fill, check_some};
 pub use read_back::{ReadBack, ReadSlot};
 pub use schedule::{Kind, Schedule, Start, Use};
 

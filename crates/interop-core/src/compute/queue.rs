@@ -149,11 +149,22 @@ pub trait ComputeQueue: Send + Sync {
         self.marker(&[])?.wait()
     }
 
-    /// Zeroed host memory that copies go from and to while the device computes: page-locked where that matters.
+    /// Host memory that copies go from and to while the device computes: page-locked where that matters. Its bytes are
+    /// arbitrary at first.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for 0 bytes.
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
+        if len == 0 {
+            return Err(Error::invalid("ComputeQueue::host_buffer", "0 bytes asked for; give at least 1"));
+        }
         Ok(vec![0; len].into())
     }
 }
+
+/// How queues refuse memory that has turns.
+pub const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
+                                  the backend's own calls for what is shared";
 
 /// Checks the arguments of [`ComputeQueue::fill`]; for backends.
 pub fn check_fill(range: &Range<usize>, pattern: &[u8], operation: &'static str) -> Result<()> {
