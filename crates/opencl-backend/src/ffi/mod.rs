@@ -7,16 +7,23 @@
 //! caller's promise, and no wrapper can check it.
 
 mod buffer;
+mod callback;
+mod context;
+mod event;
 mod handle;
 mod pinned;
 mod program;
 mod query;
+mod queue;
 mod session;
 
 pub use buffer::Buffer;
+pub use context::{Context, Device};
+pub use event::{Event, Status, UserEvent};
 pub use pinned::Pinned;
 pub use program::{ArgValue, Kernel, LaunchFailure, ParamInfo, Program};
 pub use query::{DeviceId, PlatformId};
+pub use queue::{Queue, QueueProperties};
 pub use session::Session;
 
 /// A call that did not return `CL_SUCCESS`.
