@@ -156,7 +156,7 @@ mod tests {
     fn param(type_name: &str, name: &str) -> ParamInfo {
         let address =
             if type_name.ends_with('*') { CL_KERNEL_ARG_ADDRESS_GLOBAL } else { CL_KERNEL_ARG_ADDRESS_PRIVATE };
-        ParamInfo { name: name.into(), type_name: type_name.into(), address }
+        ParamInfo { name: name.into(), type_name: type_name.into(), address, access: 0, qualifiers: 0 }
     }
 
     fn buffer(user: &[(&str, &str)]) -> Params {

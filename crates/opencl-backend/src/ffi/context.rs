@@ -2,7 +2,7 @@
 
 use super::callback::contained;
 use super::handle::{ContextKind, Handle, SubDeviceKind};
-use super::{DeviceId, Failure, PlatformId, Session};
+use super::{DeviceId, Failure, PlatformId};
 use cl3::context::{CL_CONTEXT_PLATFORM, create_context};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -51,12 +51,6 @@ impl Context {
         // SAFETY: a context that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(OP, raw) }?;
         Ok(Arc::new(Self { handle, devices: devices.to_vec() }))
-    }
-
-    /// The context of a session.
-    pub fn of(session: &Session, platform: PlatformId) -> Result<Arc<Self>, Failure> {
-        let devices = vec![Device::root(platform, session.device)];
-        Ok(Arc::new(Self { handle: session.context.again()?, devices }))
     }
 
     pub fn devices(&self) -> &[Device] {

@@ -3,7 +3,7 @@
 use super::callback::{Callback, contained, from_user_data, into_user_data};
 use super::handle::{EventKind, Handle};
 use super::query::array;
-use super::{Context, Failure, check};
+use super::{Context, Failure, Queue, check};
 use cl3::error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use cl3::event as ev;
 use std::ffi::c_void;
@@ -54,22 +54,37 @@ impl Status {
 
 /// One command's event; clones are the same event.
 #[derive(Clone)]
-pub struct Event(Arc<Handle<EventKind>>);
+pub struct Event {
+    handle: Arc<Handle<EventKind>>,
+    /// Where the command is; none for user events.
+    queue: Option<Queue>,
+}
 
 impl Event {
     /// # Safety
     /// An event in `result` must be live, and the caller hands over one reference to it.
-    pub(super) unsafe fn own(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<Self, Failure> {
+    pub(super) unsafe fn own(
+        operation: &'static str,
+        result: Result<*mut c_void, i32>,
+        queue: Option<&Queue>,
+    ) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
-        unsafe { Handle::own(operation, result) }.map(|handle| Self(Arc::new(handle)))
+        let handle = unsafe { Handle::own(operation, result) }?;
+        Ok(Self { handle: Arc::new(handle), queue: queue.cloned() })
     }
 
     pub(super) fn raw(&self) -> *mut c_void {
-        self.0.raw()
+        self.handle.raw()
     }
 
-    pub fn is(&self, other: &Self) -> bool {
-        self.raw() == other.raw()
+    /// The queue that the command is in; none for user events.
+    pub fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
+
+    /// Makes the device start on what is queued up to this command.
+    pub fn flush(&self) -> Result<(), Failure> {
+        self.queue.as_ref().map_or(Ok(()), Queue::flush)
     }
 
     /// How far the command is. Does not wait.
@@ -169,7 +184,7 @@ impl UserEvent {
     pub fn new(context: &Context) -> Result<Self, Failure> {
         let raw = ev::create_user_event(context.raw());
         // SAFETY: an event that was just created, whose one reference is ours.
-        let event = unsafe { Event::own("clCreateUserEvent", raw) }?;
+        let event = unsafe { Event::own("clCreateUserEvent", raw, None) }?;
         Ok(Self { event, set: false })
     }
 

@@ -2,7 +2,8 @@
 
 use super::event::with_list;
 use super::handle::{Handle, QueueKind};
-use super::{Context, Device, Event, Failure, Session, check};
+use super::track::{Entering, Use};
+use super::{Context, Device, Event, Failure, check};
 use cl3::command_queue as q;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -59,7 +60,8 @@ impl Queue {
                 unsafe { q::create_command_queue_with_properties(context.raw(), device.id.0, list.as_ptr().cast()) };
             ("clCreateCommandQueueWithProperties", raw)
         } else {
-            // The older function, which every driver has; see [`Session::open`].
+            // The older function, which every driver has; drivers for 1.2 lack the one with properties, and some
+            // loaders jump to it nonetheless.
             // SAFETY: context and device are live.
             #[allow(deprecated)]
             let raw = unsafe { q::create_command_queue(context.raw(), device.id.0, properties.bits()) };
@@ -68,12 +70,6 @@ impl Queue {
         // SAFETY: a queue that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(operation, raw) }?;
         Ok(Self { handle: Arc::new(handle), context: context.clone(), device: device.clone(), properties })
-    }
-
-    /// The queue of a session, whose context and device these are.
-    pub fn of(session: &Session, context: &Arc<Context>, device: &Device) -> Result<Self, Failure> {
-        let handle = Arc::new(session.queue.again()?);
-        Ok(Self { handle, context: context.clone(), device: device.clone(), properties: QueueProperties::default() })
     }
 
     pub fn context(&self) -> &Arc<Context> {
@@ -89,20 +85,24 @@ impl Queue {
     }
 
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.handle, &other.handle)
+        self.raw() == other.raw()
+    }
+
+    pub(super) fn raw(&self) -> *mut c_void {
+        self.handle.raw()
     }
 
     /// Makes the device start on what is queued.
     pub fn flush(&self) -> Result<(), Failure> {
-        check("clFlush", q::flush(self.handle.raw()))
+        check("clFlush", q::flush(self.raw()))
     }
 
     /// Waits until the queue is empty.
     pub fn finish(&self) -> Result<(), Failure> {
-        // rusticl's clFinish does not wait for what was flushed before, see [`Session::finish`]. A failed command is
-        // told by its own event.
+        // rusticl's clFinish (seen with Mesa 22.3) does not wait for commands that were flushed before; a marker's event
+        // it does wait for.
         let marked = self.marker(&[])?.wait();
-        check("clFinish", q::finish(self.handle.raw()))?;
+        check("clFinish", q::finish(self.raw()))?;
         marked
     }
 
@@ -130,8 +130,52 @@ impl Queue {
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event, Failure> {
-        let event = with_list(wait, |n, list| call(self.handle.raw(), n, list));
+        // What waits for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API, 5.15).
+        for event in wait {
+            if event.queue().is_some_and(|queue| !queue.is(self)) {
+                event.flush()?;
+            }
+        }
+        let event = with_list(wait, |n, list| call(self.raw(), n, list));
         // SAFETY: an event that was just created, whose one reference is ours.
-        unsafe { Event::own(operation, event) }
+        unsafe { Event::own(operation, event, Some(self)) }
+    }
+
+    /// The same for a command that uses memory.
+    pub(super) fn enqueue_using(
+        &self,
+        operation: &'static str,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        self.enter(operation, Entering::shared(operation, uses)?, wait, call)
+    }
+
+    /// The same for host code that looks at the bytes.
+    pub(super) fn enqueue_exclusively(
+        &self,
+        operation: &'static str,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        self.enter(operation, Entering::exclusive(operation, uses)?, wait, call)
+    }
+
+    fn enter(
+        &self,
+        operation: &'static str,
+        entering: Entering<'_>,
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        let event = if entering.after.is_empty() {
+            self.enqueue(operation, wait, call)
+        } else {
+            self.enqueue(operation, &[wait, &entering.after].concat(), call)
+        }?;
+        entering.entered(&event);
+        Ok(event)
     }
 }
