@@ -133,7 +133,7 @@ fn list(params: &[ParamInfo]) -> String {
 }
 
 /// Size of a scalar or vector type of OpenCL C; vectors of 3 take the room of 4.
-fn type_size(name: &str) -> Option<usize> {
+pub fn type_size(name: &str) -> Option<usize> {
     let (scalar, lanes) = match name.find(|c: char| c.is_ascii_digit()) {
         Some(at) => (&name[..at], name[at..].parse::<usize>().ok()?),
         None => (name, 1),

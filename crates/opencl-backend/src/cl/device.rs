@@ -98,7 +98,10 @@ impl Device {
         if self.known.version >= version {
             return Ok(());
         }
-        Err(self.unsupported(operation, format!("it needs OpenCL {major}.{minor}, CL_DEVICE_VERSION says {has_major}.{has_minor}")))
+        Err(self.unsupported(
+            operation,
+            format!("it needs OpenCL {major}.{minor}, CL_DEVICE_VERSION says {has_major}.{has_minor}"),
+        ))
     }
 
     /// [`Error::Unsupported`] where the device does not list the extension.

@@ -93,13 +93,17 @@ impl Device {
         let units = self.max_compute_units()?;
         match partition {
             Partition::Equally(n) if *n == 0 || *n > units => {
-                return Err(Error::invalid(OP, format!("parts of {n} units, but there are {units}; take 1 to {units}")));
+                return Err(Error::invalid(
+                    OP,
+                    format!("parts of {n} units, but there are {units}; take 1 to {units}"),
+                ));
             }
             Partition::ByCounts(counts) => {
                 let sum: u64 = counts.iter().map(|n| u64::from(*n)).sum();
                 let most = self.partition_max_sub_devices()?;
                 if counts.is_empty() || counts.contains(&0) || sum > u64::from(units) || counts.len() > most as usize {
-                    let problem = format!("parts of {counts:?} units; there are {units} units for at most {most} parts");
+                    let problem =
+                        format!("parts of {counts:?} units; there are {units} units for at most {most} parts");
                     return Err(Error::invalid(OP, problem));
                 }
             }

@@ -120,10 +120,13 @@ impl Mapped {
         unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
     }
 
-    /// The bytes, to be written; `None` where mapped for reading only.
-    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+    /// The bytes, to be written; empty where mapped for reading only.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.mode == MapMode::Read {
+            return &mut [];
+        }
         // SAFETY: as above; the tracker lets no command and no other map touch bytes mapped for writing.
-        (self.mode != MapMode::Read).then(|| unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) })
+        unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 
     /// Unmaps, and gives the event of that.

@@ -207,7 +207,7 @@ pub struct HostMem {
 }
 
 impl HostMem {
-    pub fn new(context: &Context, flags: u64, block: &HostBlock) -> Result<Self, Failure> {
+    pub fn new(context: &Context, flags: u64, block: &HostBlock) -> Result<(Self, Arc<Mem>), Failure> {
         let flags = flags | m::CL_MEM_USE_HOST_PTR;
         let address = block.address().as_ptr().cast();
         // SAFETY: the address is valid for the length while the block lives, and `drop` lets go of it only when the
@@ -219,11 +219,8 @@ impl HostMem {
         let deleted = Arc::new(AtomicBool::new(false));
         let told = deleted.clone();
         mem.on_delete(Box::new(move |()| told.store(true, Ordering::Release)))?;
-        Ok(Self { mem: Some(Arc::new(mem)), block: Some(block.clone()), deleted })
-    }
-
-    pub fn mem(&self) -> Option<&Arc<Mem>> {
-        self.mem.as_ref()
+        let mem = Arc::new(mem);
+        Ok((Self { mem: Some(mem.clone()), block: Some(block.clone()), deleted }, mem))
     }
 }
 
