@@ -29,11 +29,13 @@
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
+//! | OpenCL itself, as safe Rust | [`cl`] |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.
 
 mod backend;
+pub mod cl;
 mod device;
 mod error;
 mod ffi;
