@@ -116,7 +116,7 @@ fn gives_back(call: &str) -> bool {
 
 /// Threads of queues let go of the last things after the program has.
 pub(crate) fn let_threads_end() {
-    for _ in 0..100 {
+    for _ in 0..20 {
         if double::with(|s| s.live().is_empty() && s.contexts_pushed() == 0) {
             return;
         }
