@@ -1,6 +1,7 @@
 //! Queues: streams beside the backend's own.
 
 use crate::ffi::command::{Command, Piece};
+use crate::ffi::host_memory::Pinned;
 use crate::ffi::lane::{Lane, Passed};
 use crate::ffi::stream::{Stream, Urgency};
 use crate::kernel::CudaKernel;
@@ -174,6 +175,7 @@ impl ComputeQueue for CudaQueue {
         if len == 0 {
             return Err(Error::invalid("CudaQueue::host_buffer", "0 bytes asked for; give at least 1"));
         }
-        self.session.pinned.take(&self.session.queue, len).map_err(self.session.failed())
+        let session = &self.session;
+        session.pinned.take(len, || Pinned::new(&session.queue, len)).map_err(session.failed())
     }
 }

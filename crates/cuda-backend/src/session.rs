@@ -1,11 +1,12 @@
 //! What everything made by one backend shares.
 
 use crate::devices::{CudaDevice, devices_of};
+use crate::ffi::host_memory::Pinned;
 use crate::ffi::lane::Passed;
 use crate::ffi::nvrtc::Nvrtc;
-use crate::ffi::pinned_pool::PinnedPool;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
+use interop_core::compute::HostPool;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap,
     Support, SyncKind,
@@ -25,7 +26,7 @@ pub struct Session {
     /// Sizes of exportable memory are multiples of this many bytes.
     pub granularity: usize,
     /// Host memory of queues' copies.
-    pub pinned: Arc<PinnedPool>,
+    pub pinned: Arc<HostPool<Pinned>>,
 }
 
 impl Session {

@@ -5,10 +5,12 @@ use crate::kernel::OpenClKernel;
 use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
+use crate::queue::OpenClQueue;
 use crate::shared::Shared;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Result, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, HostBlock, Kernel, KernelSource,
+    QueueOptions, Result, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -95,6 +97,10 @@ impl ComputeBackend for OpenClBackend {
         const OP: &str = "ComputeBackend::copy";
         let from = OpenClMemory::of(from, &self.shared, OP)?;
         from.copy_to(OpenClMemory::of(to, &self.shared, OP)?, range)
+    }
+
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        Ok(Box::new(OpenClQueue::new(&self.shared, options)?))
     }
 
     fn finish(&self) -> Result<()> {

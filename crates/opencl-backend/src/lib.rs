@@ -46,6 +46,7 @@ mod memory;
 mod mixed;
 mod params;
 mod pattern;
+mod queue;
 mod shared;
 mod source;
 mod work_size;

@@ -3,6 +3,7 @@
 use super::api::call;
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use interop_core::HostBlock;
+use interop_core::compute::HostStorage;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -34,11 +35,6 @@ impl Pinned {
         Ok(Self { address, len, queue: queue.clone() })
     }
 
-    pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: as in `bytes`; nobody writes while the borrow lasts.
-        unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
-    }
-
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes were allocated and zeroed; copies into them have finished when they return
         // (`Copies`), so nobody else touches them while the exclusive borrow lasts.
@@ -50,6 +46,18 @@ impl Pinned {
 unsafe impl Send for Pinned {}
 // SAFETY: through a shared reference the bytes are only read.
 unsafe impl Sync for Pinned {}
+
+// SAFETY: the bytes lie where the driver allocated them until the value is dropped, and were zeroed.
+unsafe impl HostStorage for Pinned {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: as in `Pinned::bytes`; nobody writes while the borrow lasts.
+        unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        Self::bytes(self)
+    }
+}
 
 impl Drop for Pinned {
     fn drop(&mut self) {

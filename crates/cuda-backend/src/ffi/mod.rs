@@ -19,7 +19,6 @@ pub mod host_memory;
 pub mod lane;
 pub mod module;
 pub mod nvrtc;
-pub mod pinned_pool;
 pub mod probe;
 #[cfg(unix)]
 pub mod semaphore;

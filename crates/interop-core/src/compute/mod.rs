@@ -8,6 +8,7 @@ mod event;
 mod flat;
 mod hazard;
 mod host_buffer;
+mod host_pool;
 mod kernel;
 mod queue;
 mod read_back;
@@ -20,8 +21,9 @@ pub use device_event::DeviceEvent;
 pub use event::{Event, EventStatus, Profile};
 pub use hazard::{Access, Hazards};
 pub use host_buffer::{HostBuffer, HostStorage};
+pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
-pub use queue::{NOT_FOR_QUEUES, ComputeQueue, Order, Priority, QueueOptions, check_fill, check_some};
+pub use queue::{ComputeQueue, NOT_FOR_QUEUES, Order, Priority, QueueOptions, check_fill, check_some};
 pub use read_back::{ReadBack, ReadSlot};
 pub use schedule::{Kind, Schedule, Start, Use};
 

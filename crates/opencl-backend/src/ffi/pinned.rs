@@ -2,6 +2,7 @@
 
 use super::handle::{Handle, MemKind, done, enqueued};
 use super::{Failure, Session};
+use interop_core::compute::HostStorage;
 use opencl3::command_queue as queue;
 use opencl3::error_codes::CL_MAP_FAILURE;
 use opencl3::memory as mem;
@@ -52,6 +53,21 @@ impl Pinned {
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: mapped for reading and writing with this length until drop, initialised, and borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
+    }
+}
+
+// SAFETY: through a shared reference the bytes are only read.
+unsafe impl Sync for Pinned {}
+
+// SAFETY: the bytes are mapped at one address until the value is dropped, and were initialised.
+unsafe impl HostStorage for Pinned {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: as in `Pinned::bytes`; nobody writes while the borrow lasts.
+        unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        Self::bytes(self)
     }
 }
 
