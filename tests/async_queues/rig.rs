@@ -12,6 +12,18 @@ pub type Outcome = Result<(), Box<dyn std::error::Error>>;
 /// Opens another backend on the same device.
 pub type Open = fn() -> pixelferry::Result<Arc<dyn ComputeBackend>>;
 
+/// What the driver has not.
+#[derive(Debug)]
+pub struct Lacks(pub String);
+
+impl std::fmt::Display for Lacks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "driver lacks it: {}", self.0)
+    }
+}
+
+impl std::error::Error for Lacks {}
+
 /// One backend with its kernels.
 pub struct Rig {
     pub backend: Arc<dyn ComputeBackend>,
@@ -19,13 +31,13 @@ pub struct Rig {
     mix: Arc<dyn Kernel>,
 }
 
-/// What kernel `mix` does to one item of its target, `a` being its argument's.
+/// What kernel `add_scaled` does to one item of its target, `a` being its argument's.
 pub const fn mixed(out: u32, a: u32, k: u32) -> u32 {
     out.wrapping_mul(3).wrapping_add(a).wrapping_add(k)
 }
 
 fn mix_source() -> KernelSource {
-    KernelSource::new("mix")
+    KernelSource::new("add_scaled")
         .cpu_buffer(|out: &mut CpuBuffer<'_>, args| {
             let (a, k) = (args.memory::<u32>(0)?, args.u32(1)?);
             out.par_chunks::<u32>(4096, |chunk, items| {
@@ -33,14 +45,14 @@ fn mix_source() -> KernelSource {
             })
         })
         .opencl_c(
-            "__kernel void mix(PF_BUFFER(uint, out), __global const uint *a, uint k) {
+            "__kernel void add_scaled(PF_BUFFER(uint, out), __global const uint *a, uint k) {
                size_t i = get_global_id(0);
                if (i < PF_LEN(out)) PF_ITEM(out, i) = PF_ITEM(out, i) * 3 + a[i] + k;
              }",
         )
         .with_text(
             Language::CudaCpp,
-            "extern \"C\" __global__ void mix(PF_BUFFER(unsigned, out), const unsigned *a, unsigned k) {
+            "extern \"C\" __global__ void add_scaled(PF_BUFFER(unsigned, out), const unsigned *a, unsigned k) {
                unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
                if (i < PF_LEN(out)) PF_ITEM(out, i) = PF_ITEM(out, i) * 3 + a[i] + k;
              }",

@@ -8,7 +8,7 @@ use crate::kernel::CudaKernel;
 use crate::launch::{Ready, linear_argument, prepare};
 use crate::memory::{CudaMemory, range as range_of};
 use crate::session::Session;
-use interop_core::compute::{Access, Kind, Order, Priority, ReadSlot, Schedule, Start, Use, check_fill, check_some};
+use interop_core::compute::{Access, Kind, Order, Priority, ReadSlot, Schedule, Use, check_fill, check_some};
 use interop_core::{
     Arg, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
 };
@@ -66,11 +66,8 @@ impl CudaQueue {
         let (session, lanes) = (self.session.clone(), self.lanes.clone());
         let lane = self.next.fetch_add(1, Ordering::Relaxed) % lanes.len();
         let is_own = |event: &dyn interop_core::compute::DeviceEvent| Passed::of(event, &self.session.queue).is_some();
-        self.schedule.enqueue(kind, uses, wait, is_own, move |start| {
-            let Start { completer, after, after_default } = start;
-            let after: Vec<_> = after.iter().filter_map(|e| Passed::of(e.as_ref(), &session.queue)).collect();
-            lanes[lane].start(completer, command, slot, &after, after_default, session.failed())
-        })
+        self.schedule
+            .enqueue(kind, uses, wait, is_own, move |start| lanes[lane].start(start, command, slot, session.failed()))
     }
 
     /// Memory of `allocate`, and the range once it was checked.

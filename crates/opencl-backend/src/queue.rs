@@ -55,10 +55,12 @@ impl OpenClQueue {
                     return Err(shared.unsupported("ComputeBackend::queue", reason.into()));
                 }
             }
-            lanes.push(Lane::new(queue, clock, shared.name().to_owned()).ok_or_else(|| Error::Unavailable {
-                what: "a thread for a queue".into(),
-                reason: "the system refused".into(),
-                hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
+            lanes.push(Lane::new(queue, shared.owner(), clock, shared.name().to_owned()).ok_or_else(|| {
+                Error::Unavailable {
+                    what: "a thread for a queue".into(),
+                    reason: "the system refused".into(),
+                    hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
+                }
             })?);
         }
         let schedule = Schedule::new(in_order);
@@ -80,16 +82,15 @@ impl OpenClQueue {
         let start = {
             let shared = shared.clone();
             move |start: Start| {
-                let Start { completer, after, after_default } = start;
-                let own = after.iter().filter_map(|e| Passed::of(e.as_ref(), shared.owner()));
-                let mut after: Vec<_> = own.map(|passed| passed.event.clone()).collect();
-                if after_default {
+                let default = if start.after_default {
                     match shared.session.queue.marker(&[]).and_then(|e| shared.session.flush().map(|()| e)) {
-                        Ok(event) => after.push(event),
-                        Err(failure) => return Err(completer.refuse(shared.error(failure))),
+                        Ok(event) => Some(event),
+                        Err(failure) => return Err(start.completer.refuse(shared.error(failure))),
                     }
-                }
-                lanes[lane].start(completer, command, slot, &after, shared.owner(), refused)
+                } else {
+                    None
+                };
+                lanes[lane].start(start, default, command, slot, refused)
             }
         };
         self.schedule.enqueue(kind, uses, wait, is_own, start)

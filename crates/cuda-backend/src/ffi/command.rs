@@ -97,16 +97,25 @@ impl Command {
 /// The driver sets items of 1, 2 and 4 bytes; longer ones are columns of a rectangle as wide as they are.
 fn fill(stream: &Stream, to: Span<'_>, pattern: &[u8]) -> Result<(), Failure> {
     let (driver, at, count) = (&stream.queue().api().driver, to.address(), to.len() / pattern.len().max(1));
-    // SAFETY: `count` items lie inside the live span; each call writes no more than those.
     match *pattern {
-        [byte] => unsafe { call!(driver, cuMemsetD8Async(at, byte, count, stream.raw())) },
-        [a, b] => unsafe { call!(driver, cuMemsetD16Async(at, u16::from_ne_bytes([a, b]), count, stream.raw())) },
-        [a, b, c, d] => unsafe {
-            call!(driver, cuMemsetD32Async(at, u32::from_ne_bytes([a, b, c, d]), count, stream.raw()))
-        },
-        _ => pattern.as_chunks::<4>().0.iter().zip((at..).step_by(4)).try_for_each(|(word, at)| unsafe {
-            let value = u32::from_ne_bytes(*word);
-            call!(driver, cuMemsetD2D32Async(at, pattern.len(), value, 1, count, stream.raw()))
+        [byte] => {
+            // SAFETY: `count` items lie inside the span, which is live until the stream has passed.
+            unsafe { call!(driver, cuMemsetD8Async(at, byte, count, stream.raw())) }
+        }
+        [a, b] => {
+            let value = u16::from_ne_bytes([a, b]);
+            // SAFETY: as above.
+            unsafe { call!(driver, cuMemsetD16Async(at, value, count, stream.raw())) }
+        }
+        [a, b, c, d] => {
+            let value = u32::from_ne_bytes([a, b, c, d]);
+            // SAFETY: as above.
+            unsafe { call!(driver, cuMemsetD32Async(at, value, count, stream.raw())) }
+        }
+        _ => pattern.as_chunks::<4>().0.iter().zip((at..).step_by(4)).try_for_each(|(word, at)| {
+            let (value, pitch) = (u32::from_ne_bytes(*word), pattern.len());
+            // SAFETY: as above; the column is the word's place in each item.
+            unsafe { call!(driver, cuMemsetD2D32Async(at, pitch, value, 1, count, stream.raw())) }
         }),
     }
 }

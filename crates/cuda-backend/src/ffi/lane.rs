@@ -8,7 +8,7 @@ use super::command::Command;
 use super::event::Event;
 use super::{Failure, Stream};
 use interop_core::Error;
-use interop_core::compute::{Completer, DeviceEvent, ReadSlot, now};
+use interop_core::compute::{Completer, DeviceEvent, ReadSlot, Start, now};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -41,6 +41,8 @@ struct Flight {
     began: Option<Event>,
     command: Command,
     slot: Option<ReadSlot>,
+    /// To be complete before.
+    before: Vec<interop_core::Event>,
 }
 
 /// See the module. The thread ends when this is gone and all commands are done.
@@ -67,18 +69,19 @@ impl Lane {
         Ok(thread.ok().map(|_| Self { stream, profiling, flights }))
     }
 
-    /// Queues a command after `after`, and after the default stream's work so far where told. `refused` makes the error
+    /// Queues a command after what it must follow. `refused` makes the error
     /// that the event and the caller get.
     pub fn start(
         &self,
-        mut completer: Completer,
+        start: Start,
         mut command: Command,
         slot: Option<ReadSlot>,
-        after: &[&Passed],
-        after_default: bool,
         refused: impl Fn(Failure) -> Error,
     ) -> Result<(), Error> {
-        let marks = self.marks(after, after_default);
+        let Start { mut completer, after, before, after_default } = start;
+        let queue = self.stream.queue();
+        let after: Vec<_> = after.iter().filter_map(|e| Passed::of(e.as_ref(), queue)).collect();
+        let marks = self.marks(&after, after_default);
         let (began, event) = match marks {
             Ok(marks) => marks,
             Err(failure) => return Err(completer.refuse(refused(failure))),
@@ -93,7 +96,7 @@ impl Lane {
         }
         let done = Arc::new(Passed { event, stream: self.stream.clone() });
         completer.submitted(Some(done.clone()));
-        if let Err(unsent) = self.flights.send(Flight { completer, done, began, command, slot }) {
+        if let Err(unsent) = self.flights.send(Flight { completer, done, began, command, slot, before }) {
             // The thread is gone; what it would have done is done here.
             unsent.0.land(None, "");
         }
@@ -124,12 +127,15 @@ impl Lane {
 impl Flight {
     /// Waits for the device, and tells.
     fn land(self, clock: Option<&mut Clock>, name: &str) {
-        let Self { completer, done, began, command, slot } = self;
+        let Self { completer, done, began, command, slot, before } = self;
         let outcome = done.event.synchronize().map_err(|failure| failure.on(name));
         let span = clock
             .zip(began)
             .filter(|_| outcome.is_ok())
             .and_then(|(clock, began)| clock.span(began, &done).inspect_err(|f| Failure::log(Err(*f))).ok());
+        for event in before {
+            let _ = event.wait();
+        }
         let kept = command.landed(slot.as_ref());
         completer.complete_profiled(outcome, span);
         // Freeing memory waits for the device, so those who wait are told first.

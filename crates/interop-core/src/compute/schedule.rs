@@ -39,6 +39,9 @@ pub struct Start {
     pub completer: Completer,
     /// What the device must do before, all of it with this very device.
     pub after: Vec<Arc<dyn DeviceEvent>>,
+    /// The same as events. Whoever completes this one waits for them first: threads that watch several streams see
+    /// them end in any order, and nobody is to find an event complete before one that it follows.
+    pub before: Vec<Event>,
     /// Whether it must follow the work that the backend's default queue was given so far.
     pub after_default: bool,
 }
@@ -76,8 +79,8 @@ impl Sequence {
 #[derive(Default)]
 struct Plan {
     device: Vec<Arc<dyn DeviceEvent>>,
-    /// Those of the wait list that the device orders; they may fail until it starts.
-    watched: Vec<Event>,
+    /// The same as events. True where a failure is passed on: they may fail until it starts.
+    watched: Vec<(Event, bool)>,
     /// Waited for here. True where a failure is passed on.
     host: Vec<(Event, bool)>,
     failed: Option<Error>,
@@ -89,7 +92,7 @@ impl Plan {
             (Some(outcome), _) => self.failed = self.failed.take().or(outcome.err().filter(|_| passes_on)),
             (None, Some(device)) if is_own(device.as_ref()) => {
                 self.device.push(device);
-                self.watched.extend(passes_on.then(|| event.clone()));
+                self.watched.push((event.clone(), passes_on));
             }
             (None, _) => self.host.push((event.clone(), passes_on)),
         }
@@ -97,7 +100,9 @@ impl Plan {
 
     /// The first failure that keeps the operation from being started.
     fn failure(&self) -> Option<Error> {
-        self.failed.clone().or_else(|| self.watched.iter().find_map(|e| e.outcome()?.err()))
+        self.failed
+            .clone()
+            .or_else(|| self.watched.iter().filter(|(_, passes_on)| *passes_on).find_map(|(e, _)| e.outcome()?.err()))
     }
 }
 
@@ -147,7 +152,10 @@ impl Schedule {
                 completer.complete(Err(not_started(&error)));
                 Ok(())
             }
-            None => start(Start { completer, after: plan.device, after_default }),
+            None => {
+                let before = plan.watched.into_iter().map(|(event, _)| event).collect();
+                start(Start { completer, after: plan.device, before, after_default })
+            }
         };
         if host.is_empty() {
             go(None)?;

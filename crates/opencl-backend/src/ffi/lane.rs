@@ -8,7 +8,7 @@ use super::command::Command;
 use super::{Event, Failure, LaunchFailure, Queue, Status};
 use cl3::event as ev;
 use interop_core::Error;
-use interop_core::compute::{Completer, DeviceEvent, EventStatus, ReadSlot, now};
+use interop_core::compute::{Completer, DeviceEvent, EventStatus, ReadSlot, Start, now};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -48,36 +48,42 @@ struct Flight {
     event: Event,
     command: Command,
     slot: Option<ReadSlot>,
+    /// To be complete before.
+    before: Vec<interop_core::Event>,
 }
 
 /// See the module. The thread ends when this is gone and all commands are done.
 pub struct Lane {
     queue: Queue,
+    /// See [`Passed`].
+    owner: usize,
     flights: Sender<Flight>,
 }
 
 impl Lane {
     /// `clock` is set where the queue profiles; `name` is how errors call the device. `None` where the system gives no
     /// thread.
-    pub fn new(queue: Queue, clock: Option<Clock>, name: String) -> Option<Self> {
+    pub fn new(queue: Queue, owner: usize, clock: Option<Clock>, name: String) -> Option<Self> {
         let (flights, receiver) = channel::<Flight>();
         let wait = move || receiver.into_iter().for_each(|flight| flight.land(clock, &name));
         let thread = thread::Builder::new().name("pixelferry-opencl-queue".into()).spawn(wait);
-        thread.ok().map(|_| Self { queue, flights })
+        thread.ok().map(|_| Self { queue, owner, flights })
     }
 
-    /// Queues a command after `after`. `refused` makes the error that the event and the caller get.
+    /// Queues a command after what it must follow, and after `default`. `refused` makes the error that the event and the
+    /// caller get.
     pub fn start(
         &self,
-        mut completer: Completer,
+        start: Start,
+        default: Option<Event>,
         mut command: Command,
         slot: Option<ReadSlot>,
-        after: &[Event],
-        owner: usize,
         refused: impl Fn(LaunchFailure) -> Error,
     ) -> Result<(), Error> {
+        let Start { mut completer, after, before, .. } = start;
+        let after = after.iter().filter_map(|e| Passed::of(e.as_ref(), self.owner)).map(|passed| &passed.event);
         let other = |event: &&Event| !event.queue().is_some_and(|queue| queue.is(&self.queue));
-        let after: Vec<_> = after.iter().filter(other).cloned().collect();
+        let after: Vec<_> = after.filter(other).cloned().chain(default).collect();
         // SAFETY: the command is kept below: it goes to the thread, which drops it when the event is final.
         let event = match unsafe { command.enqueue(&self.queue, &after) } {
             Ok(event) => event,
@@ -86,8 +92,8 @@ impl Lane {
         if let Err(failure) = self.queue.flush() {
             tracing::debug!(code = failure.code, "{} failed; the wait will tell", failure.operation);
         }
-        completer.submitted(Some(Arc::new(Passed { event: event.clone(), owner })));
-        if let Err(unsent) = self.flights.send(Flight { completer, event, command, slot }) {
+        completer.submitted(Some(Arc::new(Passed { event: event.clone(), owner: self.owner })));
+        if let Err(unsent) = self.flights.send(Flight { completer, event, command, slot, before }) {
             // The thread is gone; what it would have done is done here.
             unsent.0.land(None, "");
         }
@@ -98,9 +104,12 @@ impl Lane {
 impl Flight {
     /// Waits for the device, and tells.
     fn land(self, clock: Option<Clock>, name: &str) {
-        let Self { completer, event, command, slot } = self;
+        let Self { completer, event, command, slot, before } = self;
         let outcome = event.wait_until_final().map_err(|failure| failure.on(name));
         let span = clock.filter(|_| outcome.is_ok()).and_then(|clock| clock.span(&event));
+        for event in before {
+            let _ = event.wait();
+        }
         let kept = command.landed(slot.as_ref());
         completer.complete_profiled(outcome, span);
         drop(kept);
