@@ -110,6 +110,8 @@ fn run(cli: &Cli) -> Result<(), Error> {
         let measured = measure(cli, &mut pipeline)?;
         alone += measured.last().map_or(0, |(_, run)| run.total);
         runs.extend(measured);
+        let (in_queue, in_own) = pipeline.call_costs()?;
+        println!("  a launch call takes {in_queue} ns in a queue, {in_own} ns in the backend's own");
         plans.push(pipeline.into_plan());
     }
     if plans.len() > 1 {

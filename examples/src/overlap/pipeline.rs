@@ -174,6 +174,32 @@ impl Pipeline {
         self.run(batches, &queues)
     }
 
+    /// Nanoseconds that a call which queues a small kernel takes: in a queue, and in the backend's own.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    pub fn call_costs(&self) -> Result<(u64, u64)> {
+        const CALLS: u64 = 500;
+        const ITEMS: usize = 64;
+        let queue = self.plan.backend.queue(QueueOptions::in_order())?;
+        let (input, mut output) = (self.plan.backend.allocate(4 * ITEMS)?, self.plan.backend.allocate(4 * ITEMS)?);
+        let args = [Arg::Memory(input.as_ref()), Arg::U32(1)];
+        let kernel = self.plan.kernel.as_ref();
+        let start = now();
+        for _ in 0..CALLS {
+            drop(queue.launch(kernel, Target::buffer(output.as_mut()), &args, &[])?);
+        }
+        let in_queue = (now() - start) / CALLS;
+        queue.finish()?;
+        let start = now();
+        for _ in 0..CALLS {
+            self.plan.backend.launch(kernel, Target::buffer(output.as_mut()), &args)?;
+        }
+        let in_own = (now() - start) / CALLS;
+        self.plan.backend.finish()?;
+        Ok((in_queue, in_own))
+    }
+
     fn run(&mut self, batches: usize, [up, compute, down]: &[Arc<dyn ComputeQueue>; 3]) -> Result<Run> {
         let mut inputs = (0..batches).map(|batch| self.input(up.as_ref(), batch)).collect::<Result<Vec<_>>>()?;
         let begin = now();
