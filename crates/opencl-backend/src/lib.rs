@@ -43,6 +43,7 @@ mod identity;
 mod kernel;
 mod launch;
 mod memory;
+mod mixed;
 mod params;
 mod pattern;
 mod shared;

@@ -155,7 +155,7 @@ macro_rules! choices {
     };
 }
 
-pub(super) use {choices, flags};
+pub(super) use choices;
 
 flags! {
     /// `CL_DEVICE_TYPE`.

@@ -35,7 +35,7 @@ impl Device {
 pub struct Context {
     // Released before the sub-devices that it was made of.
     handle: Handle<ContextKind>,
-    devices: Vec<Device>,
+    _devices: Vec<Device>,
 }
 
 impl Context {
@@ -50,11 +50,7 @@ impl Context {
         let raw = create_context(&ids, properties.as_ptr(), Some(report), ptr::null_mut());
         // SAFETY: a context that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(OP, raw) }?;
-        Ok(Arc::new(Self { handle, devices: devices.to_vec() }))
-    }
-
-    pub fn devices(&self) -> &[Device] {
-        &self.devices
+        Ok(Arc::new(Self { handle, _devices: devices.to_vec() }))
     }
 
     pub(super) fn raw(&self) -> *mut c_void {

@@ -11,16 +11,10 @@ use std::ptr::NonNull;
 pub trait Kind {
     /// Name of the API function, for the log.
     const RELEASE: &'static str;
-    /// Name of its counterpart.
-    const RETAIN: &'static str;
 
     /// # Safety
     /// `raw` must be a live object of this kind, and the caller must own one reference, which is gone afterwards.
     unsafe fn release(raw: *mut c_void) -> Result<(), i32>;
-
-    /// # Safety
-    /// `raw` must be a live object of this kind; afterwards the caller owns one reference more.
-    unsafe fn retain(raw: *mut c_void) -> Result<(), i32>;
 }
 
 /// Kinds whose objects may be used by several threads at once: all but kernels, whose arguments are set one by one
@@ -28,36 +22,30 @@ pub trait Kind {
 pub trait Shareable: Kind {}
 
 macro_rules! kinds {
-    ($($kind:ident, $name:literal, $release:path, $retain:path;)*) => {$(
+    ($($kind:ident, $name:literal, $release:path;)*) => {$(
         pub enum $kind {}
 
         impl Kind for $kind {
             const RELEASE: &'static str = concat!("clRelease", $name);
-            const RETAIN: &'static str = concat!("clRetain", $name);
 
             unsafe fn release(raw: *mut c_void) -> Result<(), i32> {
                 // SAFETY: the caller's promise is the one that the function asks for.
                 unsafe { $release(raw) }
             }
 
-            unsafe fn retain(raw: *mut c_void) -> Result<(), i32> {
-                // SAFETY: the caller's promise is the one that the function asks for.
-                unsafe { $retain(raw) }
-            }
         }
     )*};
 }
 
 kinds! {
-    ContextKind, "Context", cl3::context::release_context, cl3::context::retain_context;
-    QueueKind, "CommandQueue",
-        cl3::command_queue::release_command_queue, cl3::command_queue::retain_command_queue;
-    MemKind, "MemObject", cl3::memory::release_mem_object, cl3::memory::retain_mem_object;
-    ProgramKind, "Program", cl3::program::release_program, cl3::program::retain_program;
-    KernelKind, "Kernel", cl3::kernel::release_kernel, cl3::kernel::retain_kernel;
-    EventKind, "Event", cl3::event::release_event, cl3::event::retain_event;
-    SamplerKind, "Sampler", cl3::sampler::release_sampler, cl3::sampler::retain_sampler;
-    SubDeviceKind, "Device", cl3::device::release_device, cl3::device::retain_device;
+    ContextKind, "Context", cl3::context::release_context;
+    QueueKind, "CommandQueue", cl3::command_queue::release_command_queue;
+    MemKind, "MemObject", cl3::memory::release_mem_object;
+    ProgramKind, "Program", cl3::program::release_program;
+    KernelKind, "Kernel", cl3::kernel::release_kernel;
+    EventKind, "Event", cl3::event::release_event;
+    SamplerKind, "Sampler", cl3::sampler::release_sampler;
+    SubDeviceKind, "Device", cl3::device::release_device;
 }
 
 impl Shareable for ContextKind {}
@@ -91,13 +79,6 @@ impl<K: Kind> Handle<K> {
 
     pub fn raw(&self) -> *mut c_void {
         self.raw.as_ptr()
-    }
-
-    /// One reference more to the same object.
-    pub fn again(&self) -> Result<Self, Failure> {
-        // SAFETY: the object is live because this handle owns a reference; the new one is the new handle's.
-        super::check(K::RETAIN, unsafe { K::retain(self.raw()) })?;
-        Ok(Self { raw: self.raw, kind: PhantomData })
     }
 }
 

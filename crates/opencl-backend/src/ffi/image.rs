@@ -11,7 +11,9 @@ use std::ops::Range;
 /// A part of an image, in pixels; numbers of unused dimensions are 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageBox {
+    /// The first pixel.
     pub origin: [usize; 3],
+    /// Sides.
     pub region: [usize; 3],
 }
 

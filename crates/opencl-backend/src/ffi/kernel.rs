@@ -85,10 +85,6 @@ impl Kernel {
         self.with(|kernel| check("clGetKernelInfo", k::get_kernel_data(kernel.raw(), param)))
     }
 
-    pub fn name(&self) -> Result<String, Failure> {
-        self.info(k::CL_KERNEL_FUNCTION_NAME).map(|b| text(&b))
-    }
-
     /// As written in the source, e.g. `reqd_work_group_size(8,8,1)`.
     pub fn attributes(&self) -> Result<String, Failure> {
         self.info(k::CL_KERNEL_ATTRIBUTES).map(|b| text(&b))
@@ -150,7 +146,10 @@ impl Kernel {
         let mut uses: Vec<Use<'_>> = Vec::new();
         for arg in args {
             match arg {
-                ArgValue::Buffer(buffer) => buffer.take_back()?,
+                ArgValue::Buffer(buffer) => {
+                    buffer.take_back()?;
+                    uses.push(buffer.mem().used_by_kernel());
+                }
                 ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
                 _ => {}
             }
@@ -194,7 +193,7 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::U64(v) => bytes(&v.to_ne_bytes()),
         ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
         ArgValue::Bytes(value) => bytes(value),
-        ArgValue::Buffer(buffer) => object(buffer.raw()),
+        ArgValue::Buffer(buffer) => object(buffer.mem().raw()),
         ArgValue::Mem(mem) => object(mem.raw()),
         ArgValue::Sampler(sampler) => object(sampler.raw()),
         ArgValue::Null => object(ptr::null_mut()),

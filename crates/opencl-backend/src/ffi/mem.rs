@@ -49,6 +49,20 @@ impl Mem {
         Ok(Arc::new(Self::of(handle, flags, len)))
     }
 
+    /// The block's memory in place (`CL_MEM_USE_HOST_PTR`).
+    ///
+    /// # Safety
+    /// The block must live until the driver has deleted the buffer.
+    pub(super) unsafe fn over_block(context: &Context, flags: u64, block: &HostBlock) -> Result<Arc<Self>, Failure> {
+        let flags = flags | m::CL_MEM_USE_HOST_PTR;
+        let address = block.address().as_ptr().cast();
+        // SAFETY: the address is valid for the length while the block lives, which the caller promises.
+        let raw = unsafe { m::create_buffer(context.raw(), flags, block.len(), address) };
+        // SAFETY: a buffer that was just created, whose one reference is ours.
+        let handle = unsafe { Handle::own("clCreateBuffer", raw) }?;
+        Ok(Arc::new(Self::of(handle, flags, block.len())))
+    }
+
     pub(super) fn of(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
         Self {
             handle,
@@ -208,18 +222,11 @@ pub struct HostMem {
 
 impl HostMem {
     pub fn new(context: &Context, flags: u64, block: &HostBlock) -> Result<(Self, Arc<Mem>), Failure> {
-        let flags = flags | m::CL_MEM_USE_HOST_PTR;
-        let address = block.address().as_ptr().cast();
-        // SAFETY: the address is valid for the length while the block lives, and `drop` lets go of it only when the
-        // driver has deleted the buffer.
-        let raw = unsafe { m::create_buffer(context.raw(), flags, block.len(), address) };
-        // SAFETY: a buffer that was just created, whose one reference is ours.
-        let handle = unsafe { Handle::own("clCreateBuffer", raw) }?;
-        let mem = Mem::of(handle, flags, block.len());
+        // SAFETY: `drop` lets go of the block only when the driver has deleted the buffer.
+        let mem = unsafe { Mem::over_block(context, flags, block) }?;
         let deleted = Arc::new(AtomicBool::new(false));
         let told = deleted.clone();
         mem.on_delete(Box::new(move |()| told.store(true, Ordering::Release)))?;
-        let mem = Arc::new(mem);
         Ok((Self { mem: Some(mem.clone()), block: Some(block.clone()), deleted }, mem))
     }
 }

@@ -45,8 +45,8 @@ impl QueueProperties {
 #[derive(Clone)]
 pub struct Queue {
     handle: Arc<Handle<QueueKind>>,
-    context: Arc<Context>,
-    device: Device,
+    /// Kept for the queue: sub-devices live as long as their context here.
+    _context: Arc<Context>,
     properties: QueueProperties,
 }
 
@@ -69,15 +69,7 @@ impl Queue {
         };
         // SAFETY: a queue that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(operation, raw) }?;
-        Ok(Self { handle: Arc::new(handle), context: context.clone(), device: device.clone(), properties })
-    }
-
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
-    }
-
-    pub fn device(&self) -> &Device {
-        &self.device
+        Ok(Self { handle: Arc::new(handle), _context: context.clone(), properties })
     }
 
     pub fn properties(&self) -> QueueProperties {
@@ -170,12 +162,15 @@ impl Queue {
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event, Failure> {
-        let event = if entering.after.is_empty() {
+        let after_none = entering.after.is_empty();
+        let event = if after_none {
             self.enqueue(operation, wait, call)
         } else {
             self.enqueue(operation, &[wait, &entering.after].concat(), call)
         }?;
-        entering.entered(&event);
+        // In order, and waiting for nothing that could fail before, its end is the end of all before it.
+        let last = wait.is_empty() && after_none && !self.properties.out_of_order;
+        entering.entered(&event, last);
         Ok(event)
     }
 }

@@ -61,7 +61,11 @@ impl State {
         if self.maps.iter().any(conflict) { Err(Failure { operation, code: MAPPED }) } else { Ok(()) }
     }
 
-    fn record(&mut self, event: &Event) {
+    /// `last` says that all that its queue was given before ends before it.
+    fn record(&mut self, event: &Event, last: bool) {
+        if last && let Some(queue) = event.queue() {
+            self.uses.retain(|other| !other.queue().is_some_and(|q| q.is(queue)));
+        }
         self.uses.push(event.clone());
         if self.uses.len() > self.prune_at.max(FIRST_PRUNE) {
             self.uses.retain(is_pending);
@@ -111,7 +115,7 @@ impl Tracker {
         let mut state = self.lock();
         state.maps.retain(|map| map.id != id);
         if let Some(event) = unmapped {
-            state.record(event);
+            state.record(event, false);
         }
     }
 }
@@ -182,11 +186,11 @@ impl<'a> Entering<'a> {
         Ok(entering)
     }
 
-    /// The command is in its queue.
-    pub fn entered(self, event: &Event) {
+    /// The command is in its queue; see `State::record`.
+    pub fn entered(self, event: &Event, last: bool) {
         for tracker in &self.trackers {
             let mut state = tracker.lock();
-            state.record(event);
+            state.record(event, last);
             if self.exclusive {
                 state.exclusive.retain(is_pending);
                 state.exclusive.push(event.clone());

@@ -59,12 +59,13 @@ impl Queue {
         })
     }
 
-    /// Reads into borrowed memory; blocks.
+    /// Reads into borrowed memory; blocks. Waits for the event even though the command is a blocking one: when several
+    /// threads use a queue, rusticl (seen with Mesa 22.3) returns from such a command too early if another thread flushed.
     pub fn read_into(&self, mem: &Mem, offset: usize, into: &mut [u8], wait: &[Event]) -> Result<(), Failure> {
         let uses = [mem.used(&(offset..offset.saturating_add(into.len())), Read)];
         // SAFETY: `into` is borrowed until the command is done, which is waited for; the rest is live.
         let event = self.enqueue_using("clEnqueueReadBuffer", &uses, wait, |queue, n, list| unsafe {
-            q::enqueue_read_buffer(queue, mem.raw(), 0, offset, into.len(), into.as_mut_ptr().cast(), n, list)
+            q::enqueue_read_buffer(queue, mem.raw(), 1, offset, into.len(), into.as_mut_ptr().cast(), n, list)
         })?;
         event.wait_until_final()
     }
@@ -90,7 +91,7 @@ impl Queue {
         let uses = [mem.used(&(offset..offset.saturating_add(from.len())), Write)];
         // SAFETY: `from` is borrowed until the command is done, which is waited for; the rest is live.
         let event = self.enqueue_using("clEnqueueWriteBuffer", &uses, wait, |queue, n, list| unsafe {
-            q::enqueue_write_buffer(queue, mem.raw(), 0, offset, from.len(), from.as_ptr().cast(), n, list)
+            q::enqueue_write_buffer(queue, mem.raw(), 1, offset, from.len(), from.as_ptr().cast(), n, list)
         })?;
         event.wait_until_final()
     }
