@@ -233,7 +233,7 @@ impl HostMem {
 
 impl Drop for HostMem {
     fn drop(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
+        let mut deadline = Instant::now() + PATIENCE;
         if let Some(mem) = self.mem.take() {
             for event in mem.tracker.pending() {
                 if let Err(failure) = event.flush() {
@@ -243,6 +243,10 @@ impl Drop for HostMem {
             // Not `wait`: what waits for a user event that this thread holds would never end.
             while !mem.tracker.pending().is_empty() && Instant::now() < deadline {
                 std::thread::sleep(POLL);
+            }
+            if Arc::strong_count(&mem) > 1 {
+                // Clones or parts live on, so that the driver will not delete it.
+                deadline = Instant::now();
             }
         }
         // The driver may delete it a little later, from a thread of its own.

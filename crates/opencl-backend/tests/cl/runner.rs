@@ -89,9 +89,7 @@ fn outcomes(driver: &Driver, device: usize) -> Vec<(&'static str, Outcome)> {
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get().min(8)) {
             scope.spawn(|| {
-                while let Some(feature) =
-                    FEATURES.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
-                {
+                while let Some(feature) = FEATURES.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
                     let outcome = run(driver, device, feature);
                     results.lock().unwrap().push((feature.0, outcome));
                 }
