@@ -154,7 +154,8 @@ pub fn local_memory(device: &Device) -> Result<()> {
          }",
     )?;
     let values: Vec<i32> = (0..256).collect();
-    for group in [16usize, 64] {
+    let most = kernel.work_group_info(device)?.max_size;
+    for group in [16usize, 64].into_iter().filter(|group| *group <= most) {
         let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &values)?;
         let range = NdRange::new([256]).local([group]);
         queue.launch(&kernel, &[Arg::from(&buffer), Arg::Local(4 * group)], range, &[])?;

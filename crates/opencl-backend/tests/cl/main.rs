@@ -89,8 +89,26 @@ const FEATURES: &[Feature] = &[
 ];
 
 /// What a driver of this machine is known not to have; anything else that it says it lacks is a FAIL.
-const POCL_LACKS: &[&str] = &[];
-const RUSTICL_LACKS: &[&str] = &[];
+const POCL_LACKS: &[&str] = &[
+    // Listed where the machine has several NUMA nodes.
+    "fission: by affinity domain",
+    "queue priority hint",
+    "queue throttle hint",
+    "program: built-in kernels",
+    "program: intermediate language",
+];
+const RUSTICL_LACKS: &[&str] = &[
+    "fission: equally",
+    "fission: by counts",
+    "fission: by affinity domain",
+    "queue out of order",
+    "queue priority hint",
+    "queue throttle hint",
+    "program: built-in kernels",
+    "program: intermediate language",
+    "native kernels",
+    "native kernels: panic",
+];
 
 /// An in-order queue in a context of the device.
 fn queue(device: &Device) -> Result<Queue> {

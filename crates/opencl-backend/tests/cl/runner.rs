@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const CHILD: &str = "PIXELFERRY_TEST_FEATURE";
 const DEVICE: &str = "PIXELFERRY_TEST_DEVICE";
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A driver to test, and what it is known to lack.
 struct Driver {
@@ -68,6 +68,9 @@ fn run(driver: &Driver, device: usize, (name, _): &Feature) -> Outcome {
     }
     let output = process.wait_with_output().unwrap();
     let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+    for note in text.lines().filter_map(|line| line.split("NOTE: ").nth(1)) {
+        println!("{} {name}: {note}", driver.name);
+    }
     let line = text.lines().find_map(|line| line.split("RESULT: ").nth(1)).unwrap_or("");
     match line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest)) {
         // Objects are dropped after the line was printed, and a driver may end the process even then.
