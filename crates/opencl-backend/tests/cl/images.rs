@@ -56,7 +56,7 @@ fn cut(data: &[[u8; 4]], [w, h, _]: [usize; 3], part: &ImageBox) -> Vec<[u8; 4]>
     (0..pw * ph * pd).map(|i| data[at(i)]).collect()
 }
 
-/// Whole and partial transfers, copies between images, and to and from buffers.
+/// Whole and partial transfers, and copies between images.
 fn transfers(queue: &Queue, size: ImageSize, part: ImageBox) -> Result<()> {
     let context = queue.context();
     let region = size.region();
@@ -81,19 +81,41 @@ fn transfers(queue: &Queue, size: ImageSize, part: ImageBox) -> Result<()> {
     let moved = ImageBox { origin: [0; 3], region: part.region };
     assert_eq!(queue.read_image::<[u8; 4]>(&third, &moved, &[])?.wait()?, patch);
 
-    // Image to buffer and back.
-    let buffer = Buffer::with_data(context, MemFlags::READ_WRITE, &vec![0u8; 8 + 4 * patch.len()])?;
-    queue.copy_image_to_buffer((&image, &part), (&buffer, 8), &[])?;
-    assert_eq!(queue.read::<[u8; 4]>(&buffer, 8, patch.len(), &[])?.wait()?, patch);
-    queue.copy_buffer_to_image((&buffer, 8), (&third, &part), &[])?;
-    assert_eq!(queue.read_image::<[u8; 4]>(&third, &part, &[])?.wait()?, patch);
-
     let outside = ImageBox { origin: part.origin, region: region.map(|side| side + 1) };
     refused(queue.read_image::<u8>(&image, &outside, &[]));
     refused(queue.write_image(&image, &part, vec![0u8; 1], &[]));
     refused(queue.copy_image((&image, &part), (&image, part.origin), &[]));
-    refused(queue.copy_image_to_buffer((&image, &part), (&buffer, 9), &[]));
     Ok(())
+}
+
+/// To a buffer and back.
+fn by_buffer(queue: &Queue, size: ImageSize, part: ImageBox) -> Result<()> {
+    let context = queue.context();
+    let data = pixels(size.region().iter().product());
+    let patch = cut(&data, size.region(), &part);
+    let image = Image::with_data(context, MemFlags::READ_WRITE, RGBA8, size, &data)?;
+    let other = Image::with_data(context, MemFlags::READ_WRITE, RGBA8, size, &vec![[8u8; 4]; data.len()])?;
+    let buffer = Buffer::with_data(context, MemFlags::READ_WRITE, &vec![0u8; 8 + 4 * patch.len()])?;
+    queue.copy_image_to_buffer((&image, &part), (&buffer, 8), &[])?;
+    assert_eq!(queue.read::<[u8; 4]>(&buffer, 8, patch.len(), &[])?.wait()?, patch);
+    queue.copy_buffer_to_image((&buffer, 8), (&other, &part), &[])?;
+    assert_eq!(queue.read_image::<[u8; 4]>(&other, &part, &[])?.wait()?, patch);
+    refused(queue.copy_image_to_buffer((&image, &part), (&buffer, 9), &[]));
+    refused(queue.copy_buffer_to_image((&buffer, 9), (&other, &part), &[]));
+    Ok(())
+}
+
+/// Every type but the next test's.
+pub fn buffers(device: &Device) -> Result<()> {
+    let queue = queue(device)?;
+    by_buffer(&queue, ImageSize::D1(33), ImageBox { origin: [3, 0, 0], region: [17, 1, 1] })?;
+    by_buffer(&queue, ImageSize::D2(33, 9), ImageBox { origin: [3, 2, 0], region: [17, 5, 1] })?;
+    by_buffer(&queue, ImageSize::D3(17, 9, 5), ImageBox { origin: [3, 2, 1], region: [7, 5, 3] })?;
+    by_buffer(&queue, ImageSize::D2Array(17, 9, 5), ImageBox { origin: [3, 2, 1], region: [7, 5, 3] })
+}
+
+pub fn one_dimension_array_by_buffer(device: &Device) -> Result<()> {
+    by_buffer(&queue(device)?, ImageSize::D1Array(17, 6), ImageBox { origin: [3, 2, 0], region: [7, 3, 1] })
 }
 
 pub fn one_dimension(device: &Device) -> Result<()> {

@@ -82,6 +82,8 @@ const FEATURES: &[Feature] = &[
     ("images: 3D", images::three_dimensions),
     ("images: 1D array", images::one_dimension_array),
     ("images: 2D array", images::two_dimension_array),
+    ("images: copies by buffer", images::buffers),
+    ("images: copies by buffer, 1D array", images::one_dimension_array_by_buffer),
     ("images: 1D from buffer", images::from_buffer),
     ("images: fill", images::fill),
     ("images: map", images::map),
