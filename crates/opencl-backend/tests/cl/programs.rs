@@ -161,7 +161,7 @@ fn large(nonce: u128) -> String {
 pub fn binary_cache(device: &Device) -> Result<()> {
     let queue = queue(device)?;
     let context = queue.context();
-    let folder = PathBuf::from(std::env::temp_dir()).join(format!("pixelferry-cl-cache-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("pixelferry-cl-cache-{}", std::process::id()));
     let cache = BinaryCache::Folder(folder.clone());
     let build = |options: &str| Program::build_cached(context, SOURCE, options, &cache);
     let checked = |program: Program| {
@@ -179,11 +179,11 @@ pub fn binary_cache(device: &Device) -> Result<()> {
     works(&queue, &build("-DBY=5")?, 5.0)?;
     assert_eq!(files(&folder).len(), 2);
     // Damaged, cut or foreign entries are built again and replaced.
-    let damage: [&dyn Fn(&[u8]) -> Vec<u8>; 4] = [
-        &|bytes| bytes[..bytes.len() / 2].to_vec(),
-        &|_| Vec::new(),
-        &|bytes| bytes.iter().map(|b| b ^ 0x55).collect(),
-        &|bytes| [&bytes[..bytes.len() - 20], &[0; 20]].concat(),
+    let damage: [fn(&[u8]) -> Vec<u8>; 4] = [
+        |bytes| bytes[..bytes.len() / 2].to_vec(),
+        |_| Vec::new(),
+        |bytes| bytes.iter().map(|b| b ^ 0x55).collect(),
+        |bytes| [&bytes[..bytes.len() - 20], &[0; 20]].concat(),
     ];
     for damage in damage {
         for file in files(&folder) {
