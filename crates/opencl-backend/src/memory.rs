@@ -46,6 +46,11 @@ impl OpenClMemory {
         Self::with(shared, Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()))
     }
 
+    /// A buffer that others hold, too.
+    pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
+        Self { buffer: Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()), shared: shared.clone() }
+    }
+
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_host";
         if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer, MemoryShape::Linear)

@@ -4,6 +4,8 @@
 //! program is built again. Writing is by a new file that takes the old one's name, so that two programs at once leave one
 //! whole file.
 
+use super::sealed::hash;
+use super::sealed::{device_key, put, seal, take, take_number, take_text, unseal};
 use super::{Context, Param};
 use crate::ffi::ParamInfo;
 use etcetera::{BaseStrategy, choose_base_strategy};
@@ -43,11 +45,7 @@ impl BinaryCache {
         put(&mut key, source.as_bytes());
         put(&mut key, options.as_bytes());
         for device in context.devices() {
-            let platform = device.platform();
-            put(&mut key, device.name().as_bytes());
-            put(&mut key, device.driver_version().as_bytes());
-            put(&mut key, platform.version().ok()?.as_bytes());
-            put(&mut key, device.version().ok()?.as_bytes());
+            put(&mut key, &device_key(device).ok()?);
         }
         Some(Entry { folder, key })
     }
@@ -86,31 +84,6 @@ impl Entry {
     }
 }
 
-/// FNV-1a, which is the same on every machine.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
-}
-
-fn put(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend((bytes.len() as u64).to_le_bytes());
-    out.extend(bytes);
-}
-
-fn take<'a>(from: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (len, rest) = from.split_first_chunk::<8>()?;
-    let (bytes, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
-    *from = rest;
-    Some(bytes)
-}
-
-fn take_number(from: &mut &[u8]) -> Option<u64> {
-    Some(u64::from_le_bytes(take(from)?.try_into().ok()?))
-}
-
-fn take_text(from: &mut &[u8]) -> Option<String> {
-    String::from_utf8(take(from)?.to_vec()).ok()
-}
-
 fn encode(key: &[u8], binaries: &[Vec<u8>], params: &HashMap<String, Vec<Param>>) -> Vec<u8> {
     let mut out = Vec::new();
     let number = |out: &mut Vec<u8>, n: u64| put(out, &n.to_le_bytes());
@@ -129,14 +102,11 @@ fn encode(key: &[u8], binaries: &[Vec<u8>], params: &HashMap<String, Vec<Param>>
             number(&mut out, raw.qualifiers);
         }
     }
-    [MAGIC, &hash(&out).to_le_bytes(), &out].concat()
+    seal(MAGIC, &out)
 }
 
 fn decode(bytes: &[u8], key: &[u8]) -> Option<Content> {
-    let (sum, mut rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
-    if hash(rest) != u64::from_le_bytes(*sum) {
-        return None;
-    }
+    let mut rest = unseal(MAGIC, bytes)?;
     let from = &mut rest;
     if take(from)? != key {
         return None;

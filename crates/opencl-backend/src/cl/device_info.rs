@@ -48,6 +48,7 @@ macro_rules! properties {
                     Ok(value) => value.unwrap_or_else(|| "(not listed)".into()),
                     Err(error) => format!("({error})"),
                 };
+                rows.push(("CL_DEVICE_HALF_FP_CONFIG", optional(self.half_fp_config().map(|c| c.map(|c| c.to_string())))));
                 rows.push(("CL_DEVICE_UUID_KHR", optional(self.uuid().map(|u| u.map(|u| u.to_string())))));
                 rows.push(("CL_DRIVER_UUID_KHR", optional(self.driver_uuid().map(|u| u.map(|u| u.to_string())))));
                 rows.push(("CL_DEVICE_PCI_BUS_INFO_KHR", optional(self.pci())));
@@ -124,8 +125,6 @@ properties! {
     mem_base_addr_align: u32 = CL_DEVICE_MEM_BASE_ADDR_ALIGN, (1, 0);
     /// Smallest alignment of any type, bytes; deprecated since 1.2.
     min_data_type_align_size: u32 = CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, (1, 0);
-    /// Half precision.
-    half_fp_config: FpConfig = CL_DEVICE_HALF_FP_CONFIG, (1, 0);
     /// Single precision.
     single_fp_config: FpConfig = CL_DEVICE_SINGLE_FP_CONFIG, (1, 0);
     /// Double precision; nothing where the device has none.
@@ -223,6 +222,14 @@ properties! {
 }
 
 impl Device {
+    /// Half precision (`cl_khr_fp16`, `CL_DEVICE_HALF_FP_CONFIG`); none where it does not list the extension.
+    pub fn half_fp_config(&self) -> Result<Option<FpConfig>> {
+        if !self.has_extension("cl_khr_fp16") {
+            return Ok(None);
+        }
+        self.info("CL_DEVICE_HALF_FP_CONFIG", CL_DEVICE_HALF_FP_CONFIG).map(Some)
+    }
+
     /// The device in every API (`cl_khr_device_uuid`); none where it does not list the extension.
     pub fn uuid(&self) -> Result<Option<DeviceUuid>> {
         self.optional_uuid(CL_DEVICE_UUID_KHR)

@@ -129,8 +129,13 @@ impl Event {
     /// When it ran.
     ///
     /// # Errors
-    /// [`Error::Driver`] where the queue does not profile, or the command is not done.
+    /// [`Error::InvalidInput`] where the queue does not profile, [`Error::Driver`] where the command is not done.
     pub fn profile(&self) -> Result<Profile> {
+        if !self.raw.queue().is_some_and(|queue| queue.properties().profiling) {
+            // Asked nonetheless, some drivers answer with any number.
+            let problem = "the event is of no queue that profiles; make one with QueueOptions::profiling";
+            return Err(Error::invalid("clGetEventProfilingInfo", problem));
+        }
         let time = |param| self.raw.profile(param).map_err(|f| self.context.error(f));
         Ok(Profile {
             queued: time(ev::CL_PROFILING_COMMAND_QUEUED)?,
@@ -142,7 +147,7 @@ impl Event {
 
     /// Calls `f` once when the command has got as far as `when`, or failed (`clSetEventCallback`).
     ///
-    /// `f` runs on a thread of the driver's, and must be quick: it must not wait for events, finish a queue or map. A panic
+    /// `f` runs on a thread of the driver's, or on this one, and must be quick: it must not wait for events, finish a queue or map. A panic
     /// in it is logged. The command is not flushed by this.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use super::map::unmap;
 use super::transfer::zeroed;
 use super::{Buffer, Event, Image, ImageType, Owned, PendingRead, Queue};
 use crate::ffi::{self, Element, ImageBox, MapMode, Mapped};
+use cl3::error_codes::CL_INVALID_VALUE;
 use interop_core::{Error, Result};
 use std::ops::Range;
 
@@ -152,6 +153,10 @@ impl Queue {
 
     /// Copies a part to byte `offset` of a buffer, row after row without gaps (`clEnqueueCopyImageToBuffer`). Does not
     /// block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the part or its bytes are not inside, [`Error::Unsupported`] where the driver cannot do
+    /// this with the image's type.
     pub fn copy_image_to_buffer(
         &self,
         (from, part): (&Image, &ImageBox),
@@ -161,7 +166,9 @@ impl Queue {
         const OP: &str = "clEnqueueCopyImageToBuffer";
         let bytes = self.check_image(from, part, OP)?;
         let range = self.check_buffer_part(to, offset, bytes, OP)?;
-        self.command(OP, wait, |queue, wait| queue.copy_image_to_buffer(&from.raw, part, (&to.raw, range), wait))
+        let copied =
+            self.command(OP, wait, |queue, wait| queue.copy_image_to_buffer(&from.raw, part, (&to.raw, range), wait));
+        self.explain_refusal(from, copied, OP)
     }
 
     /// The reverse (`clEnqueueCopyBufferToImage`). Does not block.
@@ -174,7 +181,21 @@ impl Queue {
         const OP: &str = "clEnqueueCopyBufferToImage";
         let bytes = self.check_image(to, part, OP)?;
         let range = self.check_buffer_part(from, offset, bytes, OP)?;
-        self.command(OP, wait, |queue, wait| queue.copy_buffer_to_image((&from.raw, range), &to.raw, part, wait))
+        let copied =
+            self.command(OP, wait, |queue, wait| queue.copy_buffer_to_image((&from.raw, range), &to.raw, part, wait));
+        self.explain_refusal(to, copied, OP)
+    }
+
+    /// The values were checked, so that a driver which calls them invalid cannot do this with this type of image: NVIDIA 580
+    /// with 1-D arrays.
+    fn explain_refusal(&self, image: &Image, copied: Result<Event>, operation: &'static str) -> Result<Event> {
+        match copied {
+            Err(Error::Driver(e)) if e.code == i64::from(CL_INVALID_VALUE) => {
+                let reason = format!("the driver refuses {:?}; read and write it from the host", image.image_type());
+                Err(self.device().unsupported(operation, reason))
+            }
+            copied => copied,
+        }
     }
 
     /// Maps a part for reading (`clEnqueueMapImage`). Blocks; see [`Queue::map_read`].

@@ -61,6 +61,7 @@ mod pending;
 mod platform;
 mod program;
 mod queue;
+mod sealed;
 mod strided;
 mod transfer;
 mod view;

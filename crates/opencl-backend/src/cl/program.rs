@@ -1,6 +1,7 @@
 //! [`Program`]: kernels, built; [`Object`]: parts of one, compiled.
 
 use super::flags::{InfoValue, choices};
+use super::sealed::{Opened, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Kernel, Param};
 use crate::ffi;
 use cl3::error_codes as codes;
@@ -56,6 +57,9 @@ pub struct Object {
     raw: ffi::Program,
     context: Context,
 }
+
+/// `CL_PLATFORM_NAME` of Mesa's driver.
+const RUSTICL: &str = "rusticl";
 
 /// Lets kernels tell of their parameters.
 const ARG_INFO: &str = "-cl-kernel-arg-info";
@@ -143,14 +147,32 @@ impl Program {
     }
 
     /// Makes a program of what [`Program::binaries`] gave, for devices of the context, and builds it
-    /// (`clCreateProgramWithBinary`).
+    /// (`clCreateProgramWithBinary`). A driver's own bytes, as other tools have them, are taken too, where the driver bears
+    /// damaged ones.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for no or an empty binary, [`Error::Driver`] for one of another device or driver.
+    /// [`Error::InvalidInput`] for none, or one that is empty, damaged, or of another device or driver;
+    /// [`Error::Unsupported`] for bytes from elsewhere on rusticl, which ends the process on what it does not know.
     pub fn from_binaries(context: &Context, binaries: &[(Device, Vec<u8>)], options: &str) -> Result<Self> {
-        let (devices, binaries): (Vec<Device>, Vec<&[u8]>) =
-            binaries.iter().map(|(device, binary)| (device.clone(), binary.as_slice())).unzip();
-        Self::of_binaries(context, &devices, &binaries, options)
+        const OP: &str = "clCreateProgramWithBinary";
+        let mut devices = Vec::new();
+        let mut opened = Vec::new();
+        for (device, binary) in binaries {
+            opened.push(match open_binary(device, binary)? {
+                Opened::Own(binary) => binary,
+                Opened::Wrong => {
+                    return Err(Error::invalid(OP, "a binary is damaged, or of another device or driver; build again"));
+                }
+                Opened::Foreign(_) if device.platform().name()? == RUSTICL => {
+                    return Err(
+                        device.unsupported(OP, "this driver ends the process on binaries that it does not know")
+                    );
+                }
+                Opened::Foreign(binary) => binary,
+            });
+            devices.push(device.clone());
+        }
+        Self::of_binaries(context, &devices, &opened, options)
     }
 
     fn of_binaries(context: &Context, devices: &[Device], binaries: &[&[u8]], options: &str) -> Result<Self> {
@@ -248,8 +270,15 @@ impl Program {
         self.raw.text().map_err(|f| self.context.error(f))
     }
 
-    /// What was built, for [`Program::from_binaries`] (`CL_PROGRAM_BINARIES`). Devices without one are left out.
+    /// What was built, for [`Program::from_binaries`], with what tells damage and other devices. Devices without one are left
+    /// out.
     pub fn binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
+        let seal = |(device, binary): (Device, Vec<u8>)| seal_binary(&device, &binary).map(|sealed| (device, sealed));
+        self.driver_binaries()?.into_iter().map(seal).collect()
+    }
+
+    /// What was built, as the driver has it (`CL_PROGRAM_BINARIES`), for other tools. Devices without one are left out.
+    pub fn driver_binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let binaries = self.raw.built_binaries().map_err(|f| self.context.error(f))?;
         let all = self.context.devices().iter().cloned().zip(binaries);
         Ok(all.filter(|(_, binary)| !binary.is_empty()).collect())

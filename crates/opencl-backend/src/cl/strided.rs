@@ -163,7 +163,7 @@ impl Queue {
         wait: &[Event],
     ) -> Result<Event> {
         let values = values.into();
-        let given = values.as_slice().len();
+        let (given, bytes) = (values.as_slice().len(), size_of_val(values.as_slice()));
         if given != view.len() {
             return Err(Error::invalid(
                 "Queue::write_view",
@@ -173,7 +173,7 @@ impl Queue {
         if view.is_contiguous() {
             return self.write(view.buffer(), view.bytes().start, values, wait);
         }
-        let buffer = Buffer::new(self.context(), MemFlags::READ_WRITE, given * size_of::<T>())?;
+        let buffer = Buffer::new(self.context(), MemFlags::READ_WRITE, bytes)?;
         let written = self.write(&buffer, 0, values, wait)?;
         self.copy_view(&NdView::new(&buffer, view.shape())?, view, &[written])
     }

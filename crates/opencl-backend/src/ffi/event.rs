@@ -139,6 +139,14 @@ impl Event {
     /// has. `f` runs on a thread of the driver's, or on this one, and must not wait for anything. Commands that were
     /// not flushed never get there.
     pub fn set_callback(&self, when: Status, f: Callback<Status>) -> Result<(), Failure> {
+        // Called here: for an event that has failed, PoCL 3.1 would tell that it is complete. (To ask in the callback is no
+        // way: rusticl waits for itself.)
+        if let Ok(status) = self.status()
+            && status.is_final()
+        {
+            contained(EVENT_CALLBACK, move || f(status));
+            return Ok(());
+        }
         let user_data = into_user_data(f);
         let set = ev::set_event_callback(self.raw(), when.callback_type(), call, user_data);
         check("clSetEventCallback", set).inspect_err(|_| {
@@ -165,10 +173,12 @@ impl Event {
     }
 }
 
+const EVENT_CALLBACK: &str = "callback of an event";
+
 extern "C" fn call(_: *mut c_void, status: i32, user_data: *mut c_void) {
     // SAFETY: `set_callback` gave this address to the driver, which calls once for it.
     let f = unsafe { from_user_data::<Status>(user_data) };
-    contained("callback of an event", move || f(Status::from_code(status)));
+    contained(EVENT_CALLBACK, move || f(Status::from_code(status)));
 }
 
 /// An event that the host completes (`clCreateUserEvent`). Dropped before, it fails, so that nothing waits for ever.

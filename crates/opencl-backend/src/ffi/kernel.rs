@@ -173,6 +173,14 @@ impl Kernel {
                     list,
                 )
             });
+            // rusticl's kernels keep what they were last given; host memory must come free.
+            for (index, arg) in args.iter().enumerate() {
+                if let ArgValue::Mem(mem) = arg
+                    && mem.is_in_place()
+                {
+                    set_arg(kernel, index, &ArgValue::Null).map_err(LaunchFailure::from)?;
+                }
+            }
             queued.map_err(LaunchFailure::from)
         })
     }

@@ -22,6 +22,8 @@ pub struct Mem {
     /// Its bytes in the buffer that the tracker belongs to; everything for an image.
     range: Range<usize>,
     read_only: bool,
+    /// It uses host memory, which is free only when the driver has deleted this.
+    in_place: bool,
 }
 
 /// Shape of an image (`cl_image_desc`); numbers that its type does not use are 0.
@@ -70,6 +72,7 @@ impl Mem {
             tracker: Arc::default(),
             range: 0..len,
             read_only: flags & m::CL_MEM_READ_ONLY != 0,
+            in_place: flags & m::CL_MEM_USE_HOST_PTR != 0,
         }
     }
 
@@ -89,6 +92,7 @@ impl Mem {
             tracker: self.tracker.clone(),
             range: self.range.start + range.start..self.range.start + range.end,
             read_only: self.read_only || flags & m::CL_MEM_READ_ONLY != 0,
+            in_place: self.in_place,
         }))
     }
 
@@ -127,11 +131,16 @@ impl Mem {
             tracker: buffer.map_or_else(Arc::default, |b| b.tracker.clone()),
             range: buffer.map_or(0..usize::MAX, |b| b.range.clone()),
             read_only: flags & m::CL_MEM_READ_ONLY != 0,
+            in_place: buffer.is_some_and(|b| b.in_place),
         }))
     }
 
     pub(super) fn raw(&self) -> *mut c_void {
         self.handle.raw()
+    }
+
+    pub(super) fn is_in_place(&self) -> bool {
+        self.in_place
     }
 
     pub fn tracker(&self) -> &Arc<Tracker> {
@@ -233,7 +242,7 @@ impl HostMem {
 
 impl Drop for HostMem {
     fn drop(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
+        let mut deadline = Instant::now() + PATIENCE;
         if let Some(mem) = self.mem.take() {
             for event in mem.tracker.pending() {
                 if let Err(failure) = event.flush() {
@@ -243,6 +252,10 @@ impl Drop for HostMem {
             // Not `wait`: what waits for a user event that this thread holds would never end.
             while !mem.tracker.pending().is_empty() && Instant::now() < deadline {
                 std::thread::sleep(POLL);
+            }
+            if Arc::strong_count(&mem) > 1 {
+                // Clones or parts live on, so that the driver will not delete it.
+                deadline = Instant::now();
             }
         }
         // The driver may delete it a little later, from a thread of its own.
