@@ -67,7 +67,7 @@ pub fn foreign(rig: &Rig) -> Outcome {
     let user = UserEvent::new();
     let there = other.marker(&[user.event()])?;
     let here = queue.fill(m.as_mut(), 0..40, &[0], &[there])?;
-    let back = other.marker(&[here.clone()])?;
+    let back = other.marker(std::slice::from_ref(&here))?;
     ensure("it did not wait", !here.is_settled())?;
     user.complete();
     back.wait()?;

@@ -14,6 +14,8 @@ pub struct OpenClMemory {
     pub(crate) buffer: Buffer,
     /// What queues do with it.
     pub(crate) hazards: Hazards,
+    /// Nobody else knows the buffer, so that its hazards are all that happens to it.
+    pub(crate) is_own: bool,
     shared: Arc<Shared>,
 }
 
@@ -29,7 +31,7 @@ impl OpenClMemory {
     }
 
     fn with(shared: &Arc<Shared>, buffer: Buffer) -> Self {
-        Self { buffer, hazards: Hazards::default(), shared: shared.clone() }
+        Self { buffer, hazards: Hazards::default(), is_own: true, shared: shared.clone() }
     }
 
     /// Orders what the backend's own queue is about to do with `range` after what other queues do with it.
@@ -43,12 +45,8 @@ impl OpenClMemory {
 
     /// A buffer that others hold, too.
     pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
-        Self::with(shared, Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()))
-    }
-
-    /// A buffer that others hold, too.
-    pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
-        Self { buffer: Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()), shared: shared.clone() }
+        let buffer = Buffer::of(&shared.session, buffer.raw.clone(), buffer.len());
+        Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {

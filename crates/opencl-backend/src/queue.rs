@@ -118,7 +118,11 @@ impl OpenClQueue {
     ) -> Result<(&'m OpenClMemory, Piece)> {
         let memory = OpenClMemory::of(memory, &self.shared, operation)?;
         check_some(range, memory.len(), operation)?;
-        let mem = memory.buffer.shared().ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))?;
+        let mem = memory
+            .buffer
+            .shared()
+            .filter(|_| memory.is_own)
+            .ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))?;
         Ok((memory, Piece { mem: mem.clone(), range: range.clone() }))
     }
 }
