@@ -73,7 +73,11 @@ fn together(batches: usize, plans: &[Plan], alone: u64) -> Result<(), Error> {
     let ready = Barrier::new(plans.len());
     let run = |plan: &Plan| {
         // Memory stays on its thread. Nobody may miss the barrier.
-        let pipeline = Pipeline::of(plan);
+        let pipeline = Pipeline::of(plan).and_then(|mut pipeline| {
+            // Its pages are touched for the first time.
+            pipeline.overlapped(batches)?;
+            Ok(pipeline)
+        });
         ready.wait();
         let start = now();
         pipeline?.overlapped(batches)?;
