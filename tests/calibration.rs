@@ -167,7 +167,7 @@ fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
         let faults = Faults::default();
         faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: Kind::Driver });
         let mode = Mode::Throughput { most: 3 };
-        let policy = Policy { mode, budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+        let policy = Policy { mode, budget: BUDGET, prefer: Some(PathId::ExternalInPlace), ..Policy::default() };
         let mut link = open(&faults, policy);
         assert!(faults.fired() > 0, "{nth}: the fault did not come up");
         link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
