@@ -4,6 +4,7 @@ use crate::capability::SyncKind;
 use crate::error::Error;
 use crate::path::{OpenedPath, Pairing, PathId, spec};
 use crate::report::PathState;
+use crate::timeline::stage;
 use crate::verify::verify;
 
 /// One path with one way of keeping the two sides apart.
@@ -23,7 +24,9 @@ impl Candidate {
     /// Opens and proves it.
     pub fn attempt(&self, pairing: &Pairing<'_>) -> Result<OpenedPath, PathState> {
         let pairing = self.pairing(pairing);
+        let opening = stage!("open", path = %self.id, sync = self.sync.map(tracing::field::display));
         let mut path = spec(self.id).open(&pairing).map_err(|e| PathState::OpenFailed { reason: e.to_string() })?;
+        drop(opening);
         verify(self.id, &mut path, pairing.backend.as_ref(), &pairing.layout()).map_err(|e| PathState::Rejected {
             reason: match e {
                 Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::pattern::Pattern;
 use crate::report::PathState;
+use crate::timeline::stage;
 use crate::verify::next_nonce;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,7 @@ pub(super) struct Calibration {
 
 /// Opens, proves and times the candidates in order until `budget` is spent; the first that works is there in any case.
 pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], budget: Duration) -> Calibration {
+    let _stage = stage!("calibrate", candidates = candidates.len());
     let start = Instant::now();
     let mut best: Option<Entry> = None;
     let mut events = Vec::new();
@@ -117,6 +119,7 @@ fn duel(
     let failed = |entry: &Entry, e: Error| {
         (entry.candidate, Event::Failed(PathState::Rejected { reason: format!("while it was timed: {e}") }))
     };
+    let _stage = stage!("duel", holder = %holder.candidate.id, challenger = %challenger.candidate.id);
     // The holder's samples of other duels are of another time.
     let kept = std::mem::take(&mut holder.samples);
     for round in 0..MOST_ROUNDS {

@@ -5,6 +5,7 @@ use super::stats::quantile;
 use crate::error::Result;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::Lateness;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// Lateness that is tried, as far as the path was opened for.
@@ -20,6 +21,7 @@ const WORTH: f64 = 1.05;
 
 /// Times growing lateness, settles `path` on the least that is worth it, and returns what was measured.
 pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<Lateness>> {
+    let _stage = stage!("settle lateness");
     let most = path.frames_late();
     let mut measured: Vec<Lateness> = Vec::new();
     if most > 0 {
