@@ -11,7 +11,10 @@ use crate::error::Result;
 use crate::path::PathId;
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -40,7 +43,7 @@ impl FrameTag {
 
     /// From now on this thread works for this frame, until what is returned goes.
     pub fn enter(this: Option<Self>) -> Tagged {
-        Tagged { before: CURRENT.replace(this), _this_thread: std::marker::PhantomData }
+        Tagged { before: CURRENT.replace(this), _this_thread: PhantomData }
     }
 }
 
@@ -48,7 +51,7 @@ impl FrameTag {
 #[must_use = "the frame is left when this goes"]
 pub struct Tagged {
     before: Option<FrameTag>,
-    _this_thread: std::marker::PhantomData<*const ()>,
+    _this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Tagged {
@@ -158,6 +161,70 @@ impl DeviceClock {
     }
 }
 
+/// Work whose times are not known or not asked for yet, oldest first; for backends and displays.
+///
+/// Where nobody asks, the oldest is forgotten: a few minutes of frames fit in.
+pub struct Backlog<T> {
+    on: AtomicBool,
+    list: Mutex<VecDeque<T>>,
+    lost: AtomicU64,
+}
+
+/// Pieces of work that a backlog holds.
+const BACKLOG: usize = 16_384;
+
+impl<T> Default for Backlog<T> {
+    fn default() -> Self {
+        Self { on: AtomicBool::new(false), list: Mutex::new(VecDeque::new()), lost: AtomicU64::new(0) }
+    }
+}
+
+impl<T> Backlog<T> {
+    /// Whether work is to be recorded.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is, or not; then what is there is forgotten.
+    pub fn switch(&self, on: bool) {
+        self.on.store(on, Ordering::Relaxed);
+        if !on {
+            // Dropped outside of the lock: that may call a driver.
+            drop(std::mem::take(&mut *self.lock()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more piece of work.
+    pub fn push(&self, work: T) {
+        let mut list = self.lock();
+        let forgotten = if list.len() >= BACKLOG { list.pop_front() } else { None };
+        list.push_back(work);
+        drop(list);
+        if forgotten.is_some() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The oldest, if it is done.
+    ///
+    /// # Errors
+    /// Those of `is_done`; what it failed for is forgotten.
+    pub fn pop_done(&self, is_done: impl FnOnce(&T) -> Result<bool>) -> Result<Option<T>> {
+        let mut list = self.lock();
+        let done = list.front().map(is_done);
+        let popped = if matches!(done, None | Some(Ok(false))) { None } else { list.pop_front() };
+        drop(list);
+        if let Some(lost) = Some(self.lost.swap(0, Ordering::Relaxed)).filter(|lost| *lost > 0) {
+            tracing::warn!(lost, "a device did more work than its timeline could hold");
+        }
+        done.transpose().map(|_| popped)
+    }
+}
+
 /// A step of a frame, until the end of the scope.
 macro_rules! step {
     ($name:literal $($fields:tt)*) => {
@@ -230,6 +297,20 @@ mod tests {
         let newer = DeviceClock { host: now + second, device_ns: 1_000_030_000, uncertainty: half };
         assert_eq!(newer.after(&older).uncertainty(), Duration::from_micros(32));
         assert_eq!(newer.after(&older).at(1_000_030_000), Some(now + second));
+    }
+
+    #[test]
+    fn a_backlog_gives_what_is_done_in_order_and_forgets_the_oldest() {
+        let backlog = Backlog::default();
+        backlog.switch(true);
+        (0..BACKLOG + 3).for_each(|n| backlog.push(n));
+        let next = || backlog.pop_done(|n| Ok(*n < 5)).unwrap();
+        assert_eq!((next(), next(), next()), (Some(3), Some(4), None));
+        assert!(backlog.pop_done(|_| Err(crate::Error::NothingShown)).is_err());
+        assert_eq!(backlog.pop_done(|n| Ok(*n == 6)).unwrap(), Some(6));
+        backlog.switch(false);
+        assert!(!backlog.is_on());
+        assert_eq!(backlog.pop_done(|_| Ok(true)).unwrap(), None);
     }
 
     #[test]
