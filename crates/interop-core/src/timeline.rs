@@ -100,6 +100,7 @@ pub struct DeviceSpan {
 pub struct DeviceClock {
     host: Instant,
     device_ns: u64,
+    bits: u32,
     uncertainty: Duration,
 }
 
@@ -110,15 +111,16 @@ const COMPARED_FOR: Duration = Duration::from_secs(1);
 
 impl DeviceClock {
     /// Compares the clocks: `read` gives the device's, in nanoseconds, at some moment between its call and its return.
+    /// The device's starts again from 0 after so many bits, at most 64.
     ///
     /// # Errors
     /// Those of `read`.
-    pub fn compare(mut read: impl FnMut() -> Result<u64>) -> Result<Self> {
+    pub fn compare(bits: u32, mut read: impl FnMut() -> Result<u64>) -> Result<Self> {
         let mut once = || -> Result<Self> {
             let before = Instant::now();
             let device_ns = read()?;
             let half = before.elapsed() / 2;
-            Ok(Self { host: before + half, device_ns, uncertainty: half })
+            Ok(Self { host: before + half, device_ns, bits, uncertainty: half })
         };
         let mut best: Self = once()?;
         for _ in 1..READINGS {
@@ -145,8 +147,16 @@ impl DeviceClock {
 
     /// A moment of the device's clock on the host's; `None` where it lies outside of what the host can count.
     pub fn at(&self, device_ns: u64) -> Option<Instant> {
-        let distance = Duration::from_nanos(self.device_ns.abs_diff(device_ns));
-        if device_ns < self.device_ns { self.host.checked_sub(distance) } else { self.host.checked_add(distance) }
+        // The nearer of the two ways round.
+        let unused = 64 - self.bits.clamp(1, 64);
+        let distance = (device_ns.wrapping_sub(self.device_ns) << unused).cast_signed() >> unused;
+        let apart = Duration::from_nanos(distance.unsigned_abs());
+        if distance < 0 { self.host.checked_sub(apart) } else { self.host.checked_add(apart) }
+    }
+
+    /// After how many bits the device's clock starts again from 0.
+    pub fn bits(&self) -> u32 {
+        self.bits
     }
 
     /// Work that the device did from `start_ns` to `end_ns` by its own clock; `None` where these are no times.
@@ -275,7 +285,7 @@ mod tests {
             }
             Ok(device())
         };
-        let clock = DeviceClock::compare(read).unwrap();
+        let clock = DeviceClock::compare(64, read).unwrap();
         assert_eq!(calls, READINGS);
         assert!(clock.uncertainty() < Duration::from_millis(2), "{:?}", clock.uncertainty());
         let (before, moment, after) = (Instant::now(), device(), Instant::now());
@@ -292,11 +302,19 @@ mod tests {
     fn drift_adds_to_the_uncertainty() {
         let now = Instant::now();
         let (second, half) = (Duration::from_secs(1), Duration::from_micros(2));
-        let older = DeviceClock { host: now, device_ns: 0, uncertainty: half };
+        let older = DeviceClock { host: now, device_ns: 0, bits: 64, uncertainty: half };
         // The device counted 30 microseconds more than the host in a second.
-        let newer = DeviceClock { host: now + second, device_ns: 1_000_030_000, uncertainty: half };
+        let newer = DeviceClock { host: now + second, device_ns: 1_000_030_000, ..older };
         assert_eq!(newer.after(&older).uncertainty(), Duration::from_micros(32));
         assert_eq!(newer.after(&older).at(1_000_030_000), Some(now + second));
+    }
+
+    #[test]
+    fn a_clock_that_starts_again_goes_on() {
+        let (host, uncertainty) = (Instant::now(), Duration::ZERO);
+        let clock = DeviceClock { host, device_ns: (1 << 36) - 500, bits: 36, uncertainty };
+        assert_eq!(clock.at(500), Some(host + Duration::from_micros(1)));
+        assert_eq!(clock.at((1 << 36) - 1500), host.checked_sub(Duration::from_micros(1)));
     }
 
     #[test]
@@ -316,6 +334,6 @@ mod tests {
     #[test]
     fn a_clock_that_cannot_be_read_is_the_callers_to_hear_of() {
         let refused = || Err(crate::Error::invalid("read", "no clock"));
-        assert!(DeviceClock::compare(refused).is_err());
+        assert!(DeviceClock::compare(64, refused).is_err());
     }
 }
