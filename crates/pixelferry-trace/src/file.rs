@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Arguments of an event.
 pub type Args = Map<String, Value>;
@@ -66,6 +66,11 @@ impl<'a> Event<'a> {
     }
 }
 
+/// As the format counts time, to the nanosecond.
+fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
+}
+
 impl TraceFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut out = BufWriter::new(File::create(path)?);
@@ -87,17 +92,17 @@ impl TraceFile {
     fn at(&self, moment: Instant) -> f64 {
         // Devices may have begun before the file.
         match moment.checked_duration_since(self.zero) {
-            Some(after) => after.as_nanos() as f64 / 1e3,
-            None => -(self.zero.saturating_duration_since(moment).as_nanos() as f64 / 1e3),
+            Some(after) => micros(after),
+            None => -micros(self.zero.saturating_duration_since(moment)),
         }
     }
 
     /// What this thread did until now.
     pub fn host_slice(&self, name: &str, category: &str, start: Instant, end: Instant, args: &Args) {
-        let (ts, end) = (self.at(start), self.at(end));
+        let (ts, dur) = (self.at(start), micros(end.saturating_duration_since(start)));
         let mut state = self.lock();
         let place = (HOST, state.this_thread());
-        state.write(&Event { dur: Some(end - ts), args: Some(args), ..Event::new("X", name, category, place, ts) });
+        state.write(&Event { dur: Some(dur), args: Some(args), ..Event::new("X", name, category, place, ts) });
     }
 
     /// Something that happened on this thread now.
@@ -119,11 +124,12 @@ impl TraceFile {
             args.insert("path".into(), tag.path.name().into());
             args.insert("slot".into(), tag.slot.into());
         }
-        args.insert("uncertainty_us".into(), (uncertainty.as_nanos() as f64 / 1e3).into());
-        let (queued, ts, end) = (self.at(work.queued), self.at(*start), self.at(*end));
+        args.insert("uncertainty_us".into(), micros(*uncertainty).into());
+        let (queued, ts) = (self.at(work.queued), self.at(*start));
+        let dur = micros(end.saturating_duration_since(*start));
         let mut state = self.lock();
         let (from, to) = ((HOST, state.thread(work.thread)), (DEVICES, state.track(track)));
-        state.write(&Event { dur: Some(end - ts), args: Some(&args), ..Event::new("X", &work.name, CATEGORY, to, ts) });
+        state.write(&Event { dur: Some(dur), args: Some(&args), ..Event::new("X", &work.name, CATEGORY, to, ts) });
         state.arrows += 1;
         let id = Some(state.arrows);
         state.write(&Event { id, ..Event::new("s", "queued", CATEGORY, from, queued) });
