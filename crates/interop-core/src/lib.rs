@@ -52,7 +52,7 @@ pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
-pub use select::{Measured, Mode, Policy, Profiles};
+pub use select::{Measured, Mode, Policy, Profiles, Ratio};
 pub use shared_handle::SharedHandle;
 pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
 pub use timeline::{DeviceClock, DeviceSpan, FrameTag};

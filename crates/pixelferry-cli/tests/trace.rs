@@ -110,7 +110,7 @@ impl Trace {
         let used: std::collections::BTreeSet<_> = frames.iter().map(|f| f.number("slot").unwrap()).collect();
         assert_eq!(used.len() as u64, slots.min(FRAMES), "slots used: {used:?}");
         // What belongs to a frame is inside one; the rest proves paths, draws, or empties the pipeline.
-        let outer = ["frame", "verify", "calibrate", "settle lateness", "draw", "flush"];
+        let outer = ["frame", "verify", "turn", "settle lateness", "draw", "flush"];
         for step in slices.iter().filter(|s| s.is("pixelferry::frame") && !outer.contains(&s.name())) {
             let held = slices.iter().any(|slice| outer.contains(&slice.name()) && slice.holds(step));
             assert!(held, "on its own: {}", step.event);

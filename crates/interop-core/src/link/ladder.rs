@@ -120,7 +120,12 @@ impl Link {
         let _stage = stage!("demote", path = %from, reason);
         self.demoted.push((from, reason.clone()));
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
-        let standing = Standing { demoted: &self.demoted, keep: None };
+        let standing = Standing {
+            demoted: &self.demoted,
+            keep: None,
+            frames_late: Some(self.path.frames_late()),
+            known: Some(&self.report),
+        };
         match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &standing) {
             Ok(mut selection) => {
                 selection.report.inherit(&self.report);

@@ -185,7 +185,7 @@ impl Link {
         }
         let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
         let keep = Keep { id: self.id, sync: self.path.sync(), frames_late: self.path.frames_late() };
-        let standing = Standing { demoted: &self.demoted, keep: Some(keep) };
+        let standing = Standing { demoted: &self.demoted, keep: Some(keep), ..Standing::default() };
         let selection = open_without(&self.backend, &self.display, &desc, &policy, &standing)?;
         self.take(selection, &desc);
         Ok(())

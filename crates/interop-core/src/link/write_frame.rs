@@ -56,6 +56,7 @@ impl<'a> WriteFrame<'a> {
     /// [`Error::InvalidInput`] where the length is not that of the part.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let _step = step!("write");
+        let is_whole = self.part == self.link.layout.full();
         let (memory, view) = self.target()?.into_parts();
         let expected = view.payload_len();
         if bytes.len() != expected {
@@ -65,8 +66,8 @@ impl<'a> WriteFrame<'a> {
             ));
         }
         let span = view.span();
-        if span.len() == expected {
-            // No gaps: one mapping, the rows in memory order.
+        if is_whole || span.len() == expected {
+            // One mapping, the rows in memory order. Gaps between them, if any, are nobody's.
             return memory.fill(span.clone(), &mut |to| {
                 let mut from = bytes;
                 for (_, row) in rows(&view) {
