@@ -148,7 +148,7 @@ impl GlDisplay {
     /// Fills the framebuffer that is bound for drawing (its first colour buffer).
     pub fn clear(&self, color: [f32; 4]) -> Result<()> {
         self.shared().enter("clear")?;
-        self.tools.clear(color);
+        self.tools.timed("clear", || self.tools.clear(color));
         Ok(())
     }
 

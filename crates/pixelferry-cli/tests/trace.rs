@@ -136,6 +136,8 @@ impl Trace {
             let from = arrows("s").find(|from| from["id"] == arrow["id"]).unwrap();
             let queued = from["ts"].as_f64().unwrap();
             assert_eq!(arrow["ts"], slice.event["ts"]);
+            let uncertain = slice.event["args"]["uncertainty_us"].as_f64().unwrap();
+            assert!(queued <= slice.start + uncertain, "begun before it was queued: {}", slice.event);
             let frame = slice.number("frame");
             let within = host.iter().any(|h| h.start <= queued && queued <= h.end && h.place.1 == from["tid"]);
             assert!(within || frame.is_none(), "an arrow from nowhere to {}", slice.event);

@@ -14,6 +14,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// An in-order queue, which another that takes times may stand in for.
 pub struct Queues {
@@ -94,28 +95,39 @@ impl TimedCommand {
     }
 }
 
+/// What a thread queues.
+struct Collected {
+    kernel: String,
+    /// When the next command began to be queued.
+    since: Instant,
+    commands: Vec<TimedCommand>,
+}
+
 thread_local! {
-    /// What this thread has queued since [`collect`] began; `None` where nobody collects.
-    static COMMANDS: RefCell<Option<(String, Vec<TimedCommand>)>> = const { RefCell::new(None) };
+    /// Since [`collect`] began; `None` where nobody collects.
+    static COLLECTED: RefCell<Option<Collected>> = const { RefCell::new(None) };
 }
 
 /// Runs `f` and returns what it queued; `kernel` is the name of the kernel among it.
 pub fn collect<R>(kernel: Option<&str>, f: impl FnOnce() -> R) -> (R, Vec<TimedCommand>) {
-    let before = COMMANDS.replace(Some((kernel.unwrap_or("kernel").to_owned(), Vec::new())));
+    let kernel = kernel.unwrap_or("kernel").to_owned();
+    let before = COLLECTED.replace(Some(Collected { kernel, since: Instant::now(), commands: Vec::new() }));
     let result = f();
-    let commands = COMMANDS.replace(before);
-    (result, commands.map(|(_, list)| list).unwrap_or_default())
+    let collected = COLLECTED.replace(before);
+    (result, collected.map(|collected| collected.commands).unwrap_or_default())
 }
 
 /// To be told of every command: keeps its event where somebody collects, else gives it up.
 pub(super) fn queued(operation: &'static str, event: Handle<EventKind>) {
-    COMMANDS.with_borrow_mut(|commands| {
-        if let Some((kernel, list)) = commands {
-            let work = match operation {
+    COLLECTED.with_borrow_mut(|collected| {
+        if let Some(Collected { kernel, since, commands }) = collected {
+            let mut work = match operation {
                 "clEnqueueNDRangeKernel" => Work::new(kernel.clone()),
                 other => Work::new(other.strip_prefix("clEnqueue").unwrap_or(other)),
             };
-            list.push(TimedCommand { work, event });
+            // The device may have begun before the driver gave the event.
+            std::mem::swap(&mut work.queued, since);
+            commands.push(TimedCommand { work, event });
         }
     });
 }

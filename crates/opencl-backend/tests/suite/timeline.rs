@@ -66,6 +66,7 @@ fn commands_are_timed_on_the_hosts_clock() {
             assert!(span.start <= span.end, "{span:?}");
             assert!(before <= span.start + span.uncertainty, "{n}: {span:?} begins before the run");
             assert!(span.end <= after + span.uncertainty, "{n}: {span:?} ends after the run");
+            assert!(span.work.queued <= span.start + span.uncertainty, "{n}: {span:?} begins before it is queued");
             assert!(span.track.contains(&backend.device().name));
         }
         for pair in spans.windows(2) {
