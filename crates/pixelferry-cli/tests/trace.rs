@@ -204,6 +204,9 @@ fn frames_that_are_shown_late_keep_their_numbers() {
     let slices = trace.slices();
     let handed = slices.iter().filter(|slice| slice.name() == "hand over").filter_map(|slice| slice.number("frame"));
     assert_eq!(handed.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    // What a hand-over gives to do is for the frame that is handed over, not for the one that is being finished.
+    let Some(trace) = opencl(Driver::Pocl, "late-upload", "--path host-visible-upload --frames-late 2") else { return };
+    assert_eq!(trace.frames_of("upload"), [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
