@@ -173,7 +173,7 @@ impl DeviceClock {
 
 /// Work whose times are not known or not asked for yet, oldest first; for backends and displays.
 ///
-/// Where nobody asks, the oldest is forgotten: a few minutes of frames fit in.
+/// Where nobody asks, the oldest is forgotten: about a minute of frames fits in.
 pub struct Backlog<T> {
     on: AtomicBool,
     list: Mutex<VecDeque<T>>,
