@@ -10,6 +10,7 @@ use super::stats::Measured;
 use crate::error::Error;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::PathState;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// What became of each candidate that was tried.
@@ -46,6 +47,7 @@ pub(super) enum Extent {
 
 /// Opens, times and proves the candidates, in order of rank; the first that works is there in any case.
 pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent: Extent) -> Calibration {
+    let _stage = stage!("calibrate", candidates = candidates.len());
     let begun = Instant::now();
     let mut session = Session { pairing, events: Vec::new(), contest: Contest::default() };
     let mut waiting = candidates.iter().copied();

@@ -5,6 +5,7 @@ use super::stats::{Measured, Ratio, is_smaller, quantile};
 use super::timing::{time_run, warm_up};
 use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, SharingPath};
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// One that takes so many times as long as another is slower, however few the turns.
@@ -63,6 +64,8 @@ impl Entry {
 
     /// One turn: frames one by one, or for a pipeline a run in which it turns over.
     fn turn(&mut self, pairing: &Pairing<'_>, round: u32) -> Result<()> {
+        let _stage =
+            stage!("turn", path = %self.candidate.id, sync = self.candidate.sync.map(tracing::field::display), round);
         if self.turns.is_empty() && !self.proved {
             let slots = self.path.slots();
             warm_up(&mut self.path, pairing, slots)?;
@@ -191,6 +194,7 @@ impl Contest {
 
     /// Lets all take turns until one is ahead, the others are as good, or the time is over.
     pub fn decide(&mut self, pairing: &Pairing<'_>, deadline: Option<Instant>) {
+        let _stage = stage!("decide");
         for turn in 0..MOST_TURNS {
             if self.entries.len() < 2 || deadline.is_some_and(|end| Instant::now() + self.round_time() > end) {
                 return;

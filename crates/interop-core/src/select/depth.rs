@@ -5,6 +5,7 @@ use super::timing::time_run;
 use crate::error::Result;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::Lateness;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// Lateness that is tried, as far as the path was opened for.
@@ -19,6 +20,7 @@ const WORTH: f64 = 1.05;
 /// Times less and less lateness until it costs too much, settles `path` on the least that does not, and returns what was
 /// measured. Begins nothing that would not fit into `budget` except one frame, which says how long one takes.
 pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>, budget: Duration) -> Result<Vec<Lateness>> {
+    let _stage = stage!("settle lateness");
     let (most, start) = (path.frames_late(), Instant::now());
     let mut measured: Vec<Lateness> = Vec::new();
     if most == 0 || budget.is_zero() {
