@@ -3,6 +3,7 @@
 use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
+use crate::timeline::Timeline;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
 };
@@ -15,8 +16,9 @@ pub struct Shared {
     pub session: Arc<Session>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
-    /// Context and queue as the public types, once somebody asks.
-    pub cl: OnceLock<cl::Queue>,
+    pub timeline: Timeline,
+    /// The context as the public type, once somebody asks.
+    pub cl: OnceLock<cl::Context>,
 }
 
 impl Shared {
@@ -27,6 +29,7 @@ impl Shared {
             caps: caps(device),
             session: Arc::new(session),
             pinned: Mutex::new(None),
+            timeline: Timeline::default(),
             cl: OnceLock::new(),
         })
     }
