@@ -8,9 +8,11 @@ use crate::memory::CpuMemory;
 use crate::pattern;
 use crate::queue::CpuQueue;
 use crate::raw::{Bytes, Pages};
+use crate::timeline::Timeline;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, Error, HandleType, HostBlock,
-    Kernel, KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, Result, Support, Target, pattern::Pattern,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
+    HostBlock, Kernel, KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, Result, Support, Target,
+    pattern::Pattern,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,6 +44,7 @@ impl CpuBackend {
         let crew = Crew::new(options)?;
         let threads = crew.threads();
         let driver = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
+        let timeline = Timeline::new(&driver);
         let caps = ComputeCaps {
             languages: vec![Language::Rust],
             imports: vec![MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes)],
@@ -50,7 +53,7 @@ impl CpuBackend {
             max_allocation: host::memory_bytes(),
         };
         let device = Arc::new(host::identity(host::cpu_name(), driver));
-        Ok(Self { engine: Arc::new(Engine { device, crew }), caps })
+        Ok(Self { engine: Arc::new(Engine { device, crew, timeline }), caps })
     }
 
     /// Number of threads that kernels run on.
@@ -119,7 +122,8 @@ impl ComputeBackend for CpuBackend {
         const OP: &str = "CpuBackend::copy";
         let (from, to) = (self.engine.memory(from, OP)?, self.engine.memory_mut(to, OP)?);
         let from = from.reading(range.clone(), OP, &"the source")?;
-        to.writing(range, OP, &"the destination")?.copy_from_slice(&from);
+        let mut to = to.writing(range, OP, &"the destination")?;
+        self.engine.timeline.timed("copy", || to.copy_from_slice(&from));
         Ok(())
     }
 
@@ -129,5 +133,14 @@ impl ComputeBackend for CpuBackend {
 
     fn finish(&self) -> Result<()> {
         Ok(())
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.engine.timeline.backlog.switch(on);
+        Ok(Support::Yes)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.engine.timeline.drain(into)
     }
 }

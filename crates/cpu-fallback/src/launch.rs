@@ -7,6 +7,7 @@ use crate::image::CpuImage;
 use crate::kernel::CpuKernel;
 use crate::memory::CpuMemory;
 use crate::raw::ReadGuard;
+use crate::timeline::Timeline;
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,6 +20,7 @@ pub(crate) const LAUNCH: &str = "CpuBackend::launch";
 pub(crate) struct Engine {
     pub(crate) device: Arc<DeviceIdentity>,
     pub(crate) crew: Crew,
+    pub(crate) timeline: Timeline,
 }
 
 /// An argument of this backend.
@@ -105,7 +107,8 @@ impl Engine {
             View::Image(image) => usize::try_from(image.extent.pixels()).unwrap_or(usize::MAX),
             View::Buffer(buffer) => buffer.len / 4,
         };
-        self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops)))).unwrap_or_else(|panic| {
+        let run = || self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops))));
+        self.timeline.timed(kernel, run).unwrap_or_else(|panic| {
             let reason = panic_message(panic.as_ref());
             Err(Error::KernelFailed { kernel: kernel.into(), device: self.device.to_string(), reason })
         })

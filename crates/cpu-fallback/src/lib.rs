@@ -23,6 +23,7 @@ mod pattern;
 mod pods;
 mod queue;
 mod raw;
+mod timeline;
 mod workers;
 
 pub use args::CpuArgs;

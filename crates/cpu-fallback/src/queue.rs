@@ -4,7 +4,9 @@ use crate::launch::{Engine, Given, Held, LAUNCH, argument};
 use crate::memory::{CpuMemory, WHAT};
 use crate::raw::{Bytes, Pages};
 use crate::workers::{Job, Workers};
-use interop_core::compute::{NOT_FOR_QUEUES, Access, Kind, Order, ReadSlot, Schedule, Start, Use, check_fill, check_some};
+use interop_core::compute::{
+    Access, Kind, NOT_FOR_QUEUES, Order, ReadSlot, Schedule, Start, Use, check_fill, check_some,
+};
 use interop_core::{
     Arg, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
 };

@@ -3,7 +3,7 @@
 use crate::faults::{each_call_fails_once, let_threads_end, open};
 use crate::ffi::double;
 use interop_core::compute::{ReadBack, UserEvent};
-use interop_core::{Arg, ComputeBackend, ComputeQueue, Error, KernelSource, Language, QueueOptions, Result, Target};
+use interop_core::{Arg, ComputeBackend, Error, KernelSource, Language, QueueOptions, Result, Target};
 
 /// The operation's own failure, where there is one.
 fn bytes(read: ReadBack, expected: &[u8]) -> Result<()> {

@@ -6,6 +6,7 @@ use crate::ffi::lane::Passed;
 use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
+use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap,
@@ -18,6 +19,8 @@ const PIXEL_ALIGNMENT: usize = 16;
 
 /// One open device: its stream, and what is known of it.
 pub struct Session {
+    /// Before the stream that its events are in.
+    pub timeline: Timeline,
     pub queue: Arc<Queue>,
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
@@ -62,14 +65,8 @@ impl Session {
             max_allocation: device.total_memory(),
         };
         let (major, minor) = device.compute_capability();
-        Ok(Arc::new(Self {
-            queue,
-            identity,
-            caps,
-            architecture: 10 * major + minor,
-            granularity: grain,
-            pinned: Arc::default(),
-        }))
+        let (timeline, architecture, pinned) = (Timeline::default(), 10 * major + minor, Arc::default());
+        Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain, pinned }))
     }
 
     /// How messages call the device.

@@ -29,6 +29,7 @@
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
+//! | what the device did, and when | `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`] |
 //! | every `unsafe` block | `ffi` |
 //!
@@ -49,6 +50,7 @@ mod pattern;
 mod queue;
 mod shared;
 mod source;
+mod timeline;
 mod work_size;
 
 pub use backend::OpenClBackend;

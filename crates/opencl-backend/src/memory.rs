@@ -146,7 +146,7 @@ impl ComputeMemory for OpenClMemory {
             return Ok(());
         }
         self.enter(&range_of(offset, into.len()), Access::Read)?;
-        self.buffer.read(offset, into).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -155,7 +155,7 @@ impl ComputeMemory for OpenClMemory {
             return Ok(());
         }
         self.enter(&range_of(offset, from.len()), Access::Write)?;
-        self.buffer.write(offset, from).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -165,10 +165,10 @@ impl ComputeMemory for OpenClMemory {
         }
         self.enter(&range, Access::Read)?;
         if self.shared.is_host_memory() {
-            return self.buffer.map_read(range, f).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
-            self.buffer.read(range.start, bytes).map_err(|f| self.shared.error(f))?;
+            self.shared.timed(None, || self.buffer.read(range.start, bytes)).map_err(|f| self.shared.error(f))?;
             f(bytes)
         })
     }
@@ -180,17 +180,17 @@ impl ComputeMemory for OpenClMemory {
         }
         self.enter(&range, Access::Write)?;
         if self.shared.is_host_memory() {
-            return self.buffer.map_write(range, f).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
             f(bytes)?;
-            self.buffer.write(range.start, bytes).map_err(|f| self.shared.error(f))
+            self.shared.timed(None, || self.buffer.write(range.start, bytes)).map_err(|f| self.shared.error(f))
         })
     }
 
     fn release(&mut self) -> Result<()> {
         if self.buffer.host_addresses().is_some() {
-            self.buffer.lend().map_err(|f| self.error(f))
+            self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
         } else {
             self.shared.finish()
         }

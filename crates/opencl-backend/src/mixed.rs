@@ -11,23 +11,24 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] where the device does not answer.
     pub fn context(&self) -> Result<cl::Context> {
-        self.queue().map(|queue| queue.context().clone())
-    }
-
-    /// The in-order queue that the backend puts its work into. What is enqueued there runs in the order of the calls,
-    /// whoever made them.
-    ///
-    /// # Errors
-    /// As [`OpenClBackend::context`].
-    pub fn queue(&self) -> Result<cl::Queue> {
-        if let Some(queue) = self.shared.cl.get() {
-            return Ok(queue.clone());
+        if let Some(context) = self.shared.cl.get() {
+            return Ok(context.clone());
         }
         let session = &self.shared.session;
         let device = cl::Device::new(session.device.clone(), None)?;
-        let context = cl::Context::of(session.context.clone(), vec![device.clone()]);
         // Of several threads the first wins, so that there is one context.
-        Ok(self.shared.cl.get_or_init(|| cl::Queue::of(session.queue.clone(), context, device)).clone())
+        Ok(self.shared.cl.get_or_init(|| cl::Context::of(session.context.clone(), vec![device])).clone())
+    }
+
+    /// The in-order queue that the backend puts its work into. What is enqueued there runs in the order of the calls,
+    /// whoever made them. [`interop_core::ComputeBackend::set_timeline`] makes the backend use another; ask again after it.
+    ///
+    /// # Errors
+    /// As [`OpenClBackend::context`].
+    pub fn cl_queue(&self) -> Result<cl::Queue> {
+        let context = self.context()?;
+        let device = cl::Device::new(self.shared.session.device.clone(), None)?;
+        Ok(cl::Queue::of(self.shared.session.queue().clone(), context, device))
     }
 
     /// The memory as a buffer: the same bytes. Commands on it take turns with the backend's like any other two.

@@ -83,7 +83,7 @@ impl OpenClQueue {
             let shared = shared.clone();
             move |start: Start| {
                 let default = if start.after_default {
-                    match shared.session.queue.marker(&[]).and_then(|e| shared.session.flush().map(|()| e)) {
+                    match shared.session.queue().marker(&[]).and_then(|e| shared.session.flush().map(|()| e)) {
                         Ok(event) => Some(event),
                         Err(failure) => return Err(start.completer.refuse(shared.error(failure))),
                     }

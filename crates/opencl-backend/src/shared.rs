@@ -4,6 +4,7 @@ use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::lane::Passed;
 use crate::ffi::{Failure, Pinned, Session};
+use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result,
@@ -20,8 +21,9 @@ pub struct Shared {
     pinned: Mutex<Option<Pinned>>,
     /// Host memory of queues' copies.
     pub pool: Arc<HostPool<Pinned>>,
-    /// Context and queue as the public types, once somebody asks.
-    pub cl: OnceLock<cl::Queue>,
+    pub timeline: Timeline,
+    /// The context as the public type, once somebody asks.
+    pub cl: OnceLock<cl::Context>,
 }
 
 impl Shared {
@@ -33,6 +35,7 @@ impl Shared {
             session: Arc::new(session),
             pinned: Mutex::new(None),
             pool: Arc::default(),
+            timeline: Timeline::default(),
             cl: OnceLock::new(),
         })
     }
@@ -72,7 +75,7 @@ impl Shared {
         let device = event.device_event();
         match device.as_ref().and_then(|d| Passed::of(d.as_ref(), self.owner())) {
             Some(passed) => {
-                let waits = self.session.queue.barrier(std::slice::from_ref(&passed.event));
+                let waits = self.session.queue().barrier(std::slice::from_ref(&passed.event));
                 waits.map(drop).map_err(|f| self.error(f))
             }
             None => {

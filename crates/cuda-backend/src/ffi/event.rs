@@ -28,16 +28,24 @@ unsafe impl Sync for Event {}
 impl Event {
     /// For waits that are short or rare, without times.
     pub fn new(queue: &Arc<Queue>) -> Result<Self, Failure> {
+        let _current = queue.enter()?;
         Self::with_flags(queue, DISABLE_TIMING)
     }
 
-    /// For a thread that does nothing but wait.
+    /// For a thread that does nothing but wait. What is held back stays so.
     pub fn waited_for(queue: &Arc<Queue>, timing: bool) -> Result<Self, Failure> {
+        let _current = queue.enter_held()?;
         Self::with_flags(queue, if timing { BLOCKING_SYNC } else { BLOCKING_SYNC | DISABLE_TIMING })
     }
 
+    /// One that takes the time. What is held back stays so.
+    pub fn timed(queue: &Arc<Queue>) -> Result<Self, Failure> {
+        let _current = queue.enter_held()?;
+        Self::with_flags(queue, 0)
+    }
+
+    /// The context must be current.
     fn with_flags(queue: &Arc<Queue>, flags: u32) -> Result<Self, Failure> {
-        let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
         // SAFETY: writes the handle where it is told; the context is current.
         unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, flags)) }?;
@@ -46,6 +54,15 @@ impl Event {
 
     pub fn raw(&self) -> cu::CUevent {
         self.raw
+    }
+
+    /// Nanoseconds from `earlier` to this, both timed and passed, of one context; 0 where it is not earlier.
+    pub fn ns_since(&self, earlier: &Self) -> Result<u64, Failure> {
+        let _current = self.queue.enter_held()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: writes one number; both events are live and of the current context.
+        unsafe { call!(self.queue.api().driver, cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw)) }?;
+        Ok((f64::from(milliseconds) * 1e6) as u64)
     }
 
     /// After all work queued so far in the queue's own stream.
@@ -70,15 +87,6 @@ impl Event {
         let _current = self.queue.enter()?;
         // SAFETY: the event is live and of the current context.
         unsafe { call!(self.queue.api().driver, cuEventSynchronize(self.raw)) }
-    }
-
-    /// Nanoseconds from `earlier` to this mark; both made with timing and passed.
-    pub fn since(&self, earlier: &Self) -> Result<u64, Failure> {
-        let _current = self.queue.enter_held()?;
-        let mut milliseconds = 0f32;
-        // SAFETY: writes one number; both events are live and of the current context.
-        unsafe { call!(self.queue.api().driver, cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw)) }?;
-        Ok((f64::from(milliseconds) * 1e6) as u64)
     }
 }
 

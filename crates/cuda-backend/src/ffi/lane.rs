@@ -169,8 +169,8 @@ impl Clock {
 
     /// When the device passed both marks.
     fn span(&mut self, began: Event, done: &Passed) -> Result<(u64, u64), Failure> {
-        let started = self.at + began.since(&self.mark)?;
-        let ended = started + done.event.since(&began)?;
+        let started = self.at + began.ns_since(&self.mark)?;
+        let ended = started + done.event.ns_since(&began)?;
         if started - self.at > LONG {
             *self = Self { mark: began, at: started };
         }

@@ -126,7 +126,7 @@ impl Event {
         events.iter().map(Self::wait).fold(Ok(()), Result::and)
     }
 
-    /// When it ran.
+    /// When it ran, as the driver says: rusticl (Mesa 22.3) says 2 and 3 ns for every command.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the queue does not profile, [`Error::Driver`] where the command is not done.

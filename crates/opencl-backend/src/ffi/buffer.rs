@@ -64,20 +64,20 @@ impl Buffer {
     /// Blocks until the bytes are there.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), Failure> {
         self.take_back()?;
-        self.session.queue.read_into(&self.mem, offset, into, &[])
+        self.session.queue().read_into(&self.mem, offset, into, &[])
     }
 
     /// Blocks until `from` may be reused.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), Failure> {
         self.take_back()?;
-        self.session.queue.write_from(&self.mem, offset, from, &[])
+        self.session.queue().write_from(&self.mem, offset, from, &[])
     }
 
     /// Queues a copy of `range` to the same place in `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<(), Failure> {
         self.take_back()?;
         to.take_back()?;
-        self.session.queue.copy((&self.mem, range.start), (&to.mem, range.start), range.len(), &[]).map(drop)
+        self.session.queue().copy((&self.mem, range.start), (&to.mem, range.start), range.len(), &[]).map(drop)
     }
 
     /// Shows mapped bytes to `f`; `range` must not be empty.
@@ -115,7 +115,7 @@ impl Buffer {
 
     fn map(&self, range: Range<usize>, mode: MapMode) -> Result<Mapped, Failure> {
         self.take_back()?;
-        Mapped::buffer(&self.session.queue, &self.mem, range, mode, &[])
+        Mapped::buffer(self.session.queue(), &self.mem, range, mode, &[])
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Failure;
 use opencl3::error_codes::CL_INVALID_VALUE;
-use opencl3::event::wait_for_events;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -89,25 +88,4 @@ impl<K: Kind> Drop for Handle<K> {
             tracing::warn!(code, "{} failed", K::RELEASE);
         }
     }
-}
-
-/// Gives up the event that cl3 returns from every enqueued command.
-///
-/// # Safety
-/// An event in `result` must be live, and the caller hands over one reference to it.
-pub unsafe fn enqueued(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    unsafe { Handle::<EventKind>::own(operation, result) }.map(drop)
-}
-
-/// The same for a command that must be done before the caller goes on. Waits for the event even where the command was
-/// enqueued as a blocking one: when several threads use a queue, rusticl (seen with Mesa 22.3) returns from such a
-/// command too early if another thread flushed it.
-///
-/// # Safety
-/// As for [`enqueued`].
-pub unsafe fn done(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    let event = unsafe { Handle::<EventKind>::own(operation, result) }?;
-    super::check(operation, wait_for_events(&[event.raw()]))
 }

@@ -125,7 +125,7 @@ impl Kernel {
         global: &[usize],
         local: &[usize],
     ) -> Result<(), LaunchFailure> {
-        self.launch(&session.queue, args, Range { offset: &[], global, local }, &[])?;
+        self.launch(session.queue(), args, Range { offset: &[], global, local }, &[])?;
         Ok(session.flush()?)
     }
 

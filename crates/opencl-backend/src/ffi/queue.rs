@@ -130,7 +130,9 @@ impl Queue {
         }
         let event = with_list(wait, |n, list| call(self.raw(), n, list));
         // SAFETY: an event that was just created, whose one reference is ours.
-        unsafe { Event::own(operation, event, Some(self)) }
+        let event = unsafe { Event::own(operation, event, Some(self)) }?;
+        super::profile::queued(operation, &event);
+        Ok(event)
     }
 
     /// The same for a command that uses memory.

@@ -127,6 +127,17 @@ pub fn profiling(device: &Device) -> Result<()> {
     let profile = event.profile()?;
     assert!(profile.queued <= profile.submitted && profile.submitted <= profile.started, "{profile:?}");
     assert!(profile.started < profile.ended, "{profile:?}");
+    // The clock runs.
+    std::thread::sleep(Duration::from_millis(5));
+    let later = queue.launch(&kernel, &[Arg::from(&buffer)], [4096], &[])?;
+    later.wait()?;
+    let between = later.profile()?.started.saturating_sub(profile.started);
+    if between < 4_000_000 {
+        let reason =
+            format!("clGetEventProfilingInfo: a kernel 5 ms later began {between} ns later; the clock stands still");
+        return Err(Error::Unsupported { operation: "profiling", device: device.name().into(), reason });
+    }
+    assert!(between < 60_000_000_000, "{between} ns");
     // Without profiling there is an error, not a number.
     let event = crate::queue(device)?.marker(&[])?;
     event.wait()?;

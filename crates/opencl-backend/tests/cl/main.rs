@@ -104,6 +104,7 @@ const RUSTICL_LACKS: &[&str] = &[
     "fission: by counts",
     "fission: by affinity domain",
     "queue out of order",
+    "events: profiling",
     "queue priority hint",
     "queue throttle hint",
     "program: built-in kernels",

@@ -179,7 +179,8 @@ pub fn binary_cache(device: &Device) -> Result<()> {
     works(&queue, &build("-DBY=5")?, 5.0)?;
     assert_eq!(files(&folder).len(), 2);
     // Damaged, cut or foreign entries are built again and replaced.
-    let damage: [fn(&[u8]) -> Vec<u8>; 4] = [
+    type Damage = fn(&[u8]) -> Vec<u8>;
+    let damage: [Damage; 4] = [
         |bytes| bytes[..bytes.len() / 2].to_vec(),
         |_| Vec::new(),
         |bytes| bytes.iter().map(|b| b ^ 0x55).collect(),
