@@ -48,6 +48,7 @@ impl FaultyBackend {
                 (HandleType::GlObject, image),
                 (HandleType::GlObject, linear),
                 (HandleType::OpaqueFd, image),
+                (HandleType::OpaqueFd, linear),
             ]),
             exports: memory_caps(&[(HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)]),
             semaphores: semaphores(),

@@ -184,6 +184,12 @@ pub trait ComputeMemory {
     /// [`ComputeMemory::submit`]) and makes it visible to the memory's other owner.
     fn release(&mut self) -> Result<()>;
 
+    /// Ends the compute side's turn with imported memory in queue order, without waiting: for a semaphore that is
+    /// signalled next.
+    fn release_in_queue(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// For the backend to find its own type again.
     fn as_any(&self) -> &dyn Any;
 

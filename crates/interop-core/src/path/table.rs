@@ -46,7 +46,7 @@ const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, S
 const HOST: &[SyncKind] = &[SyncKind::HostFence];
 
 /// Every path, in no order of merit; [`crate::select`] ranks them.
-pub static PATHS: [PathSpec; 12] = [
+pub static PATHS: [PathSpec; 14] = [
     PathSpec {
         id: PathId::Direct,
         kind: PathKind::Direct,
@@ -97,6 +97,24 @@ pub static PATHS: [PathSpec; 12] = [
         pipelined: true,
         offer: |p| reaches(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Compute)),
         open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::Upload)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExportedInPlace,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes device memory that the display made to be shared, the draw reads it: no copy",
+        syncs: DEVICES,
+        pipelined: true,
+        offer: |p| offer_exported(p).and(|| offer_in_place(p)),
+        open: |p| Ok(SharedMemory::open(p, Owner::DisplayMemory, Reading::InPlace)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExportedUpload,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes device memory that the display made to be shared, the display copies: 1 copy",
+        syncs: DEVICES,
+        pipelined: true,
+        offer: offer_exported,
+        open: |p| Ok(SharedMemory::open(p, Owner::DisplayMemory, Reading::Upload)?.into()),
     },
     PathSpec {
         id: PathId::HostVisibleInPlace,
@@ -237,6 +255,11 @@ fn same_device(p: &Pairing<'_>) -> Support {
 /// Kernels write where the display can open it.
 fn reaches(p: &Pairing<'_>) -> Support {
     p.backend.reaches(p.display.device())
+}
+
+/// Linear memory of the display's device.
+fn offer_exported(p: &Pairing<'_>) -> Support {
+    same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Display))
 }
 
 fn offer_mapped(p: &Pairing<'_>) -> Support {

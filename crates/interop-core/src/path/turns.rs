@@ -113,7 +113,10 @@ impl Turns {
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
         match &mut self.way {
             Way::Host => memory.submit(),
-            Way::Semaphores { written, .. } => written.compute_signals(staging),
+            Way::Semaphores { written, .. } => {
+                memory.release_in_queue()?;
+                written.compute_signals(staging)
+            }
         }
     }
 
