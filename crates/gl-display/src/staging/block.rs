@@ -26,11 +26,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn new(
-        shared: &Rc<Shared>,
-        buffer: Owned<glow::Buffer>,
-        len: usize,
-    ) -> Rc<Self> {
+    pub(crate) fn new(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
         Rc::new(Self::over(shared, buffer, len))
     }
 

@@ -2,9 +2,11 @@
 
 mod convert;
 mod kernel;
+mod opaque;
 
 pub use convert::CONVERT_SOURCE;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
+pub use opaque::{OpaqueImage, Placement};
 
 use crate::capability::{ComputeCaps, HandleType, Support};
 use crate::device::DeviceIdentity;

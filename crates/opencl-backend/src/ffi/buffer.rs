@@ -1,6 +1,7 @@
 //! Buffers: the device's own, and host memory used in place.
 
 use super::handle::{Handle, MemKind, done, enqueued};
+use super::turn::{Borrowed, Turns};
 use super::{Failure, Session};
 use interop_core::HostBlock;
 use opencl3::command_queue as queue;
@@ -31,6 +32,8 @@ pub struct Buffer {
     block: Option<HostBlock>,
     /// Set while the buffer is mapped for the host memory's other owner.
     lent: Cell<Option<NonNull<c_void>>>,
+    /// For memory that another API has, too.
+    turns: Option<Turns>,
 }
 
 impl Buffer {
@@ -61,7 +64,34 @@ impl Buffer {
         let raw = unsafe { mem::create_buffer(session.context.raw(), flags, len, host) };
         // SAFETY: a buffer that was just created, whose one reference is ours.
         let mem = unsafe { Handle::own("clCreateBuffer", raw) }?;
-        Ok(Self { mem, session: session.clone(), len, block, lent: Cell::new(None) })
+        Ok(Self { mem, session: session.clone(), len, block, lent: Cell::new(None), turns: None })
+    }
+
+    /// A buffer that another API has, too; `len` bytes of it are used.
+    pub(super) fn shared(session: &Arc<Session>, mem: Handle<MemKind>, turns: Turns, len: usize) -> Self {
+        Self { mem, session: session.clone(), len, block: None, lent: Cell::new(None), turns: Some(turns) }
+    }
+
+    pub fn turns(&self) -> Option<&Turns> {
+        self.turns.as_ref()
+    }
+
+    /// Queues the beginning of this API's turn with a buffer that another has, too.
+    pub fn acquire(&self) -> Result<(), Failure> {
+        // SAFETY: the object is live, of this session, and these are its turns.
+        self.turns.as_ref().map_or(Ok(()), |turns| unsafe { turns.acquire(&self.session, self.raw()) })
+    }
+
+    /// Queues the end of this API's turn.
+    pub fn release(&self) -> Result<(), Failure> {
+        // SAFETY: as above.
+        self.turns.as_ref().map_or(Ok(()), |turns| unsafe { turns.release(&self.session, self.raw()) })
+    }
+
+    /// Before commands use the buffer: it is ours for as long as what is returned lives, or the caller's turn lasts.
+    pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
+        self.take_back()?;
+        super::turn::enter(&self.session, self.turns.as_ref(), self.raw())
     }
 
     pub fn len(&self) -> usize {
@@ -81,7 +111,7 @@ impl Buffer {
 
     /// Blocks until the bytes are there.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), Failure> {
-        self.take_back()?;
+        let _turn = self.enter()?;
         // SAFETY: `done` waits for the command, so `into` outlives it; the driver refuses ranges outside the buffer.
         unsafe {
             let event = queue::enqueue_read_buffer(
@@ -100,7 +130,7 @@ impl Buffer {
 
     /// Blocks until `from` may be reused.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), Failure> {
-        self.take_back()?;
+        let _turn = self.enter()?;
         // SAFETY: `done` waits for the command, so `from` outlives it and is only read; the driver refuses ranges outside.
         unsafe {
             let event = queue::enqueue_write_buffer(
@@ -119,8 +149,7 @@ impl Buffer {
 
     /// Queues a copy of `range` to the same place in `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<(), Failure> {
-        self.take_back()?;
-        to.take_back()?;
+        let (_turn, _other) = (self.enter()?, to.enter()?);
         // SAFETY: both buffers are live, and the driver keeps them until the copy is done.
         unsafe {
             let event = queue::enqueue_copy_buffer(
@@ -139,7 +168,7 @@ impl Buffer {
 
     /// Shows mapped bytes to `f`; `range` must not be empty.
     pub fn map_read<R>(&mut self, range: Range<usize>, f: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
-        self.take_back()?;
+        let _turn = self.enter()?;
         let mapped = Mapped::new(self, range.clone(), MapFor::Reading)?;
         // SAFETY: mapped for reading with this length, and `&mut self` keeps commands of ours from writing until the
         // guard unmaps.
@@ -149,7 +178,7 @@ impl Buffer {
 
     /// Lets `f` write mapped bytes, whose old values are lost; `range` must not be empty.
     pub fn map_write<R>(&mut self, range: Range<usize>, f: impl FnOnce(&mut [u8]) -> R) -> Result<R, Failure> {
-        self.take_back()?;
+        let _turn = self.enter()?;
         let mapped = Mapped::new(self, range.clone(), MapFor::Overwriting)?;
         // SAFETY: mapped for writing with this length; `&mut self` makes the access exclusive until the guard unmaps.
         // Bytes are valid whatever their value.
@@ -213,9 +242,10 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let taken_back = self.take_back();
+        let released = self.release();
         // The device may still write imported memory, which is freed right after this.
-        let finished = if self.block.is_some() { self.session.finish() } else { Ok(()) };
-        for failure in [taken_back, finished].into_iter().filter_map(Result::err) {
+        let finished = if self.block.is_some() || self.turns.is_some() { self.session.finish() } else { Ok(()) };
+        for failure in [taken_back, released, finished].into_iter().filter_map(Result::err) {
             tracing::warn!(code = failure.code, "{} failed while memory was dropped", failure.operation);
         }
     }

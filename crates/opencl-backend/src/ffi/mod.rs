@@ -7,17 +7,26 @@
 //! caller's promise, and no wrapper can check it.
 
 mod buffer;
+mod extension;
+#[cfg(unix)]
+mod external_memory;
 mod handle;
 mod pinned;
 mod program;
 mod query;
 mod session;
+mod shared_image;
+mod turn;
 
 pub use buffer::Buffer;
+#[cfg(unix)]
+pub use external_memory::{External, OPAQUE_FD};
 pub use pinned::Pinned;
 pub use program::{ArgValue, Kernel, LaunchFailure, ParamInfo, Program};
 pub use query::{DeviceId, PlatformId};
 pub use session::Session;
+pub use shared_image::{Image, Pixels, Rect};
+pub use turn::{TurnFns, Turns};
 
 /// A call that did not return `CL_SUCCESS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

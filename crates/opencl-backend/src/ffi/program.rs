@@ -2,7 +2,7 @@
 
 use super::handle::{Handle, KernelKind, ProgramKind, enqueued};
 use super::query::{array, sizes, text};
-use super::{Buffer, Failure, Session, check};
+use super::{Buffer, Failure, Image, Session, check};
 use opencl3::kernel as k;
 use opencl3::program as p;
 use std::ffi::{CStr, c_void};
@@ -75,6 +75,7 @@ pub enum ArgValue<'a> {
     U64(u64),
     F32(f32),
     Buffer(&'a Buffer),
+    Image(&'a Image),
 }
 
 /// Why a launch failed.
@@ -131,10 +132,14 @@ impl Kernel {
 
     /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
     pub fn run(&self, args: &[ArgValue<'_>], global: &[usize], local: &[usize]) -> Result<(), LaunchFailure> {
+        // Held until the kernel is queued.
+        let mut turns = Vec::new();
         for arg in args {
-            if let ArgValue::Buffer(buffer) = arg {
-                buffer.take_back()?;
-            }
+            turns.extend(match arg {
+                ArgValue::Buffer(buffer) => buffer.enter()?,
+                ArgValue::Image(image) => image.enter()?,
+                _ => None,
+            });
         }
         self.with(|kernel| {
             for (index, arg) in args.iter().enumerate() {
@@ -157,6 +162,7 @@ impl Kernel {
             };
             queued.map_err(LaunchFailure::from)
         })?;
+        drop(turns);
         Ok(self.session.flush()?)
     }
 }
@@ -176,5 +182,6 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::U64(v) => set(kernel, index, v),
         ArgValue::F32(v) => set(kernel, index, v),
         ArgValue::Buffer(buffer) => set(kernel, index, &buffer.raw()),
+        ArgValue::Image(image) => set(kernel, index, &image.raw()),
     }
 }
