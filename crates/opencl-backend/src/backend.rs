@@ -6,9 +6,13 @@ use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::shared::Shared;
+use crate::sharing::image::OpenClImage;
+#[cfg(unix)]
+use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Result, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HostBlock, Kernel,
+    KernelSource, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -83,6 +87,23 @@ impl ComputeBackend for OpenClBackend {
         Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any>))
     }
 
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::import_surface";
+        if let Support::No(reason) = self.caps().can_import(handle.handle_type(), desc.shape()) {
+            return Err(self.shared.unsupported(OP, reason));
+        }
+        match handle {
+            #[cfg(unix)]
+            SharedHandle::OpaqueFd { .. } => crate::sharing::external::import(&self.shared, handle, desc),
+            _ => Err(Error::invalid(OP, format!("the handle does not name a {desc}"))),
+        }
+    }
+
+    #[cfg(unix)]
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        Ok(Box::new(OpenClSemaphore::import(&self.shared, handle)?))
+    }
+
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         launch(&self.shared, kernel, target, args)
     }
@@ -93,8 +114,19 @@ impl ComputeBackend for OpenClBackend {
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
-        let from = OpenClMemory::of(from, &self.shared, OP)?;
-        from.copy_to(OpenClMemory::of(to, &self.shared, OP)?, range)
+        let shared = &self.shared;
+        match (from.as_any().is::<OpenClImage>(), to.as_any().is::<OpenClImage>()) {
+            (false, false) => OpenClMemory::of(from, shared, OP)?.copy_to(OpenClMemory::of(to, shared, OP)?, range),
+            (true, true) => OpenClImage::of(from, shared, OP)?.copy_image(OpenClImage::of(to, shared, OP)?, &range),
+            (true, false) => {
+                let to = OpenClMemory::of(to, shared, OP)?;
+                OpenClImage::of(from, shared, OP)?.copy_linear(&range, &to.buffer, true)
+            }
+            (false, true) => {
+                let from = OpenClMemory::of(from, shared, OP)?;
+                OpenClImage::of(to, shared, OP)?.copy_linear(&range, &from.buffer, false)
+            }
+        }
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,11 +1,12 @@
 //! Putting the user's kernels into the queue.
 
-use crate::ffi::{ArgValue, LaunchFailure};
+use crate::ffi::{ArgValue, Buffer, LaunchFailure};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
 use crate::params::TargetKind;
 use crate::shared::Shared;
-use interop_core::{Arg, BufferView, Error, ImageView, Kernel, Result, Target, View};
+use crate::sharing::image::OpenClImage;
+use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
 use std::sync::Arc;
 
@@ -18,47 +19,106 @@ pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, arg
     let kernel = kernel.as_any().downcast_ref::<OpenClKernel>().filter(|k| Arc::ptr_eq(&k.built.shared, shared));
     let kernel = kernel.ok_or_else(|| shared.foreign(OP, "kernel"))?;
     let (memory, view) = target.into_parts();
+    if memory.as_any().is::<OpenClImage>() {
+        return on_image(shared, kernel, memory, &view, args);
+    }
     let memory = OpenClMemory::of(memory, shared, OP)?;
-    let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()));
+    linear(shared, kernel, &memory.buffer, &view, args)
+}
 
-    let mut values = vec![ArgValue::Buffer(&memory.buffer)];
+fn linear(shared: &Arc<Shared>, kernel: &OpenClKernel, buffer: &Buffer, view: &View, args: &[Arg<'_>]) -> Result<()> {
+    let mut values = vec![ArgValue::Buffer(buffer)];
     let items = match (kernel.params.target, view) {
         (TargetKind::Image, View::Image(image)) => {
-            push_image(kernel, &image, &mut values).map_err(invalid)?;
+            push_image(kernel, image, &mut values).map_err(|problem| invalid(kernel, &problem))?;
             [image.extent.width as usize, image.extent.height as usize]
         }
         (TargetKind::Buffer, View::Buffer(buffer)) => {
-            push_buffer(kernel, &buffer, &mut values).map_err(invalid)?;
+            push_buffer(kernel, buffer, &mut values).map_err(|problem| invalid(kernel, &problem))?;
             [kernel.items.unwrap_or(buffer.len.div_ceil(4)), 1]
         }
         (declared, View::Image(_)) => {
-            return Err(invalid(format!("declares its target as {}; an image was given", declared.name())));
+            return Err(invalid(kernel, &format!("declares its target as {}; an image was given", declared.name())));
         }
         (declared, View::Buffer(_)) => {
-            return Err(invalid(format!("declares its target as {}; a buffer was given", declared.name())));
+            return Err(invalid(kernel, &format!("declares its target as {}; a buffer was given", declared.name())));
         }
     };
-    kernel.params.check_args(args).map_err(invalid)?;
+    run(shared, kernel, &kernel.built, values, items, args)
+}
+
+/// A target whose order only the driver knows.
+fn on_image(
+    shared: &Arc<Shared>,
+    kernel: &OpenClKernel,
+    memory: &mut dyn ComputeMemory,
+    view: &View,
+    args: &[Arg<'_>],
+) -> Result<()> {
+    let image = OpenClImage::of_mut(memory, shared, OP)?;
+    let View::Image(view) = view else {
+        return Err(Error::invalid(OP, "a range of bytes of an image was given as target; give a view of pixels"));
+    };
+    let at = image.place(view, OP)?;
+    let extent = view.extent;
+    let (Some(built), Some(zero)) = (&kernel.image, kernel.params.writes(image.desc().format)) else {
+        return image.through_linear(&at, |rows| {
+            let view = ImageView::packed(extent, view.format, 1, 0, at.reversed)?;
+            linear(shared, kernel, rows, &View::Image(view), args)
+        });
+    };
+    let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX); // sides of images are far below
+    let (y, step) = at.first_row();
+    let values = vec![
+        ArgValue::Image(&image.image),
+        ArgValue::Zero(zero),
+        ArgValue::I32(int(at.region.x)),
+        ArgValue::I32(int(y)),
+        ArgValue::I32(step),
+        ArgValue::I32(int(extent.width)),
+        ArgValue::I32(int(extent.height)),
+    ];
+    run(shared, kernel, built, values, [extent.width as usize, extent.height as usize], args)
+}
+
+fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
+    Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()))
+}
+
+/// Adds the user's arguments to those of the target, and queues the kernel.
+fn run<'a>(
+    shared: &Arc<Shared>,
+    kernel: &OpenClKernel,
+    built: &BuiltKernel,
+    mut values: Vec<ArgValue<'a>>,
+    items: [usize; 2],
+    args: &'a [Arg<'_>],
+) -> Result<()> {
+    let target_len = values.len();
+    kernel.params.check_args(args).map_err(|problem| invalid(kernel, &problem))?;
     for arg in args {
         values.push(match *arg {
             Arg::I32(v) => ArgValue::I32(v),
             Arg::U32(v) => ArgValue::U32(v),
             Arg::F32(v) => ArgValue::F32(v),
             Arg::Memory(memory) => ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer),
-            ref other => return Err(invalid(format!("cannot be given an argument of kind {}", other.kind()))),
+            ref other => {
+                return Err(invalid(kernel, &format!("cannot be given an argument of kind {}", other.kind())));
+            }
         });
     }
     if items[0] == 0 {
         // Nothing to do: no items asked for, or a buffer view of no bytes.
         return Ok(());
     }
-    kernel.built.run(OP, &values, items).map_err(|refused| match refused {
+    built.run(OP, &values, items).map_err(|refused| match refused {
         Refused::Param(index) => {
-            let user = index.checked_sub(kernel.params.target_len).and_then(|i| kernel.params.user.get(i));
-            invalid(match user {
+            let user = index.checked_sub(target_len).and_then(|i| kernel.params.user.get(i));
+            let problem = match user {
                 Some(p) => format!("cannot be given this value for '{}', declared {}", p.name, p.type_name),
                 None => format!("refused parameter {index} of its target"),
-            })
+            };
+            invalid(kernel, &problem)
         }
         Refused::Error(error) => error,
     })

@@ -44,6 +44,7 @@ mod memory;
 mod params;
 mod pattern;
 mod shared;
+mod sharing;
 mod source;
 mod work_size;
 

@@ -45,6 +45,11 @@ impl OpenClMemory {
         Ok(Self { buffer, shared: shared.clone() })
     }
 
+    /// A buffer that another API has, too.
+    pub fn over(shared: &Arc<Shared>, buffer: Buffer) -> Self {
+        Self { buffer, shared: shared.clone() }
+    }
+
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device.
     pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
         let memory = memory.as_any().downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
@@ -96,7 +101,7 @@ impl PreparedHost {
     }
 }
 
-fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
+pub fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
     let max = shared.caps.max_allocation;
     if bytes as u64 > max {
         return Err(shared.unsupported(operation, format!("{bytes} bytes are above its largest allocation, {max}")));
@@ -104,7 +109,7 @@ fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<
     Ok(())
 }
 
-fn range_of(offset: usize, len: usize) -> Range<usize> {
+pub fn range_of(offset: usize, len: usize) -> Range<usize> {
     // A range that saturates lies outside every memory and is refused as such.
     offset..offset.saturating_add(len)
 }
@@ -158,7 +163,22 @@ impl ComputeMemory for OpenClMemory {
         })
     }
 
+    fn acquire(&mut self) -> Result<()> {
+        self.buffer.acquire().map_err(|f| self.error(f))
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.buffer.release().map_err(|f| self.error(f))
+    }
+
+    fn release_in_queue(&mut self) -> Result<()> {
+        self.submit()
+    }
+
     fn release(&mut self) -> Result<()> {
+        if let Some(turns) = self.buffer.turns() {
+            return self.buffer.release().and_then(|()| turns.wait()).map_err(|f| self.error(f));
+        }
         if self.buffer.host_addresses().is_some() {
             self.buffer.lend().map_err(|f| self.error(f))
         } else {

@@ -2,6 +2,7 @@
 
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
+use crate::sharing::caps::{both_shapes, descriptors, semaphores};
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
 };
@@ -32,6 +33,12 @@ impl Shared {
 
     pub fn is_host_memory(&self) -> bool {
         self.identity().memory.is_host_memory()
+    }
+
+    /// Whether an image may be among the memory that kernels write.
+    pub fn opens_images(&self) -> bool {
+        let opens = |handle| self.caps.can_import(handle, MemoryShape::Image).is_yes();
+        opens(HandleType::GlObject) || opens(HandleType::OpaqueFd)
     }
 
     pub fn error(&self, failure: Failure) -> Error {
@@ -92,12 +99,13 @@ fn caps(device: &OpenClDevice) -> ComputeCaps {
         [MemoryShape::Linear, MemoryShape::Image].map(|shape| MemoryCap::new(handle, shape, Support::No(reason.into())))
     };
     let gl_objects = never(HandleType::GlObject, gl_sharing);
+    let descriptors = both_shapes(HandleType::OpaqueFd, &descriptors(device));
     let no_export = never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor");
     ComputeCaps {
         languages: vec![Language::OpenClC],
-        imports: [host].into_iter().chain(gl_objects).collect(),
+        imports: [host].into_iter().chain(gl_objects).chain(descriptors).collect(),
         exports: no_export.into(),
-        semaphores: Vec::new(),
+        semaphores: semaphores(device),
         max_allocation: device.description.limits.max_allocation,
     }
 }

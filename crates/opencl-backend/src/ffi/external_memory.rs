@@ -3,15 +3,13 @@
 use super::handle::{Handle, MemKind};
 use super::turn::{TurnFns, Turns};
 use super::{Buffer, Failure, Image, Pixels, Session, check};
+use crate::sharing::caps::MEMORY_OPAQUE_FD;
 use opencl3::memory as mem;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 
-/// `CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR`.
-pub const OPAQUE_FD: u64 = 0x2060;
-
-/// Owner, size and shape of what is behind a descriptor.
+/// What is behind a descriptor.
 pub struct External {
     pub fd: OwnedFd,
     pub fns: TurnFns,
@@ -24,7 +22,7 @@ impl External {
         operation: &'static str,
         create: impl FnOnce(*const u64) -> Result<*mut std::ffi::c_void, i32>,
     ) -> Result<(Handle<MemKind>, Turns), Failure> {
-        let properties = [OPAQUE_FD, self.fd.as_raw_fd() as u64, 0];
+        let properties = [u64::from(MEMORY_OPAQUE_FD), self.fd.as_raw_fd() as u64, 0];
         let raw = check(operation, create(properties.as_ptr()))?;
         // SAFETY: an object that was just created, whose one reference is ours.
         let mem = unsafe { Handle::own(operation, Ok(raw)) }?;

@@ -10,6 +10,8 @@ mod buffer;
 mod extension;
 #[cfg(unix)]
 mod external_memory;
+#[cfg(unix)]
+mod external_semaphore;
 mod handle;
 mod pinned;
 mod program;
@@ -20,13 +22,15 @@ mod turn;
 
 pub use buffer::Buffer;
 #[cfg(unix)]
-pub use external_memory::{External, OPAQUE_FD};
+pub use external_memory::External;
+#[cfg(unix)]
+pub use external_semaphore::Semaphore;
 pub use pinned::Pinned;
 pub use program::{ArgValue, Kernel, LaunchFailure, ParamInfo, Program};
 pub use query::{DeviceId, PlatformId};
 pub use session::Session;
 pub use shared_image::{Image, Pixels, Rect};
-pub use turn::{TurnFns, Turns};
+pub use turn::TurnFns;
 
 /// A call that did not return `CL_SUCCESS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -74,6 +74,8 @@ pub enum ArgValue<'a> {
     I64(i64),
     U64(u64),
     F32(f32),
+    /// So many zero bytes, at most 16.
+    Zero(usize),
     Buffer(&'a Buffer),
     Image(&'a Image),
 }
@@ -169,10 +171,14 @@ impl Kernel {
 
 fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
     fn set<T>(kernel: &Handle<KernelKind>, index: usize, value: &T) -> Result<(), Failure> {
+        set_bytes(kernel, index, size_of::<T>(), value)
+    }
+    fn set_bytes<T>(kernel: &Handle<KernelKind>, index: usize, bytes: usize, value: &T) -> Result<(), Failure> {
+        debug_assert!(bytes <= size_of::<T>());
         let value: *const T = value;
-        // SAFETY: the driver copies `size_of::<T>()` bytes, which the reference covers, before the call returns, and
+        // SAFETY: the driver copies `bytes` bytes, which the reference covers, before the call returns, and
         // refuses sizes that do not fit the parameter.
-        let set = unsafe { k::set_kernel_arg(kernel.raw(), index as u32, size_of::<T>(), value.cast::<c_void>()) };
+        let set = unsafe { k::set_kernel_arg(kernel.raw(), index as u32, bytes, value.cast::<c_void>()) };
         check("clSetKernelArg", set)
     }
     match arg {
@@ -181,6 +187,7 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::I64(v) => set(kernel, index, v),
         ArgValue::U64(v) => set(kernel, index, v),
         ArgValue::F32(v) => set(kernel, index, v),
+        ArgValue::Zero(bytes) => set_bytes(kernel, index, (*bytes).min(16), &[0u64; 2]),
         ArgValue::Buffer(buffer) => set(kernel, index, &buffer.raw()),
         ArgValue::Image(image) => set(kernel, index, &image.raw()),
     }

@@ -20,6 +20,11 @@ pub struct Pixels {
 }
 
 impl Pixels {
+    pub fn of(image: &interop_core::ImageDesc) -> Self {
+        let interop_core::Extent { width, height } = image.extent;
+        Self { width: width as usize, height: height as usize, format: image.format }
+    }
+
     /// For the calls that create images.
     pub(super) fn describe(self) -> (cl_image_format, cl_image_desc) {
         use interop_core::format::ChannelKind;

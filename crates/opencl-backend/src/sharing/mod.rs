@@ -1,0 +1,15 @@
+//! Memory and semaphores that another API has, too.
+//!
+//! | where | what |
+//! |---|---|
+//! | `external` | memory behind file descriptors (`cl_khr_external_memory`) |
+//! | `image` | images, which kernels write by `PF_STORE` |
+//! | `semaphore` | semaphores behind file descriptors (`cl_khr_external_semaphore`) |
+//! | `caps` | what of it a device has |
+
+pub mod caps;
+#[cfg(unix)]
+pub mod external;
+pub mod image;
+#[cfg(unix)]
+pub mod semaphore;
