@@ -142,7 +142,7 @@ impl fmt::Display for SyncKind {
 /// One kind of semaphore that a display makes or a compute device opens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SemaphoreCap {
-    /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
+    /// [`SyncKind::BinarySemaphore`], [`SyncKind::TimelineSemaphore`] or, of a compute device, [`SyncKind::SharedEvent`].
     pub kind: SyncKind,
     /// Whether it really can, and why not.
     pub support: Support,
@@ -157,7 +157,8 @@ pub struct ComputeCaps {
     pub imports: Vec<MemoryCap>,
     /// Memory of its own that others can open.
     pub exports: Vec<MemoryCap>,
-    /// Semaphores of others that its queue can wait for and signal.
+    /// Semaphores of others that its queue can wait for and signal; [`SyncKind::SharedEvent`] for objects of the display
+    /// that it opens.
     pub semaphores: Vec<SemaphoreCap>,
     /// Largest single allocation, bytes.
     pub max_allocation: u64,

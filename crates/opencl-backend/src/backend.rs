@@ -1,18 +1,20 @@
 //! [`OpenClBackend`].
 
 use crate::device::{OpenClDevice, devices};
+use crate::ffi::GlObject;
 use crate::kernel::OpenClKernel;
 use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::shared::Shared;
+use crate::sharing::gl::{GlAccess, SharedGlObject, context_for};
 use crate::sharing::image::OpenClImage;
 #[cfg(unix)]
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HostBlock, Kernel,
-    KernelSource, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, HostBlock, Kernel, KernelSource,
+    Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -33,7 +35,31 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] where the driver refuses.
     pub fn open(device: &OpenClDevice) -> Result<Self> {
-        Ok(Self { shared: Arc::new(Shared::open(device)?), pattern: PatternKernel::default() })
+        Ok(Self { shared: Arc::new(Shared::open(device, None)?), pattern: PatternKernel::default() })
+    }
+
+    /// Opens a device so that it shares with the OpenGL context that is current on this thread: then paths by
+    /// [`interop_core::SharedHandle::GlTexture`] and [`interop_core::SharedHandle::GlBuffer`] are offered, and
+    /// [`OpenClBackend::share_gl`] opens objects of every kind. The context must outlive the backend and all that it made.
+    ///
+    /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is then asked
+    /// nothing) or the driver does not name the device for this context; [`Error::WrongContext`] where no context is
+    /// current; [`Error::Driver`].
+    pub fn open_sharing_gl(device: &OpenClDevice) -> Result<Self> {
+        let context = context_for(device)?;
+        Ok(Self { shared: Arc::new(Shared::open(device, Some(context))?), pattern: PatternKernel::default() })
+    }
+
+    /// Opens a GL object of any kind; see [`SharedGlObject`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the backend does not share with OpenGL or the kind needs an extension that the device
+    /// lacks; [`Error::WrongContext`]; [`Error::Driver`] for what is no object of the context.
+    pub fn share_gl(&self, object: GlObject, access: GlAccess) -> Result<SharedGlObject> {
+        SharedGlObject::open(&self.shared, object, access)
     }
 
     /// Opens the first device that can be opened: GPUs before CPUs before others, else in the drivers' order.
@@ -95,7 +121,7 @@ impl ComputeBackend for OpenClBackend {
         match handle {
             #[cfg(unix)]
             SharedHandle::OpaqueFd { .. } => crate::sharing::external::import(&self.shared, handle, desc),
-            _ => Err(Error::invalid(OP, format!("the handle does not name a {desc}"))),
+            _ => crate::sharing::gl::import(&self.shared, handle, desc),
         }
     }
 

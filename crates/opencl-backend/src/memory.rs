@@ -2,8 +2,9 @@
 
 use crate::ffi::Buffer;
 use crate::shared::Shared;
+use crate::sharing::gl::{gl_sync, no_turns};
 use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result};
+use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, SyncKind};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -163,6 +164,12 @@ impl ComputeMemory for OpenClMemory {
         })
     }
 
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        let sync = gl_sync(&self.shared, kind)?;
+        self.buffer.turns_mut().ok_or_else(|| no_turns(&self.shared))?.set_gl_sync(sync);
+        Ok(())
+    }
+
     fn acquire(&mut self) -> Result<()> {
         self.buffer.acquire().map_err(|f| self.error(f))
     }
@@ -176,8 +183,8 @@ impl ComputeMemory for OpenClMemory {
     }
 
     fn release(&mut self) -> Result<()> {
-        if let Some(turns) = self.buffer.turns() {
-            return self.buffer.release().and_then(|()| turns.wait()).map_err(|f| self.error(f));
+        if self.buffer.is_shared() {
+            return self.buffer.release().and_then(|()| self.buffer.wait_released()).map_err(|f| self.error(f));
         }
         if self.buffer.host_addresses().is_some() {
             self.buffer.lend().map_err(|f| self.error(f))

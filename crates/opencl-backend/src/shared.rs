@@ -1,8 +1,9 @@
 //! What a backend, its kernels and its memories hold in common.
 
 use crate::device::OpenClDevice;
-use crate::ffi::{Failure, Pinned, Session};
+use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, descriptors, semaphores};
+use crate::sharing::gl::listed;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
 };
@@ -13,14 +14,21 @@ pub struct Shared {
     pub device: OpenClDevice,
     pub caps: ComputeCaps,
     pub session: Arc<Session>,
+    /// The OpenGL context that the session shares with.
+    pub gl: Option<Arc<GlShare>>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
 }
 
 impl Shared {
-    pub fn open(device: &OpenClDevice) -> Result<Self> {
-        let session = Session::open(device.platform, device.id).map_err(|f| f.on(&device.identity().name))?;
-        Ok(Self { device: device.clone(), caps: caps(device), session: Arc::new(session), pinned: Mutex::new(None) })
+    /// `gl` only for a device that lists `cl_khr_gl_sharing`.
+    pub fn open(device: &OpenClDevice, gl: Option<GlContext>) -> Result<Self> {
+        let error = |f: Failure| f.on(&device.identity().name);
+        let session = Session::open(device.platform, device.id, gl).map_err(error)?;
+        let events = device.has_extension("cl_khr_gl_event");
+        let gl = gl.map(|gl| GlShare::new(device.platform, gl, events).map(Arc::new)).transpose().map_err(error)?;
+        let caps = caps(device, gl.as_deref());
+        Ok(Self { device: device.clone(), caps, session: Arc::new(session), gl, pinned: Mutex::new(None) })
     }
 
     pub fn identity(&self) -> &DeviceIdentity {
@@ -82,30 +90,28 @@ impl Shared {
 /// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
 const SIZE_ALIGNMENT: usize = 64;
 
-fn caps(device: &OpenClDevice) -> ComputeCaps {
+fn caps(device: &OpenClDevice, gl: Option<&GlShare>) -> ComputeCaps {
     let memory = device.identity().memory;
-    let gl_sharing = if device.has_extension("cl_khr_gl_sharing") {
-        "the device lists cl_khr_gl_sharing, which this version of pixelferry does not use"
-    } else {
-        "the device's extension list has no cl_khr_gl_sharing"
-    };
+    let opened = "the device lists cl_khr_gl_sharing but was opened without OpenGL; use OpenClBackend::open_sharing_gl";
+    let gl_sharing = listed(device).and(|| Support::when(gl.is_some(), opened));
+    let events = gl_sharing.clone().and(|| {
+        let events = gl.is_some_and(GlShare::has_events);
+        Support::when(events, "the device's extension list has no cl_khr_gl_event")
+    });
     let in_place = Support::when(
         memory.is_host_memory(),
         format!("{memory} memory: the driver would copy host memory to the device and back"),
     );
     let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, in_place)
         .aligned(host_alignment(memory), SIZE_ALIGNMENT);
-    let never = |handle, reason: &str| {
-        [MemoryShape::Linear, MemoryShape::Image].map(|shape| MemoryCap::new(handle, shape, Support::No(reason.into())))
-    };
-    let gl_objects = never(HandleType::GlObject, gl_sharing);
+    let gl_objects = both_shapes(HandleType::GlObject, &gl_sharing);
     let descriptors = both_shapes(HandleType::OpaqueFd, &descriptors(device));
-    let no_export = never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor");
+    let no_export = Support::No("OpenCL has no call that exports memory as a file descriptor".into());
     ComputeCaps {
         languages: vec![Language::OpenClC],
         imports: [host].into_iter().chain(gl_objects).chain(descriptors).collect(),
-        exports: no_export.into(),
-        semaphores: semaphores(device),
+        exports: both_shapes(HandleType::OpaqueFd, &no_export).into(),
+        semaphores: semaphores(device, events),
         max_allocation: device.description.limits.max_allocation,
     }
 }

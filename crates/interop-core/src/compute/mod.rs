@@ -8,7 +8,7 @@ pub use convert::CONVERT_SOURCE;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
 pub use opaque::{OpaqueImage, Placement};
 
-use crate::capability::{ComputeCaps, HandleType, Support};
+use crate::capability::{ComputeCaps, HandleType, Support, SyncKind};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
@@ -169,6 +169,19 @@ pub trait ComputeMemory {
 
     /// Lets the host fill the range in place. The old bytes of the range are lost.
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+
+    /// Keeps the memory's other owner apart in this way from now on, for [`ComputeBackend::import_surface`] of a display's
+    /// own object.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for all but [`SyncKind::Implicit`] where [`ComputeCaps::semaphores`] does not list the kind.
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        if kind == SyncKind::Implicit {
+            return Ok(());
+        }
+        let reason = format!("the memory is not kept apart by a {kind}");
+        Err(Error::Unsupported { operation: "set_sync", device: "this memory".into(), reason })
+    }
 
     /// Begins the compute side's turn with imported memory: orders kernels queued from now on after what the other
     /// owner was told to do before. Nothing to do for memory of the device's own.

@@ -51,7 +51,7 @@ pub static PATHS: [PathSpec; 14] = [
         id: PathId::Direct,
         kind: PathKind::Direct,
         mechanism: "the kernel writes the display's own texture or buffer: no copy",
-        syncs: &[SyncKind::Implicit],
+        syncs: &[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish],
         pipelined: false,
         offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
         open: |p| Ok(Direct::open(p)?.into()),
@@ -223,6 +223,7 @@ fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
             named("compute", &p.backend.caps().can_open_semaphore(kind))
                 .and(|| named("display", &p.display.caps().can_make_semaphore(kind)))
         }
+        Some(kind @ SyncKind::SharedEvent) => named("compute", &p.backend.caps().can_open_semaphore(kind)),
         Some(_) => Support::Yes,
     }
 }

@@ -72,8 +72,18 @@ impl Buffer {
         Self { mem, session: session.clone(), len, block: None, lent: Cell::new(None), turns: Some(turns) }
     }
 
-    pub fn turns(&self) -> Option<&Turns> {
-        self.turns.as_ref()
+    /// Waits for the turn that was released last.
+    pub fn wait_released(&self) -> Result<(), Failure> {
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.wait(&self.session))
+    }
+
+    /// `None` for memory that is ours alone.
+    pub fn turns_mut(&mut self) -> Option<&mut Turns> {
+        self.turns.as_mut()
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.turns.is_some()
     }
 
     /// Queues the beginning of this API's turn with a buffer that another has, too.

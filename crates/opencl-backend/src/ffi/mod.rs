@@ -12,6 +12,9 @@ mod extension;
 mod external_memory;
 #[cfg(unix)]
 mod external_semaphore;
+mod gl;
+mod gl_context;
+mod gl_object;
 mod handle;
 mod pinned;
 mod program;
@@ -25,12 +28,21 @@ pub use buffer::Buffer;
 pub use external_memory::External;
 #[cfg(unix)]
 pub use external_semaphore::Semaphore;
+pub use gl::{GlShare, GlSync, devices_of};
+pub use gl_context::GlContext;
+pub use gl_object::{GlObject, Object};
 pub use pinned::Pinned;
 pub use program::{ArgValue, Kernel, LaunchFailure, ParamInfo, Program};
 pub use query::{DeviceId, PlatformId};
 pub use session::Session;
 pub use shared_image::{Image, Pixels, Rect};
 pub use turn::TurnFns;
+
+/// Codes of our own, which no driver uses: the GL context is not current on this thread, a GL object is used outside a
+/// turn, OpenGL lacks a function.
+pub const WRONG_CONTEXT: i32 = i32::MIN;
+pub const NOT_ACQUIRED: i32 = i32::MIN + 1;
+pub const GL_FUNCTION_MISSING: i32 = i32::MIN + 2;
 
 /// A call that did not return `CL_SUCCESS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

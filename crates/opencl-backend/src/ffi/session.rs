@@ -1,9 +1,11 @@
 //! A context with one device and its in-order queue.
 
+use super::gl::session_properties;
+use super::gl_context::GlContext;
 use super::handle::{ContextKind, Handle, QueueKind, done};
 use super::{DeviceId, Failure, PlatformId, check};
 use opencl3::command_queue::{enqueue_marker_with_wait_list, finish, flush};
-use opencl3::context::context::{CL_CONTEXT_PLATFORM, create_context};
+use opencl3::context::context::create_context;
 use std::ptr;
 
 /// Context and queue of one device.
@@ -14,9 +16,9 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn open(platform: PlatformId, device: DeviceId) -> Result<Self, Failure> {
-        // The platform and nothing else: GL properties make some drivers end the process later.
-        let properties = [CL_CONTEXT_PLATFORM, platform.0 as isize, 0];
+    /// `gl` only for a device that lists the extension: GL properties make some drivers end the process later.
+    pub fn open(platform: PlatformId, device: DeviceId, gl: Option<GlContext>) -> Result<Self, Failure> {
+        let properties = session_properties(platform, gl);
         let context = create_context(&[device.0], properties.as_ptr(), None, ptr::null_mut());
         // SAFETY: a context that was just created, whose one reference is ours.
         let context = unsafe { Handle::<ContextKind>::own("clCreateContext", context) }?;

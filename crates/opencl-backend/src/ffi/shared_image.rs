@@ -90,8 +90,13 @@ impl Image {
         self.pixels
     }
 
-    pub fn turns(&self) -> Option<&Turns> {
-        self.turns.as_ref()
+    /// Waits for the turn that was released last.
+    pub fn wait_released(&self) -> Result<(), Failure> {
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.wait(&self.session))
+    }
+
+    pub fn turns_mut(&mut self) -> Option<&mut Turns> {
+        self.turns.as_mut()
     }
 
     pub(super) fn raw(&self) -> *mut c_void {

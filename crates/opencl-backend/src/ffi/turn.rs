@@ -2,9 +2,9 @@
 //! (`cl_khr_gl_sharing`, `cl_khr_external_memory`).
 
 use super::extension::function;
+use super::gl::{GlSync, GlTurn, wait_for};
 use super::handle::{EventKind, Handle};
-use super::{Failure, PlatformId, Session, check};
-use opencl3::event::wait_for_events;
+use super::{Failure, NOT_ACQUIRED, PlatformId, Session};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
@@ -49,21 +49,21 @@ impl TurnFns {
         })
     }
 
-    /// Queues one of the two for `objects`.
+    /// Queues one of the two for `object`.
     ///
     /// # Safety
-    /// The objects are live, of this session's context, and of the kind that the functions are for.
+    /// The object is live, of this session's context, and of the kind that the functions are for.
     unsafe fn queue(
         (function, name): (Enqueue, &'static str),
         session: &Session,
-        objects: &[*mut c_void],
+        object: *mut c_void,
+        after: Option<&Handle<EventKind>>,
     ) -> Result<Handle<EventKind>, Failure> {
         let mut event = ptr::null_mut();
-        // SAFETY: queue and objects are live, there are as many as is said, and one event is written.
-        let code = unsafe {
-            let count = objects.len() as u32;
-            function(session.queue.raw(), count, objects.as_ptr(), 0, ptr::null(), &raw mut event)
-        };
+        let after = after.map(Handle::raw);
+        let (count, list) = (u32::from(after.is_some()), after.as_ref().map_or(ptr::null(), ptr::from_ref));
+        // SAFETY: queue, object and events are live, the lists are as long as is said, and one event is written.
+        let code = unsafe { function(session.queue.raw(), 1, &raw const object, count, list, &raw mut event) };
         // SAFETY: a new event, whose one reference is ours.
         unsafe { Handle::own(name, if code == 0 { Ok(event) } else { Err(code) }) }
     }
@@ -75,12 +75,25 @@ pub struct Turns {
     acquired: Cell<bool>,
     /// The release that was queued last, until it was waited for.
     released: RefCell<Option<Handle<EventKind>>>,
+    gl: Option<GlTurn>,
 }
 
 impl Turns {
     /// For an object that the other API has first.
     pub fn new(fns: TurnFns) -> Self {
-        Self { fns, acquired: Cell::new(false), released: RefCell::default() }
+        Self { fns, acquired: Cell::new(false), released: RefCell::default(), gl: None }
+    }
+
+    /// For an object of OpenGL's.
+    pub fn with_gl(fns: TurnFns, gl: GlTurn) -> Self {
+        Self { gl: Some(gl), ..Self::new(fns) }
+    }
+
+    /// How OpenGL is kept apart from now on; without effect on objects of others.
+    pub fn set_gl_sync(&mut self, sync: GlSync) {
+        if let Some(gl) = &mut self.gl {
+            gl.set(sync);
+        }
     }
 
     pub fn is_acquired(&self) -> bool {
@@ -91,8 +104,12 @@ impl Turns {
     /// `object` is live, of this session, and the one that these turns are for; here and below.
     pub(super) unsafe fn acquire(&self, session: &Session, object: *mut c_void) -> Result<(), Failure> {
         if !self.acquired.get() {
+            let after = match &self.gl {
+                Some(gl) => gl.check_current(self.fns.acquire.1).and_then(|()| gl.begin(session))?,
+                None => None,
+            };
             // SAFETY: the caller's promise.
-            unsafe { TurnFns::queue(self.fns.acquire, session, &[object]) }?;
+            unsafe { TurnFns::queue(self.fns.acquire, session, object, after.as_ref()) }?;
             self.acquired.set(true);
         }
         Ok(())
@@ -102,8 +119,11 @@ impl Turns {
     /// As of [`Turns::acquire`].
     pub(super) unsafe fn release(&self, session: &Session, object: *mut c_void) -> Result<(), Failure> {
         if self.acquired.get() {
+            if let Some(gl) = &self.gl {
+                gl.check_current(self.fns.release.1)?;
+            }
             // SAFETY: the caller's promise.
-            let event = unsafe { TurnFns::queue(self.fns.release, session, &[object]) }?;
+            let event = unsafe { TurnFns::queue(self.fns.release, session, object, None) }?;
             self.acquired.set(false);
             self.released.replace(Some(event));
             session.flush()?;
@@ -111,11 +131,12 @@ impl Turns {
         Ok(())
     }
 
-    /// Waits until the other API has the object.
-    pub fn wait(&self) -> Result<(), Failure> {
-        match self.released.take() {
-            Some(event) => check("clWaitForEvents", wait_for_events(&[event.raw()])),
-            None => Ok(()),
+    /// Waits until the other API has the object, or lets that wait where it can.
+    pub fn wait(&self, session: &Session) -> Result<(), Failure> {
+        match (self.released.take(), &self.gl) {
+            (Some(event), Some(gl)) => gl.end(session, &event),
+            (Some(event), None) => wait_for(&event),
+            (None, _) => Ok(()),
         }
     }
 }
@@ -127,13 +148,17 @@ pub(super) struct Borrowed<'a> {
     pub object: *mut c_void,
 }
 
-/// Takes the turn where there are turns to take and it is not taken yet.
+/// Takes the turn where there are turns to take and it is not taken yet. What is OpenGL's is not taken: whether OpenGL is
+/// done with it is for the caller to know.
 pub(super) fn enter<'a>(
     session: &'a Session,
     turns: Option<&'a Turns>,
     object: *mut c_void,
 ) -> Result<Option<Borrowed<'a>>, Failure> {
     let Some(turns) = turns.filter(|turns| !turns.is_acquired()) else { return Ok(None) };
+    if turns.gl.is_some() {
+        return Err(Failure { operation: "a command on an OpenGL object", code: NOT_ACQUIRED });
+    }
     // SAFETY: the callers pass a live object of theirs with its own turns and session.
     unsafe { turns.acquire(session, object) }?;
     Ok(Some(Borrowed { session, turns, object }))

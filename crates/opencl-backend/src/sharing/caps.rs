@@ -47,8 +47,8 @@ pub fn both_shapes(handle: HandleType, support: &Support) -> [MemoryCap; 2] {
     SHAPES.map(|shape| MemoryCap::new(handle, shape, support.clone()))
 }
 
-/// Semaphores behind descriptors. The extension has binary ones only.
-pub fn semaphores(device: &OpenClDevice) -> Vec<SemaphoreCap> {
+/// Semaphores behind descriptors, of which the extension has binary ones only; `events` of GL fences.
+pub fn semaphores(device: &OpenClDevice, events: Support) -> Vec<SemaphoreCap> {
     let name = "cl_khr_external_semaphore_opaque_fd";
     let binary = Support::when(cfg!(unix), "descriptors are of POSIX systems only")
         .and(|| listed(device, "cl_khr_semaphore"))
@@ -59,5 +59,6 @@ pub fn semaphores(device: &OpenClDevice) -> Vec<SemaphoreCap> {
     vec![
         SemaphoreCap { kind: SyncKind::BinarySemaphore, support: binary },
         SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: timeline },
+        SemaphoreCap { kind: SyncKind::SharedEvent, support: events },
     ]
 }

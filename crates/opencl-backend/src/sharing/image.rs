@@ -3,8 +3,9 @@
 use crate::ffi::{Buffer, Failure, Image, Rect};
 use crate::memory::range_of;
 use crate::shared::Shared;
+use crate::sharing::gl::{gl_sync, no_turns};
 use interop_core::compute::{OpaqueImage, Placement, check_range};
-use interop_core::{ComputeMemory, ImageDesc, ImageView, Region, Result};
+use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -88,10 +89,7 @@ impl OpenClImage {
         const OP: &str = "ComputeBackend::copy";
         let rectangles = self.rows.rectangles(range, OP)?;
         if to.rows.rectangles(range, OP)? != rectangles || self.image.pixels().format != to.image.pixels().format {
-            return Err(interop_core::Error::invalid(
-                OP,
-                "the two images differ in their format or the length of a row",
-            ));
+            return Err(Error::invalid(OP, "the two images differ in their format or the length of a row"));
         }
         for (_, region) in rectangles {
             self.image.copy_to_image(rect(region), &to.image).map_err(|f| self.error(f))?;
@@ -103,7 +101,7 @@ impl OpenClImage {
         self.shared.session.flush()
     }
 
-    fn error(&self, failure: Failure) -> interop_core::Error {
+    fn error(&self, failure: Failure) -> Error {
         self.shared.error(failure)
     }
 }
@@ -145,6 +143,12 @@ impl ComputeMemory for OpenClImage {
         self.write(range.start, &bytes)
     }
 
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        let sync = gl_sync(&self.shared, kind)?;
+        self.image.turns_mut().ok_or_else(|| no_turns(&self.shared))?.set_gl_sync(sync);
+        Ok(())
+    }
+
     fn acquire(&mut self) -> Result<()> {
         self.image.acquire().map_err(|f| self.error(f))
     }
@@ -154,11 +158,7 @@ impl ComputeMemory for OpenClImage {
     }
 
     fn release(&mut self) -> Result<()> {
-        self.submit()?;
-        match self.image.turns() {
-            Some(turns) => turns.wait().map_err(|f| self.error(f)),
-            None => self.shared.finish(),
-        }
+        self.image.release().and_then(|()| self.image.wait_released()).map_err(|f| self.error(f))
     }
 
     fn release_in_queue(&mut self) -> Result<()> {

@@ -3,6 +3,7 @@
 //! | where | what |
 //! |---|---|
 //! | `external` | memory behind file descriptors (`cl_khr_external_memory`) |
+//! | `gl` | objects of OpenGL's (`cl_khr_gl_sharing`) |
 //! | `image` | images, which kernels write by `PF_STORE` |
 //! | `semaphore` | semaphores behind file descriptors (`cl_khr_external_semaphore`) |
 //! | `caps` | what of it a device has |
@@ -10,6 +11,7 @@
 pub mod caps;
 #[cfg(unix)]
 pub mod external;
+pub mod gl;
 pub mod image;
 #[cfg(unix)]
 pub mod semaphore;
