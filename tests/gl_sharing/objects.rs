@@ -139,7 +139,9 @@ fn child_kernels_write_textures() {
         (PixelFormat::R32F, "float", "x + n + y / 3.0f"),
         (PixelFormat::Rgba32F, "float4", "(float4)(x + n, y, 1.0f / 3.0f, -2.0f)"),
     ];
-    for (format, pixel, value) in types {
+    let written = &backend.caps().image_formats;
+    assert!(written.len() >= 5, "the driver writes images of {written:?} only");
+    for (format, pixel, value) in types.into_iter().filter(|(format, ..)| written.contains(format)) {
         let desc = ImageDesc::new(9, 7, format);
         let surface = display.create_surface(&SurfaceDesc::Image(desc)).unwrap();
         let mut shown = surface;

@@ -5,8 +5,8 @@ use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap, Support,
-    SyncKind,
+    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, Result,
+    SemaphoreCap, Support, SyncKind,
 };
 use std::sync::Arc;
 
@@ -48,6 +48,7 @@ impl Session {
         let caps = ComputeCaps {
             languages,
             imports: imports(&queue, has, &descriptors),
+            image_formats: PixelFormat::ALL.into(),
             exports: SHAPES
                 .map(|shape| MemoryCap::new(HandleType::OpaqueFd, shape, exports.clone()).aligned(grain, grain))
                 .into(),

@@ -5,7 +5,8 @@ use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, descriptors, semaphores};
 use crate::sharing::gl::listed;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
+    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, PixelFormat, Result,
+    Support,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +28,7 @@ impl Shared {
         let session = Session::open(device.platform, device.id, gl).map_err(error)?;
         let events = device.has_extension("cl_khr_gl_event");
         let gl = gl.map(|gl| GlShare::new(device.platform, gl, events).map(Arc::new)).transpose().map_err(error)?;
-        let caps = caps(device, gl.as_deref());
+        let caps = caps(device, gl.as_deref(), session.image_formats());
         Ok(Self { device: device.clone(), caps, session: Arc::new(session), gl, pinned: Mutex::new(None) })
     }
 
@@ -90,7 +91,7 @@ impl Shared {
 /// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
 const SIZE_ALIGNMENT: usize = 64;
 
-fn caps(device: &OpenClDevice, gl: Option<&GlShare>) -> ComputeCaps {
+fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFormat>) -> ComputeCaps {
     let memory = device.identity().memory;
     let opened = "the device lists cl_khr_gl_sharing but was opened without OpenGL; use OpenClBackend::open_sharing_gl";
     let gl_sharing = listed(device).and(|| Support::when(gl.is_some(), opened));
@@ -111,6 +112,7 @@ fn caps(device: &OpenClDevice, gl: Option<&GlShare>) -> ComputeCaps {
         languages: vec![Language::OpenClC],
         imports: [host].into_iter().chain(gl_objects).chain(descriptors).collect(),
         exports: both_shapes(HandleType::OpaqueFd, &no_export).into(),
+        image_formats,
         semaphores: semaphores(device, events),
         max_allocation: device.description.limits.max_allocation,
     }

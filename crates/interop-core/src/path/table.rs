@@ -243,8 +243,16 @@ fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
     match giver {
         Giver::Compute => named("compute", &compute.can_export(handle, shape))
             .and(|| named("display", &display.can_import(handle, shape))),
-        Giver::Display => named("compute", &compute.can_import(handle, shape))
+        Giver::Display => named("compute", &compute.can_import(handle, shape).and(|| offer_format(p, shape)))
             .and(|| named("display", &display.can_export(handle, shape))),
+    }
+}
+
+/// Images are of what format the display's is.
+fn offer_format(p: &Pairing<'_>, shape: MemoryShape) -> Support {
+    match (p.desc, shape) {
+        (SurfaceDesc::Image(image), MemoryShape::Image) => p.backend.caps().can_write_images_of(image.format),
+        _ => Support::Yes,
     }
 }
 

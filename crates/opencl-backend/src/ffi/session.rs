@@ -3,7 +3,9 @@
 use super::gl::session_properties;
 use super::gl_context::GlContext;
 use super::handle::{ContextKind, Handle, QueueKind, done};
+use super::shared_image::image_format;
 use super::{DeviceId, Failure, PlatformId, check};
+use interop_core::PixelFormat;
 use opencl3::command_queue::{enqueue_marker_with_wait_list, finish, flush};
 use opencl3::context::context::create_context;
 use std::ptr;
@@ -30,6 +32,16 @@ impl Session {
         // SAFETY: a queue that was just created, whose one reference is ours.
         let queue = unsafe { Handle::<QueueKind>::own("clCreateCommandQueue", queue) }?;
         Ok(Self { queue, context, device })
+    }
+
+    /// Formats of images of two dimensions that kernels read and write; none where the driver does not say.
+    pub fn image_formats(&self) -> Vec<PixelFormat> {
+        use opencl3::memory::{CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, cl_image_format, get_supported_image_formats};
+        let found = get_supported_image_formats(self.context.raw(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D);
+        let found = found.unwrap_or_default();
+        let key = |f: &cl_image_format| (f.image_channel_order, f.image_channel_data_type);
+        let has = |format: &PixelFormat| found.iter().any(|f| key(f) == key(&image_format(*format)));
+        PixelFormat::ALL.into_iter().filter(has).collect()
     }
 
     /// Makes the device start on what is queued.

@@ -27,17 +27,6 @@ impl Pixels {
 
     /// For the calls that create images.
     pub(super) fn describe(self) -> (cl_image_format, cl_image_desc) {
-        use interop_core::format::ChannelKind;
-        let image_channel_order = match self.format.channels() {
-            1 => CL_R,
-            2 => CL_RG,
-            _ => CL_RGBA,
-        };
-        let image_channel_data_type = match self.format.channel_kind() {
-            ChannelKind::Float16 => CL_HALF_FLOAT,
-            ChannelKind::Float32 => CL_FLOAT,
-            _ => CL_UNORM_INT8,
-        };
         let desc = cl_image_desc {
             image_type: CL_MEM_OBJECT_IMAGE2D,
             image_width: self.width,
@@ -50,8 +39,24 @@ impl Pixels {
             num_samples: 0,
             buffer: ptr::null_mut(),
         };
-        (cl_image_format { image_channel_order, image_channel_data_type }, desc)
+        (image_format(self.format), desc)
     }
+}
+
+/// The format as OpenCL names it.
+pub(super) fn image_format(format: interop_core::PixelFormat) -> cl_image_format {
+    use interop_core::format::ChannelKind;
+    let image_channel_order = match format.channels() {
+        1 => CL_R,
+        2 => CL_RG,
+        _ => CL_RGBA,
+    };
+    let image_channel_data_type = match format.channel_kind() {
+        ChannelKind::Float16 => CL_HALF_FLOAT,
+        ChannelKind::Float32 => CL_FLOAT,
+        _ => CL_UNORM_INT8,
+    };
+    cl_image_format { image_channel_order, image_channel_data_type }
 }
 
 /// A rectangle of an image: column, row, width and height in pixels.
