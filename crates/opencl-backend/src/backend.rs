@@ -13,8 +13,8 @@ use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, HostBlock, Kernel, KernelSource,
-    Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, DeviceSpan, HostBlock, Kernel,
+    KernelSource, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -135,17 +135,18 @@ impl ComputeBackend for OpenClBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        launch(&self.shared, kernel, target, args)
+        self.shared.timed(Some(kernel.name()), || launch(&self.shared, kernel, target, args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        self.pattern.write(&self.shared, target, pattern)
+        self.shared.timed(Some("pattern"), || self.pattern.write(&self.shared, target, pattern))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
         let shared = &self.shared;
-        match (from.as_any().is::<OpenClImage>(), to.as_any().is::<OpenClImage>()) {
+        let images = (from.as_any().is::<OpenClImage>(), to.as_any().is::<OpenClImage>());
+        shared.timed(None, || match images {
             (false, false) => OpenClMemory::of(from, shared, OP)?.copy_to(OpenClMemory::of(to, shared, OP)?, range),
             (true, true) => OpenClImage::of(from, shared, OP)?.copy_image(OpenClImage::of(to, shared, OP)?, &range),
             (true, false) => {
@@ -156,10 +157,18 @@ impl ComputeBackend for OpenClBackend {
                 let from = OpenClMemory::of(from, shared, OP)?;
                 OpenClImage::of(to, shared, OP)?.copy_linear(&range, &from.buffer, false)
             }
-        }
+        })
     }
 
     fn finish(&self) -> Result<()> {
         self.shared.finish()
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.shared.switch_timeline(on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.shared.drain_timeline(into)
     }
 }

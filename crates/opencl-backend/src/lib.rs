@@ -30,6 +30,7 @@
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
 //! | what is shared with other APIs | `sharing` |
+//! | what the device did, and when | `timeline` |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL
@@ -48,6 +49,7 @@ mod pattern;
 mod shared;
 mod sharing;
 mod source;
+mod timeline;
 mod work_size;
 
 pub use backend::OpenClBackend;

@@ -4,6 +4,7 @@ use crate::device::OpenClDevice;
 use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, descriptors, semaphores};
 use crate::sharing::gl::listed;
+use crate::timeline::Timeline;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, PixelFormat, Result,
     Support,
@@ -19,6 +20,7 @@ pub struct Shared {
     pub gl: Option<Arc<GlShare>>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
+    pub timeline: Timeline,
 }
 
 impl Shared {
@@ -28,8 +30,14 @@ impl Shared {
         let session = Session::open(device.platform, device.id, gl).map_err(error)?;
         let events = device.has_extension("cl_khr_gl_event");
         let gl = gl.map(|gl| GlShare::new(device.platform, gl, events).map(Arc::new)).transpose().map_err(error)?;
-        let caps = caps(device, gl.as_deref(), session.image_formats());
-        Ok(Self { device: device.clone(), caps, session: Arc::new(session), gl, pinned: Mutex::new(None) })
+        Ok(Self {
+            device: device.clone(),
+            caps: caps(device, gl.as_deref(), session.image_formats()),
+            session: Arc::new(session),
+            gl,
+            pinned: Mutex::new(None),
+            timeline: Timeline::default(),
+        })
     }
 
     pub fn identity(&self) -> &DeviceIdentity {

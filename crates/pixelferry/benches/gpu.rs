@@ -7,18 +7,19 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-mod stats;
+mod arguments;
 
+use arguments::argument;
 use pixelferry::gl::glow::HasContext as _;
 use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
 use pixelferry::path::FrameLayout;
+use pixelferry::select::quantile;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, DeviceIdentity, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
     Link, LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, Surface, SurfaceDesc, SyncKind, Target, cuda,
     opencl,
 };
 use serde::Serialize;
-use stats::{argument, quantile};
 use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;
