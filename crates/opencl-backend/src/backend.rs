@@ -45,9 +45,9 @@ impl OpenClBackend {
     /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is then asked
-    /// nothing) or the driver does not name the device for this context; [`Error::WrongContext`] where no context is
-    /// current; [`Error::Driver`].
+    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is then asked
+    /// nothing) or the driver does not name the device for this context; [`interop_core::Error::WrongContext`] where no context is
+    /// current; [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice) -> Result<Self> {
         let context = context_for(device)?;
         Ok(Self { shared: Arc::new(Shared::open(device, Some(context))?), pattern: PatternKernel::default() })
@@ -56,8 +56,8 @@ impl OpenClBackend {
     /// Opens a GL object of any kind; see [`SharedGlObject`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the backend does not share with OpenGL or the kind needs an extension that the device
-    /// lacks; [`Error::WrongContext`]; [`Error::Driver`] for what is no object of the context.
+    /// [`interop_core::Error::Unsupported`] where the backend does not share with OpenGL or the kind needs an extension that the device
+    /// lacks; [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] for what is no object of the context.
     pub fn share_gl(&self, object: GlObject, access: GlAccess) -> Result<SharedGlObject> {
         SharedGlObject::open(&self.shared, object, access)
     }

@@ -19,6 +19,9 @@ const OP: &str = "create_staging";
 const IMPORT: &str = "glImportMemoryFdEXT";
 const STORAGE: &str = "glTexStorageMem2DEXT";
 
+/// More than llvmpipe takes for itself behind a buffer.
+const PADDING: usize = 256;
+
 /// A memory object over the whole allocation behind `fd`, for one buffer or texture alone.
 ///
 /// A buffer over a part of the memory came out unmapped in about one of 50 imports on NVIDIA (580.159): GL read zero and
@@ -57,7 +60,9 @@ pub(super) fn exported_buffer(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Bl
     if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Linear) {
         return Err(shared.unsupported(OP, reason));
     }
-    let made = VulkanMemory::buffer(shared.vulkan(OP)?, bytes)?;
+    // llvmpipe's padding, see below.
+    let room = if shared.device.software { bytes.saturating_add(PADDING) } else { bytes };
+    let made = VulkanMemory::buffer(shared.vulkan(OP)?, room)?;
     buffer(shared, made.fd()?, made.bytes(), bytes, Some(made))
 }
 
