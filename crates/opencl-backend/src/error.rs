@@ -1,6 +1,6 @@
 //! OpenCL's codes as errors with names and hints.
 
-use crate::ffi::{Failure, GL_FUNCTION_MISSING, NOT_ACQUIRED, WRONG_CONTEXT};
+use crate::ffi::{Failure, GL_FUNCTION_MISSING, MAPPED, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT};
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
 
@@ -29,6 +29,11 @@ impl Failure {
                 device: device.to_owned(),
                 reason: "the OpenGL context has not all the functions of OpenGL 3.2".into(),
             },
+            MAPPED => Error::invalid(
+                self.operation,
+                "the host has these bytes mapped; drop or unmap the guard first (one that was leaked maps for ever)",
+            ),
+            OVERLAP => Error::invalid(self.operation, "memories that overlap were given to one host closure"),
             code => DriverError {
                 operation: self.operation,
                 device: device.to_owned(),

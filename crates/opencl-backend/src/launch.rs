@@ -70,8 +70,8 @@ fn on_image(
     let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX); // sides of images are far below
     let (y, step) = at.first_row();
     let values = vec![
-        ArgValue::Image(&image.image),
-        ArgValue::Zero(zero),
+        ArgValue::Shared(&image.image),
+        ArgValue::Bytes(&[0; 16][..zero.min(16)]),
         ArgValue::I32(int(at.region.x)),
         ArgValue::I32(int(y)),
         ArgValue::I32(step),
@@ -147,12 +147,12 @@ impl BuiltKernel {
             let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
             return Err(Refused::Error(Error::invalid(operation, problem)));
         };
-        self.raw.run(values, &size.global, &size.local).map_err(|LaunchFailure { param, failure }| {
-            match (param, failure.code) {
+        self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(
+            |LaunchFailure { param, failure }| match (param, failure.code) {
                 (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => Refused::Param(index),
                 _ => Refused::Error(self.shared.error(failure)),
-            }
-        })
+            },
+        )
     }
 }
 

@@ -31,12 +31,14 @@
 //! | the macros that kernels see | `prelude.cl`, `source` |
 //! | what is shared with other APIs | `sharing` |
 //! | what the device did, and when | `timeline` |
+//! | OpenCL itself, as safe Rust | [`cl`] |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL
 //! properties without it and then end the process.
 
 mod backend;
+pub mod cl;
 mod device;
 mod error;
 mod ffi;
@@ -44,6 +46,7 @@ mod identity;
 mod kernel;
 mod launch;
 mod memory;
+mod mixed;
 mod params;
 mod pattern;
 mod shared;

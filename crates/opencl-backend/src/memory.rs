@@ -1,5 +1,6 @@
 //! [`ComputeMemory`] of OpenCL.
 
+use crate::cl;
 use crate::ffi::Buffer;
 use crate::shared::Shared;
 use crate::sharing::gl::{gl_sync, no_turns};
@@ -26,6 +27,11 @@ impl OpenClMemory {
         Ok(Self { buffer: buffer.map_err(|f| shared.error(f))?, shared: shared.clone() })
     }
 
+    /// A buffer that others hold, too.
+    pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
+        Self { buffer: Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()), shared: shared.clone() }
+    }
+
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_host";
         if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer, MemoryShape::Linear)
@@ -47,7 +53,7 @@ impl OpenClMemory {
     }
 
     /// A buffer that another API has, too.
-    pub fn over(shared: &Arc<Shared>, buffer: Buffer) -> Self {
+    pub fn with_turns(shared: &Arc<Shared>, buffer: Buffer) -> Self {
         Self { buffer, shared: shared.clone() }
     }
 
@@ -183,7 +189,7 @@ impl ComputeMemory for OpenClMemory {
     }
 
     fn release(&mut self) -> Result<()> {
-        if self.buffer.is_shared() {
+        if self.buffer.has_turns() {
             return self.buffer.release().and_then(|()| self.buffer.wait_released()).map_err(|f| self.error(f));
         }
         if self.buffer.host_addresses().is_some() {

@@ -100,7 +100,7 @@ impl PatternKernel {
         let (first, step) = at.first_row();
         let int = |value: u32| ArgValue::I32(i32::try_from(value).unwrap_or(i32::MAX)); // sides are far below
         let values = [
-            ArgValue::Image(&image.image),
+            ArgValue::Shared(&image.image),
             int(at.region.x),
             int(first),
             ArgValue::I32(step),

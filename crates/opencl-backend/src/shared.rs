@@ -1,5 +1,6 @@
 //! What a backend, its kernels and its memories hold in common.
 
+use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, descriptors, semaphores};
@@ -9,7 +10,7 @@ use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, PixelFormat, Result,
     Support,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
 pub struct Shared {
@@ -21,6 +22,8 @@ pub struct Shared {
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
     pub timeline: Timeline,
+    /// The context as the public type, once somebody asks.
+    pub cl: OnceLock<cl::Context>,
 }
 
 impl Shared {
@@ -37,6 +40,7 @@ impl Shared {
             gl,
             pinned: Mutex::new(None),
             timeline: Timeline::default(),
+            cl: OnceLock::new(),
         })
     }
 

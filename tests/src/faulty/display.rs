@@ -44,6 +44,8 @@ impl FaultyDisplay {
                 (HandleType::OpaqueFd, linear),
             ]),
             semaphores: semaphores(),
+            // Linear memory with gaps, which images have not.
+            row_pitch_alignment: 64,
             ..inner.caps().clone()
         };
         Rc::new(Self { inner, device, caps, faults: faults.clone() })

@@ -63,7 +63,7 @@ impl Direct {
         let ring = (0..SLOTS).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
         let backend = Arc::clone(pairing.backend);
         let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
-        Ok(Self { layout: pairing.layout(), backend, ring, shown: 0, current: None, sync })
+        Ok(Self { layout: pairing.layout().unpadded(), backend, ring, shown: 0, current: None, sync })
     }
 
     fn next(&self) -> usize {

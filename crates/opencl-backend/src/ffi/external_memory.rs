@@ -2,9 +2,9 @@
 
 use super::handle::{Handle, MemKind};
 use super::turn::{TurnFns, Turns};
-use super::{Buffer, Failure, Image, Pixels, Session, check};
+use super::{Buffer, Failure, Pixels, Session, SharedImage, check};
 use crate::sharing::caps::MEMORY_OPAQUE_FD;
-use opencl3::memory as mem;
+use cl3::memory as mem;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
@@ -43,11 +43,11 @@ impl External {
                 mem::create_buffer_with_properties(context, properties, flags, whole, ptr::null_mut())
             }
         })?;
-        Ok(Buffer::shared(session, mem, turns, len))
+        Ok(Buffer::with_turns(session, mem, turns, len))
     }
 
     /// The allocation as an image of one level in the order that the device likes best.
-    pub fn image(self, session: &Arc<Session>, pixels: Pixels) -> Result<Image, Failure> {
+    pub fn image(self, session: &Arc<Session>, pixels: Pixels) -> Result<SharedImage, Failure> {
         let (format, desc) = pixels.describe();
         let (mem, turns) = self.give("clCreateImageWithProperties", |properties| {
             // SAFETY: as above; format and description live through the call.
@@ -56,6 +56,6 @@ impl External {
                 mem::create_image_with_properties(context, properties, flags, &format, &desc, ptr::null_mut())
             }
         })?;
-        Ok(Image::new(session, mem, Some(turns), pixels))
+        Ok(SharedImage::new(session, mem, turns, pixels))
     }
 }

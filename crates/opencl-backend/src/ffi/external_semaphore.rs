@@ -1,8 +1,7 @@
 //! Semaphores behind file descriptors: `cl_khr_semaphore` and `cl_khr_external_semaphore_opaque_fd`.
 
 use super::extension::function;
-use super::handle::{EventKind, Handle};
-use super::{Failure, PlatformId, Session, check};
+use super::{Event, Failure, PlatformId, Session, check};
 use crate::sharing::caps::SEMAPHORE_OPAQUE_FD;
 use std::ffi::c_void;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
@@ -71,13 +70,13 @@ impl Semaphore {
     }
 
     fn enqueue(&self, function: Enqueue, name: &'static str) -> Result<(), Failure> {
-        let (queue, mut event) = (self.session.queue.raw(), ptr::null_mut());
+        let (queue, mut event) = (self.session.queue().raw(), ptr::null_mut());
         // SAFETY: queue and semaphore are live, binary semaphores have no payload, one event is written.
         let code = unsafe {
             function(queue, 1, &raw const self.raw as *const *mut c_void, ptr::null(), 0, ptr::null(), &raw mut event)
         };
         // SAFETY: a new event, whose one reference is ours.
-        unsafe { Handle::<EventKind>::own(name, if code == 0 { Ok(event) } else { Err(code) }) }.map(drop)
+        unsafe { Event::own(name, if code == 0 { Ok(event) } else { Err(code) }, Some(self.session.queue())) }.map(drop)
     }
 }
 

@@ -5,11 +5,14 @@
 
 use super::extension::function;
 use super::gl_context::GlContext;
-use super::handle::{EventKind, Handle, MemKind};
+use super::handle::{Handle, MemKind};
 use super::turn::{TurnFns, Turns};
-use super::{Buffer, DeviceId, Failure, GL_FUNCTION_MISSING, Image, Pixels, PlatformId, Session, WRONG_CONTEXT, check};
-use opencl3::context::context::CL_CONTEXT_PLATFORM;
-use opencl3::memory as mem;
+use super::{
+    Buffer, DeviceId, Event, Failure, GL_FUNCTION_MISSING, Pixels, PlatformId, Session, SharedImage, WRONG_CONTEXT,
+    check,
+};
+use cl3::context::CL_CONTEXT_PLATFORM;
+use cl3::memory as mem;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -158,7 +161,7 @@ impl GlShare {
 
     /// A GL buffer; `len` bytes of it are used.
     pub fn buffer(self: &Arc<Self>, session: &Arc<Session>, name: u32, len: usize) -> Result<Buffer, Failure> {
-        Ok(Buffer::shared(session, self.open_buffer(session, mem::CL_MEM_READ_WRITE, name)?, self.turns(), len))
+        Ok(Buffer::with_turns(session, self.open_buffer(session, mem::CL_MEM_READ_WRITE, name)?, self.turns(), len))
     }
 
     /// Level 0 of a GL texture of two dimensions.
@@ -167,9 +170,9 @@ impl GlShare {
         session: &Arc<Session>,
         [target, name]: [u32; 2],
         pixels: Pixels,
-    ) -> Result<Image, Failure> {
+    ) -> Result<SharedImage, Failure> {
         let mem = self.open_texture(session, mem::CL_MEM_READ_WRITE, target, 0, name)?;
-        Ok(Image::new(session, mem, Some(self.turns()), pixels))
+        Ok(SharedImage::new(session, mem, self.turns(), pixels))
     }
 
     pub(super) fn open_buffer(&self, session: &Session, flags: u64, name: u32) -> Result<Handle<MemKind>, Failure> {
@@ -209,7 +212,7 @@ impl GlShare {
     }
 
     /// `CL_GL_OBJECT_*` and the name of the GL object behind a memory object.
-    pub(super) fn object_of(&self, object: &Handle<MemKind>) -> Result<(u32, u32), Failure> {
+    pub(super) fn object_of(&self, object: &super::Mem) -> Result<(u32, u32), Failure> {
         let ask = function!(self.platform, c"clGetGLObjectInfo" as ObjectInfo);
         let (mut kind, mut name) = (0, 0);
         // SAFETY: the object is live, and two numbers are written.
@@ -263,7 +266,7 @@ impl GlTurn {
     }
 
     /// Before OpenCL's turn: what it has to wait for.
-    pub(super) fn begin(&self, session: &Session) -> Result<Option<Handle<EventKind>>, Failure> {
+    pub(super) fn begin(&self, session: &Session) -> Result<Option<Event>, Failure> {
         const OP: &str = "clCreateEventFromGLsyncKHR";
         let gl = &self.share.gl;
         match (self.sync, self.share.from_sync) {
@@ -280,7 +283,7 @@ impl GlTurn {
                     event
                 };
                 // SAFETY: a new event, whose one reference is ours.
-                unsafe { Handle::own(OP, if code == 0 { Ok(event) } else { Err(code) }) }.map(Some)
+                unsafe { Event::own(OP, if code == 0 { Ok(event) } else { Err(code) }, None) }.map(Some)
             }
             _ => {
                 // SAFETY: the context is current.
@@ -291,7 +294,7 @@ impl GlTurn {
     }
 
     /// After OpenCL's turn, which ends with `released`: OpenGL, or else the host, waits for it.
-    pub(super) fn end(&self, session: &Session, released: &Handle<EventKind>) -> Result<(), Failure> {
+    pub(super) fn end(&self, session: &Session, released: &Event) -> Result<(), Failure> {
         match (self.sync, self.share.gl.from_event) {
             (GlSync::Implicit, _) => Ok(()),
             (GlSync::Events, Some(from_event)) => {
@@ -306,14 +309,9 @@ impl GlTurn {
                         return Ok(());
                     }
                 }
-                wait_for(released)
+                released.wait()
             }
-            _ => wait_for(released),
+            _ => released.wait(),
         }
     }
-}
-
-/// The host waits.
-pub(super) fn wait_for(event: &Handle<EventKind>) -> Result<(), Failure> {
-    check("clWaitForEvents", opencl3::event::wait_for_events(&[event.raw()]))
 }

@@ -1,13 +1,12 @@
 //! GL objects of every kind as memory objects.
 
 use super::gl::GlShare;
-use super::handle::{Handle, MemKind, done};
+use super::track::Access::{Read, Write};
 use super::turn::Turns;
-use super::{Failure, Session, check};
-use opencl3::command_queue as queue;
-use opencl3::memory as mem;
+use super::{Failure, Mem, Session};
+use cl3::command_queue as q;
+use cl3::memory as m;
 use std::ffi::c_void;
-use std::ptr;
 use std::sync::Arc;
 
 /// A GL object of the context that is current.
@@ -37,7 +36,7 @@ pub enum GlObject {
 
 /// What it is to OpenCL.
 pub struct Object {
-    mem: Handle<MemKind>,
+    mem: Mem,
     turns: Turns,
     session: Arc<Session>,
     /// Width, height, depth or layers; bytes for a buffer. Sides that it does not have are 1.
@@ -55,13 +54,13 @@ impl Object {
             GlObject::Renderbuffer { name } => share.open_renderbuffer(session, flags, name)?,
         };
         let is_buffer = matches!(object, GlObject::Buffer { .. });
-        let image = |parameter| size("clGetImageInfo", mem::get_image_data(mem.raw(), parameter));
+        let mem = Mem::of(mem, flags, usize::MAX);
         let (size, element) = match is_buffer {
-            true => ([size("clGetMemObjectInfo", mem::get_mem_object_data(mem.raw(), mem::CL_MEM_SIZE))?, 1, 1], 1),
+            true => ([mem.info(m::CL_MEM_SIZE).map(usize::from_ne_bytes)?, 1, 1], 1),
             false => {
-                let depth = image(mem::CL_IMAGE_DEPTH)?.max(image(mem::CL_IMAGE_ARRAY_SIZE)?);
-                let sides = [image(mem::CL_IMAGE_WIDTH)?, image(mem::CL_IMAGE_HEIGHT)?, depth];
-                (sides.map(|side| side.max(1)), image(mem::CL_IMAGE_ELEMENT_SIZE)?)
+                let depth = mem.image_size(m::CL_IMAGE_DEPTH)?.max(mem.image_size(m::CL_IMAGE_ARRAY_SIZE)?);
+                let sides = [mem.image_size(m::CL_IMAGE_WIDTH)?, mem.image_size(m::CL_IMAGE_HEIGHT)?, depth];
+                (sides.map(|side| side.max(1)), mem.image_size(m::CL_IMAGE_ELEMENT_SIZE)?)
             }
         };
         Ok(Self { mem, turns: share.turns(), session: session.clone(), size, element, is_buffer })
@@ -99,36 +98,32 @@ impl Object {
     /// Copies a box (`size` elements from `origin` on, not empty) to tight rows, which `into` holds exactly. Blocks.
     pub fn read(&self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<(), Failure> {
         let _turn = super::turn::enter(&self.session, Some(&self.turns), self.raw())?;
-        let (queue, bytes) = (self.session.queue.raw(), into.as_mut_ptr().cast());
-        // SAFETY: `done` waits for the command, so `into`, which holds the box, outlives it; the driver refuses boxes
-        // that reach outside.
-        unsafe {
-            if self.is_buffer {
-                let len = into.len();
-                let event = queue::enqueue_read_buffer(queue, self.raw(), 1, origin[0], len, bytes, 0, ptr::null());
-                return done("clEnqueueReadBuffer", event);
-            }
-            let (origin, size) = (origin.as_ptr(), size.as_ptr());
-            let event = queue::enqueue_read_image(queue, self.raw(), 1, origin, size, 0, 0, bytes, 0, ptr::null());
-            done("clEnqueueReadImage", event)
+        if self.is_buffer {
+            return self.session.queue().read_into(&self.mem, origin[0], into, &[]);
         }
+        let uses = [self.mem.used_whole(Read)];
+        // SAFETY: `into` holds the box and is borrowed until the command is done, which is waited for; the driver refuses
+        // boxes that reach outside; the arrays have three numbers.
+        let event = self.session.queue().enqueue_using("clEnqueueReadImage", &uses, &[], |queue, n, list| unsafe {
+            let (origin, size, to) = (origin.as_ptr(), size.as_ptr(), into.as_mut_ptr().cast());
+            q::enqueue_read_image(queue, self.raw(), 1, origin, size, 0, 0, to, n, list)
+        })?;
+        event.wait_until_final()
     }
 
     /// The other way round.
     pub fn write(&self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<(), Failure> {
         let _turn = super::turn::enter(&self.session, Some(&self.turns), self.raw())?;
-        let (queue, bytes) = (self.session.queue.raw(), from.as_ptr().cast_mut().cast());
-        // SAFETY: as for reading; the bytes are only read.
-        unsafe {
-            if self.is_buffer {
-                let len = from.len();
-                let event = queue::enqueue_write_buffer(queue, self.raw(), 1, origin[0], len, bytes, 0, ptr::null());
-                return done("clEnqueueWriteBuffer", event);
-            }
-            let (origin, size) = (origin.as_ptr(), size.as_ptr());
-            let event = queue::enqueue_write_image(queue, self.raw(), 1, origin, size, 0, 0, bytes, 0, ptr::null());
-            done("clEnqueueWriteImage", event)
+        if self.is_buffer {
+            return self.session.queue().write_from(&self.mem, origin[0], from, &[]);
         }
+        let uses = [self.mem.used_whole(Write)];
+        // SAFETY: as for reading; the bytes are only read.
+        let event = self.session.queue().enqueue_using("clEnqueueWriteImage", &uses, &[], |queue, n, list| unsafe {
+            let (origin, size, bytes) = (origin.as_ptr(), size.as_ptr(), from.as_ptr().cast_mut().cast());
+            q::enqueue_write_image(queue, self.raw(), 1, origin, size, 0, 0, bytes, n, list)
+        })?;
+        event.wait_until_final()
     }
 }
 
@@ -138,8 +133,4 @@ impl Drop for Object {
             tracing::warn!(code = failure.code, "{} failed while a GL object was given back", failure.operation);
         }
     }
-}
-
-fn size(operation: &'static str, answer: Result<Vec<u8>, i32>) -> Result<usize, Failure> {
-    super::query::array(operation, &check(operation, answer)?).map(usize::from_ne_bytes)
 }

@@ -2,9 +2,8 @@
 //! (`cl_khr_gl_sharing`, `cl_khr_external_memory`).
 
 use super::extension::function;
-use super::gl::{GlSync, GlTurn, wait_for};
-use super::handle::{EventKind, Handle};
-use super::{Failure, NOT_ACQUIRED, PlatformId, Session};
+use super::gl::{GlSync, GlTurn};
+use super::{Event, Failure, NOT_ACQUIRED, PlatformId, Session};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
@@ -57,15 +56,15 @@ impl TurnFns {
         (function, name): (Enqueue, &'static str),
         session: &Session,
         object: *mut c_void,
-        after: Option<&Handle<EventKind>>,
-    ) -> Result<Handle<EventKind>, Failure> {
+        after: Option<&Event>,
+    ) -> Result<Event, Failure> {
         let mut event = ptr::null_mut();
-        let after = after.map(Handle::raw);
+        let after = after.map(Event::raw);
         let (count, list) = (u32::from(after.is_some()), after.as_ref().map_or(ptr::null(), ptr::from_ref));
         // SAFETY: queue, object and events are live, the lists are as long as is said, and one event is written.
-        let code = unsafe { function(session.queue.raw(), 1, &raw const object, count, list, &raw mut event) };
+        let code = unsafe { function(session.queue().raw(), 1, &raw const object, count, list, &raw mut event) };
         // SAFETY: a new event, whose one reference is ours.
-        unsafe { Handle::own(name, if code == 0 { Ok(event) } else { Err(code) }) }
+        unsafe { Event::own(name, if code == 0 { Ok(event) } else { Err(code) }, Some(session.queue())) }
     }
 }
 
@@ -74,7 +73,7 @@ pub struct Turns {
     fns: TurnFns,
     acquired: Cell<bool>,
     /// The release that was queued last, until it was waited for.
-    released: RefCell<Option<Handle<EventKind>>>,
+    released: RefCell<Option<Event>>,
     gl: Option<GlTurn>,
 }
 
@@ -135,7 +134,7 @@ impl Turns {
     pub fn wait(&self, session: &Session) -> Result<(), Failure> {
         match (self.released.take(), &self.gl) {
             (Some(event), Some(gl)) => gl.end(session, &event),
-            (Some(event), None) => wait_for(&event),
+            (Some(event), None) => event.wait(),
             (None, _) => Ok(()),
         }
     }

@@ -31,7 +31,7 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
         }
         SurfaceDesc::Buffer(_) => {
             let buffer = external.buffer(session, whole, len).map_err(|f| shared.error(f))?;
-            Box::new(OpenClMemory::over(shared, buffer))
+            Box::new(OpenClMemory::with_turns(shared, buffer))
         }
     })
 }

@@ -85,7 +85,7 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
         (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
             check(GlObject::Buffer { name: *name }, ([len, 1, 1], 1))?;
             let buffer = share.buffer(&shared.session, *name, len).map_err(|f| shared.error(f))?;
-            Ok(Box::new(OpenClMemory::over(shared, buffer)))
+            Ok(Box::new(OpenClMemory::with_turns(shared, buffer)))
         }
         (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
             let sides = [image.extent.width as usize, image.extent.height as usize, 1];

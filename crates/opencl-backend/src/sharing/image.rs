@@ -1,9 +1,9 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
-use crate::ffi::{Buffer, Failure, Image, Rect};
+use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
 use crate::memory::range_of;
 use crate::shared::Shared;
-use crate::sharing::gl::{gl_sync, no_turns};
+use crate::sharing::gl::gl_sync;
 use interop_core::compute::{OpaqueImage, Placement, check_range};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
 use std::any::Any;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 pub struct OpenClImage {
     /// Linear copy of a part, for kernels that cannot write images.
     scratch: Option<Buffer>,
-    pub image: Image,
+    pub image: SharedImage,
     rows: OpaqueImage,
     pub shared: Arc<Shared>,
 }
 
-fn rect(region: Region) -> Rect {
+fn part(region: Region) -> ImageBox {
     let [x, y, width, height] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
-    Rect { x, y, width, height }
+    ImageBox { origin: [x, y, 0], region: [width, height, 1] }
 }
 
 impl OpenClImage {
-    pub fn new(shared: &Arc<Shared>, image: Image, desc: ImageDesc) -> Self {
+    pub fn new(shared: &Arc<Shared>, image: SharedImage, desc: ImageDesc) -> Self {
         Self { scratch: None, image, rows: OpaqueImage { desc }, shared: shared.clone() }
     }
 
@@ -57,16 +57,16 @@ impl OpenClImage {
     /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back: two copies on the
     /// device around a kernel that needs linear memory.
     pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
-        let at = rect(at.region);
-        let len = at.width * at.height * self.desc().format.bytes_per_pixel();
+        let at = part(at.region);
+        let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
         if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < len) {
             self.scratch = None;
             self.scratch = Some(Buffer::allocate(&self.shared.session, len, false).map_err(|f| self.error(f))?);
         }
         let Some(scratch) = &self.scratch else { return Ok(()) };
-        self.image.copy_to_buffer(at, scratch, 0).map_err(|f| self.error(f))?;
+        self.image.copy_to_buffer(&at, scratch, 0).map_err(|f| self.error(f))?;
         f(scratch)?;
-        self.image.copy_from_buffer(at, scratch, 0).and_then(|()| self.flush()).map_err(|f| self.error(f))
+        self.image.copy_from_buffer(&at, scratch, 0).and_then(|()| self.flush()).map_err(|f| self.error(f))
     }
 
     /// Queues a copy of `range` to the same bytes of linear memory, or from there.
@@ -74,10 +74,10 @@ impl OpenClImage {
         const OP: &str = "ComputeBackend::copy";
         check_range(range, linear.len(), OP)?;
         for (start, region) in self.rows.rectangles(range, OP)? {
-            let (at, offset) = (rect(region), range.start + start);
+            let (at, offset) = (part(region), range.start + start);
             let copied = match to_linear {
-                true => self.image.copy_to_buffer(at, linear, offset),
-                false => self.image.copy_from_buffer(at, linear, offset),
+                true => self.image.copy_to_buffer(&at, linear, offset),
+                false => self.image.copy_from_buffer(&at, linear, offset),
             };
             copied.map_err(|f| self.error(f))?;
         }
@@ -92,7 +92,7 @@ impl OpenClImage {
             return Err(Error::invalid(OP, "the two images differ in their format or the length of a row"));
         }
         for (_, region) in rectangles {
-            self.image.copy_to_image(rect(region), &to.image).map_err(|f| self.error(f))?;
+            self.image.copy_to_image(&part(region), &to.image).map_err(|f| self.error(f))?;
         }
         self.flush().map_err(|f| self.error(f))
     }
@@ -115,7 +115,7 @@ impl ComputeMemory for OpenClImage {
         let range = range_of(offset, into.len());
         for (start, region) in self.rows.rectangles(&range, "ComputeMemory::read")? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
-            self.image.read(rect(region), &mut into[start..start + len]).map_err(|f| self.error(f))?;
+            self.image.read(&part(region), &mut into[start..start + len]).map_err(|f| self.error(f))?;
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl ComputeMemory for OpenClImage {
         let range = range_of(offset, from.len());
         for (start, region) in self.rows.rectangles(&range, "ComputeMemory::write")? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
-            self.image.write(rect(region), &from[start..start + len]).map_err(|f| self.error(f))?;
+            self.image.write(&part(region), &from[start..start + len]).map_err(|f| self.error(f))?;
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl ComputeMemory for OpenClImage {
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
         let sync = gl_sync(&self.shared, kind)?;
-        self.image.turns_mut().ok_or_else(|| no_turns(&self.shared))?.set_gl_sync(sync);
+        self.image.turns_mut().set_gl_sync(sync);
         Ok(())
     }
 
