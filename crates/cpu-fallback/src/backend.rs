@@ -101,6 +101,9 @@ impl CpuBackend {
             Arg::I32(v) => CpuArg::I32(v),
             Arg::U32(v) => CpuArg::U32(v),
             Arg::F32(v) => CpuArg::F32(v),
+            Arg::I64(v) => CpuArg::I64(v),
+            Arg::U64(v) => CpuArg::U64(v),
+            Arg::F64(v) => CpuArg::F64(v),
             Arg::Memory(m) => {
                 let memory = self.memory(m, LAUNCH)?;
                 let what = format!("argument {index} (memory)");
@@ -117,11 +120,17 @@ impl CpuBackend {
     }
 
     /// Runs a kernel's code over the target's bytes. A panic ends the kernel, not the pool.
-    fn run(&self, kernel: &str, view: &View, code: impl FnOnce(Loops) -> Result<()> + Send) -> Result<()> {
-        let items = match view {
+    fn run(
+        &self,
+        kernel: &str,
+        view: &View,
+        items: Option<usize>,
+        code: impl FnOnce(Loops) -> Result<()> + Send,
+    ) -> Result<()> {
+        let items = items.unwrap_or(match view {
             View::Image(image) => usize::try_from(image.extent.pixels()).unwrap_or(usize::MAX),
             View::Buffer(buffer) => buffer.len / 4,
-        };
+        });
         self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops)))).unwrap_or_else(|panic| {
             let reason = panic_message(panic.as_ref());
             Err(Error::KernelFailed { kernel: kernel.into(), device: self.device.to_string(), reason })
@@ -186,6 +195,7 @@ impl ComputeBackend for CpuBackend {
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let kernel: Option<&CpuKernel> = kernel.as_any().downcast_ref();
         let kernel = kernel.filter(|k| self.is_mine(&k.device)).ok_or_else(|| self.foreign(LAUNCH, "kernel"))?;
+        let items = target.items();
         let (memory, view) = target.into_parts();
         let memory = self.memory_mut(memory, LAUNCH)?;
         view.check_inside(memory.len(), LAUNCH)?;
@@ -194,7 +204,7 @@ impl ComputeBackend for CpuBackend {
         let values = held.iter().map(Held::value).collect::<Vec<_>>();
         let args = CpuArgs::new(&kernel.name, &values);
         let bytes: &mut [u8] = &mut target;
-        self.run(&kernel.name, &view, |loops| call(kernel, view, bytes, loops, &args))
+        self.run(&kernel.name, &view, items, |loops| call(kernel, view, bytes, loops, &args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
@@ -204,7 +214,7 @@ impl ComputeBackend for CpuBackend {
         view.check_inside(memory.len(), OP)?;
         let mut target = memory.bytes.write(view.span(), OP, &"the target")?;
         let bytes: &mut [u8] = &mut target;
-        self.run(pattern::NAME, &view, |loops| pattern::write(pattern, view, bytes, loops))
+        self.run(pattern::NAME, &view, None, |loops| pattern::write(pattern, view, bytes, loops))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

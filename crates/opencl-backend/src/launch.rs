@@ -17,6 +17,7 @@ const ANY_TYPE_ALIGNMENT: usize = 16;
 pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let kernel = kernel.as_any().downcast_ref::<OpenClKernel>().filter(|k| Arc::ptr_eq(&k.built.shared, shared));
     let kernel = kernel.ok_or_else(|| shared.foreign(OP, "kernel"))?;
+    let asked = target.items();
     let (memory, view) = target.into_parts();
     let memory = OpenClMemory::of(memory, shared, OP)?;
     let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()));
@@ -29,7 +30,7 @@ pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, arg
         }
         (TargetKind::Buffer, View::Buffer(buffer)) => {
             push_buffer(kernel, &buffer, &mut values).map_err(invalid)?;
-            [kernel.items.unwrap_or(buffer.len.div_ceil(4)), 1]
+            [asked.or(kernel.items).unwrap_or(buffer.len.div_ceil(4)), 1]
         }
         (declared, View::Image(_)) => {
             return Err(invalid(format!("declares its target as {}; an image was given", declared.name())));
@@ -44,6 +45,9 @@ pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, arg
             Arg::I32(v) => ArgValue::I32(v),
             Arg::U32(v) => ArgValue::U32(v),
             Arg::F32(v) => ArgValue::F32(v),
+            Arg::I64(v) => ArgValue::I64(v),
+            Arg::U64(v) => ArgValue::U64(v),
+            Arg::F64(v) => ArgValue::F64(v),
             Arg::Memory(memory) => ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer),
             ref other => return Err(invalid(format!("cannot be given an argument of kind {}", other.kind()))),
         });

@@ -74,6 +74,7 @@ pub enum ArgValue<'a> {
     I64(i64),
     U64(u64),
     F32(f32),
+    F64(f64),
     Buffer(&'a Buffer),
 }
 
@@ -175,6 +176,7 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::I64(v) => set(kernel, index, v),
         ArgValue::U64(v) => set(kernel, index, v),
         ArgValue::F32(v) => set(kernel, index, v),
+        ArgValue::F64(v) => set(kernel, index, v),
         ArgValue::Buffer(buffer) => set(kernel, index, &buffer.raw()),
     }
 }
