@@ -194,7 +194,7 @@ impl Arrays {
     }
 
     fn fill<T: Element>(&self, shape: &[usize], bound: &Bound<'_>, operation: &'static str) -> Result<Array<T>> {
-        let mut array = self.empty(shape)?;
+        let array = self.empty(shape)?;
         self.check_shape(bound, shape, operation)?;
         if let Some(mut memory) = array.memory_mut(operation)? {
             let target = Target::buffer(memory.as_mut());
@@ -267,7 +267,12 @@ impl Arrays {
 
     /// Elements that one work item does: several where threads are many and cheap.
     pub(crate) fn per_item(&self) -> usize {
-        if self.context.backend.device().software { 1 } else { 4 }
+        if self.is_software() { 1 } else { 4 }
+    }
+
+    /// A device that is a program on the CPU.
+    pub(crate) fn is_software(&self) -> bool {
+        self.context.backend.device().software
     }
 
     /// # Errors

@@ -7,8 +7,8 @@ mod reduce;
 mod scan;
 
 pub use arith::{Arith, FloatArith, IntArith};
-pub use combine::{Combine, combine_of};
-pub use interpret::{CpuProgram, Worker};
+pub use combine::combine_of;
+pub use interpret::CpuProgram;
 pub use reduce::{Extremum, reduce, reduce_extremum};
 pub use scan::scan;
 

@@ -49,13 +49,6 @@ pub enum Binary {
     NotEqual,
 }
 
-impl Binary {
-    /// Whether the result is a truth.
-    pub const fn compares(self) -> bool {
-        matches!(self, Self::Less | Self::LessEqual | Self::Equal | Self::NotEqual)
-    }
-}
-
 /// Elements of an array.
 #[derive(Clone)]
 pub struct Leaf<'a> {

@@ -13,10 +13,14 @@ use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 
 /// Work items of a group.
 const WIDTH: usize = 256;
-/// Values that a work item takes in a row, in four sums that need not wait for each other.
-const UNROLL: usize = 16;
-/// Most groups. The same for all devices, so that all add in the same order.
+/// Most groups. The same for all devices of a kind, so that all add in the same order.
 const MOST_GROUPS: usize = 2048;
+
+/// Values that a work item takes in a row, in four sums that need not wait for each other. GPUs want many loads on the
+/// way; for compilers that run on CPUs each is more text.
+fn unroll(arrays: &Arrays) -> usize {
+    if arrays.is_software() { 4 } else { 16 }
+}
 
 /// A value and where it is, as the texts have it: 16 bytes, whatever the type.
 const PAIR_BYTES: usize = 16;
@@ -35,8 +39,8 @@ impl<'a, T: Element> Expr<'a, T> {
     /// All values combined by `monoid`; its identity where there are none. One pass over the arrays, nothing of the
     /// expression is stored. Waits for the result.
     ///
-    /// The order depends on the number of elements only, and is the same in every run; devices share one order, the CPU
-    /// has another. Of `n` values, sums of floats are off by no more than `(n / 2^21 + 40) * epsilon` times the sum of
+    /// The order depends on the number of elements only, and is the same in every run; GPUs share one order, devices that
+    /// are CPUs and the CPU itself have others. Of `n` values, sums of floats are off by no more than `(n / 2^21 + 40) * epsilon` times the sum of
     /// the absolute values on devices, and `200 * epsilon` times it on the CPU: values are added as trees.
     ///
     /// # Errors
@@ -243,11 +247,12 @@ fn on_device(
     memory: &mut dyn ComputeMemory,
     operation: &'static str,
 ) -> Result<()> {
+    let unroll = unroll(arrays);
     let text = (acc.definitions)(Text::new(dialect, bound, acc.kind, len).map(bound)).append(acc.value);
-    let text = text.define("PF_UNROLL", UNROLL).append(TREE).append(REDUCE).finish();
+    let text = text.define("PF_UNROLL", unroll).append(TREE).append(REDUCE).finish();
     let reduce = arrays.kernel("pf_reduce", &text, dialect)?;
     let (before, after) = ([Arg::U64(len as u64)], parameters(bound));
-    let groups = len.div_ceil(WIDTH * UNROLL).min(MOST_GROUPS);
+    let groups = len.div_ceil(WIDTH * unroll).min(MOST_GROUPS);
     if groups == 1 {
         let target = part(memory, acc.bytes)?.with_items(WIDTH);
         return arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation);

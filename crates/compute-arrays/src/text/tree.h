@@ -11,8 +11,8 @@
 static PF_ACC pf_tree(PF_LOCAL_OF(PF_ACC) * shared, const pf_u32 lane, const PF_ACC mine) {
   shared[lane] = mine;
   PF_BARRIER;
-  for (pf_u32 half = PF_WIDTH / 2; half > 0; half /= 2) {
-    if (lane < half) shared[lane] = pf_combine(shared[lane], shared[lane + half]);
+  for (pf_u32 reach = PF_WIDTH / 2; reach > 0; reach /= 2) {
+    if (lane < reach) shared[lane] = pf_combine(shared[lane], shared[lane + reach]);
     PF_BARRIER;
   }
   return shared[0];
