@@ -25,8 +25,10 @@ pub trait Combine<T>: Send + Sync {
     fn pair(&self, a: T, b: T) -> T;
     /// All of them as one.
     fn fold(&self, values: &[T]) -> T;
-    /// Running values in place, after `before`; what comes after the last.
-    fn scan(&self, values: &mut [T], before: T, exclusive: bool) -> T;
+    /// All of them as parts, in order: what [`Combine::scan`] wants to know.
+    fn parts(&self, values: &[T]) -> Vec<T>;
+    /// Running values after `before`, of as many as `out` takes. `parts` are those of the values.
+    fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]);
 }
 
 /// The monoid on the CPU.
@@ -69,24 +71,19 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
         lanes[0]
     }
 
-    fn scan_group(&self, values: &mut [T; SCAN_GROUP], before: T, exclusive: bool) -> T {
-        let (streams, _) = values.as_chunks_mut::<STREAM>();
-        let mut running = [before; STREAMS];
-        let mut all = before;
-        for (start, stream) in running.iter_mut().zip(streams.iter()) {
-            *start = all;
-            all = (self.f)(all, self.leaf(stream));
-        }
-        let [a, b, c, d, e, f, g, h] = streams else { return all };
-        let each = a.iter_mut().zip(b).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h);
-        for (((((((a, b), c), d), e), f), g), h) in each {
-            for (running, value) in running.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-                let next = (self.f)(*running, *value);
-                *value = if exclusive { *running } else { next };
-                *running = next;
+    fn group<const EXCLUSIVE: bool>(
+        &self,
+        values: &[[T; STREAM]; STREAMS],
+        mut running: [T; STREAMS],
+        out: &mut [[T; STREAM]; STREAMS],
+    ) {
+        for at in 0..STREAM {
+            for stream in 0..STREAMS {
+                let next = (self.f)(running[stream], values[stream][at]);
+                out[stream][at] = if EXCLUSIVE { running[stream] } else { next };
+                running[stream] = next;
             }
         }
-        all
     }
 }
 
@@ -103,18 +100,38 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Combine<T> for Native<T, F> {
         pairwise(&values.chunks(LEAF).map(|leaf| self.leaf(leaf)).collect::<Vec<_>>(), self.identity, &self.f)
     }
 
-    fn scan(&self, values: &mut [T], before: T, exclusive: bool) -> T {
+    fn parts(&self, values: &[T]) -> Vec<T> {
+        values.chunks(STREAM).map(|stream| self.leaf(stream)).collect()
+    }
+
+    fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
         let mut running = before;
-        let (groups, rest) = values.as_chunks_mut::<SCAN_GROUP>();
-        for group in groups {
-            running = self.scan_group(group, running, exclusive);
+        let (streams, rest) = values.as_chunks::<STREAM>();
+        let (out_streams, out_rest) = out.as_chunks_mut::<STREAM>();
+        let (groups, single) = streams.as_chunks::<STREAMS>();
+        let (out_groups, out_single) = out_streams.as_chunks_mut::<STREAMS>();
+        let mut parts = parts.iter();
+        let mut next_start = || {
+            let start = running;
+            if let Some(part) = parts.next() {
+                running = (self.f)(running, *part);
+            }
+            start
+        };
+        for (group, out) in groups.iter().zip(out_groups) {
+            let starts = std::array::from_fn(|_| next_start());
+            if exclusive { self.group::<true>(group, starts, out) } else { self.group::<false>(group, starts, out) }
         }
-        for value in rest {
-            let next = (self.f)(running, *value);
-            *value = if exclusive { running } else { next };
-            running = next;
+        let single = single.iter().map(|s| s.as_slice()).chain([rest]);
+        let out_single = out_single.iter_mut().map(|s| s.as_mut_slice()).chain([out_rest]);
+        for (values, out) in single.zip(out_single) {
+            let mut running = next_start();
+            for (value, out) in values.iter().zip(out) {
+                let next = (self.f)(running, *value);
+                *out = if exclusive { running } else { next };
+                running = next;
+            }
         }
-        running
     }
 }
 
@@ -166,25 +183,30 @@ impl<T: Element> Combine<T> for Interpreted<T> {
         values.first().copied().unwrap_or(self.identity)
     }
 
-    fn scan(&self, values: &mut [T], before: T, exclusive: bool) -> T {
+    fn parts(&self, values: &[T]) -> Vec<T> {
+        vec![self.fold(values)]
+    }
+
+    fn scan(&self, values: &[T], _parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
         let mut running = before;
-        for block in values.chunks_mut(super::interpret::BLOCK) {
+        for (values, block) in values.chunks(super::interpret::BLOCK).zip(out.chunks_mut(super::interpret::BLOCK)) {
+            let mut old = values.to_vec();
             // Hillis and Steele: after each pass a value covers twice as many of those before.
             let mut reach = 1;
-            while reach < block.len() {
-                let old = block.to_vec();
-                self.pairs(&old[..block.len() - reach], &old[reach..], &mut block[reach..]);
+            while reach < old.len() {
+                let (head, tail) = block.split_at_mut(reach);
+                head.copy_from_slice(&old[..reach]);
+                self.pairs(&old[..old.len() - reach], &old[reach..], tail);
+                old.copy_from_slice(block);
                 reach *= 2;
             }
-            let old = block.to_vec();
             self.pairs(&vec![running; old.len()], &old, block);
-            let last = block[block.len() - 1];
+            let last = block.last().copied().unwrap_or(running);
             if exclusive {
                 block.copy_within(..old.len() - 1, 1);
                 block[0] = running;
             }
             running = last;
         }
-        running
     }
 }

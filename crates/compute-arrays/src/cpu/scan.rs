@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Bytes of a tile, about: a quarter of the second cache of today's CPUs, with the input beside it.
 const TILE_BYTES: usize = 1 << 18;
+fn tile_bytes() -> usize { std::env::var("T_TILE").ok().and_then(|v| v.parse().ok()).unwrap_or(TILE_BYTES) }
 
 /// Turns of waiting before the thread lets others run.
 const SPINS: u32 = 200;
@@ -58,7 +59,7 @@ impl Drop for Guard<'_> {
 
 /// Running values of the program.
 pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], combine: &dyn Combine<T>, scan: Scan) {
-    let tile_len = (TILE_BYTES / size_of::<T>() / SCAN_GROUP).max(1) * SCAN_GROUP;
+    let tile_len = (tile_bytes() / size_of::<T>() / SCAN_GROUP).max(1) * SCAN_GROUP;
     let turn =
         Turn { tile: AtomicUsize::new(0), before: Mutex::new(combine.identity()), broken: AtomicBool::new(false) };
     let exclusive = scan == Scan::Exclusive;
@@ -66,12 +67,21 @@ pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], c
     let next = || tiles.lock().unwrap_or_else(PoisonError::into_inner).next();
     let task = || {
         let _guard = Guard(&turn.broken);
-        let mut worker = program.worker(leaves);
-        while let Some((at, tile)) = next() {
-            worker.run(at * tile_len, tile);
-            let total = combine.fold(tile);
+        let (mut worker, mut scratch) = (program.worker(leaves), Vec::new());
+        while let Some((at, out)) = next() {
+            let start = at * tile_len;
+            let values = match worker.in_place(start..start + out.len()) {
+                Some(values) => values,
+                None => {
+                    scratch.resize(out.len(), T::default());
+                    worker.run(start, &mut scratch);
+                    &scratch
+                }
+            };
+            let parts = combine.parts(values);
+            let total = combine.fold(&parts);
             let Some(before) = turn.take(at, |before| combine.pair(before, total)) else { return };
-            combine.scan(tile, before, exclusive);
+            combine.scan(values, &parts, before, exclusive, out);
         }
     };
     if tasks() > 1 {

@@ -23,7 +23,8 @@ pub enum Scan {
 }
 
 /// Elements of a work item: a tile, padded, lies in 18 KiB of local memory at most.
-const fn items(element_bytes: usize) -> usize {
+fn items(element_bytes: usize) -> usize {
+    if let Ok(v) = std::env::var("T_ITEMS") { return v.parse().unwrap_or(16) * 4 / element_bytes; }
     if element_bytes == 8 { 8 } else { 16 }
 }
 
@@ -109,6 +110,7 @@ impl Device<'_, '_> {
     /// The monoid and what groups do with it.
     fn common<T: Element>(&self, text: Text, monoid: &Monoid<T>) -> Text {
         let definition = monoid.definition();
+        let text = text.define("PF_REST", std::env::var("T_REST").unwrap_or_default());
         let text = text.identity(monoid.identity()).combine(&definition.program, &definition.constants);
         text.define("PF_ITEMS", items(size_of::<T>())).append(SCAN)
     }

@@ -50,9 +50,11 @@ static PF_T pf_look_back(pf_u64 *state, const pf_index number, const pf_u32 tota
     PF_T value = pf_identity();
     pf_u32 tag = total + 1;
     if (at >= 0) {
-      do {
+      tag = pf_ask(state, at, total, &value);
+      while (tag != total && tag != total + 1) {
+        PF_REST;
         tag = pf_ask(state, at, total, &value);
-      } while (tag != total && tag != total + 1);
+      }
     }
     const unsigned known = __ballot_sync(0xffffffffu, tag == total + 1);
     /* The nearest tile that knows all before it; what lies further does not count. */
@@ -78,8 +80,9 @@ PF_KERNEL_256 void pf_scan(PF_BUFFER(PF_T, out), pf_u64 *state, pf_u32 taken, pf
   if (lane == 0) mine = atomicAdd((unsigned int *)state, 1u) - taken;
   __syncthreads();
   const pf_index number = (pf_index)mine, n = (pf_index)PF_LEN(out), base = number * PF_TILE;
-  pf_load(tile, lane, base, n PF_ARGS);
-  const PF_T before = pf_before(totals, lane, pf_own_total(tile, lane));
+  PF_T v[PF_ITEMS];
+  pf_load(tile, lane, base, n, v PF_ARGS);
+  const PF_T before = pf_before(totals, lane, pf_own_total(v));
   if (lane < 32) {
     const PF_T total = totals[PF_WIDTH - 1];
     if (lane == 0) pf_tell(state, number, 2 * epoch + (number == 0 ? 1 : 0), total);
@@ -90,6 +93,6 @@ PF_KERNEL_256 void pf_scan(PF_BUFFER(PF_T, out), pf_u64 *state, pf_u32 taken, pf
     }
   }
   __syncthreads();
-  pf_run(tile, lane, pf_combine(start, before), exclusive);
+  pf_run(tile, lane, pf_combine(start, before), exclusive, v);
   PF_STORE_TILE(out, base, n, tile, lane)
 }

@@ -2,8 +2,14 @@
    makes one block of 128 bits: four elements of 32 bits, or two of 64. */
 #ifdef __OPENCL_VERSION__
 #define PF_HIGH(a, b) mul_hi((uint)(a), (uint)(b))
+#define PF_ALIGNED
+#define PF_STORE_ALL(to, v) \
+  for (int k = 0; k < PF_LANES; ++k) (to)[k] = (v)[k]
 #else
 #define PF_HIGH(a, b) __umulhi(a, b)
+/* Arrays begin at multiples of 16 bytes. */
+#define PF_ALIGNED __align__(16)
+#define PF_STORE_ALL(to, v) (*(uint4 *)(to) = *(const uint4 *)(v))
 #endif
 
 PF_KERNEL void pf_philox(PF_BUFFER(PF_T, out), pf_u64 key, pf_u64 stream, pf_u64 first) {
@@ -23,13 +29,17 @@ PF_KERNEL void pf_philox(PF_BUFFER(PF_T, out), pf_u64 key, pf_u64 stream, pf_u64
     k0 += 0x9e3779b9u;
     k1 += 0xbb67ae85u;
   }
-  PF_T v[PF_LANES];
+  PF_ALIGNED PF_T v[PF_LANES];
 #if PF_LANES == 4
   const pf_u32 w[4] = {w0, w1, w2, w3};
 #else
   const pf_u64 w[2] = {w0 | (pf_u64)w1 << 32, w2 | (pf_u64)w3 << 32};
 #endif
   PF_DISTRIBUTE
-  for (int k = 0; k < PF_LANES; ++k)
-    if (at + k < n) PF_ITEM(out, at + k) = v[k];
+  if (at + PF_LANES <= n) {
+    PF_STORE_ALL(&PF_ITEM(out, at), v);
+  } else {
+    for (int k = 0; k < PF_LANES; ++k)
+      if (at + k < n) PF_ITEM(out, at + k) = v[k];
+  }
 }

@@ -1,10 +1,5 @@
-/* Tiles of 256 x PF_ITEMS elements; each work item owns PF_ITEMS neighbours. */
+/* What a group of work items does with one value of each. */
 #define PF_WIDTH 256
-#define PF_TILE (PF_WIDTH * PF_ITEMS)
-/* Neighbours of one work item lie in different banks from those of the next. */
-#define PF_PAD(i) ((i) + (i) / PF_ITEMS)
-#define PF_PADDED (PF_TILE + PF_WIDTH)
-
 #ifndef __OPENCL_VERSION__
 #define PF_LOCAL_OF(T) T
 #else
