@@ -5,9 +5,11 @@
 use pixelferry::compute::SourceCode;
 use pixelferry::{ComputeBackend, CpuBackend, Display, KernelSource, Language, LinkOptions, MemoryDisplay, cuda};
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
+use pixelferry_examples::scenes::fountain::Fountain;
 use pixelferry_examples::scenes::nbody::NBody;
 use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
 use pixelferry_examples::scenes::sine::{POINTS, Sine};
+use pixelferry_examples::scenes::tile::{Tile, chessboard};
 use pixelferry_examples::{Scene, SceneError};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -122,6 +124,52 @@ fn child_sine() {
 }
 
 #[test]
+fn fountain_is_the_same_on_opencl_and_threads() {
+    on_every_driver("child_fountain");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_fountain() {
+    const DROPS: u32 = 5_000;
+    let Some((opencl, cpu)) = backends() else { return };
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> {
+        Ok(Box::new(Fountain::new(b, d, DROPS, LinkOptions::default())?))
+    };
+    let drops = |backend| -> Vec<f32> {
+        let bytes = after(&make, backend, 40).link().read_back().unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+    };
+    let (a, b) = (drops(opencl), drops(cpu));
+    assert_eq!(a.len(), 4 * DROPS as usize);
+    // One that is just between two lives may be in another on the other device.
+    let far = a.chunks(4).zip(b.chunks(4)).filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-3)).count();
+    assert!(far <= 2, "{far} drops are elsewhere");
+    let heights: Vec<f32> = a.chunks(4).map(|drop| drop[1]).collect();
+    assert!(heights.iter().all(|y| (0.0..1.5).contains(y)) && heights.iter().any(|y| *y > 0.8), "no fountain");
+}
+
+#[test]
+fn the_tile_keeps_what_a_frame_does_not_write() {
+    on_every_driver("child_tile");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_tile() {
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Tile::new(b, d, LinkOptions::default())?)) };
+    // Long enough for three of the four parts.
+    same_picture(&make, 18);
+    let Some((opencl, _)) = backends() else { return };
+    let picture = after(&make, opencl, 18).link().read_back().unwrap();
+    for (i, (now, before)) in picture.chunks(4).zip(chessboard().chunks(4)).enumerate() {
+        let (x, y) = (i as u32 % 4, i as u32 / 4);
+        let last = x >= 2 && y >= 2;
+        assert_eq!(now == before, last, "pixel {x}, {y}: {now:?}");
+    }
+}
+
+#[test]
 fn files_that_cannot_be_read_are_explained() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let write = |name: &str, bytes: &[u8]| {
@@ -154,6 +202,8 @@ fn cuda_sources_compile() {
         Plasma::sources(Tone::Aces, Format::Rgba16f),
         NBody::sources(),
         Sine::sources(),
+        Tile::sources(),
+        Fountain::sources(1000),
         FilterScene::sources(),
     ]
     .concat();

@@ -18,6 +18,7 @@
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
 //! | what the user holds | [`link`] |
+//! | what happened when, on the host and on the devices | [`timeline`] |
 //! | what every path must pass | [`conformance`] |
 
 pub mod capability;
@@ -36,6 +37,7 @@ pub mod report;
 pub mod select;
 pub mod shared_handle;
 pub mod surface;
+pub mod timeline;
 pub mod verify;
 pub mod view;
 
@@ -50,7 +52,8 @@ pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
-pub use select::{Measured, Mode, Policy, Profiles};
+pub use select::{Measured, Mode, Policy, Profiles, Ratio};
 pub use shared_handle::SharedHandle;
 pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
+pub use timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use view::{BufferView, ImageView, View};

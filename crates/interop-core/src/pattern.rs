@@ -57,21 +57,33 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// Writes row `y` into `row`.
     pub fn write_row(&self, y: u32, row: &mut [u8]) {
+        self.write_row_from(0, y, row);
+    }
+
+    /// Writes row `y` from word `first` on.
+    fn write_row_from(&self, first: u32, y: u32, row: &mut [u8]) {
         // Whole words first: copies of a length known beforehand are several times faster.
         let words = row.len() / 4;
         let (whole, rest) = row.split_at_mut(4 * words);
-        for (x, bytes) in whole.chunks_exact_mut(4).enumerate() {
-            bytes.copy_from_slice(&self.word(x as u32, y).to_ne_bytes());
+        for (x, bytes) in (first..).zip(whole.chunks_exact_mut(4)) {
+            bytes.copy_from_slice(&self.word(x, y).to_ne_bytes());
         }
-        rest.copy_from_slice(&self.word(words as u32, y).to_ne_bytes()[..rest.len()]);
+        rest.copy_from_slice(&self.word(first.wrapping_add(words as u32), y).to_ne_bytes()[..rest.len()]);
     }
 
     /// The first byte of `row` that is not that of row `y`: (byte, expected, found).
     pub fn mismatch_in_row(&self, y: u32, row: &[u8]) -> Option<(usize, u8, u8)> {
-        row.chunks(4).enumerate().find_map(|(x, bytes)| {
-            let word = self.word(x as u32, y).to_ne_bytes();
-            let at = bytes.iter().zip(&word).position(|(a, b)| a != b)?;
-            Some((4 * x + at, word[at], bytes[at]))
+        // Piece by piece against the row as it must be: whole pieces are made and compared several bytes at a time.
+        const PIECE: usize = 1024;
+        let mut expected = [0; PIECE];
+        row.chunks(PIECE).enumerate().find_map(|(piece, found)| {
+            let expected = &mut expected[..found.len()];
+            self.write_row_from((piece * PIECE / 4) as u32, y, expected);
+            if found == &*expected {
+                return None;
+            }
+            let at = found.iter().zip(&*expected).position(|(a, b)| a != b)?;
+            Some((piece * PIECE + at, expected[at], found[at]))
         })
     }
 

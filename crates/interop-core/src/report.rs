@@ -30,6 +30,8 @@ pub enum PathState {
         /// First difference, or the error.
         reason: String,
     },
+    /// It was timed and is behind the one in use; its pixels were not compared.
+    Slower,
     /// Its pixels were compared and are right.
     Verified {
         /// How the two sides are kept apart.
@@ -62,6 +64,7 @@ impl PathState {
             Self::Offered => "offered",
             Self::OpenFailed { .. } => "failed to open",
             Self::Rejected { .. } => "rejected",
+            Self::Slower => "slower",
             Self::Verified { .. } => "verified",
             Self::Demoted { .. } => "demoted",
             Self::Chosen { .. } => "CHOSEN",
@@ -76,6 +79,7 @@ impl PathState {
             | Self::Rejected { reason }
             | Self::Demoted { reason } => reason.clone(),
             Self::Offered => "not tried: another works, and there was no time to compare".into(),
+            Self::Slower => "timed only: its pixels were not compared, as another is quicker".into(),
             Self::Verified { sync } => format!("sync: {sync}"),
             Self::Chosen { sync, why } => format!("{why}; sync: {sync}"),
         }
@@ -165,7 +169,10 @@ impl ProbeReport {
             let Some(known) = earlier.paths.iter().find(|known| known.id == row.id) else { continue };
             let tried = matches!(
                 known.state,
-                PathState::OpenFailed { .. } | PathState::Rejected { .. } | PathState::Verified { .. }
+                PathState::OpenFailed { .. }
+                    | PathState::Rejected { .. }
+                    | PathState::Slower
+                    | PathState::Verified { .. }
             );
             if row.state == PathState::Offered && tried {
                 row.state = known.state.clone();
@@ -178,7 +185,10 @@ impl ProbeReport {
 
     /// Each path that does not work with its reason, in one line.
     pub fn failures(&self) -> String {
-        let failed = self.paths.iter().filter(|p| !p.state.works() && p.state != PathState::Offered);
+        let failed = self
+            .paths
+            .iter()
+            .filter(|p| !p.state.works() && !matches!(p.state, PathState::Offered | PathState::Slower));
         failed.map(|p| format!("{}: {}", p.id, p.state.detail())).collect::<Vec<_>>().join("; ")
     }
 }

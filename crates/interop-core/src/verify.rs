@@ -7,6 +7,7 @@ use crate::geometry::Region;
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath};
 use crate::pattern::Pattern;
 use crate::surface::SurfaceDesc;
+use crate::timeline::stage;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -43,6 +44,10 @@ pub const FRAMES: usize = RING_SLOTS;
 /// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands that make up as much.
 const COMPARED_BYTES: usize = 8 << 20;
 
+/// Bytes and bands of the slots of a long ring after the first [`FRAMES`]: they are made alike, and what would be wrong
+/// there is which memory it is.
+const MORE_COMPARED: (usize, usize) = (1 << 18, 4);
+
 /// Bands are spread evenly and include the first and the last row.
 const BANDS: usize = 32;
 
@@ -52,6 +57,7 @@ const BANDS: usize = 32;
 /// # Errors
 /// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
+    let _stage = stage!("verify", path = %id);
     let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
     for frame in 0..FRAMES.max(path.slots()) as u32 {
         let pattern = Pattern::for_view(&whole, next_nonce());
@@ -63,7 +69,8 @@ pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, l
         }
         path.finish()?;
         path.flush()?;
-        for band in rows.bands() {
+        let (bytes, bands) = if (frame as usize) < FRAMES { (COMPARED_BYTES, BANDS) } else { MORE_COMPARED };
+        for band in rows.bands(bytes, bands) {
             let shown = path.surface_mut().read_back(&rows.part(&band))?;
             if let Some(mismatch) = rows.compare(&band, &shown, &pattern, frame, layout.is_reversed()) {
                 return Err(Error::Rejected { path: id, mismatch });
@@ -107,15 +114,15 @@ impl Rows {
         })
     }
 
-    fn bands(&self) -> Vec<Range<u32>> {
+    fn bands(&self, compared_bytes: usize, bands: usize) -> Vec<Range<u32>> {
         let whole = 0..self.count;
-        if self.total <= COMPARED_BYTES || (self.count as usize) < 2 * BANDS {
+        if self.total <= compared_bytes || (self.count as usize) < 2 * bands {
             return vec![whole];
         }
-        let height = (COMPARED_BYTES / BANDS / self.len).max(1) as u32;
+        let height = (compared_bytes / bands / self.len).max(1) as u32;
         let last = u64::from(self.count.saturating_sub(height));
-        (0..BANDS as u64)
-            .map(|i| (last * i / (BANDS as u64 - 1)) as u32)
+        (0..bands as u64)
+            .map(|i| (last * i / (bands as u64 - 1)) as u32)
             .map(|start| start..(start + height).min(self.count))
             .collect()
     }
@@ -152,10 +159,12 @@ mod tests {
     fn bands_cover_the_first_and_last_row_and_stay_inside() {
         for (w, h) in [(8192, 8192), (3840, 2160), (1, 16384), (16384, 65)] {
             let rows = Rows::of(&SurfaceDesc::image(w, h, PixelFormat::Rgba32F)).unwrap();
-            let bands = rows.bands();
-            assert_eq!(bands.first().unwrap().start, 0);
-            assert_eq!(bands.last().unwrap().end, h);
-            assert!(bands.iter().all(|b| b.start < b.end && b.end <= h));
+            for (compared, count) in [(COMPARED_BYTES, BANDS), MORE_COMPARED] {
+                let bands = rows.bands(compared, count);
+                assert_eq!(bands.first().unwrap().start, 0);
+                assert_eq!(bands.last().unwrap().end, h);
+                assert!(bands.iter().all(|b| b.start < b.end && b.end <= h));
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! [`ComputeMemory`] of OpenCL.
 
+use crate::cl;
 use crate::ffi::Buffer;
 use crate::shared::Shared;
 use interop_core::compute::check_range;
@@ -23,6 +24,11 @@ impl OpenClMemory {
         check_size(shared, bytes, OP)?;
         let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
         Ok(Self { buffer: buffer.map_err(|f| shared.error(f))?, shared: shared.clone() })
+    }
+
+    /// A buffer that others hold, too.
+    pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
+        Self { buffer: Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()), shared: shared.clone() }
     }
 
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
@@ -119,7 +125,7 @@ impl ComputeMemory for OpenClMemory {
         if into.is_empty() {
             return Ok(());
         }
-        self.buffer.read(offset, into).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -127,7 +133,7 @@ impl ComputeMemory for OpenClMemory {
         if from.is_empty() {
             return Ok(());
         }
-        self.buffer.write(offset, from).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -136,10 +142,10 @@ impl ComputeMemory for OpenClMemory {
             return f(&[]);
         }
         if self.shared.is_host_memory() {
-            return self.buffer.map_read(range, f).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
-            self.buffer.read(range.start, bytes).map_err(|f| self.shared.error(f))?;
+            self.shared.timed(None, || self.buffer.read(range.start, bytes)).map_err(|f| self.shared.error(f))?;
             f(bytes)
         })
     }
@@ -150,17 +156,17 @@ impl ComputeMemory for OpenClMemory {
             return f(&mut []);
         }
         if self.shared.is_host_memory() {
-            return self.buffer.map_write(range, f).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
             f(bytes)?;
-            self.buffer.write(range.start, bytes).map_err(|f| self.shared.error(f))
+            self.shared.timed(None, || self.buffer.write(range.start, bytes)).map_err(|f| self.shared.error(f))
         })
     }
 
     fn release(&mut self) -> Result<()> {
         if self.buffer.host_addresses().is_some() {
-            self.buffer.lend().map_err(|f| self.error(f))
+            self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
         } else {
             self.shared.finish()
         }

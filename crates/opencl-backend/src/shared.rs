@@ -1,11 +1,13 @@
 //! What a backend, its kernels and its memories hold in common.
 
+use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
+use crate::timeline::Timeline;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
 pub struct Shared {
@@ -14,12 +16,22 @@ pub struct Shared {
     pub session: Arc<Session>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
+    pub timeline: Timeline,
+    /// The context as the public type, once somebody asks.
+    pub cl: OnceLock<cl::Context>,
 }
 
 impl Shared {
     pub fn open(device: &OpenClDevice) -> Result<Self> {
         let session = Session::open(device.platform, device.id).map_err(|f| f.on(&device.identity().name))?;
-        Ok(Self { device: device.clone(), caps: caps(device), session: Arc::new(session), pinned: Mutex::new(None) })
+        Ok(Self {
+            device: device.clone(),
+            caps: caps(device),
+            session: Arc::new(session),
+            pinned: Mutex::new(None),
+            timeline: Timeline::default(),
+            cl: OnceLock::new(),
+        })
     }
 
     pub fn identity(&self) -> &DeviceIdentity {

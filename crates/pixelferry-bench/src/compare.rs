@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::record::{Kind, Record, Row, SCHEMA, SCHEMA_VERSION};
-use crate::stats::{Stats, quantile};
+use crate::stats::Stats;
+use pixelferry::select::quantile;
 use std::fs;
 use std::path::Path;
 

@@ -7,7 +7,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is measured | [`grid`], [`size`] |
-//! | how | `tour`, `rows`, `kernel`, `measure` |
+//! | how | `tour`, `rows`, `kernel`, `measure`, `playoff` |
 //! | what a result holds | [`record`], [`machine`], [`stats`] |
 //! | whether the automatic choice is right | [`verdict`] |
 //! | two results side by side | [`compare`] |
@@ -22,6 +22,7 @@ mod kernel;
 pub mod machine;
 mod measure;
 mod options;
+mod playoff;
 pub mod record;
 pub mod report;
 mod rows;

@@ -5,9 +5,11 @@
 //! reason the first frames of a block do not count.
 
 use crate::grid::Mode;
-use crate::record::Row;
+use crate::playoff;
+use crate::record::{Playoff, Row, Skipped};
 use crate::rows::{Rows, Stage, Subject};
 use crate::stats::Stats;
+use crate::verdict;
 use pixelferry::Result;
 use std::time::{Duration, Instant};
 
@@ -33,6 +35,8 @@ pub(crate) struct Measured {
     pub frames_per_sample: usize,
     /// What the fewest rounds would have taken.
     pub least: Duration,
+    /// The automatic row and the best path once more, where the rounds left open which is ahead.
+    pub playoff: Option<Playoff>,
 }
 
 struct Contestant<'a> {
@@ -83,16 +87,41 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
         }
     }
     let mut measured = Vec::new();
+    let mut subjects = Vec::new();
     for Contestant { subject, rounds, failed } in all {
         match failed {
-            Some(reason) => rows.skipped.push(crate::record::Skipped { what: subject.info.row, reason }),
+            Some(reason) => rows.skipped.push(Skipped { what: subject.info.row, reason }),
             None => {
                 let stats = Stats::of(rounds.iter().flatten().copied());
-                measured.push(Row { info: subject.info, stats, rounds_us: rounds });
+                measured.push(Row { info: subject.info.clone(), stats, rounds_us: rounds });
+                subjects.push(subject);
             }
         }
     }
-    Measured { rows: measured, frames_per_sample: turn.run, least }
+    // As much time again, at most.
+    let playoff = once_more(stage, &turn, &measured, &mut subjects, Instant::now() + share).unwrap_or_else(|error| {
+        let reason = format!("while it was timed once more: {error}");
+        rows.skipped.push(Skipped { what: "play-off".into(), reason });
+        None
+    });
+    Measured { rows: measured, frames_per_sample: turn.run, least, playoff }
+}
+
+/// More turns of the automatic row and the best path alone, where that may change the verdict.
+fn once_more(
+    stage: &Stage<'_>,
+    turn: &Turn,
+    rows: &[Row],
+    subjects: &mut [Subject<'_>],
+    until: Instant,
+) -> Result<Option<Playoff>> {
+    let Some((automatic, rival)) = verdict::undecided(rows) else { return Ok(None) };
+    let place = |row: &Row| rows.iter().position(|other| std::ptr::eq(other, row));
+    let (Some(automatic), Some(best)) = (place(automatic), place(rival)) else { return Ok(None) };
+    let mut n = 0;
+    playoff::play(rival.info.row.clone(), until, |side| {
+        turn.take(stage, &mut subjects[[automatic, best][side]], &mut n)
+    })
 }
 
 /// Who follows whom in a round: every other round backwards, and each begins with another row, so that none is always at

@@ -2,7 +2,8 @@
 
 use crate::grid::Mode;
 use crate::machine::{Device, Machine};
-use crate::stats::{Ratio, Stats};
+use crate::stats::Stats;
+use pixelferry::Ratio;
 use serde::{Deserialize, Serialize};
 
 /// Name in [`Record::schema`].
@@ -135,6 +136,17 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// Turns of the automatic row and of the best path row alone, taken where the rounds of all rows left open which is ahead.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Playoff {
+    /// The best path row.
+    pub rival: String,
+    /// Every sample of the automatic row, by rounds.
+    pub automatic_us: Vec<Vec<f64>>,
+    /// Every sample of the other, by rounds.
+    pub rival_us: Vec<Vec<f64>>,
+}
+
 /// The automatic choice beside the best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -148,8 +160,11 @@ pub struct Verdict {
     pub automatic_path: String,
     /// Its median.
     pub automatic_us: f64,
-    /// Automatic over best, round by round.
+    /// Automatic over best, round by round; of the play-off where there was one.
     pub ratio: Ratio,
+    /// What was measured once more, if it was.
+    #[serde(default)]
+    pub playoff: Option<Playoff>,
     /// Median of the quickest row of the chosen path when it is asked for by name.
     pub same_path_us: Option<f64>,
     /// How long choosing took, milliseconds.

@@ -67,6 +67,9 @@ fn method(plan: &Plan) -> Method {
          Its distance to the best is the median over the rounds of the ratio of both rows' medians, so that drift \
          counts for both; ± is a 95 % interval of it."
             .into(),
+        "Where the rounds leave open whether the automatic choice is within the tolerance, it and the best path take more \
+         turns alone, and these count: the best of many rows is partly the luckiest."
+            .into(),
         format!(
             "An automatic choice at most {:.0} % slower than the best counts as right. One that is slower by less than \
              the interval allows for is too close to call.",

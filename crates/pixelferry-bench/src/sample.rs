@@ -41,7 +41,7 @@ fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
         mode,
         frame_bytes: 64 * 48 * 4,
         frames_per_sample: 1,
-        verdict: verdict::of(&rows),
+        verdict: verdict::of(&rows, None),
         rows,
         skipped: vec![Skipped { what: "pbo-orphan".into(), reason: "display: it has <none>".into() }],
     }

@@ -149,7 +149,7 @@ impl<'a> Tour<'a> {
             mode: spot.mode,
             frame_bytes: spot.bytes(),
             frames_per_sample: measured.frames_per_sample,
-            verdict: verdict::of(&measured.rows),
+            verdict: verdict::of(&measured.rows, measured.playoff),
             rows: measured.rows,
             skipped: rows.skipped,
         })

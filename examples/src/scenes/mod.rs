@@ -1,6 +1,8 @@
 //! The scenes. Each gives its kernels in OpenCL C, CUDA C++ and Rust.
 
 pub mod filter;
+pub mod fountain;
 pub mod nbody;
 pub mod plasma;
 pub mod sine;
+pub mod tile;

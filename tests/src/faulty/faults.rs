@@ -2,7 +2,7 @@
 
 use super::step::{Side, Step};
 use pixelferry::{DriverError, Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +42,7 @@ struct State {
     fired: u32,
     calls: BTreeMap<Step, u32>,
     delays: BTreeMap<Step, Duration>,
+    lies: BTreeSet<Step>,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
 }
@@ -84,6 +85,11 @@ impl Faults {
         self.state().delays.insert(step, by);
     }
 
+    /// Makes every such call of a surface do nothing and report success, as drivers were seen to.
+    pub fn lie(&self, step: Step) {
+        self.state().lies.insert(step);
+    }
+
     /// How many such calls there were.
     pub fn calls(&self, step: Step) -> u32 {
         self.state().calls.get(&step).copied().unwrap_or(0)
@@ -116,6 +122,12 @@ impl Faults {
     pub(super) fn alive(&self, kind: &'static str) -> Alive {
         *self.state().live.entry(kind).or_default() += 1;
         Alive(self.clone(), kind)
+    }
+
+    /// As [`Faults::check`]; true where the call is to do nothing.
+    pub(super) fn check_or_lie(&self, step: Step) -> Result<bool> {
+        self.check(step)?;
+        Ok(self.state().lies.contains(&step))
     }
 
     /// Counts a call, takes its time, and fails where it is to.

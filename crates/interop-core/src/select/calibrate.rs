@@ -1,176 +1,177 @@
-//! Timing of the ways that work, in duels: the best so far and the next take turns, so that drift hits both alike.
+//! Timing of the ways that work, side by side, so that drift hits all alike.
+//!
+//! First each way in turn is timed shortly beside the leader; what is clearly behind is closed again. Then those that are
+//! close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving costs more
+//! than timing, and nobody sees what is only timed. The first that works is proved before anything else.
 
 use super::attempt::Candidate;
-use super::stats::{Measured, quantile};
-use crate::error::{Error, Result};
+use super::contest::{Contest, Entry};
+use super::stats::Measured;
+use crate::error::Error;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use crate::pattern::Pattern;
 use crate::report::PathState;
-use crate::verify::next_nonce;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
-
-/// Frames before the first that counts: drivers build and allocate at the first use.
-const WARM_UP: usize = 2;
-/// Rounds of a duel.
-const MOST_ROUNDS: usize = 15;
-/// Rounds before one may be called clearly behind.
-const FEWEST_ROUNDS: usize = 3;
-/// One that takes so many times as long is clearly behind.
-const CLEARLY: f64 = 1.25;
-/// What ranks behind must gain this much: below it the difference is noise.
-const WORTH: f64 = 0.98;
-
-/// A way that was opened, and what it costs.
-pub(super) struct Entry {
-    pub candidate: Candidate,
-    pub path: OpenedPath,
-    samples: Vec<f64>,
-}
-
-impl Entry {
-    pub fn measured(&self) -> Measured {
-        Measured::of(self.path.sync(), self.path.frames_late(), &self.samples)
-    }
-
-    fn median(&self) -> f64 {
-        quantile(&self.samples, 0.5)
-    }
-
-    fn sample(&mut self, pairing: &Pairing<'_>) -> Result<()> {
-        self.samples.push(time(&mut self.path, pairing)?);
-        Ok(())
-    }
-}
 
 /// What became of each candidate that was tried.
 pub(super) enum Event {
     /// It does not work.
     Failed(PathState),
-    /// It works, and costs this.
-    Measured(Measured),
+    /// It was timed.
+    Timed {
+        /// What it costs.
+        measured: Measured,
+        /// Its pixels were compared and are right.
+        proved: bool,
+    },
 }
 
 /// What a calibration found.
 pub(super) struct Calibration {
-    /// The quickest.
-    pub best: Option<Entry>,
-    /// In the order in which they were tried; the best is among them.
+    /// The quickest whose pixels are right, and its figures.
+    pub best: Option<(Candidate, OpenedPath, Measured)>,
+    /// What is to be said of every candidate that was tried, the best among them.
     pub events: Vec<(Candidate, Event)>,
     /// Candidates that were not reached within the budget.
     pub left: usize,
 }
 
-/// Opens, proves and times the candidates in order until `budget` is spent; the first that works is there in any case.
-pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], budget: Duration) -> Calibration {
-    let start = Instant::now();
-    let mut best: Option<Entry> = None;
-    let mut events = Vec::new();
-    // What the last one took; the first pays for what drivers make once and says nothing of the others.
-    let mut last = Duration::ZERO;
-    let mut left = candidates.len();
-    for (index, candidate) in candidates.iter().enumerate() {
-        // One more like the last must fit in.
-        if best.is_some() && start.elapsed() + last > budget {
-            break;
+/// How much is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The best one, found within this time.
+    Best(Duration),
+    /// Everything about each, however long it takes.
+    All,
+}
+
+/// Opens, times and proves the candidates, in order of rank; the first that works is there in any case.
+pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent: Extent) -> Calibration {
+    let _stage = stage!("calibrate", candidates = candidates.len());
+    let begun = Instant::now();
+    let mut session = Session { pairing, events: Vec::new(), contest: Contest::default() };
+    let mut waiting = candidates.iter().copied();
+    let first = waiting.by_ref().find_map(|candidate| session.prove_new(candidate));
+    let deadline = match extent {
+        // Drivers compile and allocate at their first use: however long that took, half is left to find out more.
+        Extent::Best(budget) => Some((begun + budget).max(Instant::now() + budget / 2)),
+        Extent::All => None,
+    };
+    let has_time = |entry: &mut Entry| deadline.map_or(Ok(true), |end| entry.has_time(pairing, end));
+    if let Some(mut entry) = first {
+        // An error comes up again in its turn.
+        if !has_time(&mut entry).unwrap_or(true) {
+            session.contest.enter(entry);
+            return session.end(waiting.len());
         }
-        left -= 1;
-        let began = Instant::now();
-        match enter(pairing, *candidate) {
-            Err(state) => events.push((*candidate, Event::Failed(state))),
-            Ok(entry) => match best.take() {
-                None => best = Some(entry),
-                Some(holder) => {
-                    let (winner, lost) = duel(pairing, holder, entry, start + budget);
-                    events.extend(lost);
-                    best = winner;
+        session.contest.challenge(pairing, entry);
+        session.screen(&mut waiting, deadline, extent);
+        let proof = session.proof_time();
+        let until = deadline.map(|end| end - proof.min(end.saturating_duration_since(Instant::now())));
+        session.contest.decide(pairing, until);
+        session.collect_losers();
+    }
+    session.end(waiting.len())
+}
+
+struct Session<'a> {
+    pairing: &'a Pairing<'a>,
+    events: Vec<(Candidate, Event)>,
+    contest: Contest,
+}
+
+impl Session<'_> {
+    /// Opens one and proves it.
+    fn prove_new(&mut self, candidate: Candidate) -> Option<Entry> {
+        match candidate.attempt(self.pairing) {
+            Ok(path) => Some(Entry::new(candidate, path, true)),
+            Err(state) => {
+                self.events.push((candidate, Event::Failed(state)));
+                None
+            }
+        }
+    }
+
+    /// Times each that waits beside the leader, as long as one more fits in.
+    fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate>, deadline: Option<Instant>, extent: Extent) {
+        // What opening one takes is known from the second on.
+        let mut opening = Duration::ZERO;
+        loop {
+            let takes = opening + self.contest.challenge_time();
+            if deadline.is_some_and(|end| Instant::now() + takes > end) {
+                return;
+            }
+            let Some(candidate) = waiting.next() else { return };
+            let begun = Instant::now();
+            let opened = match extent {
+                Extent::All => candidate.attempt(self.pairing).map(|path| Entry::new(candidate, path, true)),
+                Extent::Best(_) => candidate.open(self.pairing).map(|path| Entry::new(candidate, path, false)),
+            };
+            opening = begun.elapsed();
+            match opened {
+                Ok(entry) => self.contest.challenge(self.pairing, entry),
+                Err(state) => self.events.push((candidate, Event::Failed(state))),
+            }
+            self.collect_losers();
+        }
+    }
+
+    /// What proving the leader would take; nothing where it is proved.
+    fn proof_time(&self) -> Duration {
+        match self.contest.leader() {
+            // About as long for reading a frame back as for making it.
+            Some(entry) if !entry.proved => {
+                entry.frame_time() * 2 * entry.path.slots().max(crate::verify::FRAMES) as u32
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    fn collect_losers(&mut self) {
+        for (entry, error) in self.contest.take_losers() {
+            let event = match error {
+                Some(error) => Event::Failed(rejected(&error)),
+                None => Event::Timed { proved: entry.proved, measured: entry.measured() },
+            };
+            self.events.push((entry.candidate, event));
+        }
+    }
+
+    fn end(mut self, left: usize) -> Calibration {
+        let best = self.crown();
+        Calibration { best, events: self.events, left }
+    }
+
+    /// The best that is right.
+    fn crown(&mut self) -> Option<(Candidate, OpenedPath, Measured)> {
+        let mut best = None;
+        for mut entry in self.contest.ranking() {
+            let proof = match (entry.proved, best.is_some()) {
+                (false, false) => entry.candidate.prove(self.pairing, &mut entry.path),
+                _ => Ok(()),
+            };
+            let measured = entry.measured();
+            match proof {
+                Err(state) => self.events.push((entry.candidate, Event::Failed(state))),
+                Ok(()) => {
+                    let proved = entry.proved || best.is_none();
+                    self.events.push((entry.candidate, Event::Timed { measured: measured.clone(), proved }));
+                    best.get_or_insert((entry.candidate, entry.path, measured));
                 }
-            },
-        }
-        last = if index == 0 { Duration::ZERO } else { began.elapsed() };
-    }
-    if let Some(entry) = &mut best {
-        // Alone in the field.
-        while entry.samples.len() < FEWEST_ROUNDS && candidates.len() > 1 && start.elapsed() < budget {
-            if entry.sample(pairing).is_err() {
-                break;
             }
         }
-        events.push((entry.candidate, Event::Measured(entry.measured())));
-    }
-    Calibration { best, events, left }
-}
-
-/// Opens, proves and warms up.
-fn enter(pairing: &Pairing<'_>, candidate: Candidate) -> Result<Entry, PathState> {
-    let mut path = candidate.attempt(pairing)?;
-    time_run(&mut path, pairing, WARM_UP).map_err(|e| PathState::Rejected { reason: e.to_string() })?;
-    Ok(Entry { candidate, path, samples: Vec::with_capacity(MOST_ROUNDS) })
-}
-
-/// The winner, and what is to be said of the other. One that fails loses; both may.
-fn duel(
-    pairing: &Pairing<'_>,
-    mut holder: Entry,
-    mut challenger: Entry,
-    deadline: Instant,
-) -> (Option<Entry>, Vec<(Candidate, Event)>) {
-    let failed = |entry: &Entry, e: Error| {
-        (entry.candidate, Event::Failed(PathState::Rejected { reason: format!("while it was timed: {e}") }))
-    };
-    // The holder's samples of other duels are of another time.
-    let kept = std::mem::take(&mut holder.samples);
-    for round in 0..MOST_ROUNDS {
-        // Who goes first changes, as what runs before is felt.
-        for first in [round % 2 == 0, round % 2 != 0] {
-            let entry = if first { &mut holder } else { &mut challenger };
-            if let Err(e) = entry.sample(pairing) {
-                let lost = failed(entry, e);
-                let winner = if first { challenger } else { holder };
-                return (Some(winner), vec![lost]);
-            }
-        }
-        let ratio = challenger.median() / holder.median();
-        let clear = round + 1 >= FEWEST_ROUNDS && !(1.0 / CLEARLY..CLEARLY).contains(&ratio);
-        if clear || Instant::now() >= deadline {
-            break;
-        }
-    }
-    if challenger.median() < holder.median() * WORTH {
-        (Some(challenger), vec![(holder.candidate, Event::Measured(holder.measured()))])
-    } else {
-        holder.samples.extend(kept);
-        (Some(holder), vec![(challenger.candidate, Event::Measured(challenger.measured()))])
+        // All that were quicker turned out wrong: one that was proved and closed again.
+        best.or_else(|| {
+            let proved = self.events.iter().find_map(|(candidate, event)| match event {
+                Event::Timed { measured, proved: true } => Some((*candidate, measured.clone())),
+                _ => None,
+            });
+            let (candidate, measured) = proved?;
+            Some((candidate, self.prove_new(candidate)?.path, measured))
+        })
     }
 }
 
-/// Microseconds a frame, end to end. Pipelined paths run until their pipeline has turned over.
-fn time(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<f64> {
-    let frames = match pairing.frames_late {
-        0 => 1,
-        late => 2 * late + 4,
-    };
-    time_run(path, pairing, frames)
-}
-
-/// Microseconds a frame over a run of `frames`.
-pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usize) -> Result<f64> {
-    let (whole, all) = (pairing.layout().whole()?, pairing.layout().full());
-    let start = Instant::now();
-    for _ in 0..frames {
-        path.begin(&all)?;
-        let pattern = Pattern::for_view(&whole, next_nonce());
-        let written = path.target().and_then(|target| pairing.backend.write_pattern(target, &pattern));
-        if let Err(error) = written {
-            path.cancel();
-            return Err(error);
-        }
-        path.finish()?;
-        pairing.display.draw_unseen(path.surface())?;
-    }
-    if path.frames_late() > 0 {
-        path.flush()?;
-        pairing.display.draw_unseen(path.surface())?;
-    }
-    pairing.display.finish()?;
-    Ok(start.elapsed().as_secs_f64() * 1e6 / frames as f64)
+fn rejected(error: &Error) -> PathState {
+    PathState::Rejected { reason: format!("while it was timed: {error}") }
 }

@@ -1,50 +1,83 @@
 //! How many frames late a pipelined path had best show: measured, with a kernel and a draw of this crate's.
 
-use super::calibrate::time_run;
 use super::stats::quantile;
+use super::timing::time_run;
 use crate::error::Result;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::Lateness;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// Lateness that is tried, as far as the path was opened for.
-const STEPS: [usize; 7] = [0, 1, 2, 3, 4, 8, 16];
+const STEPS: [usize; 7] = [16, 8, 4, 3, 2, 1, 0];
 /// Runs at each step; the median counts.
 const RUNS: usize = 3;
 /// Frames of a run beyond those that fill the pipeline.
 const FRAMES: usize = 12;
-/// Nothing is begun after this much time.
-const BUDGET: Duration = Duration::from_millis(250);
 /// More lateness must gain this much.
 const WORTH: f64 = 1.05;
 
-/// Times growing lateness, settles `path` on the least that is worth it, and returns what was measured.
-pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<Lateness>> {
-    let most = path.frames_late();
+/// Times less and less lateness until it costs too much, settles `path` on the least that does not, and returns what was
+/// measured. Begins nothing that would not fit into `budget` except one frame, which says how long one takes.
+pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>, budget: Duration) -> Result<Vec<Lateness>> {
+    let _stage = stage!("settle lateness");
+    let (most, start) = (path.frames_late(), Instant::now());
     let mut measured: Vec<Lateness> = Vec::new();
-    if most > 0 {
-        let start = Instant::now();
-        for frames_late in STEPS.into_iter().filter(|step| *step < most).chain([most]) {
-            if start.elapsed() > BUDGET {
-                break;
-            }
-            path.set_frames_late(frames_late)?;
-            let mut runs = Vec::with_capacity(RUNS);
-            while runs.is_empty() || (runs.len() < RUNS && start.elapsed() <= BUDGET) {
-                runs.push(time_run(path, pairing, FRAMES + 2 * frames_late)?);
-            }
-            measured.push(Lateness { frames_late, microseconds: quantile(&runs, 0.5) });
-        }
-        path.set_frames_late(least_worth_it(&measured))?;
-        path.trim();
+    if most == 0 || budget.is_zero() {
+        return Ok(measured);
     }
+    let mut fits = Fits { until: start + budget, frame: microseconds(time_run(path, pairing, 1)?) };
+    for frames_late in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
+        let frames = FRAMES + 2 * frames_late;
+        if !fits.another(frames) {
+            break;
+        }
+        path.set_frames_late(frames_late)?;
+        let mut runs = Vec::with_capacity(RUNS);
+        while runs.len() < RUNS && (runs.is_empty() || fits.another(frames)) {
+            let us = time_run(path, pairing, frames)?;
+            fits.frame = microseconds(us);
+            runs.push(us);
+        }
+        measured.push(Lateness { frames_late, microseconds: quantile(&runs, 0.5) });
+        if costs_too_much(&measured) {
+            break;
+        }
+    }
+    path.set_frames_late(least_worth_it(&measured).unwrap_or(most))?;
+    path.trim();
+    measured.reverse();
     Ok(measured)
 }
 
+fn microseconds(us: f64) -> Duration {
+    Duration::from_nanos((us * 1e3) as u64)
+}
+
+struct Fits {
+    until: Instant,
+    frame: Duration,
+}
+
+impl Fits {
+    fn another(&self, frames: usize) -> bool {
+        Instant::now() + self.frame * frames as u32 <= self.until
+    }
+}
+
+fn quickest(measured: &[Lateness]) -> f64 {
+    measured.iter().map(|m| m.microseconds).fold(f64::INFINITY, f64::min)
+}
+
+/// The last is beyond what is worth it: still less lateness would cost more.
+fn costs_too_much(measured: &[Lateness]) -> bool {
+    measured.last().is_some_and(|last| last.microseconds > quickest(measured) * WORTH)
+}
+
 /// The least lateness within [`WORTH`] of the quickest.
-fn least_worth_it(measured: &[Lateness]) -> usize {
-    let best = measured.iter().map(|m| m.microseconds).fold(f64::INFINITY, f64::min);
-    measured.iter().find(|m| m.microseconds <= best * WORTH).map_or(0, |m| m.frames_late)
+fn least_worth_it(measured: &[Lateness]) -> Option<usize> {
+    let most = quickest(measured) * WORTH;
+    measured.iter().filter(|m| m.microseconds <= most).map(|m| m.frames_late).min()
 }
 
 #[cfg(test)]
@@ -58,11 +91,17 @@ mod tests {
                 .iter()
                 .map(|(frames_late, microseconds)| Lateness { frames_late: *frames_late, microseconds: *microseconds })
                 .collect();
-            least_worth_it(&measured)
+            (least_worth_it(&measured), costs_too_much(&measured))
         };
-        assert_eq!(of(&[]), 0);
-        assert_eq!(of(&[(0, 100.0), (1, 96.0), (2, 99.0)]), 0);
-        assert_eq!(of(&[(0, 480.0), (1, 300.0), (2, 250.0), (3, 245.0), (4, 240.0)]), 2);
-        assert_eq!(of(&[(0, 480.0), (1, 300.0), (2, 290.0), (8, 200.0)]), 8);
+        assert_eq!(of(&[]), (None, false));
+        assert_eq!(of(&[(2, 99.0), (1, 96.0), (0, 100.0)]), (Some(0), false));
+        assert_eq!(of(&[(4, 240.0), (3, 245.0), (2, 250.0), (1, 300.0)]), (Some(2), true));
+        assert_eq!(of(&[(8, 200.0), (4, 290.0)]), (Some(8), true));
+    }
+
+    #[test]
+    fn what_would_take_too_long_is_not_begun() {
+        let fits = |frame| Fits { until: Instant::now() + Duration::from_secs(60), frame: Duration::from_secs(frame) };
+        assert!(fits(1).another(30) && !fits(3).another(30));
     }
 }

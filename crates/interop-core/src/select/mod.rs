@@ -4,13 +4,14 @@
 //! |---|---|
 //! | `rank` | the order in which paths are tried, by memory kind |
 //! | `attempt` | opening and proving one |
-//! | `calibrate`, `stats` | timing |
+//! | `calibrate`, `contest`, `timing`, `stats` | timing |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
 //! | [`environment`] | what the user may ask for without changing the program |
 
 mod attempt;
 mod calibrate;
+mod contest;
 mod depth;
 mod diagnose;
 pub mod environment;
@@ -18,10 +19,11 @@ mod policy;
 mod profile;
 mod rank;
 mod stats;
+mod timing;
 
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy};
 pub use profile::Profiles;
-pub use stats::Measured;
+pub use stats::{Measured, Ratio, quantile, quantiles};
 
 use crate::capability::{Support, SyncKind};
 use crate::compute::ComputeBackend;
@@ -31,11 +33,10 @@ use crate::path::{OpenedPath, Pairing, PathId, SharingPath, spec};
 use crate::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
 use attempt::Candidate;
-use calibrate::{Calibration, Event, calibrate};
+use calibrate::{Calibration, Event, Extent, calibrate};
 use profile::{Key, Remembered};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 use tracing::{debug, info, warn};
 
 /// A path that works, and how it was found.
@@ -69,6 +70,10 @@ pub(crate) struct Standing<'a> {
     pub demoted: &'a [(PathId, String)],
     /// The way in use, which is to be kept if it works.
     pub keep: Option<Keep>,
+    /// How late the one showed that is left now.
+    pub frames_late: Option<usize>,
+    /// Where costs were measured before: what was quicker is tried first.
+    pub known: Option<&'a ProbeReport>,
 }
 
 /// A way in use.
@@ -89,12 +94,15 @@ pub(crate) fn open_without(
 ) -> Result<Selection> {
     let pairing = policy.pairing(backend, display, desc);
     let mut field = Field::new(&pairing, policy, standing.demoted)?;
+    if let Some(known) = standing.known {
+        field.prefer_quicker(known, policy);
+    }
     let (candidate, path, measured) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
         let Choice { candidate, mut path, frames_late, measured } = choice;
-        match settle(&mut path, &pairing, policy, frames_late) {
+        match settle(&mut path, &pairing, policy, frames_late.or(standing.frames_late)) {
             Ok(lateness) => {
                 field.report.lateness = lateness;
                 break (candidate, path, measured);
@@ -119,7 +127,7 @@ fn settle(
     frames_late: Option<usize>,
 ) -> Result<Vec<Lateness>> {
     match (policy.mode, frames_late) {
-        (Mode::Throughput { .. }, None) => depth::settle(path, pairing),
+        (Mode::Throughput { .. }, None) => depth::settle(path, pairing, policy.shares().1),
         (Mode::Throughput { .. }, Some(frames)) => {
             path.set_frames_late(frames)?;
             path.trim();
@@ -144,7 +152,7 @@ pub fn probe(
             drop(field.attempt(&pairing, candidate));
         }
     } else {
-        let found = calibrate(&pairing, &field.candidates, FOREVER);
+        let found = calibrate(&pairing, &field.candidates, Extent::All);
         field.record(found.events);
     }
     let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
@@ -160,9 +168,6 @@ pub fn probe(
     }
     Ok(field.report)
 }
-
-/// Time enough: a year.
-const FOREVER: Duration = Duration::from_secs(365 * 86_400);
 
 /// Forgets what was measured for this pairing.
 pub(crate) fn forget(
@@ -182,6 +187,8 @@ struct Field {
     report: ProbeReport,
     /// Paths with their own way of taking turns in the order of rank, then the other ways.
     candidates: Vec<Candidate>,
+    /// Those that stand before the others because of what was measured earlier.
+    measured: Vec<Candidate>,
 }
 
 impl Field {
@@ -232,7 +239,20 @@ impl Field {
             lateness: Vec::new(),
             diagnoses: diagnose::pairing(pairing, policy),
         };
-        Ok(Self { report, candidates })
+        Ok(Self { report, candidates, measured: Vec::new() })
+    }
+
+    /// What was measured goes first, by time, other ways of taking turns among it; the others keep their order.
+    fn prefer_quicker(&mut self, known: &ProbeReport, policy: &Policy) {
+        let cost = |c: &Candidate| {
+            let row = known.paths.iter().find(|row| row.id == c.id)?;
+            let sync = c.sync.or(policy.sync).or(spec(c.id).syncs.first().copied());
+            row.measured.iter().find(|m| Some(m.sync) == sync).map(|m| m.median_us)
+        };
+        self.candidates.retain(|c| c.sync.is_none() || cost(c).is_some());
+        let time = |c: &Candidate| cost(c).unwrap_or(f64::INFINITY);
+        self.candidates.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        self.measured = self.candidates.iter().filter(|c| cost(c).is_some()).copied().collect();
     }
 
     /// Each path once, with its own way of taking turns.
@@ -240,10 +260,12 @@ impl Field {
         self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
     }
 
-    /// The way in use where it is not the path's own, then [`Field::defaults`].
+    /// The way in use where it is not the path's own, then what was measured, then [`Field::defaults`].
     fn in_order(&self, keep: Option<Keep>) -> Vec<Candidate> {
         let kept = |c: &&Candidate| keep.is_some_and(|keep| c.id == keep.id && c.sync == Some(keep.sync));
-        self.candidates.iter().find(kept).copied().into_iter().chain(self.defaults()).collect()
+        let kept = self.candidates.iter().find(kept).copied();
+        let others = self.candidates.iter().copied().filter(|c| c.sync.is_none() || self.measured.contains(c));
+        kept.into_iter().chain(others).collect()
     }
 
     fn is_wanted(&self, candidate: Candidate, policy: &Policy) -> bool {
@@ -290,9 +312,11 @@ impl Field {
         for (candidate, event) in events {
             let Some(row) = self.row(candidate.id) else { continue };
             match event {
-                Event::Measured(measured) => {
-                    if !row.state.works() {
+                Event::Timed { measured, proved } => {
+                    if proved && !row.state.works() {
                         row.state = PathState::Verified { sync: measured.sync };
+                    } else if row.state == PathState::Offered {
+                        row.state = PathState::Slower;
                     }
                     // The time may have run out before the first sample.
                     if !measured.samples_us.is_empty() {
@@ -322,6 +346,9 @@ impl Field {
             return "preferred by the caller, or in use before a resize".into();
         }
         let order = self.report.order;
+        if self.measured.iter().any(|c| c.id == id) {
+            return "the quickest that works of those measured before".into();
+        }
         match self.report.paths.iter().position(|row| row.id == id).unwrap_or(0) {
             0 => format!("it ranks first and its pixels are right; order: {order}"),
             n => format!("its pixels are right, and the {n} ranked above it do not work here; order: {order}"),
@@ -363,15 +390,15 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
         field.chosen(candidate.id, path.sync(), why);
         return Some(Choice { candidate, path, frames_late: Some(frames_late), measured: None });
     }
-    let Calibration { best, events, left } = calibrate(pairing, &field.candidates, policy.budget);
+    let budget = policy.shares().0;
+    let Calibration { best, events, left } = calibrate(pairing, &field.candidates, Extent::Best(budget));
     field.record(events);
-    let best = best?;
-    let (candidate, measured) = (best.candidate, best.measured());
+    let (candidate, path, measured) = best?;
     // What was not measured is not remembered either: the next start may have time for it.
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
-    field.chosen(candidate.id, best.path.sync(), why_calibrated(median_us, left));
+    field.chosen(candidate.id, path.sync(), why_calibrated(median_us, left));
     let measured = median_us.map(|us| (key, us));
-    Some(Choice { candidate, path: best.path, frames_late: None, measured })
+    Some(Choice { candidate, path, frames_late: None, measured })
 }
 
 /// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.
@@ -393,7 +420,9 @@ fn no_path(report: &ProbeReport, policy: &Policy) -> Error {
             let others: Vec<_> = report
                 .paths
                 .iter()
-                .filter(|p| p.id != forced && (p.state.works() || p.state == PathState::Offered))
+                .filter(|p| {
+                    p.id != forced && (p.state.works() || matches!(p.state, PathState::Offered | PathState::Slower))
+                })
                 .map(|p| p.id.name())
                 .collect();
             format!("{forced} was asked for, but {own}. Take one of: {}", others.join(", "))

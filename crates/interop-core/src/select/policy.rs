@@ -16,6 +16,10 @@ pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 /// Largest lateness, frames. Each frame late costs the memory of one and a half, of two with semaphores.
 pub const MAX_FRAMES_LATE: usize = 16;
 
+/// What [`Mode::Throughput`] tries at most where both sides are programs: there is no switch between contexts to save,
+/// only two sets of threads to overlap.
+const MOST_LATE_SOFTWARE: usize = 2;
+
 /// Which frame is shown; see [`crate::path`] for what that does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
@@ -26,7 +30,7 @@ pub enum Mode {
     /// switch between them overlap. Paths that hand over within `finish` show the last one whatever is asked.
     FramesLate(usize),
     /// As many frames late as measurement on this machine finds worth it, up to `most`: the least lateness that is
-    /// within 5 % of the quickest.
+    /// within 5 % of the quickest. `most` itself where the budget is zero.
     Throughput {
         /// At most so late; limits the memory that is taken, too.
         most: usize,
@@ -85,6 +89,20 @@ impl Policy {
         display: &'a Rc<dyn Display>,
         desc: &'a SurfaceDesc,
     ) -> Pairing<'a> {
-        Pairing { backend, display, desc, frames_late: self.mode.most_late(), sync: self.sync }
+        let frames_late = match self.mode {
+            Mode::Throughput { most } if backend.device().software && display.device().software => {
+                most.min(MOST_LATE_SOFTWARE)
+            }
+            mode => mode.most_late(),
+        };
+        Pairing { backend, display, desc, frames_late, sync: self.sync }
+    }
+
+    /// The budget for choosing a path, and the one for settling how late it shows.
+    pub(crate) fn shares(&self) -> (Duration, Duration) {
+        match self.mode {
+            Mode::Throughput { .. } => (self.budget * 3 / 5, self.budget * 2 / 5),
+            _ => (self.budget, Duration::ZERO),
+        }
     }
 }
