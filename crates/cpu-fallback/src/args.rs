@@ -10,6 +10,9 @@ pub(crate) enum CpuArg<'a> {
     I32(i32),
     U32(u32),
     F32(f32),
+    I64(i64),
+    U64(u64),
+    F64(f64),
     Memory(&'a [u8]),
 }
 
@@ -19,6 +22,9 @@ impl CpuArg<'_> {
             Self::I32(_) => "i32",
             Self::U32(_) => "u32",
             Self::F32(_) => "f32",
+            Self::I64(_) => "i64",
+            Self::U64(_) => "u64",
+            Self::F64(_) => "f64",
             Self::Memory(_) => "memory",
         }
     }
@@ -69,6 +75,30 @@ impl<'a> CpuArgs<'a> {
         match self.get(index, "f32")? {
             CpuArg::F32(v) => Ok(*v),
             other => Err(self.wrong_kind(index, "f32", other)),
+        }
+    }
+
+    /// A 64-bit signed integer.
+    pub fn i64(&self, index: usize) -> Result<i64> {
+        match self.get(index, "i64")? {
+            CpuArg::I64(v) => Ok(*v),
+            other => Err(self.wrong_kind(index, "i64", other)),
+        }
+    }
+
+    /// A 64-bit unsigned integer.
+    pub fn u64(&self, index: usize) -> Result<u64> {
+        match self.get(index, "u64")? {
+            CpuArg::U64(v) => Ok(*v),
+            other => Err(self.wrong_kind(index, "u64", other)),
+        }
+    }
+
+    /// A binary64 number.
+    pub fn f64(&self, index: usize) -> Result<f64> {
+        match self.get(index, "f64")? {
+            CpuArg::F64(v) => Ok(*v),
+            other => Err(self.wrong_kind(index, "f64", other)),
         }
     }
 

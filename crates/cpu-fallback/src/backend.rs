@@ -94,6 +94,7 @@ impl ComputeBackend for CpuBackend {
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let kernel = self.engine.kernel(kernel)?;
+        let items = target.items();
         let (memory, view) = target.into_parts();
         let memory = self.engine.memory_mut(memory, LAUNCH)?;
         view.check_inside(memory.len(), LAUNCH)?;
@@ -106,7 +107,7 @@ impl ComputeBackend for CpuBackend {
             })
         };
         let held = args.iter().enumerate().map(hold).collect::<Result<Vec<_>>>()?;
-        self.engine.launch(kernel, view, &mut target, &held)
+        self.engine.launch(kernel, view, items, &mut target, &held)
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
@@ -116,7 +117,7 @@ impl ComputeBackend for CpuBackend {
         view.check_inside(memory.len(), OP)?;
         let mut target = memory.writing(view.span(), OP, &"the target")?;
         let bytes: &mut [u8] = &mut target;
-        self.engine.run(pattern::NAME, &view, |loops| pattern::write(pattern, view, bytes, loops))
+        self.engine.run(pattern::NAME, &view, None, |loops| pattern::write(pattern, view, bytes, loops))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

@@ -22,7 +22,7 @@ pub(crate) struct CpuCode {
 ///
 /// The closure is called once for a launch and shares the work out with `par_*`. It returns errors of its own as
 /// [`Error::InvalidInput`] or [`Error::KernelFailed`]; a panic becomes [`Error::KernelFailed`] with its message.
-/// [`KernelSource::with_items`] does not matter here.
+/// [`KernelSource::with_items`] does not matter here; `Target::with_items` says whether other threads are woken.
 ///
 /// ```
 /// use cpu_fallback::CpuKernelExt;

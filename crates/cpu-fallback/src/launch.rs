@@ -83,6 +83,9 @@ impl Engine {
             Arg::I32(v) => Given::Value(CpuArg::I32(v)),
             Arg::U32(v) => Given::Value(CpuArg::U32(v)),
             Arg::F32(v) => Given::Value(CpuArg::F32(v)),
+            Arg::I64(v) => Given::Value(CpuArg::I64(v)),
+            Arg::U64(v) => Given::Value(CpuArg::U64(v)),
+            Arg::F64(v) => Given::Value(CpuArg::F64(v)),
             Arg::Memory(m) => Given::Memory(self.memory(m, LAUNCH)?),
             ref other => {
                 return Err(Error::Unsupported {
@@ -94,19 +97,32 @@ impl Engine {
         })
     }
 
-    /// Runs the kernel over `bytes`, the span of `view`.
-    pub(crate) fn launch(&self, kernel: &CpuKernel, view: View, bytes: &mut [u8], held: &[Held<'_>]) -> Result<()> {
+    /// Runs the kernel over `bytes`, the span of `view`, with `items` work items where the launch says how many.
+    pub(crate) fn launch(
+        &self,
+        kernel: &CpuKernel,
+        view: View,
+        items: Option<usize>,
+        bytes: &mut [u8],
+        held: &[Held<'_>],
+    ) -> Result<()> {
         let values = held.iter().map(Held::value).collect::<Vec<_>>();
         let args = CpuArgs::new(&kernel.name, &values);
-        self.run(&kernel.name, &view, |loops| call(kernel, view, bytes, loops, &args))
+        self.run(&kernel.name, &view, items, |loops| call(kernel, view, bytes, loops, &args))
     }
 
     /// Runs a kernel's code over the target's bytes. A panic ends the kernel, not the pool.
-    pub(crate) fn run(&self, kernel: &str, view: &View, code: impl FnOnce(Loops) -> Result<()> + Send) -> Result<()> {
-        let items = match view {
+    pub(crate) fn run(
+        &self,
+        kernel: &str,
+        view: &View,
+        items: Option<usize>,
+        code: impl FnOnce(Loops) -> Result<()> + Send,
+    ) -> Result<()> {
+        let items = items.unwrap_or(match view {
             View::Image(image) => usize::try_from(image.extent.pixels()).unwrap_or(usize::MAX),
             View::Buffer(buffer) => buffer.len / 4,
-        };
+        });
         let run = || self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops))));
         self.timeline.timed(kernel, run).unwrap_or_else(|panic| {
             let reason = panic_message(panic.as_ref());

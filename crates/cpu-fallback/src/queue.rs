@@ -92,6 +92,7 @@ impl ComputeQueue for CpuQueue {
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
         let kernel = self.engine.kernel(kernel)?.clone();
+        let items = target.items();
         let (memory, view) = target.into_parts();
         let (memory, pages) = self.part(memory, &view.span(), LAUNCH)?;
         let mut used = vec![uses(memory, &view.span(), Access::Write)];
@@ -123,7 +124,7 @@ impl ComputeQueue for CpuQueue {
                 })
             };
             let held = arrived.iter().enumerate().map(hold).collect::<Result<Vec<_>>>()?;
-            engine.launch(&kernel, view, &mut target, &held)
+            engine.launch(&kernel, view, items, &mut target, &held)
         })
     }
 

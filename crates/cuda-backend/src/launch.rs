@@ -22,11 +22,12 @@ const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
 
 /// Queues `kernel`.
 pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+    let items = target.items();
     let (memory, view) = target.into_parts();
     let any = memory.as_any_mut();
     if any.is::<CudaMemory>() {
         let memory = any.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
-        return linear(session, kernel, memory, &view, args);
+        return linear(session, kernel, memory, &view, items, args);
     }
     let image: &mut CudaImage = any.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
     if !Arc::ptr_eq(&image.session, session) {
@@ -52,9 +53,10 @@ fn linear(
     kernel: &CudaKernel,
     memory: &CudaMemory,
     view: &View,
+    items: Option<usize>,
     args: &[Arg<'_>],
 ) -> Result<()> {
-    let ready = prepare(session, kernel, memory, view, args)?;
+    let ready = prepare(session, kernel, memory, view, items, args)?;
     memory.part(&view.span(), Access::Write, OP)?;
     ready.queue(session, args)
 }
@@ -85,6 +87,7 @@ pub fn prepare(
     kernel: &CudaKernel,
     memory: &CudaMemory,
     view: &View,
+    items: Option<usize>,
     args: &[Arg<'_>],
 ) -> Result<Ready> {
     if !Arc::ptr_eq(&memory.session, session) {
@@ -93,7 +96,7 @@ pub fn prepare(
     let span = memory.span(OP)?;
     match view {
         View::Image(v) => image_launch(session, kernel, span.address() + v.offset as u64, v.row_pitch as i64, v, args),
-        View::Buffer(v) => buffer_launch(session, kernel, span, v, args),
+        View::Buffer(v) => buffer_launch(session, kernel, span, v, items, args),
     }
 }
 
@@ -139,9 +142,10 @@ fn buffer_launch(
     kernel: &CudaKernel,
     span: Span<'_>,
     view: &BufferView,
+    items: Option<usize>,
     args: &[Arg<'_>],
 ) -> Result<Ready> {
-    let items = kernel.items.unwrap_or(view.len.div_ceil(4)) as u64;
+    let items = items.or(kernel.items).unwrap_or(view.len.div_ceil(4)) as u64;
     let mut list = List::new(session, kernel, &kernel.linear);
     list.target("PF_BUFFER", &[(&[span.address() + view.offset as u64], 8), (&[view.len as u64], 8)])?;
     let threads = BUFFER_BLOCK.min(kernel.linear.function.max_threads());
@@ -236,6 +240,9 @@ impl<'a> List<'a> {
                 Arg::I32(v) => u64::from(v.cast_unsigned()),
                 Arg::U32(v) => u64::from(*v),
                 Arg::F32(v) => u64::from(v.to_bits()),
+                Arg::I64(v) => v.cast_unsigned(),
+                Arg::U64(v) => *v,
+                Arg::F64(v) => v.to_bits(),
                 Arg::Memory(memory) => linear_argument(self.session, *memory)?.span(OP)?.address(),
                 _ => return Err(Error::invalid(OP, format!("argument {index} is of a kind that CUDA does not know"))),
             };
@@ -249,6 +256,7 @@ fn accepts(param: Param, arg: &Arg<'_>) -> bool {
     let (bytes, class) = match arg {
         Arg::I32(_) | Arg::U32(_) => (4, Class::Integer),
         Arg::F32(_) => (4, Class::Float),
+        Arg::F64(_) => (8, Class::Float),
         _ => (8, Class::Integer),
     };
     param.bytes == bytes && (param.class == class || param.class == Class::Bits)

@@ -97,9 +97,10 @@ impl ComputeQueue for CudaQueue {
         const OP: &str = "CudaQueue::launch";
         let kernel = kernel.as_any().downcast_ref::<CudaKernel>().filter(|k| Arc::ptr_eq(&k.session, &self.session));
         let kernel = kernel.ok_or_else(|| self.session.foreign(OP, "kernel"))?;
+        let items = target.items();
         let (memory, view) = target.into_parts();
         let (memory, target) = self.piece(memory, &view.span(), OP)?;
-        let Ready { function, geometry, params } = prepare(&self.session, kernel, memory, &view, args)?;
+        let Ready { function, geometry, params } = prepare(&self.session, kernel, memory, &view, items, args)?;
         let (mut used, mut kept) = (vec![uses(memory, &target.range, Access::Write)], vec![target.block]);
         for arg in args {
             if let Arg::Memory(memory) = arg {

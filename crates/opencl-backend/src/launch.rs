@@ -19,12 +19,13 @@ const ANY_TYPE_ALIGNMENT: usize = 16;
 
 pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let kernel = OpenClKernel::of(kernel, shared, OP)?;
+    let asked = target.items();
     let (memory, view) = target.into_parts();
     if memory.as_any().is::<OpenClImage>() {
         return on_image(shared, kernel, memory, &view, args);
     }
     let memory = OpenClMemory::of(memory, shared, OP)?;
-    let planned = plan(shared, kernel, &memory.buffer, view, args)?;
+    let planned = plan(shared, kernel, &memory.buffer, view, asked, args)?;
     memory.enter(&view.span(), Access::Write)?;
     planned.run(shared, kernel, &kernel.built, args)
 }
@@ -46,7 +47,7 @@ fn on_image(
     let (Some(built), Some(zero)) = (&kernel.image, kernel.params.writes(image.desc().format)) else {
         return image.through_linear(&at, |rows| {
             let view = ImageView::packed(extent, view.format, 1, 0, at.reversed)?;
-            plan(shared, kernel, rows, View::Image(view), args)?.run(shared, kernel, &kernel.built, args)
+            plan(shared, kernel, rows, View::Image(view), None, args)?.run(shared, kernel, &kernel.built, args)
         });
     };
     let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX); // sides of images are far below
@@ -89,12 +90,13 @@ fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
     Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()))
 }
 
-/// Checks target and arguments against what the kernel declares.
+/// Checks target and arguments against what the kernel declares; `asked` are the work items that the launch says.
 pub fn plan<'a>(
     shared: &Arc<Shared>,
     kernel: &OpenClKernel,
     buffer: &'a Buffer,
     view: View,
+    asked: Option<usize>,
     args: &[Arg<'a>],
 ) -> Result<Planned<'a>> {
     let invalid = |problem: String| invalid(kernel, &problem);
@@ -106,7 +108,7 @@ pub fn plan<'a>(
         }
         (TargetKind::Buffer, View::Buffer(buffer)) => {
             push_buffer(kernel, &buffer, &mut values).map_err(invalid)?;
-            [kernel.items.unwrap_or(buffer.len.div_ceil(4)), 1]
+            [asked.or(kernel.items).unwrap_or(buffer.len.div_ceil(4)), 1]
         }
         (declared, View::Image(_)) => {
             return Err(invalid(format!("declares its target as {}; an image was given", declared.name())));
@@ -133,6 +135,9 @@ fn with_args<'a>(
             Arg::I32(v) => ArgValue::I32(v),
             Arg::U32(v) => ArgValue::U32(v),
             Arg::F32(v) => ArgValue::F32(v),
+            Arg::I64(v) => ArgValue::I64(v),
+            Arg::U64(v) => ArgValue::U64(v),
+            Arg::F64(v) => ArgValue::F64(v),
             Arg::Memory(memory) => ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer),
             ref other => {
                 return Err(invalid(kernel, &format!("cannot be given an argument of kind {}", other.kind())));

@@ -125,8 +125,11 @@ fn wanted(param: &ParamInfo) -> Wanted {
             "int" => Wanted::Kind("i32"),
             "uint" | "unsigned int" | "unsigned" => Wanted::Kind("u32"),
             "float" => Wanted::Kind("f32"),
+            "long" => Wanted::Kind("i64"),
+            "ulong" | "unsigned long" => Wanted::Kind("u64"),
+            "double" => Wanted::Kind("f64"),
             other if type_size(other).is_some() => {
-                Wanted::Nothing("nothing that a launch can pass: use int, uint, float or memory")
+                Wanted::Nothing("nothing that a launch can pass: use int, uint, long, ulong, float, double or memory")
             }
             _ => Wanted::Unknown,
         },
@@ -201,8 +204,8 @@ mod tests {
         assert!(error.contains("'n'") && error.contains("u32; i32 given"), "{error}");
         let error = params.check_args(&[Arg::F32(0.0), Arg::U32(1), Arg::F32(0.0), Arg::U32(0)]).unwrap_err();
         assert!(error.contains("'from'") && error.contains("memory; u32 given"), "{error}");
-        let error = buffer(&[("double", "d")]).check_args(&[Arg::F32(0.0)]).unwrap_err();
-        assert!(error.contains("'d'") && error.contains("use int, uint, float"), "{error}");
+        let error = buffer(&[("short", "d")]).check_args(&[Arg::F32(0.0)]).unwrap_err();
+        assert!(error.contains("'d'") && error.contains("use int, uint, long, ulong, float"), "{error}");
         let mut image = buffer(&[("image2d_t", "i")]);
         image.user[0].address = CL_KERNEL_ARG_ADDRESS_GLOBAL;
         assert!(image.check_args(&[Arg::U32(0)]).unwrap_err().contains("pointer to __global"));

@@ -139,6 +139,7 @@ impl ComputeQueue for OpenClQueue {
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
         const OP: &str = "OpenClQueue::launch";
         let kernel = OpenClKernel::of(kernel, &self.shared, OP)?;
+        let asked = target.items();
         let (memory, view) = target.into_parts();
         let (memory, piece) = self.piece(memory, &view.span(), OP)?;
         let mut used = vec![uses(memory, &piece.range, Access::Write)];
@@ -148,7 +149,7 @@ impl ComputeQueue for OpenClQueue {
                 used.push(uses(memory, &piece.range, Access::Read));
             }
         }
-        let Planned { values, items, target_len } = plan(&self.shared, kernel, &memory.buffer, view, args)?;
+        let Planned { values, items, target_len } = plan(&self.shared, kernel, &memory.buffer, view, asked, args)?;
         let built = kernel.built.clone();
         let command = match built.work_size(OP, items)? {
             Some(size) => {

@@ -9,6 +9,8 @@ mod probe;
 
 pub use availability::Availability;
 pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend, open_backend_for};
+/// Typed arrays on every backend: expressions, reductions, scans, random numbers.
+pub use compute_arrays as arrays;
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 /// The CUDA backend: devices, and compiling kernels ahead.
 pub use cuda_backend as cuda;

@@ -266,13 +266,14 @@ pub trait ComputeMemory {
 pub struct Target<'a> {
     memory: &'a mut dyn ComputeMemory,
     view: View,
+    items: Option<usize>,
 }
 
 impl<'a> Target<'a> {
     /// A checked target: the view lies inside the memory.
     pub fn new(memory: &'a mut dyn ComputeMemory, view: View) -> Result<Self> {
         view.check_inside(memory.len(), "Target::new")?;
-        Ok(Self { memory, view })
+        Ok(Self { memory, view, items: None })
     }
 
     /// An image with tight rows from the start of `memory`, for passes whose result is not shown.
@@ -284,7 +285,20 @@ impl<'a> Target<'a> {
     /// The whole of `memory` as bytes.
     pub fn buffer(memory: &'a mut dyn ComputeMemory) -> Self {
         let len = memory.len();
-        Self { memory, view: View::Buffer(BufferView { offset: 0, len }) }
+        Self { memory, view: View::Buffer(BufferView { offset: 0, len }), items: None }
+    }
+
+    /// Number of work items of this launch for a buffer target, in the place of [`KernelSource::with_items`]; the CPU
+    /// decides by it whether other threads are worth waking.
+    #[must_use]
+    pub fn with_items(mut self, items: usize) -> Self {
+        self.items = Some(items);
+        self
+    }
+
+    /// Work items of this launch, where [`Target::with_items`] said so.
+    pub fn items(&self) -> Option<usize> {
+        self.items
     }
 
     /// Where in the memory.
@@ -308,6 +322,12 @@ pub enum Arg<'a> {
     U32(u32),
     /// binary32.
     F32(f32),
+    /// 64-bit signed.
+    I64(i64),
+    /// 64-bit unsigned.
+    U64(u64),
+    /// binary64; the device may lack it.
+    F64(f64),
     /// Device memory, read by the kernel.
     Memory(&'a dyn ComputeMemory),
 }
@@ -319,6 +339,9 @@ impl Arg<'_> {
             Self::I32(_) => "i32",
             Self::U32(_) => "u32",
             Self::F32(_) => "f32",
+            Self::I64(_) => "i64",
+            Self::U64(_) => "u64",
+            Self::F64(_) => "f64",
             Self::Memory(_) => "memory",
         }
     }

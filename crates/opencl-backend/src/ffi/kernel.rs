@@ -32,6 +32,7 @@ pub enum ArgValue<'a> {
     I64(i64),
     U64(u64),
     F32(f32),
+    F64(f64),
     /// The backend's own memory.
     Buffer(&'a Buffer),
     /// An image that another API has, too.
@@ -208,6 +209,7 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::I64(v) => bytes(&v.to_ne_bytes()),
         ArgValue::U64(v) => bytes(&v.to_ne_bytes()),
         ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
+        ArgValue::F64(v) => bytes(&v.to_ne_bytes()),
         ArgValue::Bytes(value) => bytes(value),
         ArgValue::Buffer(buffer) => object(buffer.mem().raw()),
         ArgValue::Shared(image) => object(image.mem().raw()),

@@ -1,0 +1,132 @@
+//! Operations of one element, total for every input, as the texts for devices have them.
+
+/// What every element type can do.
+pub trait Arith: Copy + Send + Sync {
+    /// The identity of `most`: the smallest value, or what loses against each.
+    const LEAST: Self;
+    /// The identity of `least`.
+    const MOST: Self;
+    /// Nothing.
+    const ZERO: Self;
+    /// The identity of products.
+    const ONE: Self;
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    fn sub(self, other: Self) -> Self;
+    /// `self * other`.
+    fn mul(self, other: Self) -> Self;
+    /// `self / other`; 0 for an integer by 0.
+    fn div(self, other: Self) -> Self;
+    /// `self % other`; 0 for an integer by 0.
+    fn rem(self, other: Self) -> Self;
+    /// The smaller.
+    fn least(self, other: Self) -> Self;
+    /// The larger.
+    fn most(self, other: Self) -> Self;
+    /// `-self`.
+    fn neg(self) -> Self;
+    /// Without sign.
+    fn abs(self) -> Self;
+}
+
+/// What floats can do besides.
+#[allow(missing_docs)] // named as in the standard library
+pub trait FloatArith: Arith {
+    fn sqrt(self) -> Self;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn tanh(self) -> Self;
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn trunc(self) -> Self;
+    fn round_ties_even(self) -> Self;
+    fn powf(self, other: Self) -> Self;
+    fn atan2(self, other: Self) -> Self;
+    fn mul_add(self, factor: Self, addend: Self) -> Self;
+}
+
+/// What integers can do besides.
+#[allow(missing_docs)] // named as in the standard library
+pub trait IntArith: Arith {
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn shl(self, count: Self) -> Self;
+    fn shr(self, count: Self) -> Self;
+}
+
+macro_rules! float {
+    ($($t:ident)*) => {$(
+        impl Arith for $t {
+            // A NaN loses against every number, so that all NaN gives NaN.
+            const LEAST: Self = $t::NAN;
+            const MOST: Self = $t::NAN;
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            fn add(self, other: Self) -> Self { self + other }
+            fn sub(self, other: Self) -> Self { self - other }
+            fn mul(self, other: Self) -> Self { self * other }
+            fn div(self, other: Self) -> Self { self / other }
+            fn rem(self, other: Self) -> Self { self % other }
+            fn least(self, other: Self) -> Self { $t::min(self, other) }
+            fn most(self, other: Self) -> Self { $t::max(self, other) }
+            fn neg(self) -> Self { -self }
+            fn abs(self) -> Self { $t::abs(self) }
+        }
+        impl FloatArith for $t {
+            fn sqrt(self) -> Self { $t::sqrt(self) }
+            fn exp(self) -> Self { $t::exp(self) }
+            fn ln(self) -> Self { $t::ln(self) }
+            fn sin(self) -> Self { $t::sin(self) }
+            fn cos(self) -> Self { $t::cos(self) }
+            fn tan(self) -> Self { $t::tan(self) }
+            fn tanh(self) -> Self { $t::tanh(self) }
+            fn floor(self) -> Self { $t::floor(self) }
+            fn ceil(self) -> Self { $t::ceil(self) }
+            fn trunc(self) -> Self { $t::trunc(self) }
+            fn round_ties_even(self) -> Self { $t::round_ties_even(self) }
+            fn powf(self, other: Self) -> Self { $t::powf(self, other) }
+            fn atan2(self, other: Self) -> Self { $t::atan2(self, other) }
+            fn mul_add(self, factor: Self, addend: Self) -> Self { $t::mul_add(self, factor, addend) }
+        }
+    )*};
+}
+
+macro_rules! integer {
+    ($($t:ident |$v:ident| $abs:expr;)*) => {$(
+        impl Arith for $t {
+            const LEAST: Self = $t::MIN;
+            const MOST: Self = $t::MAX;
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            fn add(self, other: Self) -> Self { self.wrapping_add(other) }
+            fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
+            fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
+            fn div(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_div(other) } }
+            fn rem(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_rem(other) } }
+            fn least(self, other: Self) -> Self { Ord::min(self, other) }
+            fn most(self, other: Self) -> Self { Ord::max(self, other) }
+            fn neg(self) -> Self { self.wrapping_neg() }
+            fn abs(self) -> Self { let $v = self; $abs }
+        }
+        impl IntArith for $t {
+            fn and(self, other: Self) -> Self { self & other }
+            fn or(self, other: Self) -> Self { self | other }
+            fn xor(self, other: Self) -> Self { self ^ other }
+            fn shl(self, count: Self) -> Self { self.wrapping_shl(count as u32) }
+            fn shr(self, count: Self) -> Self { self.wrapping_shr(count as u32) }
+        }
+    )*};
+}
+
+float!(f32 f64);
+integer! {
+    i32 |v| v.wrapping_abs();
+    u32 |v| v;
+    i64 |v| v.wrapping_abs();
+    u64 |v| v;
+}

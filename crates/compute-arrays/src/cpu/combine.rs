@@ -1,0 +1,212 @@
+//! A monoid's operation over slices.
+
+use super::arith::Arith;
+use super::interpret::CpuProgram;
+use crate::element::Element;
+use crate::monoid::{Monoid, Operation};
+use bytemuck::cast_slice;
+use std::sync::Arc;
+
+/// Neighbouring runs that a scan goes along side by side, so that each addition need not wait for the one before ...
+const STREAMS: usize = 8;
+/// ... and how long they are: no multiple of 4 KiB apart, where all would fall into one set of the first cache.
+const STREAM: usize = 1040;
+/// Elements that [`Combine::scan`] takes at once, at best.
+pub const SCAN_GROUP: usize = STREAMS * STREAM;
+
+/// Accumulators of a sum, independent of each other.
+const LANES: usize = 32;
+/// Elements added by one set of accumulators.
+const LEAF: usize = 4096;
+
+/// An associative operation, a slice at a time.
+pub trait Combine<T>: Send + Sync {
+    fn identity(&self) -> T;
+    fn pair(&self, a: T, b: T) -> T;
+    /// All of them as one.
+    fn fold(&self, values: &[T]) -> T;
+    /// All of them as parts, in order: what [`Combine::scan`] wants to know.
+    fn parts(&self, values: &[T]) -> Vec<T>;
+    /// Running values after `before`, of as many as `out` takes. `parts` are those of the values.
+    fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]);
+}
+
+/// The monoid on the CPU.
+pub fn combine_of<T: Element>(monoid: &Monoid<T>) -> Arc<dyn Combine<T>> {
+    let identity = monoid.identity();
+    match monoid.operation() {
+        Operation::Sum => Arc::new(Native { identity, f: <T as Arith>::add }),
+        Operation::Product => Arc::new(Native { identity, f: <T as Arith>::mul }),
+        Operation::Min => Arc::new(Native { identity, f: <T as Arith>::least }),
+        Operation::Max => Arc::new(Native { identity, f: <T as Arith>::most }),
+        Operation::Own => Arc::new(Interpreted { identity, program: Arc::clone(monoid.definition()) }),
+    }
+}
+
+/// Commutative too.
+struct Native<T, F> {
+    identity: T,
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
+    fn leaf(&self, values: &[T]) -> T {
+        let mut lanes = [self.identity; LANES];
+        let (groups, rest) = values.as_chunks::<LANES>();
+        for group in groups {
+            for (lane, v) in lanes.iter_mut().zip(group) {
+                *lane = (self.f)(*lane, *v);
+            }
+        }
+        for (lane, v) in lanes.iter_mut().zip(rest) {
+            *lane = (self.f)(*lane, *v);
+        }
+        let mut half = LANES / 2;
+        while half > 0 {
+            for i in 0..half {
+                lanes[i] = (self.f)(lanes[i], lanes[i + half]);
+            }
+            half /= 2;
+        }
+        lanes[0]
+    }
+
+    fn group<const EXCLUSIVE: bool>(
+        &self,
+        values: &[[T; STREAM]; STREAMS],
+        mut running: [T; STREAMS],
+        out: &mut [[T; STREAM]; STREAMS],
+    ) {
+        for at in 0..STREAM {
+            for stream in 0..STREAMS {
+                let next = (self.f)(running[stream], values[stream][at]);
+                out[stream][at] = if EXCLUSIVE { running[stream] } else { next };
+                running[stream] = next;
+            }
+        }
+    }
+}
+
+impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Combine<T> for Native<T, F> {
+    fn identity(&self) -> T {
+        self.identity
+    }
+
+    fn pair(&self, a: T, b: T) -> T {
+        (self.f)(a, b)
+    }
+
+    fn fold(&self, values: &[T]) -> T {
+        pairwise(&values.chunks(LEAF).map(|leaf| self.leaf(leaf)).collect::<Vec<_>>(), self.identity, &self.f)
+    }
+
+    fn parts(&self, values: &[T]) -> Vec<T> {
+        values.chunks(STREAM).map(|stream| self.leaf(stream)).collect()
+    }
+
+    fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
+        let mut running = before;
+        let (streams, rest) = values.as_chunks::<STREAM>();
+        let (out_streams, out_rest) = out.as_chunks_mut::<STREAM>();
+        let (groups, single) = streams.as_chunks::<STREAMS>();
+        let (out_groups, out_single) = out_streams.as_chunks_mut::<STREAMS>();
+        let mut parts = parts.iter();
+        let mut next_start = || {
+            let start = running;
+            if let Some(part) = parts.next() {
+                running = (self.f)(running, *part);
+            }
+            start
+        };
+        for (group, out) in groups.iter().zip(out_groups) {
+            let starts = std::array::from_fn(|_| next_start());
+            if exclusive { self.group::<true>(group, starts, out) } else { self.group::<false>(group, starts, out) }
+        }
+        let single = single.iter().map(|s| s.as_slice()).chain([rest]);
+        let out_single = out_single.iter_mut().map(|s| s.as_mut_slice()).chain([out_rest]);
+        for (values, out) in single.zip(out_single) {
+            let mut running = next_start();
+            for (value, out) in values.iter().zip(out) {
+                let next = (self.f)(running, *value);
+                *out = if exclusive { running } else { next };
+                running = next;
+            }
+        }
+    }
+}
+
+/// Combined as a balanced tree, in order.
+fn pairwise<T: Copy>(values: &[T], identity: T, f: &impl Fn(T, T) -> T) -> T {
+    match values {
+        [] => identity,
+        [one] => *one,
+        more => {
+            let (a, b) = more.split_at(more.len() / 2);
+            f(pairwise(a, identity, f), pairwise(b, identity, f))
+        }
+    }
+}
+
+/// The user's, by the interpreter, many pairs at a time; in order.
+struct Interpreted<T> {
+    identity: T,
+    program: Arc<CpuProgram>,
+}
+
+impl<T: Element> Interpreted<T> {
+    fn pairs(&self, a: &[T], b: &[T], out: &mut [T]) {
+        self.program.worker(&[cast_slice(a), cast_slice(b)]).run(0, out);
+    }
+}
+
+impl<T: Element> Combine<T> for Interpreted<T> {
+    fn identity(&self) -> T {
+        self.identity
+    }
+
+    fn pair(&self, a: T, b: T) -> T {
+        let mut out = [self.identity];
+        self.pairs(&[a], &[b], &mut out);
+        out[0]
+    }
+
+    fn fold(&self, values: &[T]) -> T {
+        let mut values = values.to_vec();
+        while values.len() > 1 {
+            let odd = (values.len() % 2 == 1).then(|| values.pop()).flatten();
+            let (left, right): (Vec<T>, Vec<T>) = values.as_chunks::<2>().0.iter().map(|[a, b]| (*a, *b)).unzip();
+            let mut next = vec![self.identity; left.len()];
+            self.pairs(&left, &right, &mut next);
+            next.extend(odd);
+            values = next;
+        }
+        values.first().copied().unwrap_or(self.identity)
+    }
+
+    fn parts(&self, values: &[T]) -> Vec<T> {
+        vec![self.fold(values)]
+    }
+
+    fn scan(&self, values: &[T], _parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
+        let mut running = before;
+        for (values, block) in values.chunks(super::interpret::BLOCK).zip(out.chunks_mut(super::interpret::BLOCK)) {
+            let mut old = values.to_vec();
+            // Hillis and Steele: after each pass a value covers twice as many of those before.
+            let mut reach = 1;
+            while reach < old.len() {
+                let (head, tail) = block.split_at_mut(reach);
+                head.copy_from_slice(&old[..reach]);
+                self.pairs(&old[..old.len() - reach], &old[reach..], tail);
+                old.copy_from_slice(block);
+                reach *= 2;
+            }
+            self.pairs(&vec![running; old.len()], &old, block);
+            let last = block.last().copied().unwrap_or(running);
+            if exclusive {
+                block.copy_within(..old.len() - 1, 1);
+                block[0] = running;
+            }
+            running = last;
+        }
+    }
+}

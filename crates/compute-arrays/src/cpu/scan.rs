@@ -1,0 +1,94 @@
+//! Scans on the CPU, in one pass over memory: a thread adds up a tile, which then lies in its second cache, waits for
+//! what comes before, and goes over the tile again. Tiles are taken in order, so those before are always being worked on.
+
+use super::combine::{Combine, SCAN_GROUP};
+use super::interpret::CpuProgram;
+use super::tasks;
+use crate::element::Element;
+use crate::operations::scan::Scan;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Bytes of a tile, about: a quarter of the second cache of today's CPUs, with the input beside it.
+const TILE_BYTES: usize = 1 << 18;
+fn tile_bytes() -> usize {
+    std::env::var("T_TILE").ok().and_then(|v| v.parse().ok()).unwrap_or(TILE_BYTES)
+}
+
+/// Turns of waiting before the thread lets others run.
+const SPINS: u32 = 200;
+
+/// Which tile may go on, and what comes before it.
+struct Turn<T> {
+    tile: AtomicUsize,
+    before: Mutex<T>,
+    /// A tile was given up: nobody will pass the turn on.
+    broken: AtomicBool,
+}
+
+impl<T: Copy> Turn<T> {
+    /// Waits for the tile's turn and passes it on, with what `pass` makes of the value before. `None` where the turn
+    /// will never come.
+    fn take(&self, tile: usize, pass: impl FnOnce(T) -> T) -> Option<T> {
+        let mut spins = 0;
+        while self.tile.load(Ordering::Acquire) != tile {
+            if self.broken.load(Ordering::Relaxed) {
+                return None;
+            }
+            spins += 1;
+            if spins % SPINS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+        }
+        let mut value = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = *value;
+        *value = pass(before);
+        drop(value);
+        self.tile.store(tile + 1, Ordering::Release);
+        Some(before)
+    }
+}
+
+/// Marks the turn as broken where a panic passes by.
+struct Guard<'a>(&'a AtomicBool);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Running values of the program.
+pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], combine: &dyn Combine<T>, scan: Scan) {
+    let tile_len = (tile_bytes() / size_of::<T>() / SCAN_GROUP).max(1) * SCAN_GROUP;
+    let turn =
+        Turn { tile: AtomicUsize::new(0), before: Mutex::new(combine.identity()), broken: AtomicBool::new(false) };
+    let exclusive = scan == Scan::Exclusive;
+    let tiles = Mutex::new(out.chunks_mut(tile_len).enumerate());
+    let next = || tiles.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let task = || {
+        let _guard = Guard(&turn.broken);
+        let (mut worker, mut scratch) = (program.worker(leaves), Vec::new());
+        while let Some((at, out)) = next() {
+            let start = at * tile_len;
+            let values = match worker.in_place(start..start + out.len()) {
+                Some(values) => values,
+                None => {
+                    scratch.resize(out.len(), T::default());
+                    worker.run(start, &mut scratch);
+                    &scratch
+                }
+            };
+            let parts = combine.parts(values);
+            let total = combine.fold(&parts);
+            let Some(before) = turn.take(at, |before| combine.pair(before, total)) else { return };
+            combine.scan(values, &parts, before, exclusive, out);
+        }
+    };
+    if tasks() > 1 {
+        rayon::scope(|scope| (0..tasks()).for_each(|_| scope.spawn(|_| task())));
+    } else {
+        task();
+    }
+}

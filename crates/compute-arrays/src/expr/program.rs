@@ -1,0 +1,197 @@
+//! A tree made into a list of steps, each value computed once.
+
+use super::node::{Binary, Leaf, MAX_DEPTH, Node, Tree, Unary};
+use crate::context::Arrays;
+use crate::element::{Constant, Kind};
+use interop_core::{Error, Result};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Number of a step, whose value later steps use.
+pub type Reg = usize;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// An element of a leaf.
+    Load(usize),
+    /// A constant.
+    Constant(usize),
+    Index,
+    Old,
+    Unary(Unary, Reg),
+    Binary(Binary, Reg, Reg),
+    Select(Reg, Reg, Reg),
+    MulAdd(Reg, Reg, Reg),
+    Cast(Reg),
+}
+
+/// How a leaf's elements are found.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// One after another, from an offset.
+    Linear,
+    /// By strides along so many axes.
+    Strided(usize),
+}
+
+/// What is computed for an element, without the memory and numbers that it is computed from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Program {
+    /// The last one is the result.
+    pub steps: Vec<(Step, Kind)>,
+    pub leaves: Vec<(Kind, Access)>,
+}
+
+impl Program {
+    pub fn kind_of(&self, reg: Reg) -> Kind {
+        self.steps[reg].1
+    }
+
+    pub fn uses(&self, kind: Kind) -> bool {
+        self.steps.iter().any(|(_, k)| *k == kind)
+    }
+
+    pub fn uses_old(&self) -> bool {
+        self.steps.iter().any(|(step, _)| *step == Step::Old)
+    }
+
+    /// The leaf that this is, where it is nothing but elements one after another.
+    pub fn is_linear_leaf(&self) -> bool {
+        matches!((self.steps.as_slice(), self.leaves.as_slice()), ([(Step::Load(0), _)], [(_, Access::Linear)]))
+    }
+}
+
+/// A program with what it reads.
+pub struct Bound<'a> {
+    pub program: Program,
+    pub leaves: Vec<Leaf<'a>>,
+    pub constants: Vec<Constant>,
+}
+
+/// Where an expression stands, which decides what may occur in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Arrays, numbers, the index.
+    Plain,
+    /// Old values too.
+    Update,
+    /// The two sides of a monoid, and numbers.
+    Monoid,
+}
+
+struct Lowering<'t, 'a> {
+    bound: Bound<'a>,
+    role: Role,
+    /// Trees that were met before; alive, as the root is.
+    seen: HashMap<*const Tree<'a>, Reg>,
+    regs: HashMap<(Step, Kind), Reg>,
+    _root: &'t Tree<'a>,
+}
+
+impl<'a> Bound<'a> {
+    /// # Errors
+    /// [`Error::InvalidInput`] where the tree is too deep, has in it what does not belong here, or its arrays differ in shape; [`Error::Foreign`] where they
+    /// belong to different [`Arrays`].
+    pub fn new(root: &Rc<Tree<'a>>, role: Role, operation: &'static str) -> Result<Self> {
+        let bound = Self { program: Program::default(), leaves: Vec::new(), constants: Vec::new() };
+        let mut lowering = Lowering { bound, role, seen: HashMap::new(), regs: HashMap::new(), _root: root };
+        let last = lowering.reg(root, operation)?;
+        // Everything that a value needs comes before it, and the root needs everything.
+        debug_assert_eq!(last + 1, lowering.bound.program.steps.len());
+        Ok(lowering.bound)
+    }
+
+    /// Shape of the leaves; `None` without leaves.
+    pub fn shape(&self) -> Option<&[usize]> {
+        self.leaves.first().map(|leaf| leaf.layout.shape())
+    }
+
+    /// Where the leaves belong.
+    pub fn arrays(&self) -> Option<&Arrays> {
+        self.leaves.first().map(|leaf| &leaf.arrays)
+    }
+}
+
+impl<'a> Lowering<'_, 'a> {
+    fn reg(&mut self, tree: &Rc<Tree<'a>>, operation: &'static str) -> Result<Reg> {
+        if let Some(reg) = self.seen.get(&Rc::as_ptr(tree)) {
+            return Ok(*reg);
+        }
+        let belongs = match &tree.node {
+            Node::Old => self.role == Role::Update,
+            Node::Side(_) => self.role == Role::Monoid,
+            Node::Leaf(_) | Node::Index => self.role != Role::Monoid,
+            _ => true,
+        };
+        if !belongs {
+            return Err(Error::invalid(
+                operation,
+                "an expression holds a part of another operation's closure or, in a \
+                monoid, an array or an index",
+            ));
+        }
+        let step = match &tree.node {
+            Node::Constant(constant) => {
+                self.bound.constants.push(*constant);
+                Step::Constant(self.bound.constants.len() - 1)
+            }
+            Node::Leaf(leaf) => Step::Load(self.leaf(leaf, tree.kind, operation)?),
+            Node::Side(side) => {
+                let leaves = &mut self.bound.program.leaves;
+                leaves.resize(leaves.len().max(side + 1), (tree.kind, Access::Linear));
+                Step::Load(*side)
+            }
+            Node::Index => Step::Index,
+            Node::Old => Step::Old,
+            Node::Unary(op, a) => Step::Unary(*op, self.reg(a, operation)?),
+            Node::Binary(op, a, b) => Step::Binary(*op, self.reg(a, operation)?, self.reg(b, operation)?),
+            Node::Select(a, b, c) => {
+                Step::Select(self.reg(a, operation)?, self.reg(b, operation)?, self.reg(c, operation)?)
+            }
+            Node::MulAdd(a, b, c) => {
+                Step::MulAdd(self.reg(a, operation)?, self.reg(b, operation)?, self.reg(c, operation)?)
+            }
+            Node::Cast(a) => Step::Cast(self.reg(a, operation)?),
+            Node::TooDeep => {
+                return Err(Error::invalid(
+                    operation,
+                    format!("the expression is nested more than {MAX_DEPTH} deep; evaluate a part of it first"),
+                ));
+            }
+        };
+        let steps = &mut self.bound.program.steps;
+        let reg = *self.regs.entry((step.clone(), tree.kind)).or_insert_with(|| {
+            steps.push((step, tree.kind));
+            steps.len() - 1
+        });
+        self.seen.insert(Rc::as_ptr(tree), reg);
+        Ok(reg)
+    }
+
+    fn leaf(&mut self, leaf: &Leaf<'a>, kind: Kind, operation: &'static str) -> Result<usize> {
+        if let Some(first) = self.bound.leaves.first() {
+            first.arrays.check_same(&leaf.arrays, operation)?;
+            if first.layout.shape() != leaf.layout.shape() {
+                return Err(Error::invalid(
+                    operation,
+                    format!(
+                        "arrays of shapes {:?} and {:?} in one expression; View::broadcast_to repeats",
+                        first.layout.shape(),
+                        leaf.layout.shape()
+                    ),
+                ));
+            }
+        }
+        let same = |other: &Leaf<'a>| std::ptr::eq(other.store, leaf.store) && other.layout == leaf.layout;
+        if let Some(at) = self.bound.leaves.iter().position(same) {
+            return Ok(at);
+        }
+        let access = match leaf.layout.collapsed().as_slice() {
+            [] | [(_, 1)] => Access::Linear,
+            axes => Access::Strided(axes.len()),
+        };
+        self.bound.program.leaves.push((kind, access));
+        self.bound.leaves.push(leaf.clone());
+        Ok(self.bound.leaves.len() - 1)
+    }
+}

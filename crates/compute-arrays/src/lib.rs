@@ -1,0 +1,55 @@
+//! Typed arrays on every compute backend: expressions fused into one kernel, reductions, scans, random numbers.
+//!
+//! ```
+//! use compute_arrays::{Arrays, Philox};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! let arrays = Arrays::new(Arc::new(cpu_fallback::CpuBackend::new()?))?; // or OpenCL, or CUDA
+//! let mut x = arrays.empty::<f32>(&[1000])?;
+//! Philox::new(42).uniform(&mut x)?;
+//! let y = arrays.eval((&x * 2.0 - 1.0).abs().sqrt())?; // one kernel
+//! let dot = (&x * &y).sum()?; // one pass over x and y
+//! let running = y.expr().cumulative_sum()?;
+//! assert!(dot > 0.0 && running.view().item(&[999])? > 0.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to find | look in |
+//! |---|---|
+//! | arrays, and getting values in and out | [`Arrays`], [`Array`] |
+//! | slices, transposes, shapes | [`View`], [`Layout`] |
+//! | what can be computed, and how exactly | [`Expr`] |
+//! | sums, extrema, any associative operation | [`Expr::reduce`], [`Monoid`] |
+//! | running sums | [`Expr::scan`] |
+//! | random numbers, the same everywhere | [`Philox`] |
+//!
+//! # Whose kernels
+//! Ours. No driver brings kernels for these operations: CUB is a library of C++ headers that comes with the CUDA
+//! toolkit, not with the driver, and OpenCL has no counterpart. On the CPU the threads are rayon's.
+//!
+//! # How far and how exact
+//! Up to the memory's size: indices are 32 bits wide where that suffices, else 64. Sums of floats are added as trees;
+//! [`Expr::sum`] and [`Expr::scan`] state their bounds.
+
+mod array;
+mod context;
+mod cpu;
+mod element;
+mod expr;
+mod layout;
+mod monoid;
+mod operations;
+mod text;
+mod view;
+
+pub use array::Array;
+pub use context::Arrays;
+pub use element::{Constant, Element, Float, Integer, Kind, Value};
+pub use expr::Expr;
+pub use layout::Layout;
+pub use monoid::Monoid;
+pub use operations::random::{Philox, philox4x32};
+pub use operations::scan::Scan;
+pub use view::View;

@@ -1,0 +1,98 @@
+//! Associative operations with an identity.
+
+use crate::cpu::{Arith, CpuProgram};
+use crate::element::Element;
+use crate::expr::{Access, Binary, Bound, Expr, Node, Program, Role, Step};
+use crate::layout::Layout;
+use interop_core::Result;
+use std::sync::Arc;
+
+/// What values are combined by: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == a`.
+#[derive(Clone)]
+pub struct Monoid<T: Element> {
+    identity: T,
+    operation: Operation,
+    /// `a op b` as a program.
+    definition: Arc<CpuProgram>,
+}
+
+/// Which loops the CPU has for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Sum,
+    Product,
+    Min,
+    Max,
+    Own,
+}
+
+impl<T: Element> std::fmt::Debug for Monoid<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let steps = &self.definition.program.steps;
+        f.debug_struct("Monoid").field("identity", &self.identity).field("steps", steps).finish()
+    }
+}
+
+impl<T: Element> Monoid<T> {
+    /// One of the user's own, such as `Monoid::new(0u32, |a, b| a ^ b)`. Reductions need it to be commutative too;
+    /// scans do not.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::InvalidInput`] where the expression has an array or an index in it, or is too deep.
+    pub fn new<'a>(identity: T, f: impl FnOnce(Expr<'a, T>, Expr<'a, T>) -> Expr<'a, T>) -> Result<Self> {
+        let bound = Bound::new(&f(side(0), side(1)).tree, Role::Monoid, "Monoid::new")?;
+        let definition = CpuProgram::new(bound.program, bound.constants, side_layouts());
+        Ok(Self { identity, operation: Operation::Own, definition: Arc::new(definition) })
+    }
+
+    fn known(identity: T, operation: Operation, op: Binary) -> Self {
+        // Two sides and one step: nothing that could be refused.
+        let sides = [T::KIND; 2].map(|kind| (kind, Access::Linear)).to_vec();
+        let load = |side| (Step::Load(side), T::KIND);
+        let steps = vec![load(0), load(1), (Step::Binary(op, 0, 1), T::KIND)];
+        let program = Program { steps, leaves: sides };
+        let definition = Arc::new(CpuProgram::new(program, Vec::new(), side_layouts()));
+        Self { identity, operation, definition }
+    }
+
+    /// `+`, from 0.
+    pub fn sum() -> Self {
+        Self::known(T::ZERO, Operation::Sum, Binary::Add)
+    }
+
+    /// `*`, from 1.
+    pub fn product() -> Self {
+        Self::known(T::ONE, Operation::Product, Binary::Mul)
+    }
+
+    /// The smaller, from the type's largest; floats from NaN, which loses against every number.
+    pub fn min() -> Self {
+        Self::known(<T as Arith>::MOST, Operation::Min, Binary::Min)
+    }
+
+    /// The larger, from the type's smallest; floats from NaN, which loses against every number.
+    pub fn max() -> Self {
+        Self::known(<T as Arith>::LEAST, Operation::Max, Binary::Max)
+    }
+
+    /// What changes nothing.
+    pub fn identity(&self) -> T {
+        self.identity
+    }
+
+    pub(crate) fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    pub(crate) fn definition(&self) -> &Arc<CpuProgram> {
+        &self.definition
+    }
+}
+
+fn side<'a, T: Element>(number: usize) -> Expr<'a, T> {
+    Expr::node(Node::Side(number))
+}
+
+fn side_layouts() -> Vec<Layout> {
+    vec![Layout::single(); 2]
+}

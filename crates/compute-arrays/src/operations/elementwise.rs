@@ -1,0 +1,39 @@
+//! One value for each element.
+
+use super::{kinds, on_cpu};
+use crate::context::Arrays;
+use crate::cpu::{GRAIN, tasks};
+use crate::element::Element;
+use crate::expr::Bound;
+use crate::text::{ELEMENTWISE, Text, parameters};
+use interop_core::{Result, Target};
+use rayon::prelude::*;
+
+const NAME: &str = "pf_elementwise";
+
+/// Writes `len` values, more than 0, to a target of as many.
+pub(crate) fn run<T: Element>(
+    arrays: &Arrays,
+    bound: &Bound<'_>,
+    target: Target<'_>,
+    len: usize,
+    operation: &'static str,
+) -> Result<()> {
+    arrays.check_kinds(bound, operation)?;
+    let Some(dialect) = arrays.dialect() else {
+        let program = bound.on_cpu();
+        return on_cpu::<T>(arrays, NAME, (target, len), &bound.leaves, kinds(bound), operation, move |out, leaves| {
+            if tasks() > 1 {
+                let pieces = out.par_chunks_mut(GRAIN).enumerate();
+                pieces.for_each_init(|| program.worker(leaves), |worker, (at, out)| worker.run(at * GRAIN, out));
+            } else {
+                program.worker(leaves).run(0, out);
+            }
+        });
+    };
+    let per_item = arrays.per_item();
+    let text = Text::new(dialect, bound, T::KIND, len).map(bound).define("PF_PER_ITEM", per_item).append(ELEMENTWISE);
+    let kernel = arrays.kernel(NAME, &text.finish(), dialect)?;
+    let target = target.with_items(len.div_ceil(per_item));
+    arrays.launch(kernel.as_ref(), target, &[], &bound.leaves, &parameters(bound), operation)
+}

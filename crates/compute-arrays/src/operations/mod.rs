@@ -1,0 +1,50 @@
+//! What is done with expressions.
+
+pub(crate) mod elementwise;
+pub(crate) mod random;
+mod reduce;
+pub(crate) mod scan;
+
+use crate::context::Arrays;
+use crate::cpu::CpuProgram;
+use crate::element::{Element, Kind};
+use crate::expr::{Bound, Leaf};
+use cpu_fallback::{CpuArgs, CpuKernelExt};
+use interop_core::{Arg, KernelSource, Result, Target};
+
+impl Bound<'_> {
+    fn on_cpu(&self) -> CpuProgram {
+        let layouts = self.leaves.iter().map(|leaf| (*leaf.layout).clone()).collect();
+        CpuProgram::new(self.program.clone(), self.constants.clone(), layouts)
+    }
+}
+
+/// Runs `f` on the CPU backend's threads with the target's elements and the leaves' bytes. `items` says how much work it
+/// is.
+fn on_cpu<T: Element>(
+    arrays: &Arrays,
+    name: &'static str,
+    (target, items): (Target<'_>, usize),
+    leaves: &[Leaf<'_>],
+    kinds: Vec<Kind>,
+    operation: &'static str,
+    f: impl Fn(&mut [T], &[&[u8]]) + Send + Sync + 'static,
+) -> Result<()> {
+    let code = move |out: &mut cpu_fallback::CpuBuffer<'_>, args: &CpuArgs<'_>| {
+        let leaf = |(at, kind): (usize, &Kind)| match kind.bits() {
+            64 => args.memory::<u64>(at).map(bytemuck::cast_slice),
+            _ => args.memory::<u32>(at).map(bytemuck::cast_slice),
+        };
+        let leaves = kinds.iter().enumerate().map(leaf).collect::<Result<Vec<&[u8]>>>()?;
+        f(out.as_slice_mut::<T>()?, &leaves);
+        Ok(())
+    };
+    let kernel = arrays.backend().build(&KernelSource::new(name).cpu_buffer(code))?;
+    let lent = leaves.iter().map(|leaf| leaf.store.borrow(operation)).collect::<Result<Vec<_>>>()?;
+    let args = lent.iter().map(|memory| Arg::Memory(&***memory)).collect::<Vec<_>>();
+    arrays.backend().launch(kernel.as_ref(), target.with_items(items), &args)
+}
+
+fn kinds(bound: &Bound<'_>) -> Vec<Kind> {
+    bound.program.leaves.iter().map(|(kind, _)| *kind).collect()
+}

@@ -1,0 +1,291 @@
+//! All values as one.
+
+use super::{kinds, on_cpu};
+use crate::array::Array;
+use crate::context::{Arrays, Scratch, no_shape};
+use crate::cpu::{Extremum, combine_of, reduce, reduce_extremum};
+use crate::element::{Element, Kind};
+use crate::expr::{Bound, Expr, Role};
+use crate::monoid::Monoid;
+use crate::text::{Dialect, FOLD, REDUCE, TREE, Text, parameters};
+use bytemuck::cast_slice_mut;
+use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
+
+/// Work items of a group.
+const WIDTH: usize = 256;
+/// Most groups. The same for all devices of a kind, so that all add in the same order.
+const MOST_GROUPS: usize = 2048;
+
+/// Values that a work item takes in a row, in four sums that need not wait for each other. GPUs want many loads on the
+/// way; for compilers that run on CPUs each is more text.
+fn unroll(arrays: &Arrays) -> usize {
+    if arrays.is_software() { 4 } else { 16 }
+}
+
+/// A value and where it is, as the texts have it: 16 bytes, whatever the type.
+const PAIR_BYTES: usize = 16;
+
+/// What a group leaves.
+struct Acc {
+    bytes: usize,
+    kind: Kind,
+    /// `pf_identity`, `pf_combine` and what comes before.
+    definitions: Box<dyn Fn(Text) -> Text>,
+    /// `pf_value`.
+    value: &'static str,
+}
+
+impl<'a, T: Element> Expr<'a, T> {
+    /// All values combined by `monoid`; its identity where there are none. One pass over the arrays, nothing of the
+    /// expression is stored. Waits for the result.
+    ///
+    /// The order depends on the number of elements only, and is the same in every run; GPUs share one order, devices that
+    /// are CPUs and the CPU itself have others. Of `n` values, sums of floats are off by no more than `(n / 2^21 + 40) * epsilon` times the sum of
+    /// the absolute values on devices, and `200 * epsilon` times it on the CPU: values are added as trees.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the expression has no array, [`Error::Unsupported`] where the device lacks a type,
+    /// and what the backend reports.
+    pub fn reduce(&self, monoid: &Monoid<T>) -> Result<T> {
+        const OP: &str = "Expr::reduce";
+        let (bound, arrays, len) = self.bound(OP)?;
+        if len == 0 {
+            return Ok(monoid.identity());
+        }
+        let mut result = [T::default()];
+        arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
+            reduce_to(&arrays, &bound, len, monoid, kept.memory.as_mut(), OP)?;
+            kept.memory.read(0, cast_slice_mut(&mut result))
+        })?;
+        Ok(result[0])
+    }
+
+    /// As [`Expr::reduce`], into an array of one element, without waiting.
+    ///
+    /// # Errors
+    /// As [`Expr::reduce`]; [`Error::InvalidInput`] where `into` has another number of elements than one.
+    pub fn reduce_into(&self, monoid: &Monoid<T>, into: &mut Array<T>) -> Result<()> {
+        const OP: &str = "Expr::reduce_into";
+        let (bound, arrays, len) = self.bound(OP)?;
+        arrays.check_same(into.arrays(), OP)?;
+        if into.len() != 1 {
+            return Err(Error::invalid(OP, format!("the result is one element, the array has {}", into.len())));
+        }
+        if len == 0 {
+            return into.write(&[monoid.identity()]);
+        }
+        match into.memory_mut(OP)? {
+            Some(mut memory) => reduce_to(&arrays, &bound, len, monoid, memory.as_mut(), OP),
+            None => Ok(()),
+        }
+    }
+
+    /// The sum; integers wrap. See [`Expr::reduce`] for order, error and errors.
+    pub fn sum(&self) -> Result<T> {
+        self.reduce(&Monoid::sum())
+    }
+
+    /// The product; integers wrap. See [`Expr::reduce`].
+    pub fn product(&self) -> Result<T> {
+        self.reduce(&Monoid::product())
+    }
+
+    /// The smallest value. NaN is passed over; where all are NaN, so is the result. See [`Expr::reduce`].
+    ///
+    /// # Errors
+    /// Also [`Error::InvalidInput`] where there are no elements.
+    pub fn minimum(&self) -> Result<T> {
+        self.not_empty("Expr::minimum")?;
+        self.reduce(&Monoid::min())
+    }
+
+    /// The largest value, as [`Expr::minimum`].
+    ///
+    /// # Errors
+    /// As [`Expr::minimum`].
+    pub fn maximum(&self) -> Result<T> {
+        self.not_empty("Expr::maximum")?;
+        self.reduce(&Monoid::max())
+    }
+
+    /// Row-major number of the smallest value, the first of several. NaN is passed over; where all are NaN, the first.
+    ///
+    /// # Errors
+    /// As [`Expr::minimum`].
+    pub fn argmin(&self) -> Result<u64> {
+        self.extremum(&Monoid::min(), "<", "Expr::argmin")
+    }
+
+    /// Row-major number of the largest value, as [`Expr::argmin`].
+    ///
+    /// # Errors
+    /// As [`Expr::minimum`].
+    pub fn argmax(&self) -> Result<u64> {
+        self.extremum(&Monoid::max(), ">", "Expr::argmax")
+    }
+
+    /// Lowered, with where it belongs and the number of elements.
+    pub(crate) fn bound(&self, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
+        let bound = Bound::new(&self.tree, Role::Plain, operation)?;
+        let (arrays, shape) = bound.arrays().zip(bound.shape()).ok_or_else(|| no_shape(operation))?;
+        let (arrays, len) = (arrays.clone(), shape.iter().product());
+        arrays.check_kinds(&bound, operation)?;
+        Ok((bound, arrays, len))
+    }
+
+    fn not_empty(&self, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
+        let bound = self.bound(operation)?;
+        if bound.2 == 0 { Err(Error::invalid(operation, "there are no elements")) } else { Ok(bound) }
+    }
+
+    fn extremum(&self, monoid: &Monoid<T>, better: &'static str, operation: &'static str) -> Result<u64> {
+        let (bound, arrays, len) = self.not_empty(operation)?;
+        arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
+            let memory = kept.memory.as_mut();
+            if let Some(dialect) = arrays.dialect() {
+                let acc = Acc {
+                    bytes: PAIR_BYTES,
+                    kind: T::KIND,
+                    definitions: Box::new(move |text| text.append(&extremum_text(T::KIND, better))),
+                    value: EXTREMUM_VALUE,
+                };
+                on_device(&arrays, &bound, len, &acc, dialect, memory, operation)?;
+            } else {
+                let (program, combine) = (bound.on_cpu(), combine_of(monoid));
+                let target = (part(memory, PAIR_BYTES)?, len);
+                let kinds = kinds(&bound);
+                on_cpu::<u64>(&arrays, "argmin", target, &bound.leaves, kinds, operation, move |out, leaves| {
+                    let Extremum { index, .. } = reduce_extremum(&program, leaves, len, combine.as_ref());
+                    if let [_, at, ..] = out {
+                        *at = index;
+                    }
+                })?;
+            }
+            let mut pair = [0u64; 2];
+            memory.read(0, cast_slice_mut(&mut pair))?;
+            Ok(pair[1])
+        })
+    }
+}
+
+const EXTREMUM_VALUE: &str = "static PF_ACC pf_value(const pf_index i PF_PARAMS) {
+  PF_ACC v;
+  v.value = pf_map(i PF_ARGS);
+  v.index = (pf_u64)i;
+  return v;
+}
+";
+
+/// Nothing has the index of all ones, and a NaN loses against a number.
+fn extremum_text(kind: Kind, better: &str) -> String {
+    let zero = if kind.is_float() { "0.0f" } else { "0" };
+    format!(
+        "typedef struct {{ PF_T value; pf_u64 index; }} pf_pair;
+#define PF_ACC pf_pair
+static PF_ACC pf_identity(void) {{
+  PF_ACC none;
+  none.value = {zero};
+  none.index = ~(pf_u64)0;
+  return none;
+}}
+static PF_ACC pf_combine(const PF_ACC a, const PF_ACC b) {{
+  if (a.index == ~(pf_u64)0) return b;
+  if (b.index == ~(pf_u64)0) return a;
+  const int a_nan = a.value != a.value, b_nan = b.value != b.value;
+  const int same = a_nan ? b_nan : a.value == b.value;
+  if (same) return b.index < a.index ? b : a;
+  if (a_nan || b_nan) return a_nan ? b : a;
+  return b.value {better} a.value ? b : a;
+}}
+"
+    )
+}
+
+fn part<'m>(memory: &'m mut dyn ComputeMemory, bytes: usize) -> Result<Target<'m>> {
+    Target::new(memory, View::Buffer(BufferView { offset: 0, len: bytes }))
+}
+
+/// Queues the reduction of `len` values, more than 0, to the first element of `memory`.
+fn reduce_to<T: Element>(
+    arrays: &Arrays,
+    bound: &Bound<'_>,
+    len: usize,
+    monoid: &Monoid<T>,
+    memory: &mut dyn ComputeMemory,
+    operation: &'static str,
+) -> Result<()> {
+    if let Some(dialect) = arrays.dialect() {
+        let of = monoid.clone();
+        let definitions = move |text: Text| {
+            let (identity, definition) = (of.identity(), of.definition());
+            let text = text.define("PF_ACC", "PF_T").identity(identity);
+            text.combine(&definition.program, &definition.constants)
+        };
+        let acc = Acc {
+            bytes: size_of::<T>(),
+            kind: T::KIND,
+            definitions: Box::new(definitions),
+            value: "#define pf_value pf_map\n",
+        };
+        return on_device(arrays, bound, len, &acc, dialect, memory, operation);
+    }
+    let (program, combine) = (bound.on_cpu(), combine_of(monoid));
+    let target = (part(memory, size_of::<T>())?, len);
+    on_cpu::<T>(arrays, "reduce", target, &bound.leaves, kinds(bound), operation, move |out, leaves| {
+        if let Some(first) = out.first_mut() {
+            *first = reduce(&program, leaves, len, combine.as_ref());
+        }
+    })
+}
+
+fn on_device(
+    arrays: &Arrays,
+    bound: &Bound<'_>,
+    len: usize,
+    acc: &Acc,
+    dialect: Dialect,
+    memory: &mut dyn ComputeMemory,
+    operation: &'static str,
+) -> Result<()> {
+    let unroll = unroll(arrays);
+    let text = (acc.definitions)(Text::new(dialect, bound, acc.kind, len).map(bound)).append(acc.value);
+    let text = text.define("PF_UNROLL", unroll).append(TREE).append(REDUCE).finish();
+    let reduce = arrays.kernel("pf_reduce", &text, dialect)?;
+    let (before, after) = ([Arg::U64(len as u64)], parameters(bound));
+    let groups = len.div_ceil(WIDTH * unroll).min(MOST_GROUPS);
+    if groups == 1 {
+        let target = part(memory, acc.bytes)?.with_items(WIDTH);
+        return arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation);
+    }
+    let text = (acc.definitions)(Text::with(dialect, acc.kind, 0, false)).append(TREE).append(FOLD).finish();
+    let fold = arrays.kernel("pf_fold", &text, dialect)?;
+    arrays.with_scratch(Scratch::Partials, groups * acc.bytes, |kept| {
+        let target = part(kept.memory.as_mut(), groups * acc.bytes)?.with_items(groups * WIDTH);
+        arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation)?;
+        let args = [Arg::Memory(kept.memory.as_ref()), Arg::U32(groups as u32)];
+        arrays.launch(fold.as_ref(), part(memory, acc.bytes)?.with_items(WIDTH), &args, &[], &[], operation)
+    })
+}
+
+macro_rules! on_arrays {
+    ($($name:ident -> $result:ty;)*) => {
+        impl<T: Element> Array<T> {
+            $(#[doc = concat!("[`Expr::", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// As there.
+            pub fn $name(&self) -> Result<$result> {
+                self.expr().$name()
+            })*
+        }
+    };
+}
+
+on_arrays! {
+    sum -> T;
+    product -> T;
+    minimum -> T;
+    maximum -> T;
+    argmin -> u64;
+    argmax -> u64;
+}

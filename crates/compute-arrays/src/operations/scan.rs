@@ -1,0 +1,167 @@
+//! Running values.
+
+use super::{kinds, on_cpu};
+use crate::array::Array;
+use crate::context::{Arrays, Scratch};
+use crate::cpu;
+use crate::element::Element;
+use crate::expr::{Bound, Expr};
+use crate::monoid::Monoid;
+use crate::text::{Dialect, LOOK_BACK, SCAN, SCAN_STARTS, SCAN_THREE, TILE, Text, parameters};
+use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
+
+/// Work items of a group.
+const WIDTH: usize = 256;
+
+/// Whether a running value includes its own element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// `f(x0, .., xi)`.
+    Inclusive,
+    /// `f(x0, .., xi-1)`; the identity first.
+    Exclusive,
+}
+
+/// Elements of a work item: a tile, padded, lies in 18 KiB of local memory at most.
+fn items(element_bytes: usize) -> usize {
+    if let Ok(v) = std::env::var("T_ITEMS") {
+        return v.parse().unwrap_or(16) * 4 / element_bytes;
+    }
+    if element_bytes == 8 { 8 } else { 16 }
+}
+
+impl<T: Element> Expr<'_, T> {
+    /// Running values of `monoid`, in row-major order, as an array of the expression's shape. One kernel computes the
+    /// expression as well. `monoid` need not be commutative.
+    ///
+    /// CUDA takes one pass over memory, the CPU one and a second in its caches, OpenCL three: its devices need not run
+    /// the groups before while others wait for them. Sums of floats are off by no more than `(n / 4096 + 80) * epsilon`
+    /// times the sum of the absolute values so far on devices (`(n / 65536 + 1200) * epsilon` on the CPU), and by far
+    /// less where errors cancel out. See [`Arrays::set_reproducible`].
+    ///
+    /// # Errors
+    /// As [`Expr::reduce`].
+    pub fn scan(&self, monoid: &Monoid<T>, scan: Scan) -> Result<Array<T>> {
+        const OP: &str = "Expr::scan";
+        let (bound, arrays, _) = self.bound(OP)?;
+        let mut out = arrays.empty(bound.shape().unwrap_or_default())?;
+        run(&arrays, &bound, monoid, scan, &mut out, OP)?;
+        Ok(out)
+    }
+
+    /// As [`Expr::scan`], into an array that is there.
+    ///
+    /// # Errors
+    /// As [`Expr::scan`]; [`Error::InvalidInput`] where the shapes differ.
+    pub fn scan_into(&self, monoid: &Monoid<T>, scan: Scan, into: &mut Array<T>) -> Result<()> {
+        const OP: &str = "Expr::scan_into";
+        let (bound, arrays, _) = self.bound(OP)?;
+        arrays.check_same(into.arrays(), OP)?;
+        arrays.check_shape(&bound, into.shape(), OP)?;
+        run(&arrays, &bound, monoid, scan, into, OP)
+    }
+
+    /// Running sums, each with its own element; integers wrap. See [`Expr::scan`].
+    ///
+    /// # Errors
+    /// As [`Expr::scan`].
+    pub fn cumulative_sum(&self) -> Result<Array<T>> {
+        self.scan(&Monoid::sum(), Scan::Inclusive)
+    }
+}
+
+fn run<T: Element>(
+    arrays: &Arrays,
+    bound: &Bound<'_>,
+    monoid: &Monoid<T>,
+    scan: Scan,
+    out: &mut Array<T>,
+    operation: &'static str,
+) -> Result<()> {
+    let len = out.len();
+    let Some(mut memory) = out.memory_mut(operation)? else { return Ok(()) };
+    let target = out.target(memory.as_mut())?;
+    let Some(dialect) = arrays.dialect() else {
+        let (program, combine) = (bound.on_cpu(), cpu::combine_of(monoid));
+        let target = (target, len);
+        return on_cpu::<T>(arrays, "scan", target, &bound.leaves, kinds(bound), operation, move |out, leaves| {
+            cpu::scan(&program, leaves, out, combine.as_ref(), scan);
+        });
+    };
+    let device = Device { arrays, bound, dialect, exclusive: i32::from(scan == Scan::Exclusive), operation };
+    if arrays.scans_in_one_pass(T::KIND) {
+        device.one_pass(monoid, target, len)
+    } else {
+        device.three_passes(monoid, target, len)
+    }
+}
+
+struct Device<'s, 'a> {
+    arrays: &'s Arrays,
+    bound: &'s Bound<'a>,
+    dialect: Dialect,
+    exclusive: i32,
+    operation: &'static str,
+}
+
+fn whole<T>(memory: &mut dyn ComputeMemory, len: usize) -> Result<Target<'_>> {
+    Target::new(memory, View::Buffer(BufferView { offset: 0, len: len * size_of::<T>() }))
+}
+
+impl Device<'_, '_> {
+    /// The monoid and what groups do with it.
+    fn common<T: Element>(&self, text: Text, monoid: &Monoid<T>) -> Text {
+        let definition = monoid.definition();
+        let text = text.define("PF_REST", std::env::var("T_REST").unwrap_or_default());
+        let text = text.identity(monoid.identity()).combine(&definition.program, &definition.constants);
+        text.define("PF_ITEMS", items(size_of::<T>())).append(SCAN)
+    }
+
+    fn tiles<T: Element>(&self, monoid: &Monoid<T>, len: usize) -> Text {
+        self.common(Text::new(self.dialect, self.bound, T::KIND, len).map(self.bound), monoid).append(TILE)
+    }
+
+    fn one_pass<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
+        let text = self.tiles(monoid, len);
+        let (text, words) = if size_of::<T>() == 4 { (text.define("PF_PACKED", 1), 1) } else { (text, 3) };
+        let kernel = self.arrays.kernel("pf_scan", &text.append(LOOK_BACK).finish(), self.dialect)?;
+        let tiles = self.count::<T>(len)?;
+        self.arrays.with_scratch(Scratch::State(size_of::<T>()), (16 + words * tiles as usize) * 8, |kept| {
+            let now = &mut kept.look_back;
+            let (taken, epoch) = (now.taken, now.epoch + 1);
+            (now.taken, now.epoch) = (taken.wrapping_add(tiles), epoch);
+            let state = Arg::Memory(kept.memory.as_ref());
+            let before = [state, Arg::U32(taken), Arg::U32(epoch), Arg::I32(self.exclusive)];
+            self.launch(kernel.as_ref(), target.with_items(tiles as usize * WIDTH), &before)
+        })
+    }
+
+    fn three_passes<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
+        let text = self.tiles(monoid, len).append(SCAN_THREE).finish();
+        let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
+        let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
+        let text = self.common(Text::with(self.dialect, T::KIND, 0, false), monoid).append(SCAN_STARTS).finish();
+        let starts = self.arrays.kernel("pf_tile_starts", &text, self.dialect)?;
+        let tiles = self.count::<T>(len)? as usize;
+        self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
+            let memory = &mut kept.memory;
+            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * WIDTH);
+            self.launch(totals.as_ref(), into, &[Arg::U64(len as u64)])?;
+            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(WIDTH);
+            self.arrays.launch(starts.as_ref(), into, &[Arg::U64(tiles as u64)], &[], &[], self.operation)?;
+            let before = [Arg::Memory(memory.as_ref()), Arg::I32(self.exclusive)];
+            self.launch(scan.as_ref(), target.with_items(tiles * WIDTH), &before)
+        })
+    }
+
+    fn launch(&self, kernel: &dyn interop_core::Kernel, target: Target<'_>, before: &[Arg<'_>]) -> Result<()> {
+        self.arrays.launch(kernel, target, before, &self.bound.leaves, &parameters(self.bound), self.operation)
+    }
+
+    fn count<T>(&self, len: usize) -> Result<u32> {
+        let tiles = len.div_ceil(WIDTH * items(size_of::<T>()));
+        u32::try_from(tiles).map_err(|_| {
+            Error::invalid(self.operation, format!("{len} elements are more tiles than can be counted; scan parts"))
+        })
+    }
+}

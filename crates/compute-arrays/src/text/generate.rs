@@ -1,0 +1,157 @@
+//! A program as a C function, and the macros that the kernels' texts use it by.
+
+use super::{COMMON, Dialect, literal, operator, type_name};
+use crate::context::Parameter;
+use crate::element::{Constant, Kind, Value};
+use crate::expr::{Access, Bound, Program, Step};
+use std::fmt::Write as _;
+
+/// Elements up to which indices have 32 bits: what is added to an index on the way stays below 2^31.
+const NARROW: usize = 1 << 30;
+
+/// A text that grows. Writing to a string cannot fail, so results of `write!` are passed over.
+pub(crate) struct Text {
+    dialect: Dialect,
+    text: String,
+}
+
+impl Text {
+    /// The macros for `len` elements of `result`, computed by `bound`.
+    pub fn new(dialect: Dialect, bound: &Bound<'_>, result: Kind, len: usize) -> Self {
+        let furthest = bound.leaves.iter().filter_map(|leaf| leaf.layout.reach()).map(|(_, high)| high).max();
+        Self::with(dialect, result, len.max(furthest.unwrap_or(0)), bound.program.uses(Kind::F64))
+    }
+
+    /// The macros alone.
+    pub fn with(dialect: Dialect, result: Kind, furthest: usize, doubles: bool) -> Self {
+        let mut text = String::new();
+        if doubles || result == Kind::F64 {
+            text += "#define PF_DOUBLES\n";
+        }
+        if furthest >= NARROW {
+            text += "#define PF_WIDE\n";
+        }
+        text += COMMON;
+        let _ = writeln!(text, "#define PF_T {}", type_name(result));
+        Self { dialect, text }
+    }
+
+    pub fn define(mut self, name: &str, value: impl std::fmt::Display) -> Self {
+        let _ = writeln!(self.text, "#define {name} {value}");
+        self
+    }
+
+    pub fn append(mut self, text: &str) -> Self {
+        self.text += text;
+        self
+    }
+
+    pub fn finish(self) -> String {
+        self.text
+    }
+
+    /// `pf_map(i, ...)`, with `PF_PARAMS` and `PF_ARGS` (each begins with a comma) and `PF_MAP(i)` for elementwise
+    /// kernels, whose target is `out`.
+    pub fn map(mut self, bound: &Bound<'_>) -> Self {
+        let (program, constants) = (&bound.program, &bound.constants);
+        let (mut params, mut args) = (String::new(), String::new());
+        let mut param = |of_type: &str, name: String| {
+            let _ = write!(params, ", {of_type} {name}");
+            let _ = write!(args, ", {name}");
+        };
+        for (at, (kind, access)) in program.leaves.iter().enumerate() {
+            param(&format!("PF_GLOBAL const {} *restrict", type_name(*kind)), format!("a{at}"));
+            param("pf_i64", format!("a{at}_at"));
+            if let Access::Strided(axes) = access {
+                (1..*axes).for_each(|axis| param("pf_i64", format!("a{at}_n{axis}")));
+                (0..*axes).for_each(|axis| param("pf_i64", format!("a{at}_s{axis}")));
+            }
+        }
+        for (at, constant) in constants.iter().enumerate() {
+            param(type_name(constant.kind), format!("c{at}"));
+        }
+        let (old, old_value) = if program.uses_old() { (", const PF_T old", ", PF_ITEM(out, i)") } else { ("", "") };
+        let _ = writeln!(self.text, "#define PF_PARAMS {params}\n#define PF_ARGS {args}");
+        let _ = writeln!(self.text, "static PF_T pf_map(const pf_index i{old} PF_PARAMS) {{");
+        let load = |leaf: usize, text: &mut String| {
+            let (_, access) = &program.leaves[leaf];
+            place(leaf, access, text)
+        };
+        let last = self.body(program, &load, &|at| format!("c{at}"));
+        let _ = writeln!(self.text, "  return r{last};\n}}");
+        let _ = writeln!(self.text, "#define PF_MAP(i) pf_map((i){old_value} PF_ARGS)");
+        self
+    }
+
+    /// A function of two values.
+    pub fn combine(mut self, program: &Program, constants: &[Constant]) -> Self {
+        self.text += "static PF_T pf_combine(const PF_T a, const PF_T b) {\n";
+        let load = |leaf: usize, _: &mut String| if leaf == 0 { "a".to_owned() } else { "b".to_owned() };
+        let last = self.body(program, &load, &|at| literal(constants[at]));
+        let _ = writeln!(self.text, "  return r{last};\n}}");
+        self
+    }
+
+    pub fn identity<T: Value>(mut self, value: T) -> Self {
+        let value = literal(value.constant());
+        let _ = writeln!(self.text, "static PF_T pf_identity(void) {{ return {value}; }}");
+        self
+    }
+
+    /// The steps; the number of the last.
+    fn body(
+        &mut self,
+        program: &Program,
+        load: &dyn Fn(usize, &mut String) -> String,
+        constant: &dyn Fn(usize) -> String,
+    ) -> usize {
+        let dialect = self.dialect;
+        let r = |reg: &usize| format!("r{reg}");
+        for (at, (step, kind)) in program.steps.iter().enumerate() {
+            let value = match step {
+                Step::Load(leaf) => load(*leaf, &mut self.text),
+                Step::Constant(number) => constant(*number),
+                Step::Index => "(pf_u64)i".to_owned(),
+                Step::Old => "old".to_owned(),
+                Step::Unary(op, a) => operator::unary(dialect, *op, *kind, &r(a)),
+                Step::Binary(op, a, b) => operator::binary(dialect, *op, program.kind_of(*a), &r(a), &r(b)),
+                Step::Select(a, b, c) => format!("({} ? {} : {})", r(a), r(b), r(c)),
+                Step::MulAdd(a, b, c) => operator::mul_add(dialect, *kind, &r(a), &r(b), &r(c)),
+                Step::Cast(a) => operator::cast(program.kind_of(*a), *kind, &r(a)),
+            };
+            let _ = writeln!(self.text, "  const {} r{at} = {value};", type_name(*kind));
+        }
+        program.steps.len().saturating_sub(1)
+    }
+}
+
+/// The element of a leaf; statements that find it are put before.
+fn place(leaf: usize, access: &Access, text: &mut String) -> String {
+    let Access::Strided(axes) = access else { return format!("a{leaf}[(pf_index)a{leaf}_at + i]") };
+    let _ = writeln!(text, "  pf_index p{leaf} = (pf_index)a{leaf}_at, q{leaf} = i;");
+    for axis in (1..*axes).rev() {
+        let _ = writeln!(
+            text,
+            "  p{leaf} += q{leaf} % (pf_index)a{leaf}_n{axis} * (pf_index)a{leaf}_s{axis}; \
+             q{leaf} /= (pf_index)a{leaf}_n{axis};"
+        );
+    }
+    format!("a{leaf}[p{leaf} + q{leaf} * (pf_index)a{leaf}_s0]")
+}
+
+/// Values for `PF_PARAMS`, in its order.
+pub(crate) fn parameters(bound: &Bound<'_>) -> Vec<Parameter> {
+    let number = |value: i64| Parameter::Number(value.constant());
+    let mut all = Vec::new();
+    for (at, (leaf, (_, access))) in bound.leaves.iter().zip(&bound.program.leaves).enumerate() {
+        all.push(Parameter::Leaf(at));
+        all.push(number(leaf.layout.offset() as i64));
+        if let Access::Strided(_) = access {
+            let axes = leaf.layout.collapsed();
+            all.extend(axes.iter().skip(1).map(|(side, _)| number(*side as i64)));
+            all.extend(axes.iter().map(|(_, stride)| number(*stride as i64)));
+        }
+    }
+    all.extend(bound.constants.iter().map(|c| Parameter::Number(*c)));
+    all
+}

@@ -1,0 +1,60 @@
+//! Kernels as text.
+
+mod generate;
+mod operator;
+
+pub(crate) use generate::{Text, parameters};
+
+use crate::element::{Constant, Kind};
+use interop_core::Language;
+
+/// The two C-like languages, close enough for one text with a few macros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    OpenClC,
+    CudaCpp,
+}
+
+impl Dialect {
+    pub const fn language(self) -> Language {
+        match self {
+            Self::OpenClC => Language::OpenClC,
+            Self::CudaCpp => Language::CudaCpp,
+        }
+    }
+}
+
+pub(crate) const COMMON: &str = include_str!("common.h");
+pub(crate) const ELEMENTWISE: &str = include_str!("elementwise.h");
+pub(crate) const TREE: &str = include_str!("tree.h");
+pub(crate) const REDUCE: &str = include_str!("reduce.h");
+pub(crate) const FOLD: &str = include_str!("fold.h");
+pub(crate) const SCAN: &str = include_str!("scan.h");
+pub(crate) const TILE: &str = include_str!("tile.h");
+pub(crate) const SCAN_THREE: &str = include_str!("scan_three.h");
+pub(crate) const SCAN_STARTS: &str = include_str!("scan_starts.h");
+pub(crate) const LOOK_BACK: &str = include_str!("look_back.cuh");
+pub(crate) const PHILOX: &str = include_str!("philox.h");
+
+/// The macro of `common.h` that is this type.
+pub(crate) const fn type_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::F32 => "pf_f32",
+        Kind::F64 => "pf_f64",
+        Kind::I32 => "pf_i32",
+        Kind::U32 => "pf_u32",
+        Kind::I64 => "pf_i64",
+        Kind::U64 => "pf_u64",
+        Kind::Bool => "pf_bool",
+    }
+}
+
+/// A constant, exact to the bit.
+pub(crate) fn literal(constant: Constant) -> String {
+    let (bits, low) = (constant.bits, constant.bits as u32);
+    match constant.kind {
+        Kind::F32 => format!("PF_BITS_F32({low:#x})"),
+        Kind::F64 => format!("PF_BITS_F64({bits:#x})"),
+        kind => format!("(({})(({}){bits:#x}))", type_name(kind), if kind.bits() == 64 { "pf_u64" } else { "pf_u32" }),
+    }
+}

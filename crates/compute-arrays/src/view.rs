@@ -1,0 +1,132 @@
+//! Parts of arrays, and arrays seen in another order.
+
+use crate::array::{Array, Store};
+use crate::context::Arrays;
+use crate::element::Element;
+use crate::expr::{Expr, Leaf, Node};
+use crate::layout::Layout;
+use interop_core::Result;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Elements of an array in an order of their own; nothing is copied. Every method's errors are those of the method of
+/// [`Layout`] with the same name.
+pub struct View<'a, T: Element> {
+    arrays: &'a Arrays,
+    store: &'a Store,
+    layout: Rc<Layout>,
+    _type: PhantomData<T>,
+}
+
+impl<T: Element> Clone for View<'_, T> {
+    fn clone(&self) -> Self {
+        Self { layout: Rc::clone(&self.layout), ..*self }
+    }
+}
+
+impl<'a, T: Element> View<'a, T> {
+    pub(crate) fn new(arrays: &'a Arrays, store: &'a Store, layout: Rc<Layout>) -> Self {
+        Self { arrays, store, layout, _type: PhantomData }
+    }
+
+    fn with(&self, layout: Layout) -> Self {
+        Self { layout: Rc::new(layout), ..*self }
+    }
+
+    /// Shape, strides and offset.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Sides, slowest first.
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// True where there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// Indices `range` of one axis.
+    ///
+    /// # Errors
+    /// See [`Layout::slice`].
+    pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
+        self.slice_step(axis, range, 1)
+    }
+
+    /// Every `step`-th index of `range`, from its end where `step` is negative.
+    ///
+    /// # Errors
+    /// See [`Layout::slice`].
+    pub fn slice_step(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
+        self.layout.slice(axis, range, step).map(|layout| self.with(layout))
+    }
+
+    /// The axes in reverse order.
+    #[must_use]
+    pub fn transpose(&self) -> Self {
+        self.with(self.layout.transpose())
+    }
+
+    /// The axes in another order.
+    ///
+    /// # Errors
+    /// See [`Layout::permute`].
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+        self.layout.permute(axes).map(|layout| self.with(layout))
+    }
+
+    /// The same elements under another shape, in place.
+    ///
+    /// # Errors
+    /// See [`Layout::reshape`].
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
+        self.layout.reshape(shape).map(|layout| self.with(layout))
+    }
+
+    /// Axes of one element repeated.
+    ///
+    /// # Errors
+    /// See [`Layout::broadcast_to`].
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        self.layout.broadcast_to(shape).map(|layout| self.with(layout))
+    }
+
+    /// One element, copied to the host. Waits.
+    ///
+    /// # Errors
+    /// See [`Layout::position`]; what the backend reports.
+    pub fn item(&self, index: &[usize]) -> Result<T> {
+        let position = self.layout.position(index)?;
+        Array::<T>::read_at(self.store, position, "View::item")
+    }
+
+    /// The elements as an expression.
+    pub fn expr(self) -> Expr<'a, T> {
+        Expr::node(Node::Leaf(Leaf { arrays: self.arrays.clone(), store: self.store, layout: self.layout }))
+    }
+
+    /// A copy whose elements lie one after another.
+    ///
+    /// # Errors
+    /// As [`Arrays::eval`].
+    pub fn contiguous(&self) -> Result<Array<T>> {
+        self.arrays.eval(self)
+    }
+
+    /// The elements on the host, in the view's order. Waits.
+    ///
+    /// # Errors
+    /// As [`Arrays::eval`].
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.contiguous()?.to_vec()
+    }
+}

@@ -1,0 +1,130 @@
+//! Every operation, type and backend against plain Rust: CPU, every OpenCL device, and CUDA with `PIXELFERRY_GPU=1`.
+
+// Helpers of tests fail as tests do; the lint knows only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod elementwise;
+mod misuse;
+mod random;
+mod reduce;
+mod scan;
+mod table;
+mod views;
+
+use compute_arrays::{Arrays, Element, Kind, philox4x32};
+use cpu_fallback::{CpuBackend, CpuOptions};
+use cuda_backend::CudaBackend;
+use interop_core::{ComputeBackend, Error};
+use opencl_backend::OpenClBackend;
+use std::sync::Arc;
+
+/// True where a skipped test is a failure.
+fn required(thing: &str) -> bool {
+    std::env::var("CI").is_ok_and(|v| v == "true")
+        || std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|v| v.split(',').any(|t| t.trim() == thing))
+}
+
+fn has_gpu() -> bool {
+    std::env::var_os("PIXELFERRY_GPU").is_some_and(|v| v == "1")
+}
+
+/// Every backend here. The CPU twice: with threads, and on the calling thread alone.
+fn backends() -> Vec<Arc<dyn ComputeBackend>> {
+    let cpu = |options: CpuOptions| Arc::new(CpuBackend::with_options(&options).unwrap());
+    let mut all: Vec<Arc<dyn ComputeBackend>> = vec![
+        cpu(CpuOptions::default().with_threads(3).with_serial_items(0)),
+        cpu(CpuOptions::default().with_threads(1).with_serial_items(usize::MAX)),
+    ];
+    match opencl_backend::devices() {
+        Ok(devices) => {
+            all.extend(devices.iter().map(|d| -> Arc<dyn ComputeBackend> { Arc::new(OpenClBackend::open(d).unwrap()) }))
+        }
+        Err(error) => {
+            assert!(!required("opencl"), "OpenCL is required here, but: {error}");
+            println!("SKIPPED: OpenCL: {error}");
+        }
+    }
+    if has_gpu() {
+        all.push(Arc::new(CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened")));
+    } else {
+        println!("SKIPPED: CUDA needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
+    }
+    all
+}
+
+fn on_every_backend(mut test: impl FnMut(&Arrays)) {
+    for backend in backends() {
+        println!("device: {} ({})", backend.device(), backend.device().driver);
+        test(&Arrays::new(backend).unwrap());
+    }
+}
+
+/// False, with a word about it, where the device lacks the type.
+fn has<T: Element>(arrays: &Arrays) -> bool {
+    match arrays.empty::<T>(&[1]) {
+        Ok(_) => true,
+        Err(error @ Error::Unsupported { .. }) if T::KIND == Kind::F64 => {
+            println!("SKIPPED: {error}");
+            false
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Random bits, the same in every run.
+fn words(seed: u32) -> impl FnMut() -> u32 {
+    let mut at = 0;
+    move || {
+        at += 1;
+        philox4x32([at, 0, 0, 0], [seed, 7])[0]
+    }
+}
+
+/// What the tests need of a type.
+trait Sample: Element + std::fmt::Display {
+    /// A value of moderate size from random bits.
+    fn sample(bits: u32) -> Self;
+    /// Values at the edges of the type.
+    fn edges() -> Vec<Self>;
+    /// Units in the last place between two values; 0 for two NaN.
+    fn distance(self, other: Self) -> u64;
+}
+
+macro_rules! sample_int {
+    ($($t:ident)*) => {$(
+        impl Sample for $t {
+            fn sample(bits: u32) -> Self { (bits as i32 >> 12) as $t }
+            fn edges() -> Vec<Self> { vec![0, 1, 2, $t::MAX, $t::MAX - 1, $t::MIN, $t::MIN + 1, $t::MAX / 2] }
+            fn distance(self, other: Self) -> u64 { self.abs_diff(other).into() }
+        }
+    )*};
+}
+sample_int!(i32 u32 i64 u64);
+
+macro_rules! sample_float {
+    ($($t:ident $i:ident)*) => {$(
+        impl Sample for $t {
+            fn sample(bits: u32) -> Self { (f64::from(bits as i32) / f64::from(1 << 24)) as $t }
+            fn edges() -> Vec<Self> {
+                vec![0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 1e10, -1e10, $t::MAX, $t::MIN, $t::INFINITY,
+                     $t::NEG_INFINITY, $t::NAN, 3e9, -3e9, 1e19, 2e19]
+            }
+            fn distance(self, other: Self) -> u64 {
+                if self == other || (self.is_nan() && other.is_nan()) { return 0; }
+                if self.is_nan() || other.is_nan() { return u64::MAX; }
+                // Ordered as integers are, with both zeros at one place.
+                let key = |v: $t| { let b = v.to_bits() as $i; i128::from(if b < 0 { $i::MIN - b } else { b }) };
+                u64::try_from((key(self) - key(other)).abs()).unwrap_or(u64::MAX)
+            }
+        }
+    )*};
+}
+sample_float!(f32 i32 f64 i64);
+
+fn samples<T: Sample>(count: usize, seed: u32) -> Vec<T> {
+    let mut next = words(seed);
+    (0..count).map(|_| T::sample(next())).collect()
+}
+
+/// Lengths around everything that kernels cut at.
+const LENGTHS: [usize; 14] = [0, 1, 2, 255, 256, 257, 1023, 4096, 4097, 8321, 65_536, 66_561, 133_121, 300_007];
