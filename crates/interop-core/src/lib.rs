@@ -14,6 +14,7 @@
 //! | what a device says of itself | [`device`], [`capability`] |
 //! | what a backend must do | [`compute`] |
 //! | what a display must do | [`display`] |
+//! | how a frame is drawn | [`look`] |
 //! | how bytes get across | [`path`] |
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
@@ -30,6 +31,7 @@ pub mod format;
 pub mod geometry;
 pub mod host_block;
 pub mod link;
+pub mod look;
 pub mod path;
 pub mod pattern;
 pub mod report;
@@ -48,6 +50,7 @@ pub use format::PixelFormat;
 pub use geometry::{Extent, Region, RowOrder};
 pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use look::{DrawOptions, Filter, Fit};
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio};
