@@ -52,8 +52,6 @@ mod framebuffer;
 mod gl_format;
 mod identity;
 mod in_place;
-#[cfg(unix)]
-mod lent;
 mod memory_object;
 mod names;
 mod program;

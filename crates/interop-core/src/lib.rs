@@ -15,6 +15,7 @@
 //! | what a backend must do | [`compute`] |
 //! | what a display must do | [`display`] |
 //! | how a frame is drawn | [`look`] |
+//! | handles that cross | [`shared_handle`], [`lent`] |
 //! | how bytes get across | [`path`] |
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
@@ -30,6 +31,8 @@ pub mod error;
 pub mod format;
 pub mod geometry;
 pub mod host_block;
+#[cfg(unix)]
+pub mod lent;
 pub mod link;
 pub mod look;
 pub mod path;

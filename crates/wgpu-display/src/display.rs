@@ -258,7 +258,9 @@ impl WgpuDisplay {
         Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
     }
 
+    /// Before anything is made.
     fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
+        self.shared.check_alive(operation)?;
         desc.check(&self.shared.identity.to_string(), &self.shared.caps, operation)
     }
 }

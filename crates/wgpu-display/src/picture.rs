@@ -109,7 +109,7 @@ impl Picture {
                 (look, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size }))
             }
         };
-        let uniform = constants(&shared.device, bytemuck::bytes_of(&look));
+        let uniform = constants(shared, bytemuck::bytes_of(&look));
         shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("pixelferry image"),
             layout: shared.painter.layout(&self.source),
@@ -130,11 +130,14 @@ fn window(shared: &Shared, view: &ImageView) -> Window {
 }
 
 /// A uniform buffer that is never written again.
-pub(crate) fn constants(device: &wgpu::Device, bytes: &[u8]) -> wgpu::Buffer {
-    use wgpu::util::DeviceExt as _;
-    device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+pub(crate) fn constants(shared: &Shared, bytes: &[u8]) -> wgpu::Buffer {
+    let buffer = shared.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("pixelferry constants"),
-        contents: bytes,
-        usage: wgpu::BufferUsages::UNIFORM,
-    })
+        size: bytes.len() as u64,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    // With the next submission, before its commands.
+    shared.queue.write_buffer(&buffer, 0, bytes);
+    buffer
 }

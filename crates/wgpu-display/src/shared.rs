@@ -118,6 +118,13 @@ impl Shared {
         })?
     }
 
+    /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything
+    /// that is made of a lost device pass without an error.
+    pub(crate) fn check_alive(&self, operation: &'static str) -> Result<()> {
+        self.poll(operation, wgpu::PollType::Poll)?;
+        self.scoped(operation, || ())
+    }
+
     /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
     #[cfg(target_os = "linux")]
     pub(crate) fn lend(&self, block: HostBlock, token: &Arc<()>) {

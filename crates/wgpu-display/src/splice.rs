@@ -91,7 +91,7 @@ impl Splicer {
         let size = wgpu::BufferSize::new(whole_words(inside + splice.bytes));
         // All far below 32 bits: a chunk and an alignment.
         let job: Job = [inside as u32, (from_byte - start) as u32, splice.bytes as u32, 0];
-        let job = constants(device, bytemuck::bytes_of(&job));
+        let job = constants(shared, bytemuck::bytes_of(&job));
         let pipeline = self.pipeline(device);
         let target = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: splice.to, offset, size });
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {

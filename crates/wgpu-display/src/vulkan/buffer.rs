@@ -5,8 +5,9 @@ use super::{Api, OPAQUE_MEMORY, Vulkan};
 use crate::format::{WORD, whole_words};
 use crate::shared::Shared;
 use ash::vk;
+use interop_core::lent::Lent;
 use interop_core::{Error, HostBlock, Result};
-use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -109,15 +110,20 @@ impl Vulkan {
             .filter(|_| needs.size <= whole)
             .ok_or_else(|| self.unsupported(OP, format!("a buffer of {size} bytes does not lie in {whole} bytes")))?;
         let mut alone = made.dedicated();
-        let mut import = vk::ImportMemoryFdInfoKHR::default().handle_type(OPAQUE_MEMORY).fd(fd.as_raw_fd());
+        let descriptor = Lent::new(fd);
+        let mut import = vk::ImportMemoryFdInfoKHR::default().handle_type(OPAQUE_MEMORY).fd(descriptor.number());
         let mut info =
             vk::MemoryAllocateInfo::default().allocation_size(whole).memory_type_index(index).push_next(&mut import);
         if dedicated {
             info = info.push_next(&mut alone);
         }
-        made.allocate(self, &info)?;
-        // Vulkan's from now on, which closes it.
-        let _ = fd.into_raw_fd();
+        if let Err(error) = made.allocate(self, &info) {
+            // Taken along with the memory, where it was only the binding that failed.
+            if made.memory() == vk::DeviceMemory::null() {
+                descriptor.close_if_left();
+            }
+            return Err(error);
+        }
         self.wrap(shared, &Arc::new(made), size)
     }
 

@@ -30,3 +30,12 @@ pub fn display() -> Option<Rc<WgpuDisplay>> {
 }
 
 pub use wgpu_display::wgpu;
+
+/// The value of a future of wgpu's, which natively is ready at once.
+pub fn ready<T>(future: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).as_mut().poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("the future is not ready"),
+    }
+}
