@@ -1,5 +1,8 @@
 //! Everything that users may rely on, from the CPU to wgpu, on every path.
 
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use cpu_fallback::CpuBackend;

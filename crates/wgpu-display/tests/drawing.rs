@@ -1,5 +1,8 @@
 //! Draws of the user's own, on a device of ours and on an engine's.
 
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::wgpu;

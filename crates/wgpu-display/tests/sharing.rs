@@ -2,6 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::wgpu;

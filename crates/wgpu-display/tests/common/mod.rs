@@ -1,6 +1,7 @@
 //! The display that every test runs on: Mesa's Vulkan on the CPU, or what `PIXELFERRY_WGPU_ADAPTER` names.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
+#![allow(clippy::panic)] // how tests fail
 
 use interop_core::Display as _;
 use std::rc::Rc;
