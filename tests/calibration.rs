@@ -128,7 +128,8 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     assert_eq!(link.path(), PathId::HostRoundTrip, "{}", link.report());
     faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: Kind::Driver });
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
-    assert!([PathId::PboPersistent, PathId::PboOrphan].contains(&link.path()), "{}", link.report());
+    let cost = link.report().chosen().and_then(PathReport::median_us).unwrap();
+    assert!(cost < 2.0 * SLOW.as_secs_f64() * 1e6, "{}", link.report());
     assert!(link.explain().contains("measured before"), "{}", link.explain());
 
     // No budget: as late as is allowed, and so after the failure.
@@ -215,7 +216,7 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
 
 #[test]
 fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
-    for nth in [10, 30, 60, 100] {
+    for nth in [10, 30, 50] {
         let faults = Faults::default();
         faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: Kind::Driver });
         let mode = Mode::Throughput { most: 3 };

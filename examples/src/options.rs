@@ -33,6 +33,9 @@ pub struct Options {
     /// how many are worth it. [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_mode)]
     pub frames_late: Option<Mode>,
+    /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
 }
 
 /// Where to compute.

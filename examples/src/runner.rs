@@ -9,6 +9,7 @@ use pixelferry::{
     ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless_for, save_picture,
     save_rgba8,
 };
+use pixelferry_trace::{Trace, TraceError};
 use std::error::Error;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -29,7 +30,11 @@ pub fn run(
     kernels: &[KernelSource],
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> ExitCode {
-    match show(options, size, kernels, make) {
+    let traced = || {
+        let trace = options.trace.as_ref().map(Trace::install).transpose()?;
+        show(options, size, kernels, trace, make)
+    };
+    match traced() {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("error: {e}");
@@ -38,11 +43,13 @@ pub fn run(
     }
 }
 
-/// Opens backend and display, makes the scene and shows it.
+/// Opens backend and display, makes the scene and shows it. `trace` gets what the devices did; that somebody listens to
+/// the host's spans is the caller's business.
 pub fn show(
     options: &Options,
     size: (u32, u32),
     kernels: &[KernelSource],
+    trace: Option<Trace>,
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     let backend = open_backend_for(options.backend_choice(), kernels)?;
@@ -50,7 +57,8 @@ pub fn show(
         let screen = open_headless_for(backend.device(), options.display_choice())?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
-        return headless(options, size, &screen, scene.as_mut());
+        headless(options, size, &screen, scene.as_mut(), trace.as_ref())?;
+        return end(options, trace);
     }
     let window = WindowOptions {
         title: "pixelferry".into(),
@@ -58,11 +66,41 @@ pub fn show(
         max_frames: options.frames.map(u64::from),
         ..WindowOptions::default()
     };
-    let mut app = App { make: Some((backend, make)), scene: None, start: Instant::now() };
+    let mut app = App { make: Some((backend, make)), scene: None, start: Instant::now(), trace };
     let frames = run_window(&window, &mut app)?;
     let seconds = app.start.elapsed().as_secs_f64();
     println!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9));
+    end(options, app.trace)
+}
+
+/// Ends the trace's file.
+fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
+    if let (Some(trace), Some(file)) = (trace, &options.trace) {
+        trace.finish()?;
+        println!("traced to {}", file.display());
+    }
     Ok(())
+}
+
+/// Takes over what the devices did so far.
+fn collect(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError> {
+    let link = scene.link();
+    trace.map_or(Ok(()), |trace| trace.collect(link.backend().as_ref(), link.display().as_ref()))
+}
+
+/// The same when they have done everything.
+fn collect_all(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), SceneError> {
+    if trace.is_some() {
+        scene.link().backend().finish()?;
+        scene.link().display().finish()?;
+    }
+    Ok(collect(trace, scene)?)
+}
+
+/// Lets the devices record what they do.
+fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError> {
+    let link = scene.link();
+    trace.map_or(Ok(()), |trace| trace.watch(link.backend().as_ref(), link.display().as_ref()))
 }
 
 /// Says on standard output who computes, who draws, and by which path.
@@ -87,6 +125,7 @@ fn headless(
     size: (u32, u32),
     screen: &Headless,
     scene: &mut dyn Scene,
+    trace: Option<&Trace>,
 ) -> Result<(), Box<dyn Error>> {
     // A video runs to its end, everything else for a fixed number of frames.
     let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
@@ -102,10 +141,12 @@ fn headless(
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
         scene.draw(gl, Viewport::full(size.0, size.1))
     };
+    watch(trace, scene)?;
     let start = Instant::now();
     let mut done = 0;
     while done < total && scene.advance(done as f32 * SECONDS_PER_FRAME)? {
         draw(scene)?;
+        collect(trace, scene)?;
         done += 1;
         bar.inc(1);
     }
@@ -115,6 +156,7 @@ fn headless(
         draw(scene)?;
     }
     screen.display().finish()?;
+    collect_all(trace, scene)?;
     bar.finish_and_clear();
     println!("{done} frames in {:.2} s", start.elapsed().as_secs_f64());
     let Some(out) = &options.out else { return Ok(()) };
@@ -143,6 +185,7 @@ struct App<F> {
     make: Option<(Arc<dyn ComputeBackend>, F)>,
     scene: Option<Box<dyn Scene>>,
     start: Instant,
+    trace: Option<Trace>,
 }
 
 impl<F: FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made> WindowApp for App<F> {
@@ -154,6 +197,7 @@ impl<F: FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made> WindowApp for 
             let scene = self.scene.insert(make(backend, display)?);
             introduce(scene.as_mut());
             window.set_title(&title(scene.as_mut()));
+            watch(self.trace.as_ref(), scene.as_mut())?;
             self.start = Instant::now();
         }
         Ok(())
@@ -171,11 +215,16 @@ impl<F: FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made> WindowApp for 
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
         let size = window.size();
         scene.draw(gl, Viewport::full(size.width, size.height))?;
+        collect(self.trace.as_ref(), scene.as_mut())?;
         Ok(Flow::Continue)
     }
 
     fn closing(&mut self, _: &GlWindow) {
-        self.scene = None;
+        if let Some(mut scene) = self.scene.take()
+            && let Err(error) = collect_all(self.trace.as_ref(), scene.as_mut())
+        {
+            tracing::warn!(%error, "the last frames are not in the trace");
+        }
     }
 }
 

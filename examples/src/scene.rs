@@ -30,6 +30,9 @@ pub enum SceneError {
         /// Why not.
         reason: String,
     },
+    /// The trace could not be written.
+    #[error(transparent)]
+    Trace(#[from] pixelferry_trace::TraceError),
     /// The scene draws with OpenGL itself.
     #[error("{0} draws with OpenGL, but there is only plain memory to draw in; install libegl1 and libgl1-mesa-dri")]
     NeedsOpenGl(&'static str),

@@ -9,8 +9,9 @@ use crate::kernel::CpuKernel;
 use crate::memory::CpuMemory;
 use crate::pattern;
 use crate::raw::{Bytes, ReadGuard};
+use crate::timeline::Timeline;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, HostBlock, Kernel,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, DeviceSpan, Error, HandleType, HostBlock, Kernel,
     KernelSource, Language, MemoryCap, MemoryShape, Result, Support, Target, View, pattern::Pattern,
 };
 use std::any::Any;
@@ -26,6 +27,7 @@ pub struct CpuBackend {
     device: Arc<DeviceIdentity>,
     caps: ComputeCaps,
     crew: Crew,
+    timeline: Timeline,
 }
 
 const LAUNCH: &str = "CpuBackend::launch";
@@ -62,6 +64,7 @@ impl CpuBackend {
         let crew = Crew::new(options)?;
         let threads = crew.threads();
         let driver = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
+        let timeline = Timeline::new(&driver);
         let caps = ComputeCaps {
             languages: vec![Language::Rust],
             imports: vec![MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes)],
@@ -69,7 +72,7 @@ impl CpuBackend {
             semaphores: Vec::new(),
             max_allocation: host::memory_bytes(),
         };
-        Ok(Self { device: Arc::new(host::identity(host::cpu_name(), driver)), caps, crew })
+        Ok(Self { device: Arc::new(host::identity(host::cpu_name(), driver)), caps, crew, timeline })
     }
 
     /// Number of threads that kernels run on.
@@ -122,7 +125,8 @@ impl CpuBackend {
             View::Image(image) => usize::try_from(image.extent.pixels()).unwrap_or(usize::MAX),
             View::Buffer(buffer) => buffer.len / 4,
         };
-        self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops)))).unwrap_or_else(|panic| {
+        let run = || self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops))));
+        self.timeline.timed(kernel, run).unwrap_or_else(|panic| {
             let reason = panic_message(panic.as_ref());
             Err(Error::KernelFailed { kernel: kernel.into(), device: self.device.to_string(), reason })
         })
@@ -211,11 +215,21 @@ impl ComputeBackend for CpuBackend {
         const OP: &str = "CpuBackend::copy";
         let (from, to) = (self.memory(from, OP)?, self.memory_mut(to, OP)?);
         let from = from.bytes.read(range.clone(), OP, &"the source")?;
-        to.bytes.write(range, OP, &"the destination")?.copy_from_slice(&from);
+        let mut to = to.bytes.write(range, OP, &"the destination")?;
+        self.timeline.timed("copy", || to.copy_from_slice(&from));
         Ok(())
     }
 
     fn finish(&self) -> Result<()> {
         Ok(())
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.timeline.backlog.switch(on);
+        Ok(Support::Yes)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.timeline.drain(into)
     }
 }

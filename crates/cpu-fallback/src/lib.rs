@@ -21,6 +21,7 @@ mod memory;
 mod pattern;
 mod pods;
 mod raw;
+mod timeline;
 
 pub use args::CpuArgs;
 pub use backend::CpuBackend;

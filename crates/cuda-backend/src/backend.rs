@@ -15,8 +15,8 @@ use crate::shared;
 use interop_core::compute::check_range;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, HostBlock,
-    ImageDesc, Kernel, KernelSource, MemoryShape, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error, HandleType,
+    HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -233,13 +233,13 @@ impl ComputeBackend for CudaBackend {
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let kernel = kernel.as_any().downcast_ref::<CudaKernel>().filter(|k| Arc::ptr_eq(&k.session, &self.session));
         let kernel = kernel.ok_or_else(|| self.session.foreign("CudaBackend::launch", "kernel"))?;
-        launch::launch(&self.session, kernel, target, args)
+        self.session.timed(interop_core::Kernel::name(kernel), || launch::launch(&self.session, kernel, target, args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let kernel = self.patterns.get(&self.session, &target.view())?;
         let args = [Arg::U32(pattern.and_mask), Arg::U32(pattern.or_mask), Arg::U32(pattern.nonce)];
-        launch::launch(&self.session, kernel, target, &args)
+        self.session.timed("pattern", || launch::launch(&self.session, kernel, target, &args))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
@@ -252,7 +252,7 @@ impl ComputeBackend for CudaBackend {
         if range.is_empty() {
             return Ok(());
         }
-        match (from, to) {
+        self.session.timed("copy", || match (from, to) {
             (Side::Linear(from), Side::Linear(to)) => {
                 let from = from.span(OP)?.part(range.clone()).map_err(&failed)?;
                 let to = to.span(OP)?.part(range).map_err(&failed)?;
@@ -265,7 +265,7 @@ impl ComputeBackend for CudaBackend {
             (Side::Linear(from), Side::Image(to)) => {
                 to.copy_linear(&range, from.span(OP)?.part(range.clone()).map_err(&failed)?, false)
             }
-        }
+        })
     }
 
     fn hold_back(&self) -> Result<()> {
@@ -275,5 +275,13 @@ impl ComputeBackend for CudaBackend {
 
     fn finish(&self) -> Result<()> {
         self.session.synchronize()
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.session.switch_timeline(on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.session.drain_timeline(into)
     }
 }

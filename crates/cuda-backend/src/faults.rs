@@ -106,6 +106,24 @@ fn gl_objects() -> Result<()> {
     Ok(())
 }
 
+fn timeline() -> Result<()> {
+    let backend = open()?;
+    assert!(backend.set_timeline(true)?.is_yes());
+    let mut memory = backend.allocate(1024)?;
+    memory.write(0, &[5; 1024])?;
+    write(&backend, memory.as_mut())?;
+    let mut spans = Vec::new();
+    backend.drain_timeline(&mut |span| spans.push(span))?;
+    let names: Vec<_> = spans.iter().map(|span| &*span.work.name).collect();
+    // One whose events the driver refused is done and not told of.
+    let all = ["write", "pattern"];
+    assert!(names.iter().all(|name| all.contains(name)), "{names:?}");
+    assert!(names == all || double::with(|s| s.failing.is_some()), "{names:?}");
+    assert!(spans.iter().all(|span| span.start == span.end && span.track.contains("CUDA")));
+    assert!(backend.set_timeline(false)?.is_yes());
+    backend.drain_timeline(&mut |span| panic!("{span:?} after it was switched off"))
+}
+
 /// A backend is open after this many calls.
 const OPENING_CALLS: usize = 25;
 
@@ -150,6 +168,11 @@ fn each_call_fails_once(scenario: fn() -> Result<()>) {
 #[test]
 fn own_memory_fails_cleanly() {
     each_call_fails_once(own_memory);
+}
+
+#[test]
+fn the_timeline_fails_cleanly() {
+    each_call_fails_once(timeline);
 }
 
 #[test]

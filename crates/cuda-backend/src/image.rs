@@ -277,7 +277,8 @@ impl ComputeMemory for CudaImage {
 
     fn acquire(&mut self) -> Result<()> {
         let session = self.session.clone();
-        self.resource().map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r])).map_err(session.failed())
+        let Some(resource) = self.resource() else { return Ok(()) };
+        session.timed("map", || Resource::map_all(&session.queue, &mut [resource])).map_err(session.failed())
     }
 
     fn submit(&mut self) -> Result<()> {
@@ -292,7 +293,10 @@ impl ComputeMemory for CudaImage {
         match &mut self.texture {
             // As for buffers: the driver keeps the order, the host need not wait.
             Texture::Registered(resource) => {
-                Resource::unmap_all(&self.session.queue, &mut [resource]).map_err(self.session.failed())
+                let session = &self.session;
+                session
+                    .timed("unmap", || Resource::unmap_all(&session.queue, &mut [resource]))
+                    .map_err(session.failed())
             }
             #[cfg(unix)]
             Texture::External(_, turn) => turn.release(&self.session),

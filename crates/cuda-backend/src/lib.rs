@@ -28,6 +28,7 @@ mod session;
 #[cfg(unix)]
 mod shared;
 mod signature;
+mod timeline;
 mod turn;
 
 pub use backend::CudaBackend;

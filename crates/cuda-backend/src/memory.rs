@@ -107,7 +107,7 @@ impl ComputeMemory for CudaMemory {
         if into.is_empty() {
             return Ok(());
         }
-        self.session.queue.copies().read(from, into).map_err(self.session.failed())
+        self.session.timed("read", || self.session.queue.copies().read(from, into)).map_err(self.session.failed())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -115,7 +115,7 @@ impl ComputeMemory for CudaMemory {
         if from.is_empty() {
             return Ok(());
         }
-        self.session.queue.copies().write(from, to).map_err(self.session.failed())
+        self.session.timed("write", || self.session.queue.copies().write(from, to)).map_err(self.session.failed())
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -147,7 +147,8 @@ impl ComputeMemory for CudaMemory {
 
     fn acquire(&mut self) -> Result<()> {
         let session = self.session.clone();
-        self.resource().map_or(Ok(()), |r| Resource::map_all(&session.queue, &mut [r])).map_err(session.failed())
+        let Some(resource) = self.resource() else { return Ok(()) };
+        session.timed("map", || Resource::map_all(&session.queue, &mut [resource])).map_err(session.failed())
     }
 
     fn submit(&mut self) -> Result<()> {
@@ -162,7 +163,9 @@ impl ComputeMemory for CudaMemory {
         let session = self.session.clone();
         match self.resource() {
             // Unmapping orders GL's later work after the stream's; the host need not wait.
-            Some(r) => Resource::unmap_all(&session.queue, &mut [r]).map_err(session.failed()),
+            Some(r) => {
+                session.timed("unmap", || Resource::unmap_all(&session.queue, &mut [r])).map_err(session.failed())
+            }
             None => self.turn.release(&session),
         }
     }

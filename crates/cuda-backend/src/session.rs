@@ -4,6 +4,7 @@ use crate::devices::{CudaDevice, devices_of};
 use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
+use crate::timeline::Timeline;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap, Support,
     SyncKind,
@@ -15,6 +16,8 @@ const PIXEL_ALIGNMENT: usize = 16;
 
 /// One open device: its stream, and what is known of it.
 pub struct Session {
+    /// Before the stream that its events are in.
+    pub timeline: Timeline,
     pub queue: Arc<Queue>,
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
@@ -57,7 +60,8 @@ impl Session {
             max_allocation: device.total_memory(),
         };
         let (major, minor) = device.compute_capability();
-        Ok(Arc::new(Self { queue, identity, caps, architecture: 10 * major + minor, granularity: grain }))
+        let (timeline, architecture) = (Timeline::default(), 10 * major + minor);
+        Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain }))
     }
 
     /// How messages call the device.

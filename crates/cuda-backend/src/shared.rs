@@ -136,6 +136,6 @@ impl ComputeSemaphore for CudaSemaphore {
     }
 
     fn wait(&mut self, value: u64) -> Result<()> {
-        self.semaphore.wait(value).map_err(self.session.failed())
+        self.session.timed("wait for the display", || self.semaphore.wait(value)).map_err(self.session.failed())
     }
 }

@@ -132,7 +132,9 @@ impl Surface for BufferSurface {
         shared.enter(OP)?;
         let (range, view) = buffer_transfer(&self.desc, at, view, bytes.len(), OP)?;
         let bytes = &bytes[view.offset..view.offset + view.len];
-        self.uploads.run(shared, "glBufferSubData", || sub_data(shared, self.buffer.get(), range.start, bytes))
+        self.tools.timed("upload", || {
+            self.uploads.run(shared, "glBufferSubData", || sub_data(shared, self.buffer.get(), range.start, bytes))
+        })
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
@@ -143,8 +145,10 @@ impl Surface for BufferSurface {
         let (range, view) = buffer_transfer(&self.desc, at, view, staging.len(), OP)?;
         staging.mark_read();
         let from = staging.linear(OP)?.buffer();
-        self.copies.run(shared, "glCopyBufferSubData", || {
-            copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
+        self.tools.timed("upload", || {
+            self.copies.run(shared, "glCopyBufferSubData", || {
+                copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
+            })
         })
     }
 

@@ -16,7 +16,10 @@ use glow::HasContext as _;
 #[cfg(unix)]
 use interop_core::display::DisplaySemaphore;
 use interop_core::display::{Display, Staging, StagingKind, Surface};
-use interop_core::{DeviceIdentity, DisplayCaps, DrawOptions, Error, Extent, Filter, PixelFormat, Result, SurfaceDesc};
+use interop_core::{
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, Filter, FrameTag, PixelFormat, Result,
+    Support, SurfaceDesc,
+};
 #[cfg(unix)]
 use interop_core::{SharedHandle, SyncKind};
 use std::any::Any;
@@ -109,7 +112,7 @@ impl GlDisplay {
     /// Fills the framebuffer that is bound for drawing (its first colour buffer).
     pub fn clear(&self, color: [f32; 4]) -> Result<()> {
         self.shared().enter("clear")?;
-        self.tools.clear(color);
+        self.tools.timed("clear", || self.tools.clear(color));
         Ok(())
     }
 
@@ -123,6 +126,7 @@ impl GlDisplay {
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
+        let _step = drawing(OP);
         let shared = self.shared();
         shared.enter(OP)?;
         let source = self.image_source(surface, OP)?;
@@ -143,9 +147,19 @@ impl GlDisplay {
         let single = matches!(image.format, PixelFormat::R8 | PixelFormat::R32F);
         let look = Look { linear: options.filter == Filter::Linear, grey: options.grey && single };
         let quad = self.tools.quad()?;
-        shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
-            quad.draw(shared, &source, image.extent.full(), viewport, look, false)
+        self.tools.timed(OP, || {
+            shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
+                quad.draw(shared, &source, image.extent.full(), viewport, look, false)
+            })
         })?
+    }
+
+    /// Runs `f`, whose OpenGL commands are then one piece of work of the timeline, called `name`: for drawing of the
+    /// user's own ([`Display::set_timeline`]). The context must be current.
+    pub fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> Result<R> {
+        self.shared().enter("timed")?;
+        let _step = drawing(name);
+        Ok(self.tools.timed(name, f))
     }
 
     /// The texture of an image surface.
@@ -211,6 +225,12 @@ impl GlDisplay {
     }
 }
 
+/// A step of a frame: its draw.
+fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
+    let frame = FrameTag::current().map(|tag| tag.frame);
+    tracing::trace_span!(target: "pixelferry::frame", "draw", frame, name).entered()
+}
+
 impl Display for GlDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.shared().device
@@ -265,13 +285,24 @@ impl Display for GlDisplay {
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
         const OP: &str = "draw_unseen";
         self.shared().enter(OP)?;
-        match surface.desc() {
+        let _step = drawing(OP);
+        self.tools.timed(OP, || match surface.desc() {
             SurfaceDesc::Image(image) => {
                 let source = self.image_source(surface, OP)?;
                 self.tools.draw_unseen(&source, image.extent, image.format)
             }
             SurfaceDesc::Buffer(_) => self.tools.copy_unseen(&self.surface_buffer(surface)?),
-        }
+        })
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.shared().enter("set_timeline")?;
+        self.tools.timeline.switch(self.shared(), on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.shared().enter("drain_timeline")?;
+        self.tools.timeline.drain(self.shared(), into)
     }
 
     fn finish(&self) -> Result<()> {

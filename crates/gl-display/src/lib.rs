@@ -66,6 +66,8 @@ mod staging;
 mod state;
 mod target;
 mod texture;
+mod timeline;
+mod timer;
 mod tools;
 #[cfg(unix)]
 mod vulkan;

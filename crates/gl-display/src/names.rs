@@ -22,6 +22,7 @@ pub(crate) enum Name {
     VertexArray(glow::VertexArray),
     Sampler(glow::Sampler),
     Sync(glow::Fence),
+    Query(glow::Query),
     MemoryObject(MemoryObject),
     Semaphore(SemaphoreObject),
 }
@@ -43,6 +44,8 @@ pub struct ObjectCounts {
     pub samplers: usize,
     /// Fences.
     pub syncs: usize,
+    /// Timer queries.
+    pub queries: usize,
     /// Memory of compute devices that is open here (`GL_EXT_memory_object`).
     pub memory_objects: usize,
     /// Semaphores (`GL_EXT_semaphore`).
@@ -81,6 +84,7 @@ gl_names!(
     glow::NativeVertexArray => VertexArray,
     glow::NativeSampler => Sampler,
     glow::NativeFence => Sync,
+    glow::NativeQuery => Query,
     MemoryObject => MemoryObject,
     SemaphoreObject => Semaphore,
 );
@@ -144,6 +148,7 @@ impl Corpse {
                 Name::VertexArray(n) => gl.delete_vertex_array(n),
                 Name::Sampler(n) => gl.delete_sampler(n),
                 Name::Sync(n) => gl.delete_sync(n),
+                Name::Query(n) => gl.delete_query(n),
                 Name::MemoryObject(n) => {
                     if shared.device.software {
                         // llvmpipe unmaps the memory at once, also under draws that are still on their way.
@@ -166,7 +171,7 @@ impl Corpse {
 
 /// Counters behind [`ObjectCounts`].
 #[derive(Default)]
-pub(crate) struct Counts([Cell<usize>; 9]);
+pub(crate) struct Counts([Cell<usize>; 10]);
 
 impl Counts {
     fn change(&self, name: Name, by: isize) {
@@ -180,6 +185,7 @@ impl Counts {
             Name::Sync(_) => 6,
             Name::MemoryObject(_) => 7,
             Name::Semaphore(_) => 8,
+            Name::Query(_) => 9,
         };
         let cell = &self.0[slot];
         cell.set(cell.get().saturating_add_signed(by));
@@ -197,6 +203,7 @@ impl Counts {
             syncs: count(6),
             memory_objects: count(7),
             semaphores: count(8),
+            queries: count(9),
             awaiting_context,
         }
     }

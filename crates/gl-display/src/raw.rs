@@ -2,6 +2,7 @@
 
 use crate::memory_object::MemoryObjectFns;
 use crate::semaphore_object::SemaphoreFns;
+use crate::timer::TimerFns;
 use std::ffi::{CStr, c_void};
 
 type UnmapBuffer = unsafe extern "system" fn(target: u32) -> u8;
@@ -21,6 +22,8 @@ pub(crate) struct RawFns {
     pub memory_objects: Option<MemoryObjectFns>,
     /// Semaphores of other APIs.
     pub semaphores: Option<SemaphoreFns>,
+    /// Timestamps.
+    pub timers: Option<TimerFns>,
 }
 
 impl RawFns {
@@ -39,6 +42,7 @@ impl RawFns {
                 get_unsigned_byte_i: std::mem::transmute::<*const c_void, Option<GetUnsignedBytei>>(bytes),
                 memory_objects: MemoryObjectFns::load(load),
                 semaphores: SemaphoreFns::load(load),
+                timers: TimerFns::load(load),
             }
         }
     }

@@ -169,7 +169,7 @@ impl Surface for TextureSurface {
         shared.enter(OP)?;
         let transfer = image_transfer(&self.desc, at, view, bytes.len(), OP)?;
         let (texture, format) = (self.texture.get(), self.format);
-        self.uploads.run(shared, "glTexSubImage2D", || {
+        let upload = || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
             if transfer.row_length.is_some() {
                 let data = &bytes[transfer.view.span()];
@@ -180,7 +180,8 @@ impl Surface for TextureSurface {
                     sub_image(shared, texture, row, format, PixelUnpackData::Slice(Some(data)));
                 }
             }
-        })
+        };
+        self.tools.timed("upload", || self.uploads.run(shared, "glTexSubImage2D", upload))
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
@@ -205,11 +206,10 @@ impl Surface for TextureSurface {
             && let Some(copier) = self.tools.device_copy()
         {
             let source = block.texture(format.integers)?;
-            return self.device_copies.run(shared, "glDispatchCompute", || {
-                copier.copy(shared, source, from, texture, transfer.at, format);
-            });
+            let upload = || copier.copy(shared, source, from, texture, transfer.at, format);
+            return self.tools.timed("upload", || self.device_copies.run(shared, "glDispatchCompute", upload));
         }
-        self.staged_uploads.run(shared, "glTexSubImage2D", || {
+        let upload = || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), Some(block.buffer()));
             // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
             let offset = |byte: usize| PixelUnpackData::BufferOffset(byte as u32);
@@ -220,7 +220,8 @@ impl Surface for TextureSurface {
                     sub_image(shared, texture, row, format, offset(start));
                 }
             }
-        })
+        };
+        self.tools.timed("upload", || self.staged_uploads.run(shared, "glTexSubImage2D", upload))
     }
 
     fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {

@@ -10,6 +10,7 @@ use crate::names::Owned;
 use crate::quad::{ImageSource, Look, Quad};
 use crate::shared::Shared;
 use crate::state::Framebuffers;
+use crate::timeline::Timeline;
 use glow::HasContext as _;
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
@@ -23,17 +24,24 @@ pub(crate) struct Tools {
     /// Where measurements draw and copy to, as large as the last of them needed.
     unseen: RefCell<Option<(PixelFormat, ColorTarget)>>,
     unseen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
+    pub timeline: Timeline,
     shared: Rc<Shared>,
 }
 
 impl Tools {
     pub(crate) fn new(shared: Rc<Shared>) -> Rc<Self> {
         let (quad, device_copy) = (OnceCell::new(), OnceCell::new());
-        Rc::new(Self { quad, device_copy, unseen: RefCell::default(), unseen_bytes: RefCell::default(), shared })
+        let (unseen, unseen_bytes) = (RefCell::default(), RefCell::default());
+        Rc::new(Self { quad, device_copy, unseen, unseen_bytes, timeline: Timeline::default(), shared })
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
         &self.shared
+    }
+
+    /// Runs `f` as a piece of work for the timeline. The context must be current.
+    pub(crate) fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> R {
+        self.timeline.timed(&self.shared, name, f)
     }
 
     /// The context must be current.

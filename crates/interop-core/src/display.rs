@@ -1,14 +1,16 @@
 //! The side that shows: what a display must offer.
 
-use crate::capability::{DisplayCaps, HandleType, SyncKind};
+use crate::capability::{DisplayCaps, HandleType, Support, SyncKind};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
 use crate::host_block::HostBlock;
 use crate::shared_handle::SharedHandle;
 use crate::surface::{ImageDesc, SurfaceDesc};
+use crate::timeline::DeviceSpan;
 use crate::view::View;
 use std::any::Any;
+use std::fmt;
 use std::ops::Range;
 
 /// How a staging block comes by its memory.
@@ -70,6 +72,25 @@ pub trait Display {
 
     /// Waits until everything that was drawn so far is done.
     fn finish(&self) -> Result<()>;
+
+    /// Switches on or off the recording of what the display's device does and when; off at first, and free then. Says
+    /// why where the device does not tell.
+    ///
+    /// # Errors
+    /// What the driver reports; then nothing is recorded.
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        let _ = on;
+        Ok(Support::No("this display does not time its work".into()))
+    }
+
+    /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let _ = into;
+        Ok(())
+    }
 }
 
 /// The display's end of a semaphore. Dropped while the display's context is current, or later.
@@ -174,6 +195,15 @@ impl Part {
             _ => Some(format!("{view:?} is no part of the {desc}")),
         };
         problem.map_or(Ok(()), |problem| Err(Error::invalid(operation, problem)))
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Image(region) => region.fmt(f),
+            Self::Buffer(range) => write!(f, "bytes {}..{}", range.start, range.end),
+        }
     }
 }
 

@@ -20,6 +20,7 @@
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
 //! | what the user holds | [`link`] |
+//! | what happened when, on the host and on the devices | [`timeline`] |
 //! | what every path must pass | [`conformance`] |
 
 pub mod capability;
@@ -41,6 +42,7 @@ pub mod report;
 pub mod select;
 pub mod shared_handle;
 pub mod surface;
+pub mod timeline;
 pub mod verify;
 pub mod view;
 
@@ -59,4 +61,5 @@ pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio};
 pub use shared_handle::SharedHandle;
 pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
+pub use timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use view::{BufferView, ImageView, View};

@@ -7,6 +7,7 @@ use crate::geometry::Region;
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath};
 use crate::pattern::Pattern;
 use crate::surface::SurfaceDesc;
+use crate::timeline::stage;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,6 +57,7 @@ const BANDS: usize = 32;
 /// # Errors
 /// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
+    let _stage = stage!("verify", path = %id);
     let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
     for frame in 0..FRAMES.max(path.slots()) as u32 {
         let pattern = Pattern::for_view(&whole, next_nonce());

@@ -8,7 +8,8 @@ use crate::pattern::PatternKernel;
 use crate::shared::Shared;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Result, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, DeviceSpan, HostBlock, Kernel, KernelSource,
+    Result, Support, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -84,20 +85,29 @@ impl ComputeBackend for OpenClBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        launch(&self.shared, kernel, target, args)
+        self.shared.timed(Some(kernel.name()), || launch(&self.shared, kernel, target, args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        self.pattern.write(&self.shared, target, pattern)
+        self.shared.timed(Some("pattern"), || self.pattern.write(&self.shared, target, pattern))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
         let from = OpenClMemory::of(from, &self.shared, OP)?;
-        from.copy_to(OpenClMemory::of(to, &self.shared, OP)?, range)
+        let to = OpenClMemory::of(to, &self.shared, OP)?;
+        self.shared.timed(None, || from.copy_to(to, range))
     }
 
     fn finish(&self) -> Result<()> {
         self.shared.finish()
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.shared.switch_timeline(on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.shared.drain_timeline(into)
     }
 }

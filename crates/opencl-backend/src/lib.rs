@@ -29,6 +29,7 @@
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
+//! | what the device did, and when | `timeline` |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.
@@ -45,6 +46,7 @@ mod params;
 mod pattern;
 mod shared;
 mod source;
+mod timeline;
 mod work_size;
 
 pub use backend::OpenClBackend;

@@ -119,7 +119,7 @@ impl ComputeMemory for OpenClMemory {
         if into.is_empty() {
             return Ok(());
         }
-        self.buffer.read(offset, into).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -127,7 +127,7 @@ impl ComputeMemory for OpenClMemory {
         if from.is_empty() {
             return Ok(());
         }
-        self.buffer.write(offset, from).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -136,10 +136,10 @@ impl ComputeMemory for OpenClMemory {
             return f(&[]);
         }
         if self.shared.is_host_memory() {
-            return self.buffer.map_read(range, f).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
-            self.buffer.read(range.start, bytes).map_err(|f| self.shared.error(f))?;
+            self.shared.timed(None, || self.buffer.read(range.start, bytes)).map_err(|f| self.shared.error(f))?;
             f(bytes)
         })
     }
@@ -150,17 +150,17 @@ impl ComputeMemory for OpenClMemory {
             return f(&mut []);
         }
         if self.shared.is_host_memory() {
-            return self.buffer.map_write(range, f).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
             f(bytes)?;
-            self.buffer.write(range.start, bytes).map_err(|f| self.shared.error(f))
+            self.shared.timed(None, || self.buffer.write(range.start, bytes)).map_err(|f| self.shared.error(f))
         })
     }
 
     fn release(&mut self) -> Result<()> {
         if self.buffer.host_addresses().is_some() {
-            self.buffer.lend().map_err(|f| self.error(f))
+            self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
         } else {
             self.shared.finish()
         }

@@ -2,6 +2,7 @@
 
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
+use crate::timeline::Timeline;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
 };
@@ -14,12 +15,19 @@ pub struct Shared {
     pub session: Arc<Session>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
+    pub timeline: Timeline,
 }
 
 impl Shared {
     pub fn open(device: &OpenClDevice) -> Result<Self> {
         let session = Session::open(device.platform, device.id).map_err(|f| f.on(&device.identity().name))?;
-        Ok(Self { device: device.clone(), caps: caps(device), session: Arc::new(session), pinned: Mutex::new(None) })
+        Ok(Self {
+            device: device.clone(),
+            caps: caps(device),
+            session: Arc::new(session),
+            pinned: Mutex::new(None),
+            timeline: Timeline::default(),
+        })
     }
 
     pub fn identity(&self) -> &DeviceIdentity {

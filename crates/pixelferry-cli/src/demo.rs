@@ -6,8 +6,9 @@ use pixelferry_examples::scenes::nbody::NBody;
 use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
 use pixelferry_examples::scenes::sine::Sine;
 use pixelferry_examples::{Scene, runner};
+use pixelferry_trace::Trace;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct DemoOptions {
@@ -34,7 +35,14 @@ enum SceneName {
     Filter,
 }
 
-pub fn run(options: DemoOptions) -> Result<(), Box<dyn Error>> {
+impl DemoOptions {
+    /// Where a trace is to be written.
+    pub fn trace(&self) -> Option<&Path> {
+        self.common.trace.as_deref()
+    }
+}
+
+pub fn run(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     let DemoOptions { scene, input, common } = options;
     let size = common.size_or(1280, 720);
     let link = common.link_options();
@@ -45,7 +53,7 @@ pub fn run(options: DemoOptions) -> Result<(), Box<dyn Error>> {
         SceneName::Nbody => NBody::sources(),
         SceneName::Filter => FilterScene::sources(),
     };
-    runner::show(&common, size, &kernels, move |backend, display| {
+    runner::show(&common, size, &kernels, trace, move |backend, display| {
         Ok(match (scene, input) {
             (SceneName::Filter, Some(file)) => {
                 Box::new(FilterScene::open(backend, display, &file, Filter::default(), link)?) as Box<dyn Scene>

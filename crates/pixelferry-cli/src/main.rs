@@ -6,8 +6,12 @@ mod probe;
 mod table;
 
 use clap::{Parser, Subcommand};
+use pixelferry_trace::Trace;
+use std::error::Error;
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, fmt};
 
 /// Shows which ways from compute to display really work on this machine, and uses them.
 ///
@@ -30,18 +34,26 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_env("PIXELFERRY_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    let result = match Cli::parse().command {
-        Command::Probe(options) => probe::run(&options),
-        Command::Bench(options) => bench::run(&options),
-        Command::Demo(options) => demo::run(options),
-    };
-    match result {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("error: {e}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(command: Command) -> Result<(), Box<dyn Error>> {
+    let trace = match &command {
+        Command::Demo(options) => options.trace().map(Trace::create).transpose()?,
+        Command::Probe(_) | Command::Bench(_) => None,
+    };
+    let filter = EnvFilter::try_from_env("PIXELFERRY_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+    let log = fmt::layer().with_writer(std::io::stderr).with_filter(filter);
+    tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer)).init();
+    match command {
+        Command::Probe(options) => probe::run(&options),
+        Command::Bench(options) => bench::run(&options),
+        Command::Demo(options) => demo::run(options, trace),
     }
 }

@@ -6,16 +6,17 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-mod stats;
+mod arguments;
 
+use arguments::argument;
 use pixelferry::gl::glow::HasContext as _;
 use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
+use pixelferry::select::quantile;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
     LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, SyncKind, Target, cuda,
 };
 use serde::Serialize;
-use stats::{argument, quantile};
 use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -6,11 +6,12 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-mod stats;
+mod arguments;
 mod subjects;
 
+use arguments::argument;
+use pixelferry::select::quantile;
 use serde::Serialize;
-use stats::{argument, quantile};
 use std::time::Instant;
 use subjects::{Machine, Memcpy, Pair, SIZES, Subject, pairs};
 

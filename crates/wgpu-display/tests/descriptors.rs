@@ -1,7 +1,6 @@
 //! Descriptors are not leaked. Alone in its process, as it counts them.
 
 #![cfg(target_os = "linux")]
-
 // Helpers of tests may panic as tests may.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,7 +1,6 @@
 //! Memory that two devices share, and who keeps it alive.
 
 #![cfg(target_os = "linux")]
-
 // Helpers of tests may panic as tests may.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

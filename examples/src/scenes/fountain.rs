@@ -72,12 +72,12 @@ impl Scene for Fountain {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let buffer = gl.surface_buffer(self.link.shown()?.surface())?;
+        let shown = self.link.shown()?;
+        let buffer = gl.surface_buffer(shown.surface())?;
         let drops = match &self.drops {
             Some(drops) => drops,
             None => self.drops.insert(Drops::new(gl)?),
         };
-        drops.draw(viewport, buffer, self.count);
-        Ok(())
+        Ok(gl.timed("drops", || drops.draw(viewport, buffer, self.count))?)
     }
 }

@@ -83,12 +83,12 @@ impl Scene for NBody {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let buffer = gl.surface_buffer(self.link.shown()?.surface())?;
+        let shown = self.link.shown()?;
+        let buffer = gl.surface_buffer(shown.surface())?;
         let cloud = match &self.cloud {
             Some(cloud) => cloud,
             None => self.cloud.insert(Cloud::new(gl)?),
         };
-        cloud.draw(viewport, buffer, self.simulation.count(), self.seconds);
-        Ok(())
+        Ok(gl.timed("points", || cloud.draw(viewport, buffer, self.simulation.count(), self.seconds))?)
     }
 }

@@ -53,20 +53,21 @@ impl Scene for Sine {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let buffer = gl.surface_buffer(self.link.shown()?.surface())?;
+        let shown = self.link.shown()?;
+        let buffer = gl.surface_buffer(shown.surface())?;
         let line = match &self.line {
             Some(line) => line,
             None => self.line.insert(GlProgram::new(gl, VERTEX, FRAGMENT)?),
         };
-        line.with(viewport, buffer, 2, |gl| {
+        let draw = |gl: &glow::Context| {
             // SAFETY: the context is current; the buffer holds POINTS pairs of floats.
             unsafe {
                 gl.clear_color(0.05, 0.06, 0.09, 1.0);
                 gl.clear(glow::COLOR_BUFFER_BIT);
                 gl.draw_arrays(glow::LINE_STRIP, 0, POINTS as i32);
             }
-        });
-        Ok(())
+        };
+        Ok(gl.timed("line", || line.with(viewport, buffer, 2, draw))?)
     }
 }
 

@@ -78,7 +78,8 @@ impl Scene for Tile {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let texture = gl.surface_texture(self.link.shown()?.surface())?;
+        let shown = self.link.shown()?;
+        let texture = gl.surface_texture(shown.surface())?;
         let (quad, aspect) = match &self.quad {
             Some(quad) => quad,
             None => {
@@ -87,7 +88,7 @@ impl Scene for Tile {
                 self.quad.insert((program, aspect))
             }
         };
-        quad.with_texture(viewport, texture, |gl| {
+        let draw = |gl: &glow::Context| {
             // SAFETY: the context is current; the four corners come from the shader.
             unsafe {
                 gl.uniform_1_f32(aspect.as_ref(), viewport.width as f32 / viewport.height.max(1) as f32);
@@ -95,8 +96,8 @@ impl Scene for Tile {
                 gl.clear(glow::COLOR_BUFFER_BIT);
                 gl.draw_arrays(glow::TRIANGLE_STRIP, 0, 4);
             }
-        });
-        Ok(())
+        };
+        Ok(gl.timed("quad", || quad.with_texture(viewport, texture, draw))?)
     }
 }
 

@@ -134,6 +134,7 @@ table! {
         cuEventRecord(cu::CUevent, cu::CUstream);
         cuEventSynchronize(cu::CUevent);
         cuEventQuery(cu::CUevent);
+        cuEventElapsedTime(*mut f32, cu::CUevent, cu::CUevent);
         cuStreamWaitValue32_v2(cu::CUstream, cu::CUdeviceptr, u32, c_uint);
         cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);

@@ -135,6 +135,7 @@ double! {
     cuEventRecord(event: cu::CUevent, stream: cu::CUstream) |_s| 0;
     cuEventSynchronize(event: cu::CUevent) |_s| 0;
     cuEventQuery(event: cu::CUevent) |_s| 0;
+    cuEventElapsedTime(ms: *mut f32, start: cu::CUevent, end: cu::CUevent) |_s| put(ms, 0.25);
     cuStreamWaitValue32_v2(stream: cu::CUstream, word: u64, value: u32, flags: c_uint) |_s| 0;
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) |_s| put(free, 1 << 29) + put(total, 1 << 30);
     cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));

@@ -18,13 +18,38 @@ pub struct Event {
     queue: Arc<Queue>,
 }
 
+// SAFETY: events may be used from any thread on which their context is current; the handle is only a name.
+unsafe impl Send for Event {}
+// SAFETY: as above; nothing here is changed after it was made.
+unsafe impl Sync for Event {}
+
 impl Event {
     pub fn new(queue: &Arc<Queue>) -> Result<Self, Failure> {
         let _current = queue.enter()?;
+        Self::with_flags(queue, DISABLE_TIMING)
+    }
+
+    /// One that takes the time. What is held back stays so.
+    pub fn timed(queue: &Arc<Queue>) -> Result<Self, Failure> {
+        let _current = queue.enter_held()?;
+        Self::with_flags(queue, 0)
+    }
+
+    /// The context must be current.
+    fn with_flags(queue: &Arc<Queue>, flags: u32) -> Result<Self, Failure> {
         let mut raw = ptr::null_mut();
         // SAFETY: writes the handle where it is told; the context is current.
-        unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, DISABLE_TIMING)) }?;
+        unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, flags)) }?;
         Ok(Self { raw, queue: queue.clone() })
+    }
+
+    /// Nanoseconds from `earlier` to this, both timed and passed, of one context; 0 where it is not earlier.
+    pub fn ns_since(&self, earlier: &Self) -> Result<u64, Failure> {
+        let _current = self.queue.enter_held()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: writes one number; both events are live and of the current context.
+        unsafe { call!(self.queue.api().driver, cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw)) }?;
+        Ok((f64::from(milliseconds) * 1e6) as u64)
     }
 
     /// After all work queued so far.

@@ -15,6 +15,7 @@ use crate::host_block::HostBlock;
 use crate::pattern::Pattern;
 use crate::shared_handle::SharedHandle;
 use crate::surface::{ImageDesc, SurfaceDesc};
+use crate::timeline::DeviceSpan;
 use crate::view::{BufferView, ImageView, View};
 use std::any::Any;
 use std::ops::Range;
@@ -132,6 +133,25 @@ pub trait ComputeBackend: Send + Sync {
 
     /// Waits until the queue is empty.
     fn finish(&self) -> Result<()>;
+
+    /// Switches on or off the recording of what the device does and when; off at first, and free then. Says why where
+    /// the device does not tell. Waits for what is queued; no other thread should queue work meanwhile.
+    ///
+    /// # Errors
+    /// What the driver reports; then nothing is recorded.
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        let _ = on;
+        Ok(Support::No("this backend does not time its work".into()))
+    }
+
+    /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let _ = into;
+        Ok(())
+    }
 }
 
 /// The compute side's end of a semaphore.

@@ -3,6 +3,7 @@
 //! What was shown stays on show until then. A frame made by [`Link::frame`] is redone at once; one made by
 //! [`Link::acquire`] and `finish` gives its error, and the next `acquire` is by another path.
 
+use super::traced::Traced;
 use super::{Link, WriteFrame};
 use crate::display::Part;
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::report::ProbeReport;
 use crate::select::{Policy, Selection, Standing, open_path, open_without};
 use crate::surface::SurfaceDesc;
+use crate::timeline::{stage, step};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -64,10 +66,11 @@ impl Link {
         part.check_inside(self.layout.desc(), "frame")?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
+        self.frames += 1;
         loop {
             let around = self.surroundings(&part)?;
-            let done = self.begin(&part, around.as_deref()).and_then(|()| {
-                let mut frame = WriteFrame::new(self, part.clone());
+            let done = self.begin(&part, around.as_deref()).and_then(|traced| {
+                let mut frame = WriteFrame::new(self, part.clone(), Some(traced));
                 compute(&mut frame)?;
                 frame.finish()
             });
@@ -81,10 +84,11 @@ impl Link {
         part.check_inside(self.layout.desc(), "acquire")?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
+        self.frames += 1;
         loop {
             let around = self.surroundings(&part)?;
             match self.begin(&part, around.as_deref()) {
-                Ok(()) => return Ok(WriteFrame::new(self, part)),
+                Ok(traced) => return Ok(WriteFrame::new(self, part, Some(traced))),
                 Err(error) => self.step_down(error, &mut descent)?,
             }
         }
@@ -113,6 +117,7 @@ impl Link {
             unshown: None,
         });
         let reason = error.to_string();
+        let _stage = stage!("demote", path = %from, reason);
         self.demoted.push((from, reason.clone()));
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
         let standing = Standing {
@@ -185,15 +190,18 @@ impl Link {
         Ok(())
     }
 
-    fn begin(&mut self, part: &Part, around: Option<&[u8]>) -> Result<()> {
+    fn begin(&mut self, part: &Part, around: Option<&[u8]>) -> Result<Traced> {
+        let traced = Traced::new(self, part);
         if let Some(bytes) = around {
+            let _step = step!("surroundings");
             let full = self.layout.full();
             self.path.begin(&full)?;
-            let mut frame = WriteFrame::new(self, full);
+            let mut frame = WriteFrame::new(self, full, None);
             frame.write(bytes)?;
             frame.hand_over()?;
         }
-        self.path.begin(part)
+        self.path.begin(part)?;
+        Ok(traced.in_slot(self.path.slot()))
     }
 
     /// What a first part on a new path needs around it, rows in the surface's order: the frame finished last, else

@@ -5,6 +5,7 @@
 
 mod ladder;
 mod shown_frame;
+mod traced;
 mod write_frame;
 
 pub use shown_frame::ShownFrame;
@@ -18,6 +19,7 @@ use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::report::ProbeReport;
 use crate::select::{Keep, Policy, Selection, Standing, open_path, open_without};
 use crate::surface::SurfaceDesc;
+use crate::timeline::{FrameTag, step};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,6 +50,12 @@ pub struct Link {
     demoted: Vec<(PathId, String)>,
     /// The path failed; the next frame is by another.
     broken: Option<Error>,
+    /// Tells this link from others in a trace.
+    number: u32,
+    /// Frames begun so far.
+    frames: u64,
+    /// The frame finished last.
+    newest: Option<FrameTag>,
 }
 
 impl Link {
@@ -66,8 +74,22 @@ impl Link {
         let options = LinkOptions { policy: options.policy.overridden()? };
         let Selection { path, id, report } = open_path(&backend, &display, &desc, &options.policy)?;
         let layout = FrameLayout::new(&desc, display.caps());
-        let (finished, retired, demoted, broken) = (false, None, Vec::new(), None);
-        Ok(Self { backend, display, options, layout, path, id, report, finished, retired, demoted, broken })
+        Ok(Self {
+            backend,
+            display,
+            options,
+            layout,
+            path,
+            id,
+            report,
+            finished: false,
+            retired: None,
+            demoted: Vec::new(),
+            broken: None,
+            number: traced::next_link(),
+            frames: 0,
+            newest: None,
+        })
     }
 
     /// The side that writes.
@@ -102,6 +124,7 @@ impl Link {
 
     /// Shows the frame finished last, waiting for it; does something only in pipelined mode.
     pub fn flush(&mut self) -> Result<()> {
+        let _step = step!("flush");
         self.path.flush()
     }
 
@@ -143,11 +166,12 @@ impl Link {
     /// # Errors
     /// [`Error::NothingShown`] before the first frame was finished.
     pub fn shown(&self) -> Result<ShownFrame<'_>> {
-        match &self.retired {
-            _ if self.finished => Ok(ShownFrame::new(self.path.surface(), self.id)),
-            Some((_, id, path)) => Ok(ShownFrame::new(path.surface(), *id)),
-            None => Err(Error::NothingShown),
-        }
+        let (path, id) = match &self.retired {
+            _ if self.finished => (&self.path, self.id),
+            Some((_, id, path)) => (path, *id),
+            None => return Err(Error::NothingShown),
+        };
+        Ok(ShownFrame::new(path.surface(), id, path.shown_frame().or(self.newest)))
     }
 
     /// Changes the size (or format). The frame shown stays until the first of the new size is finished. The path is
@@ -184,6 +208,7 @@ impl Link {
     }
 
     pub(crate) fn finish_frame(&mut self) -> Result<()> {
+        let _step = step!("finish");
         let mut done = self.path.finish();
         if done.is_ok() && !self.finished {
             // Until the pipeline is full, verification's pictures would come out of it.
@@ -197,6 +222,7 @@ impl Link {
         }
         self.finished = true;
         self.retired = None;
+        self.newest = FrameTag::current();
         Ok(())
     }
 

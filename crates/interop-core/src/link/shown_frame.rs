@@ -3,16 +3,19 @@
 use crate::display::Surface;
 use crate::path::PathId;
 use crate::surface::SurfaceDesc;
+use crate::timeline::{FrameTag, Tagged};
 
 /// The newest finished frame. While it lives the link cannot start another.
 pub struct ShownFrame<'a> {
     surface: &'a dyn Surface,
     path: PathId,
+    /// What is drawn meanwhile is for this frame.
+    _tagged: Tagged,
 }
 
 impl<'a> ShownFrame<'a> {
-    pub(super) fn new(surface: &'a dyn Surface, path: PathId) -> Self {
-        Self { surface, path }
+    pub(super) fn new(surface: &'a dyn Surface, path: PathId, frame: Option<FrameTag>) -> Self {
+        Self { surface, path, _tagged: FrameTag::enter(frame) }
     }
 
     /// What the display draws; its crate turns it into a texture or buffer of its API.

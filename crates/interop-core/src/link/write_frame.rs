@@ -1,12 +1,14 @@
 //! The guard of a frame that is being computed.
 
 use super::Link;
+use super::traced::Traced;
 use crate::compute::{Arg, ComputeBackend, Kernel, Target};
 use crate::display::Part;
 use crate::error::{Error, Result};
 use crate::path::SharingPath;
 use crate::pattern::rows;
 use crate::surface::SurfaceDesc;
+use crate::timeline::step;
 
 /// Exclusive access to the memory of the next frame.
 ///
@@ -17,11 +19,13 @@ pub struct WriteFrame<'a> {
     link: &'a mut Link,
     part: Part,
     open: bool,
+    /// Ends with the frame.
+    _traced: Option<Traced>,
 }
 
 impl<'a> WriteFrame<'a> {
-    pub(super) fn new(link: &'a mut Link, part: Part) -> Self {
-        Self { link, part, open: true }
+    pub(super) fn new(link: &'a mut Link, part: Part, traced: Option<Traced>) -> Self {
+        Self { link, part, open: true, _traced: traced }
     }
 
     /// The part of the surface that this frame replaces, rows counted in the surface's order.
@@ -36,6 +40,7 @@ impl<'a> WriteFrame<'a> {
 
     /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`.
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
+        let _step = step!("launch", kernel = kernel.name());
         let (path, backend) = self.link.opened();
         backend.launch(kernel, path.target()?, args)
     }
@@ -50,6 +55,7 @@ impl<'a> WriteFrame<'a> {
     /// # Errors
     /// [`Error::InvalidInput`] where the length is not that of the part.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let _step = step!("write");
         let is_whole = self.part == self.link.layout.full();
         let (memory, view) = self.target()?.into_parts();
         let expected = view.payload_len();

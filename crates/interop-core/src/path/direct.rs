@@ -7,6 +7,7 @@ use crate::capability::{HandleType, SyncKind};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Display, Part, Surface};
 use crate::error::Result;
+use crate::timeline::step;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,6 +67,7 @@ impl Direct {
 
     /// A part needs the rest of the frame around it, as the display left it.
     fn copy_forward(&mut self) -> Result<()> {
+        let _step = step!("copy forward");
         let span = self.layout.whole()?.span();
         let next = self.next();
         let [from, to] = self.ring.get_disjoint_mut([self.shown, next]).map_err(|_| super::not_begun())?;
@@ -83,7 +85,9 @@ impl SharingPath for Direct {
             self.cancel();
         }
         let next = self.next();
+        let acquiring = step!("acquire");
         self.ring[next].memory()?.acquire()?;
+        drop(acquiring);
         self.current = Some(crossing);
         if *part != self.layout.full()
             && let Err(e) = self.copy_forward()
@@ -103,6 +107,7 @@ impl SharingPath for Direct {
     fn finish(&mut self) -> Result<()> {
         self.current.take().ok_or_else(super::not_begun)?;
         let next = self.next();
+        let _step = step!("release");
         self.ring[next].memory()?.release()?;
         self.shown = next;
         Ok(())
@@ -110,6 +115,10 @@ impl SharingPath for Direct {
 
     fn slots(&self) -> usize {
         self.ring.len()
+    }
+
+    fn slot(&self) -> usize {
+        self.next()
     }
 
     fn cancel(&mut self) {

@@ -7,6 +7,7 @@ use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, Target};
 use crate::display::{Part, Surface};
 use crate::error::Result;
+use crate::timeline::step;
 
 /// See the module.
 pub struct HostRoundTrip {
@@ -39,7 +40,11 @@ impl SharingPath for HostRoundTrip {
     fn finish(&mut self) -> Result<()> {
         let crossing = self.current.take().ok_or_else(super::not_begun)?;
         let surface = &mut self.surface;
-        self.memory.view(crossing.native.span(), &mut |bytes| surface.upload(&crossing.part, bytes, &crossing.native))
+        let _step = step!("read");
+        self.memory.view(crossing.native.span(), &mut |bytes| {
+            let _step = step!("upload");
+            surface.upload(&crossing.part, bytes, &crossing.native)
+        })
     }
 
     fn cancel(&mut self) {

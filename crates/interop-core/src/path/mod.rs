@@ -32,6 +32,7 @@ use crate::compute::{ComputeBackend, Target};
 use crate::display::{Display, Part, Surface};
 use crate::error::{Error, Result};
 use crate::surface::SurfaceDesc;
+use crate::timeline::FrameTag;
 use enum_dispatch::enum_dispatch;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -105,6 +106,16 @@ pub trait SharingPath {
     /// Pieces of memory that take turns.
     fn slots(&self) -> usize {
         1
+    }
+
+    /// Which of them the frame begun last writes, or the next one where it is finished.
+    fn slot(&self) -> usize {
+        0
+    }
+
+    /// The frame on show, where that need not be the one finished last.
+    fn shown_frame(&self) -> Option<FrameTag> {
+        None
     }
 
     /// Gives the frame up; the one before stays.

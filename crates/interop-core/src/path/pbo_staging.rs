@@ -7,6 +7,7 @@ use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, Target};
 use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::Result;
+use crate::timeline::step;
 use std::any::Any;
 
 /// One block, and what makes the compute side copy into it at full speed; dropped in this order.
@@ -76,8 +77,12 @@ impl SharingPath for PboStaging {
         let Slot { staging, turns, .. } = &mut self.ring[self.next];
         let len = crossing.native.span().end;
         turns.begin_compute(staging.as_mut())?;
+        let reading = step!("read");
         staging.fill(&mut |mapped| memory.read(0, &mut mapped[..len]))?;
+        drop(reading);
+        let uploading = step!("upload");
         self.surface.upload_staged(&crossing.part, staging.as_mut(), &crossing.native)?;
+        drop(uploading);
         turns.end_display(staging.as_mut());
         self.next = (self.next + 1) % self.ring.len();
         Ok(())
@@ -85,6 +90,10 @@ impl SharingPath for PboStaging {
 
     fn slots(&self) -> usize {
         self.ring.len()
+    }
+
+    fn slot(&self) -> usize {
+        self.next
     }
 
     fn cancel(&mut self) {

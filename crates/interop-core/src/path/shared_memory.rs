@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::host_block::HostBlock;
 use crate::pattern::rows;
 use crate::surface::SurfaceDesc;
+use crate::timeline::{FrameTag, step};
 use crate::view::View;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ struct Slot {
     memory: Box<dyn ComputeMemory>,
     staging: Box<dyn Staging>,
     turns: Turns,
+    /// Whose pixels it holds.
+    frame: Option<FrameTag>,
 }
 
 /// Whose memory it is.
@@ -67,6 +70,8 @@ pub struct SharedMemory {
     sync: SyncKind,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
+    /// What was handed over last.
+    shown_frame: Option<FrameTag>,
     next: usize,
 }
 
@@ -95,6 +100,7 @@ impl SharedMemory {
             most_late: pairing.frames_late,
             sync,
             shown: None,
+            shown_frame: None,
             next: 0,
         })
     }
@@ -102,6 +108,7 @@ impl SharedMemory {
     /// A part written in place needs the rest of the frame around it: that of the frame finished last, as the display
     /// left it where it has had it.
     fn copy_forward(&mut self, to: usize) -> Result<()> {
+        let _step = step!("copy forward");
         let newest = self.in_flight.back().map(|(slot, _)| *slot);
         let Some(from) = newest.or(self.shown) else { return Ok(()) };
         let [from, to] = self
@@ -127,10 +134,16 @@ impl SharedMemory {
     /// Waits for the kernels of one frame and lets the display have it.
     fn hand_over(&mut self, index: usize, crossing: &Crossing) -> Result<()> {
         let slot = &mut self.ring[index];
+        let frame = slot.frame;
+        // Not always the frame that is being finished.
+        let _tagged = FrameTag::enter(frame);
+        let _step = step!("hand over", frame = frame.map(|tag| tag.frame), slot = index);
         slot.turns.begin_display(slot.memory.as_mut(), slot.staging.as_mut())?;
         match self.reading {
             Reading::Upload => {
+                let uploading = step!("upload");
                 self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
+                drop(uploading);
                 slot.end_display();
             }
             Reading::InPlace => {
@@ -141,6 +154,7 @@ impl SharedMemory {
                 }
             }
         }
+        self.shown_frame = frame;
         Ok(())
     }
 
@@ -169,7 +183,7 @@ fn slots_for(frames_late: usize, sync: SyncKind) -> usize {
 impl Slot {
     fn open(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<Self> {
         let (memory, staging) = Self::memory(pairing, owner, bytes)?;
-        Ok(Self { memory, staging, turns: Turns::open(pairing)? })
+        Ok(Self { memory, staging, turns: Turns::open(pairing)?, frame: None })
     }
 
     fn memory(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<(Box<dyn ComputeMemory>, Box<dyn Staging>)> {
@@ -224,6 +238,7 @@ impl SharingPath for SharedMemory {
             }
         };
         self.ring[slot].memory.acquire()?;
+        self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
         if self.frames_late > 0 && self.ring[slot].turns.by_host() {
             self.backend.hold_back()?;
         }
@@ -238,7 +253,7 @@ impl SharingPath for SharedMemory {
 
     fn finish(&mut self) -> Result<()> {
         let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
-        let Slot { memory, staging, turns } = &mut self.ring[index];
+        let Slot { memory, staging, turns, .. } = &mut self.ring[index];
         if self.frames_late > 0 || !turns.by_host() {
             turns.end_compute(memory.as_mut(), staging.as_mut())?;
         }
@@ -290,6 +305,14 @@ impl SharingPath for SharedMemory {
 
     fn slots(&self) -> usize {
         self.in_use
+    }
+
+    fn slot(&self) -> usize {
+        self.current.as_ref().map_or(self.next, |(slot, _)| *slot)
+    }
+
+    fn shown_frame(&self) -> Option<FrameTag> {
+        self.shown_frame
     }
 
     fn cancel(&mut self) {

@@ -6,6 +6,7 @@ use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, ComputeSemaphore};
 use crate::display::{DisplaySemaphore, Staging};
 use crate::error::Result;
+use crate::timeline::step;
 
 /// One semaphore, opened by both sides, always waited for before it is signalled again: a binary one that is not stalls
 /// or hangs drivers.
@@ -98,6 +99,7 @@ impl Turns {
 
     /// Before kernels write: the display has read what was there.
     pub(super) fn begin_compute(&mut self, staging: &mut dyn Staging) -> Result<()> {
+        let _step = step!("wait for the slot");
         if self.owed {
             // What is marked now comes after those reads, too.
             self.mark_reads(staging)?;
@@ -111,6 +113,7 @@ impl Turns {
 
     /// After the kernels, in their queue. Waits for nothing.
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
+        let _step = step!("submit");
         match &mut self.way {
             Way::Host => memory.submit(),
             Way::Semaphores { written, .. } => written.compute_signals(staging),
@@ -119,6 +122,7 @@ impl Turns {
 
     /// Before the display reads.
     pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
+        let _step = step!("release");
         match &mut self.way {
             Way::Host => memory.release(),
             // A second try after a read that failed has waited already.
@@ -129,6 +133,7 @@ impl Turns {
     /// After everything that the display was told to read. The frame is there, so a failure is none of its own: it
     /// comes up, if it stays, before the memory is written again.
     pub(super) fn end_display(&mut self, staging: &mut dyn Staging) {
+        let _step = step!("mark reads");
         if let Err(error) = self.mark_reads(staging) {
             tracing::warn!(%error, "the end of the display's reads could not be marked; it is tried again");
             self.owed = true;

@@ -4,6 +4,7 @@ use crate::capability::SyncKind;
 use crate::error::Error;
 use crate::path::{OpenedPath, Pairing, PathId, spec};
 use crate::report::PathState;
+use crate::timeline::stage;
 use crate::verify::verify;
 
 /// One path with one way of keeping the two sides apart.
@@ -29,6 +30,7 @@ impl Candidate {
 
     /// Makes its resources.
     pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath, PathState> {
+        let _stage = stage!("open", path = %self.id, sync = self.sync.map(tracing::field::display));
         spec(self.id).open(&self.pairing(pairing)).map_err(|e| PathState::OpenFailed { reason: e.to_string() })
     }
 

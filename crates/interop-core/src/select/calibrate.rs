@@ -10,6 +10,7 @@ use super::stats::Measured;
 use crate::error::Error;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::PathState;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// What became of each candidate that was tried.
@@ -46,6 +47,7 @@ pub(super) enum Extent {
 
 /// Opens, times and proves the candidates, in order of rank; the first that works is there in any case.
 pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent: Extent) -> Calibration {
+    let _stage = stage!("calibrate", candidates = candidates.len());
     let begun = Instant::now();
     let mut session = Session { pairing, events: Vec::new(), contest: Contest::default() };
     let mut waiting = candidates.iter().copied();
@@ -55,17 +57,21 @@ pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent:
         Extent::Best(budget) => Some((begun + budget).max(Instant::now() + budget / 2)),
         Extent::All => None,
     };
-    if let Some(entry) = first {
-        session.contest.enter(entry);
+    let has_time = |entry: &mut Entry| deadline.map_or(Ok(true), |end| entry.has_time(pairing, end));
+    if let Some(mut entry) = first {
+        // An error comes up again in its turn.
+        if !has_time(&mut entry).unwrap_or(true) {
+            session.contest.enter(entry);
+            return session.end(waiting.len());
+        }
+        session.contest.challenge(pairing, entry);
         session.screen(&mut waiting, deadline, extent);
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_duration_since(Instant::now())));
         session.contest.decide(pairing, until);
         session.collect_losers();
     }
-    let left = waiting.len();
-    let best = session.crown();
-    Calibration { best, events: session.events, left }
+    session.end(waiting.len())
 }
 
 struct Session<'a> {
@@ -86,11 +92,13 @@ impl Session<'_> {
         }
     }
 
-    /// Times each that waits beside the leader, as long as one more like the last fits in.
+    /// Times each that waits beside the leader, as long as one more fits in.
     fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate>, deadline: Option<Instant>, extent: Extent) {
-        let mut last = Duration::ZERO;
+        // What opening one takes is known from the second on.
+        let mut opening = Duration::ZERO;
         loop {
-            if deadline.is_some_and(|end| Instant::now() + last > end) {
+            let takes = opening + self.contest.challenge_time();
+            if deadline.is_some_and(|end| Instant::now() + takes > end) {
                 return;
             }
             let Some(candidate) = waiting.next() else { return };
@@ -99,12 +107,12 @@ impl Session<'_> {
                 Extent::All => candidate.attempt(self.pairing).map(|path| Entry::new(candidate, path, true)),
                 Extent::Best(_) => candidate.open(self.pairing).map(|path| Entry::new(candidate, path, false)),
             };
+            opening = begun.elapsed();
             match opened {
                 Ok(entry) => self.contest.challenge(self.pairing, entry),
                 Err(state) => self.events.push((candidate, Event::Failed(state))),
             }
             self.collect_losers();
-            last = begun.elapsed();
         }
     }
 
@@ -127,6 +135,11 @@ impl Session<'_> {
             };
             self.events.push((entry.candidate, event));
         }
+    }
+
+    fn end(mut self, left: usize) -> Calibration {
+        let best = self.crown();
+        Calibration { best, events: self.events, left }
     }
 
     /// The best that is right.

@@ -5,6 +5,7 @@ use super::stats::{Measured, Ratio, is_smaller, quantile};
 use super::timing::{time_run, warm_up};
 use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, SharingPath};
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// One that takes so many times as long as another is slower, however few the turns.
@@ -33,11 +34,13 @@ pub(super) struct Entry {
     samples_us: Vec<f64>,
     /// (round, median of the turn in it).
     turns: Vec<(u32, f64)>,
+    /// How long the longest turn took.
+    turn_time: Duration,
 }
 
 impl Entry {
     pub fn new(candidate: Candidate, path: OpenedPath, proved: bool) -> Self {
-        Self { candidate, path, proved, samples_us: Vec::new(), turns: Vec::new() }
+        Self { candidate, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO }
     }
 
     pub fn measured(&self) -> Measured {
@@ -49,20 +52,28 @@ impl Entry {
         Duration::from_nanos((quantile(&self.samples_us, 0.5) * 1e3) as u64)
     }
 
+    /// Whether a turn ends before `deadline`, judged by one frame.
+    pub fn has_time(&mut self, pairing: &Pairing<'_>, deadline: Instant) -> Result<bool> {
+        let frame = Duration::from_nanos((time_run(&mut self.path, pairing, 1)? * 1e3) as u64);
+        Ok(Instant::now() + frame * run(pairing) as u32 <= deadline)
+    }
+
     fn has_turn_in(&self, round: u32) -> bool {
         self.turns.iter().any(|(r, _)| *r == round)
     }
 
     /// One turn: frames one by one, or for a pipeline a run in which it turns over.
     fn turn(&mut self, pairing: &Pairing<'_>, round: u32) -> Result<()> {
-        if self.turns.is_empty() {
+        let _stage =
+            stage!("turn", path = %self.candidate.id, sync = self.candidate.sync.map(tracing::field::display), round);
+        if self.turns.is_empty() && !self.proved {
             let slots = self.path.slots();
             warm_up(&mut self.path, pairing, slots)?;
         }
-        let late = pairing.frames_late;
+        let start = Instant::now();
         let begun = self.samples_us.len();
-        if late > 0 {
-            self.samples_us.push(time_run(&mut self.path, pairing, 2 * late + 4)?);
+        if pairing.frames_late > 0 {
+            self.samples_us.push(time_run(&mut self.path, pairing, run(pairing))?);
         } else {
             // A short first frame feels what ran before.
             let first = time_run(&mut self.path, pairing, 1)?;
@@ -75,6 +86,7 @@ impl Entry {
             }
         }
         self.turns.push((round, quantile(&self.samples_us[begun..], 0.5)));
+        self.turn_time = self.turn_time.max(start.elapsed());
         Ok(())
     }
 
@@ -102,6 +114,14 @@ impl Entry {
     }
 }
 
+/// Frames of the shortest turn: of a pipeline, as many as let it turn over.
+fn run(pairing: &Pairing<'_>) -> usize {
+    match pairing.frames_late {
+        0 => 1,
+        late => 2 * late + 4,
+    }
+}
+
 /// Those that are still in, and those that are out since they were last asked for.
 #[derive(Default)]
 pub(super) struct Contest {
@@ -114,7 +134,19 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    /// Lets one in without a turn.
+    /// What a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and half of one
+    /// of the leader's.
+    pub fn challenge_time(&self) -> Duration {
+        self.leader().map_or(Duration::ZERO, |leader| {
+            leader.frame_time() * leader.path.slots() as u32 + leader.turn_time * 3 / 2
+        })
+    }
+
+    fn round_time(&self) -> Duration {
+        self.entries.iter().map(|entry| entry.turn_time).sum()
+    }
+
+    /// Lets one in that there is no time to compare.
     pub fn enter(&mut self, entry: Entry) {
         self.entries.push(entry);
     }
@@ -131,13 +163,19 @@ impl Contest {
 
     /// One turn of the newcomer and one of the leader; the newcomer stays in unless it is hopeless, and may throw the
     /// leader out.
-    pub fn challenge(&mut self, pairing: &Pairing<'_>, newcomer: Entry) {
-        self.enter(newcomer);
-        let Some(leader) = self.leader_index() else { return };
-        let newcomer = self.entries.len() - 1;
-        // Two newcomers share one turn of the leader, the first before it, the second after it.
-        let shared = self.newcomers == 1 && self.entries[leader].has_turn_in(self.round);
-        self.newcomers = if shared { 2 } else { 1 };
+    pub fn challenge(&mut self, pairing: &Pairing<'_>, entry: Entry) {
+        let leader = self.leader_index();
+        let newcomer = self.entries.len();
+        self.entries.push(entry);
+        let Some(leader) = leader else {
+            // The first: its turn says how long things take.
+            self.round += 1;
+            self.turn(pairing, newcomer);
+            return;
+        };
+        // Two newcomers share one turn of the leader, the first (but for the very first) before it, the second after it.
+        let shared = self.newcomers < 2 && self.entries[leader].has_turn_in(self.round);
+        self.newcomers = if shared { self.newcomers + 1 } else { 1 };
         self.round += u32::from(!shared);
         if !self.turn(pairing, newcomer) || (!shared && !self.turn(pairing, leader)) {
             return;
@@ -156,10 +194,9 @@ impl Contest {
 
     /// Lets all take turns until one is ahead, the others are as good, or the time is over.
     pub fn decide(&mut self, pairing: &Pairing<'_>, deadline: Option<Instant>) {
-        let mut longest = Duration::ZERO;
+        let _stage = stage!("decide");
         for turn in 0..MOST_TURNS {
-            let begun = Instant::now();
-            if deadline.is_some_and(|end| begun + longest > end) {
+            if self.entries.len() < 2 || deadline.is_some_and(|end| Instant::now() + self.round_time() > end) {
                 return;
             }
             self.round += 1;
@@ -176,7 +213,6 @@ impl Contest {
                     order.iter_mut().filter(|i| **i > index).for_each(|i| *i -= 1);
                 }
             }
-            longest = longest.max(begun.elapsed());
             if turn + 1 < FEWEST_TURNS {
                 continue;
             }

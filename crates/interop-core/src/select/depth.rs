@@ -5,6 +5,7 @@ use super::timing::time_run;
 use crate::error::Result;
 use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::report::Lateness;
+use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// Lateness that is tried, as far as the path was opened for.
@@ -17,21 +18,25 @@ const FRAMES: usize = 12;
 const WORTH: f64 = 1.05;
 
 /// Times less and less lateness until it costs too much, settles `path` on the least that does not, and returns what was
-/// measured. Begins nothing that would not fit into `budget` except the first run, which says how long one takes.
+/// measured. Begins nothing that would not fit into `budget` except one frame, which says how long one takes.
 pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>, budget: Duration) -> Result<Vec<Lateness>> {
+    let _stage = stage!("settle lateness");
     let (most, start) = (path.frames_late(), Instant::now());
     let mut measured: Vec<Lateness> = Vec::new();
-    let mut fits = Fits { until: start + budget, frame: Duration::ZERO };
+    if most == 0 || budget.is_zero() {
+        return Ok(measured);
+    }
+    let mut fits = Fits { until: start + budget, frame: microseconds(time_run(path, pairing, 1)?) };
     for frames_late in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
         let frames = FRAMES + 2 * frames_late;
-        if most == 0 || !fits.another(frames) {
+        if !fits.another(frames) {
             break;
         }
         path.set_frames_late(frames_late)?;
         let mut runs = Vec::with_capacity(RUNS);
         while runs.len() < RUNS && (runs.is_empty() || fits.another(frames)) {
             let us = time_run(path, pairing, frames)?;
-            fits.frame = Duration::from_nanos((us * 1e3) as u64);
+            fits.frame = microseconds(us);
             runs.push(us);
         }
         measured.push(Lateness { frames_late, microseconds: quantile(&runs, 0.5) });
@@ -39,12 +44,14 @@ pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>, budget: Durat
             break;
         }
     }
-    if most > 0 {
-        path.set_frames_late(least_worth_it(&measured).unwrap_or(most))?;
-        path.trim();
-    }
+    path.set_frames_late(least_worth_it(&measured).unwrap_or(most))?;
+    path.trim();
     measured.reverse();
     Ok(measured)
+}
+
+fn microseconds(us: f64) -> Duration {
+    Duration::from_nanos((us * 1e3) as u64)
 }
 
 struct Fits {

@@ -95,7 +95,7 @@ pub(crate) fn open_without(
     let pairing = policy.pairing(backend, display, desc);
     let mut field = Field::new(&pairing, policy, standing.demoted)?;
     if let Some(known) = standing.known {
-        field.prefer_quicker(known);
+        field.prefer_quicker(known, policy);
     }
     let (candidate, path, measured) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
@@ -188,7 +188,7 @@ struct Field {
     /// Paths with their own way of taking turns in the order of rank, then the other ways.
     candidates: Vec<Candidate>,
     /// Those that stand before the others because of what was measured earlier.
-    measured: Vec<PathId>,
+    measured: Vec<Candidate>,
 }
 
 impl Field {
@@ -242,12 +242,17 @@ impl Field {
         Ok(Self { report, candidates, measured: Vec::new() })
     }
 
-    /// What was measured goes first, by time; the others keep their order.
-    fn prefer_quicker(&mut self, known: &ProbeReport) {
-        let cost = |id| known.paths.iter().find(|row| row.id == id).and_then(PathReport::median_us);
-        let time = |c: &Candidate| cost(c.id).unwrap_or(f64::INFINITY);
+    /// What was measured goes first, by time, other ways of taking turns among it; the others keep their order.
+    fn prefer_quicker(&mut self, known: &ProbeReport, policy: &Policy) {
+        let cost = |c: &Candidate| {
+            let row = known.paths.iter().find(|row| row.id == c.id)?;
+            let sync = c.sync.or(policy.sync).or(spec(c.id).syncs.first().copied());
+            row.measured.iter().find(|m| Some(m.sync) == sync).map(|m| m.median_us)
+        };
+        self.candidates.retain(|c| c.sync.is_none() || cost(c).is_some());
+        let time = |c: &Candidate| cost(c).unwrap_or(f64::INFINITY);
         self.candidates.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        self.measured = self.candidates.iter().map(|c| c.id).filter(|id| cost(*id).is_some()).collect();
+        self.measured = self.candidates.iter().filter(|c| cost(c).is_some()).copied().collect();
     }
 
     /// Each path once, with its own way of taking turns.
@@ -255,10 +260,12 @@ impl Field {
         self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
     }
 
-    /// The way in use where it is not the path's own, then [`Field::defaults`].
+    /// The way in use where it is not the path's own, then what was measured, then [`Field::defaults`].
     fn in_order(&self, keep: Option<Keep>) -> Vec<Candidate> {
         let kept = |c: &&Candidate| keep.is_some_and(|keep| c.id == keep.id && c.sync == Some(keep.sync));
-        self.candidates.iter().find(kept).copied().into_iter().chain(self.defaults()).collect()
+        let kept = self.candidates.iter().find(kept).copied();
+        let others = self.candidates.iter().copied().filter(|c| c.sync.is_none() || self.measured.contains(c));
+        kept.into_iter().chain(others).collect()
     }
 
     fn is_wanted(&self, candidate: Candidate, policy: &Policy) -> bool {
@@ -339,7 +346,7 @@ impl Field {
             return "preferred by the caller, or in use before a resize".into();
         }
         let order = self.report.order;
-        if self.measured.contains(&id) {
+        if self.measured.iter().any(|c| c.id == id) {
             return "the quickest that works of those measured before".into();
         }
         match self.report.paths.iter().position(|row| row.id == id).unwrap_or(0) {

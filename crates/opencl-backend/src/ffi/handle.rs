@@ -84,13 +84,15 @@ impl<K: Kind> Drop for Handle<K> {
     }
 }
 
-/// Gives up the event that cl3 returns from every enqueued command.
+/// Gives up the event that cl3 returns from every enqueued command, unless its times are asked for.
 ///
 /// # Safety
 /// An event in `result` must be live, and the caller hands over one reference to it.
 pub unsafe fn enqueued(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
-    unsafe { Handle::<EventKind>::own(operation, result) }.map(drop)
+    let event = unsafe { Handle::<EventKind>::own(operation, result) }?;
+    super::profile::queued(operation, event);
+    Ok(())
 }
 
 /// The same for a command that must be done before the caller goes on. Waits for the event even where the command was
@@ -102,5 +104,7 @@ pub unsafe fn enqueued(operation: &'static str, result: Result<*mut c_void, i32>
 pub unsafe fn done(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let event = unsafe { Handle::<EventKind>::own(operation, result) }?;
-    super::check(operation, wait_for_events(&[event.raw()]))
+    super::check(operation, wait_for_events(&[event.raw()]))?;
+    super::profile::queued(operation, event);
+    Ok(())
 }

@@ -9,12 +9,14 @@
 mod buffer;
 mod handle;
 mod pinned;
+mod profile;
 mod program;
 mod query;
 mod session;
 
 pub use buffer::Buffer;
 pub use pinned::Pinned;
+pub use profile::{TimedCommand, collect};
 pub use program::{ArgValue, Kernel, LaunchFailure, ParamInfo, Program};
 pub use query::{DeviceId, PlatformId};
 pub use session::Session;

@@ -1,6 +1,7 @@
 //! A context with one device and its in-order queue.
 
-use super::handle::{ContextKind, Handle, QueueKind, done};
+use super::handle::{ContextKind, Handle, done};
+use super::profile::{Queues, TimedCommand};
 use super::{DeviceId, Failure, PlatformId, check};
 use opencl3::command_queue::{enqueue_marker_with_wait_list, finish, flush};
 use opencl3::context::context::{CL_CONTEXT_PLATFORM, create_context};
@@ -8,7 +9,7 @@ use std::ptr;
 
 /// Context and queue of one device.
 pub struct Session {
-    pub(super) queue: Handle<QueueKind>,
+    pub(super) queue: Queues,
     pub(super) context: Handle<ContextKind>,
     pub(super) device: DeviceId,
 }
@@ -20,14 +21,17 @@ impl Session {
         let context = create_context(&[device.0], properties.as_ptr(), None, ptr::null_mut());
         // SAFETY: a context that was just created, whose one reference is ours.
         let context = unsafe { Handle::<ContextKind>::own("clCreateContext", context) }?;
-        // The older function, which every driver has; drivers for 1.2 lack the one with properties, and some loaders
-        // jump to it nonetheless.
-        // SAFETY: the device belongs to the context.
-        #[allow(deprecated)]
-        let queue = unsafe { opencl3::command_queue::create_command_queue(context.raw(), device.0, 0) };
-        // SAFETY: a queue that was just created, whose one reference is ours.
-        let queue = unsafe { Handle::<QueueKind>::own("clCreateCommandQueue", queue) }?;
-        Ok(Self { queue, context, device })
+        Ok(Self { queue: Queues::new(&context, device)?, context, device })
+    }
+
+    /// Whether commands queued from now on have times. What was queued before must be done.
+    pub fn take_times(&self, take: bool) -> Result<(), Failure> {
+        self.queue.switch(&self.context, self.device, take)
+    }
+
+    /// A marker after all that is queued.
+    pub fn marker(&self) -> Result<TimedCommand, Failure> {
+        TimedCommand::marker(&self.queue)
     }
 
     /// Makes the device start on what is queued.

@@ -9,6 +9,7 @@ mod loading;
 mod memory;
 mod pattern;
 mod threads;
+mod timeline;
 
 use interop_core::{ComputeBackend, ComputeMemory};
 use opencl_backend::{OpenClBackend, OpenClDevice, devices};

@@ -1,0 +1,51 @@
+//! What a trace sees of a frame: its span, and the tag by which devices' work is found again.
+
+use super::Link;
+use crate::display::Part;
+use crate::path::SharingPath;
+use crate::timeline::{FrameTag, Tagged};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tracing::field::Empty;
+use tracing::span::EnteredSpan;
+
+/// A number for each link of the process.
+pub(super) fn next_link() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A frame that was begun, until it is finished or given up.
+pub(super) struct Traced {
+    tag: FrameTag,
+    tagged: Tagged,
+    span: EnteredSpan,
+}
+
+impl Traced {
+    /// The frame that `link` is about to begin.
+    pub fn new(link: &Link, part: &Part) -> Self {
+        let tag = FrameTag { link: link.number, frame: link.frames, path: link.id, slot: link.path.slot() };
+        let span = tracing::trace_span!(
+            target: "pixelferry::frame",
+            "frame",
+            link = tag.link,
+            frame = tag.frame,
+            path = %tag.path,
+            slot = Empty,
+            part = %part,
+            frames_late = link.path.frames_late(),
+        );
+        Self { tag, tagged: FrameTag::enter(Some(tag)), span: span.entered() }
+    }
+
+    /// The memory that it got.
+    #[must_use]
+    pub fn in_slot(self, slot: usize) -> Self {
+        let Self { tag, tagged, span } = self;
+        span.record("slot", slot);
+        let tag = FrameTag { slot, ..tag };
+        // The old tag goes first, as tags nest.
+        drop(tagged);
+        Self { tag, tagged: FrameTag::enter(Some(tag)), span }
+    }
+}

@@ -1,0 +1,339 @@
+//! What devices did, and when, on the host's clock: off until [`crate::ComputeBackend::set_timeline`] or
+//! [`crate::Display::set_timeline`] switches it on.
+//!
+//! A device's own clock is put onto the host's by a [`DeviceClock`], which knows how far it may be off.
+//!
+//! The host's side of the same story are spans of the crate `tracing`, which cost a comparison each while nobody listens:
+//! target `pixelferry::frame` has a span `frame` for each frame and one for each of its steps inside it (level `TRACE`),
+//! target `pixelferry::select` one for each path that is opened, proved, timed or left (level `DEBUG`).
+
+use crate::error::Result;
+use crate::path::PathId;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// The frame that work is done for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameTag {
+    /// Number of the link in this process, from 1.
+    pub link: u32,
+    /// Number of the frame of that link, from 1; a frame that is done again on another path has the same.
+    pub frame: u64,
+    /// The path it goes by.
+    pub path: PathId,
+    /// Which piece of the path's memory.
+    pub slot: usize,
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<FrameTag>> = const { Cell::new(None) };
+}
+
+impl FrameTag {
+    /// What this thread works for now, where that is a frame of a link's.
+    pub fn current() -> Option<Self> {
+        CURRENT.get()
+    }
+
+    /// From now on this thread works for this frame, until what is returned goes.
+    pub fn enter(this: Option<Self>) -> Tagged {
+        Tagged { before: CURRENT.replace(this), _this_thread: PhantomData }
+    }
+}
+
+/// See [`FrameTag::enter`]. Puts back what was current before.
+#[must_use = "the frame is left when this goes"]
+pub struct Tagged {
+    before: Option<FrameTag>,
+    _this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Tagged {
+    fn drop(&mut self) {
+        CURRENT.set(self.before);
+    }
+}
+
+/// One piece of work as the host handed it to a device.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// What it is: the kernel's name, or the kind of command.
+    pub name: Cow<'static, str>,
+    /// The frame it is done for, where it is a link's.
+    pub frame: Option<FrameTag>,
+    /// When the host handed it over.
+    pub queued: Instant,
+    /// The thread that did.
+    pub thread: ThreadId,
+}
+
+impl Work {
+    /// Handed over now, by this thread, for its [current](FrameTag::current) frame.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), frame: FrameTag::current(), queued: Instant::now(), thread: thread::current().id() }
+    }
+}
+
+/// One piece of work that a device did.
+#[derive(Debug, Clone)]
+pub struct DeviceSpan {
+    /// Who did it: one name for each queue, whose work is in order.
+    pub track: Arc<str>,
+    /// What was done, for which frame.
+    pub work: Work,
+    /// When the device began.
+    pub start: Instant,
+    /// When the device was done; not before `start`.
+    pub end: Instant,
+    /// How far both may lie beside the host's clock.
+    pub uncertainty: Duration,
+}
+
+/// One reading of a device's clock beside the host's.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceClock {
+    host: Instant,
+    device_ns: u64,
+    bits: u32,
+    uncertainty: Duration,
+}
+
+/// Readings for one comparison; the one with the least time around it counts.
+const READINGS: usize = 8;
+/// Clocks drift: after so long they are compared again.
+const COMPARED_FOR: Duration = Duration::from_secs(1);
+
+impl DeviceClock {
+    /// Compares the clocks: `read` gives the device's, in nanoseconds, at some moment between its call and its return.
+    /// The device's starts again from 0 after so many bits, at most 64.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn compare(bits: u32, mut read: impl FnMut() -> Result<u64>) -> Result<Self> {
+        let mut once = || -> Result<Self> {
+            let before = Instant::now();
+            let device_ns = read()?;
+            let half = before.elapsed() / 2;
+            Ok(Self { host: before + half, device_ns, bits, uncertainty: half })
+        };
+        let mut best: Self = once()?;
+        for _ in 1..READINGS {
+            let reading = once()?;
+            if reading.uncertainty < best.uncertainty {
+                best = reading;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Whether the comparison is so old that it should be made again.
+    pub fn is_old(&self) -> bool {
+        self.host.elapsed() > COMPARED_FOR
+    }
+
+    /// The newer of two comparisons; what they disagree by, the drift between them, is added to its uncertainty.
+    #[must_use]
+    pub fn after(self, older: &Self) -> Self {
+        let expected = older.at(self.device_ns).unwrap_or(self.host);
+        let drift = expected.max(self.host) - expected.min(self.host);
+        Self { uncertainty: self.uncertainty + drift, ..self }
+    }
+
+    /// A moment of the device's clock on the host's; `None` where it lies outside of what the host can count.
+    pub fn at(&self, device_ns: u64) -> Option<Instant> {
+        // The nearer of the two ways round.
+        let unused = 64 - self.bits.clamp(1, 64);
+        let distance = (device_ns.wrapping_sub(self.device_ns) << unused).cast_signed() >> unused;
+        let apart = Duration::from_nanos(distance.unsigned_abs());
+        if distance < 0 { self.host.checked_sub(apart) } else { self.host.checked_add(apart) }
+    }
+
+    /// After how many bits the device's clock starts again from 0.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Work that the device did from `start_ns` to `end_ns` by its own clock; `None` where these are no times.
+    pub fn span(&self, track: &Arc<str>, work: Work, start_ns: u64, end_ns: u64) -> Option<DeviceSpan> {
+        let (start, end) = (self.at(start_ns)?, self.at(end_ns)?);
+        (start <= end).then(|| DeviceSpan { track: track.clone(), work, start, end, uncertainty: self.uncertainty })
+    }
+
+    /// How far [`DeviceClock::at`] may be off.
+    pub fn uncertainty(&self) -> Duration {
+        self.uncertainty
+    }
+}
+
+/// Work whose times are not known or not asked for yet, oldest first; for backends and displays.
+///
+/// Where nobody asks, the oldest is forgotten: about a minute of frames fits in.
+pub struct Backlog<T> {
+    on: AtomicBool,
+    list: Mutex<VecDeque<T>>,
+    lost: AtomicU64,
+}
+
+/// Pieces of work that a backlog holds.
+const BACKLOG: usize = 16_384;
+
+impl<T> Default for Backlog<T> {
+    fn default() -> Self {
+        Self { on: AtomicBool::new(false), list: Mutex::new(VecDeque::new()), lost: AtomicU64::new(0) }
+    }
+}
+
+impl<T> Backlog<T> {
+    /// Whether work is to be recorded.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is, or not; then what is there is forgotten.
+    pub fn switch(&self, on: bool) {
+        self.on.store(on, Ordering::Relaxed);
+        if !on {
+            // Dropped outside of the lock: that may call a driver.
+            drop(std::mem::take(&mut *self.lock()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more piece of work.
+    pub fn push(&self, work: T) {
+        let mut list = self.lock();
+        let forgotten = if list.len() >= BACKLOG { list.pop_front() } else { None };
+        list.push_back(work);
+        drop(list);
+        if forgotten.is_some() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The oldest, if it is done.
+    ///
+    /// # Errors
+    /// Those of `is_done`; what it failed for is forgotten.
+    pub fn pop_done(&self, is_done: impl FnOnce(&T) -> Result<bool>) -> Result<Option<T>> {
+        let mut list = self.lock();
+        let done = list.front().map(is_done);
+        let popped = if matches!(done, None | Some(Ok(false))) { None } else { list.pop_front() };
+        drop(list);
+        if let Some(lost) = Some(self.lost.swap(0, Ordering::Relaxed)).filter(|lost| *lost > 0) {
+            tracing::warn!(lost, "a device did more work than its timeline could hold");
+        }
+        done.transpose().map(|_| popped)
+    }
+}
+
+/// A step of a frame, until the end of the scope.
+macro_rules! step {
+    ($name:literal $($fields:tt)*) => {
+        tracing::trace_span!(target: "pixelferry::frame", $name $($fields)*).entered()
+    };
+}
+pub(crate) use step;
+
+/// Something done to find or leave a path, until the end of the scope.
+macro_rules! stage {
+    ($name:literal $($fields:tt)*) => {
+        tracing::debug_span!(target: "pixelferry::select", $name $($fields)*).entered()
+    };
+}
+pub(crate) use stage;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAG: FrameTag = FrameTag { link: 1, frame: 7, path: PathId::Direct, slot: 1 };
+
+    #[test]
+    fn tags_nest_and_stay_on_their_thread() {
+        assert_eq!(FrameTag::current(), None);
+        let outer = FrameTag::enter(Some(TAG));
+        {
+            let _inner = FrameTag::enter(Some(FrameTag { frame: 6, ..TAG }));
+            assert_eq!(Work::new("draw").frame.map(|tag| tag.frame), Some(6));
+            assert!(thread::spawn(|| FrameTag::current().is_none()).join().unwrap());
+        }
+        assert_eq!(FrameTag::current(), Some(TAG));
+        drop(outer);
+        assert_eq!(FrameTag::current(), None);
+    }
+
+    #[test]
+    fn a_devices_moments_lie_within_the_uncertainty() {
+        let zero = Instant::now();
+        // A device that began to count an hour before, and answers slowly, now and then.
+        let offset = 3_600_000_000_000;
+        let device = || offset + zero.elapsed().as_nanos() as u64;
+        let mut calls = 0;
+        let read = || {
+            calls += 1;
+            if calls % 2 == 0 {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Ok(device())
+        };
+        let clock = DeviceClock::compare(64, read).unwrap();
+        assert_eq!(calls, READINGS);
+        assert!(clock.uncertainty() < Duration::from_millis(2), "{:?}", clock.uncertainty());
+        let (before, moment, after) = (Instant::now(), device(), Instant::now());
+        let found = clock.at(moment).unwrap();
+        assert!(before <= found + clock.uncertainty() && found <= after + clock.uncertainty());
+        let track = "a device".into();
+        let span = clock.span(&track, Work::new("copy"), moment, moment + 1000).unwrap();
+        assert_eq!(span.end - span.start, Duration::from_micros(1));
+        assert!(clock.span(&track, Work::new("copy"), moment + 1, moment).is_none(), "it ends before it starts");
+        assert!(clock.at(0).is_none_or(|at| at < zero));
+    }
+
+    #[test]
+    fn drift_adds_to_the_uncertainty() {
+        let now = Instant::now();
+        let (second, half) = (Duration::from_secs(1), Duration::from_micros(2));
+        let older = DeviceClock { host: now, device_ns: 0, bits: 64, uncertainty: half };
+        // The device counted 30 microseconds more than the host in a second.
+        let newer = DeviceClock { host: now + second, device_ns: 1_000_030_000, ..older };
+        assert_eq!(newer.after(&older).uncertainty(), Duration::from_micros(32));
+        assert_eq!(newer.after(&older).at(1_000_030_000), Some(now + second));
+    }
+
+    #[test]
+    fn a_clock_that_starts_again_goes_on() {
+        let (host, uncertainty) = (Instant::now(), Duration::ZERO);
+        let clock = DeviceClock { host, device_ns: (1 << 36) - 500, bits: 36, uncertainty };
+        assert_eq!(clock.at(500), Some(host + Duration::from_micros(1)));
+        assert_eq!(clock.at((1 << 36) - 1500), host.checked_sub(Duration::from_micros(1)));
+    }
+
+    #[test]
+    fn a_backlog_gives_what_is_done_in_order_and_forgets_the_oldest() {
+        let backlog = Backlog::default();
+        backlog.switch(true);
+        (0..BACKLOG + 3).for_each(|n| backlog.push(n));
+        let next = || backlog.pop_done(|n| Ok(*n < 5)).unwrap();
+        assert_eq!((next(), next(), next()), (Some(3), Some(4), None));
+        assert!(backlog.pop_done(|_| Err(crate::Error::NothingShown)).is_err());
+        assert_eq!(backlog.pop_done(|n| Ok(*n == 6)).unwrap(), Some(6));
+        backlog.switch(false);
+        assert!(!backlog.is_on());
+        assert_eq!(backlog.pop_done(|_| Ok(true)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_clock_that_cannot_be_read_is_the_callers_to_hear_of() {
+        let refused = || Err(crate::Error::invalid("read", "no clock"));
+        assert!(DeviceClock::compare(64, refused).is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! What the device did, and when.
+
+use super::{memory_with, on_every_device};
+use interop_core::pattern::Pattern;
+use interop_core::{
+    Arg, ComputeBackend, DeviceSpan, Extent, FrameTag, KernelSource, PathId, PixelFormat, Support, Target,
+};
+use std::time::Instant;
+
+fn drained(backend: &dyn ComputeBackend) -> Vec<DeviceSpan> {
+    let mut spans = Vec::new();
+    backend.drain_timeline(&mut |span| spans.push(span)).unwrap();
+    spans
+}
+
+#[test]
+fn commands_are_timed_on_the_hosts_clock() {
+    on_every_device(|backend| {
+        let source = KernelSource::new("slow").opencl_c(
+            "kernel void slow(PF_IMAGE(uchar4, out), float x) {
+               for (int i = 0; i < 2000; ++i) x = native_sin(x);
+               PF_STORE(out, get_global_id(0), get_global_id(1), (uchar4)(x));
+             }",
+        );
+        let kernel = backend.build(&source).unwrap();
+        let (extent, bytes) = (Extent::new(64, 64), 64 * 64 * 4);
+        let mut memory = memory_with(backend, &vec![0; bytes]);
+        let mut frame = || {
+            let target = Target::image(memory.as_mut(), extent, PixelFormat::Rgba8).unwrap();
+            backend.launch(kernel.as_ref(), target, &[Arg::F32(1.0)]).unwrap();
+            let target = Target::image(memory.as_mut(), extent, PixelFormat::Rgba8).unwrap();
+            let pattern = Pattern::for_view(&target.view(), 5);
+            backend.write_pattern(target, &pattern).unwrap();
+            let mut shown = vec![0; bytes];
+            memory.read(0, &mut shown).unwrap();
+            shown
+        };
+        let shown = frame();
+        assert!(drained(backend).is_empty(), "recorded while it was off");
+
+        match backend.set_timeline(true).unwrap() {
+            Support::Yes => {}
+            Support::No(reason) => {
+                println!("no times on {}: {reason}", backend.device());
+                // PoCL has them, so there it would be a mistake of ours.
+                assert!(!backend.device().driver.to_lowercase().contains("pocl"), "{reason}");
+                assert_eq!(frame(), shown, "it computes otherwise after times were asked for");
+                assert!(drained(backend).is_empty());
+                return;
+            }
+        }
+        let before = Instant::now();
+        let tag = |frame| FrameTag { link: 1, frame, path: PathId::HostRoundTrip, slot: 0 };
+        for n in 0..10 {
+            let _tagged = FrameTag::enter(Some(tag(n)));
+            assert_eq!(frame(), shown, "it computes otherwise while it is timed");
+        }
+        backend.finish().unwrap();
+        let after = Instant::now();
+        let spans = drained(backend);
+        let names: Vec<_> = spans.iter().map(|span| &*span.work.name).collect();
+        assert_eq!(names, ["slow", "pattern", "ReadBuffer"].repeat(10));
+        for (span, n) in spans.iter().zip(0..) {
+            assert_eq!(span.work.frame, Some(tag(n / 3)));
+            assert!(span.uncertainty.as_millis() < 20, "{:?}", span.uncertainty);
+            assert!(span.start <= span.end, "{span:?}");
+            assert!(before <= span.start + span.uncertainty, "{n}: {span:?} begins before the run");
+            assert!(span.end <= after + span.uncertainty, "{n}: {span:?} ends after the run");
+            assert!(span.work.queued <= span.start + span.uncertainty, "{n}: {span:?} begins before it is queued");
+            assert!(span.track.contains(&backend.device().name));
+        }
+        for pair in spans.windows(2) {
+            assert!(pair[0].start <= pair[1].start, "out of order: {pair:?}");
+            assert!(pair[0].end <= pair[1].start, "two commands of a queue at once: {pair:?}");
+        }
+        assert!(spans.iter().filter(|s| s.work.name == "slow").all(|s| s.end > s.start));
+        assert!(drained(backend).is_empty(), "work is told twice");
+        assert!(backend.set_timeline(false).unwrap().is_yes());
+        assert_eq!(frame(), shown);
+        assert!(drained(backend).is_empty());
+        // And on again, with the queue of before.
+        assert!(backend.set_timeline(true).unwrap().is_yes());
+        frame();
+        assert_eq!(drained(backend).len(), 3);
+    });
+}

@@ -1,0 +1,122 @@
+//! `cargo bench -p pixelferry --bench start [-- --rounds N] [--json FILE]`: what choosing a path costs when a link is
+//! opened on devices that are open. Three ways take turns: *static* (a budget of zero: the first path of the static order
+//! that works), *warm* (what an earlier start measured is remembered) and *cold* (nothing is remembered). The very first
+//! link of a pairing, for which drivers compile, stands alone.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+mod arguments;
+
+use pixelferry::select::quantile;
+use pixelferry::{
+    BackendChoice, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode,
+    PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
+};
+use serde::Serialize;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const SIZES: [(&str, u32, u32); 3] = [("720p", 1280, 720), ("1080p", 1920, 1080), ("4K", 3840, 2160)];
+const MODES: [(&str, Mode); 2] = [("latency", Mode::Latency), ("throughput", Mode::Throughput { most: 16 })];
+const BACKENDS: [BackendChoice; 3] = [BackendChoice::Cuda, BackendChoice::OpenCl, BackendChoice::Cpu];
+
+#[derive(Serialize)]
+struct Row {
+    compute: String,
+    display: String,
+    size: &'static str,
+    mode: &'static str,
+    first_ms: f64,
+    static_ms: Vec<f64>,
+    warm_ms: Vec<f64>,
+    cold_ms: Vec<f64>,
+}
+
+fn open(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &SurfaceDesc, policy: Policy) -> f64 {
+    let start = Instant::now();
+    let link = Link::open(Arc::clone(backend), Rc::clone(display), *desc, LinkOptions { policy }).expect("a link");
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    drop(link);
+    display.finish().expect("the display goes on");
+    took
+}
+
+fn measure(
+    backend: &Arc<dyn ComputeBackend>,
+    display: &Rc<dyn Display>,
+    (size, width, height): (&'static str, u32, u32),
+    (name, mode): (&'static str, Mode),
+    (rounds, folder): (usize, &Path),
+) -> Row {
+    let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let desc = SurfaceDesc::Image(image);
+    let policy = |profiles| Policy { mode, profiles, ..Policy::default() };
+    let fixed = || Policy { budget: Duration::ZERO, ..policy(Profiles::Off) };
+    let first_ms = open(backend, display, &desc, fixed());
+    let remembered = || policy(Profiles::Folder(folder.to_owned()));
+    open(backend, display, &desc, remembered());
+    let (compute, shown) = (backend.device().to_string(), display.device().to_string());
+    let mut row = Row {
+        compute,
+        display: shown,
+        size,
+        mode: name,
+        first_ms,
+        static_ms: Vec::new(),
+        warm_ms: Vec::new(),
+        cold_ms: Vec::new(),
+    };
+    for _ in 0..rounds {
+        row.static_ms.push(open(backend, display, &desc, fixed()));
+        row.warm_ms.push(open(backend, display, &desc, remembered()));
+        row.cold_ms.push(open(backend, display, &desc, policy(Profiles::Off)));
+    }
+    row
+}
+
+fn main() {
+    let rounds = arguments::argument("--rounds").and_then(|n| n.parse().ok()).unwrap_or(15);
+    let folder = std::env::temp_dir().join(format!("pixelferry-start-{}", std::process::id()));
+    let mut rows = Vec::new();
+    println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for choice in BACKENDS {
+        let backend = match open_backend(choice) {
+            Ok(backend) => backend,
+            Err(error) => {
+                println!("SKIPPED: {error}");
+                continue;
+            }
+        };
+        let screen = open_headless_for(backend.device(), DisplayChoice::Auto).expect("a display");
+        let display = screen.display();
+        for size in SIZES {
+            for mode in MODES {
+                let row = measure(&backend, &display, size, mode, (rounds, &folder));
+                let median = |samples: &[f64]| quantile(samples, 0.5);
+                let more: Vec<f64> = row.warm_ms.iter().zip(&row.static_ms).map(|(warm, fixed)| warm - fixed).collect();
+                println!(
+                    "| {} -> {} | {} | {} | {:.0} | {:.1} | {:.1} | {:+.1} | {:.0} | {:.0} |",
+                    row.compute,
+                    row.display,
+                    row.size,
+                    row.mode,
+                    row.first_ms,
+                    median(&row.static_ms),
+                    median(&row.warm_ms),
+                    median(&more),
+                    median(&row.cold_ms),
+                    quantile(&row.cold_ms, 0.99),
+                );
+                rows.push(row);
+            }
+        }
+    }
+    // Best effort: a folder of a few small files in the system's own place for such.
+    let _ = std::fs::remove_dir_all(&folder);
+    if let Some(path) = arguments::argument("--json") {
+        std::fs::write(path, serde_json::to_vec_pretty(&rows).expect("numbers")).expect("the file can be written");
+    }
+}
