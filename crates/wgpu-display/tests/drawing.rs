@@ -248,12 +248,27 @@ fn a_destroyed_device_is_an_error() {
     let Some(display) = common::display() else { return };
     let mut surface = image(&display, 2, 2, PixelFormat::R8, &[1, 2, 3, 4]);
     display.wgpu_device().destroy();
+    // wgpu tells of it once the queue is empty.
+    display.wgpu_device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
     assert!(display.create_surface(&desc).is_err());
     assert!(surface.read_back(&Part::full(&desc)).is_err());
     assert!(display.draw_unseen(surface.as_ref()).is_err());
     let error = display.finish().unwrap_err();
     assert!(error.to_string().contains("lost"), "{error}");
+}
+
+/// An engine keeps its own callback of a lost device, so nobody tells the display: its fences fail.
+#[test]
+fn an_engines_destroyed_device_is_an_error_too() {
+    if common::display().is_none() {
+        return;
+    }
+    let display = engine().expect("lavapipe is there");
+    let mut surface = image(&display, 2, 2, PixelFormat::R8, &[1, 2, 3, 4]);
+    display.wgpu_device().destroy();
+    assert!(surface.read_back(&Part::full(&SurfaceDesc::image(2, 2, PixelFormat::R8))).is_err());
+    assert!(matches!(display.finish().unwrap_err(), Error::Driver(_)));
 }
 
 #[test]

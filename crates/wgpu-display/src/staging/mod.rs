@@ -16,6 +16,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a block is to wgpu, and how the host reaches it.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // made by Vulkan only
 enum Body {
     /// Mapped for each fill.
     Ring(Ring),
