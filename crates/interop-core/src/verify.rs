@@ -44,9 +44,9 @@ pub const FRAMES: usize = RING_SLOTS;
 /// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands that make up as much.
 const COMPARED_BYTES: usize = 8 << 20;
 
-/// The same for the slots of a long ring after the first [`FRAMES`]: they are made alike, and what would be wrong there
-/// is which memory it is.
-const COMPARED_BYTES_MORE: usize = 1 << 20;
+/// Bytes and bands of the slots of a long ring after the first [`FRAMES`]: they are made alike, and what would be wrong
+/// there is which memory it is.
+const MORE_COMPARED: (usize, usize) = (1 << 18, 4);
 
 /// Bands are spread evenly and include the first and the last row.
 const BANDS: usize = 32;
@@ -69,8 +69,8 @@ pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, l
         }
         path.finish()?;
         path.flush()?;
-        let compared = if (frame as usize) < FRAMES { COMPARED_BYTES } else { COMPARED_BYTES_MORE };
-        for band in rows.bands(compared) {
+        let (bytes, bands) = if (frame as usize) < FRAMES { (COMPARED_BYTES, BANDS) } else { MORE_COMPARED };
+        for band in rows.bands(bytes, bands) {
             let shown = path.surface_mut().read_back(&rows.part(&band))?;
             if let Some(mismatch) = rows.compare(&band, &shown, &pattern, frame, layout.is_reversed()) {
                 return Err(Error::Rejected { path: id, mismatch });
@@ -114,15 +114,15 @@ impl Rows {
         })
     }
 
-    fn bands(&self, compared_bytes: usize) -> Vec<Range<u32>> {
+    fn bands(&self, compared_bytes: usize, bands: usize) -> Vec<Range<u32>> {
         let whole = 0..self.count;
-        if self.total <= compared_bytes || (self.count as usize) < 2 * BANDS {
+        if self.total <= compared_bytes || (self.count as usize) < 2 * bands {
             return vec![whole];
         }
-        let height = (compared_bytes / BANDS / self.len).max(1) as u32;
+        let height = (compared_bytes / bands / self.len).max(1) as u32;
         let last = u64::from(self.count.saturating_sub(height));
-        (0..BANDS as u64)
-            .map(|i| (last * i / (BANDS as u64 - 1)) as u32)
+        (0..bands as u64)
+            .map(|i| (last * i / (bands as u64 - 1)) as u32)
             .map(|start| start..(start + height).min(self.count))
             .collect()
     }
@@ -159,8 +159,8 @@ mod tests {
     fn bands_cover_the_first_and_last_row_and_stay_inside() {
         for (w, h) in [(8192, 8192), (3840, 2160), (1, 16384), (16384, 65)] {
             let rows = Rows::of(&SurfaceDesc::image(w, h, PixelFormat::Rgba32F)).unwrap();
-            for compared in [COMPARED_BYTES, COMPARED_BYTES_MORE] {
-                let bands = rows.bands(compared);
+            for (compared, count) in [(COMPARED_BYTES, BANDS), MORE_COMPARED] {
+                let bands = rows.bands(compared, count);
                 assert_eq!(bands.first().unwrap().start, 0);
                 assert_eq!(bands.last().unwrap().end, h);
                 assert!(bands.iter().all(|b| b.start < b.end && b.end <= h));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Threads: may be shared. The memories it hands out stay on their thread, because a host block may belong to one.
 /// Kernels and memories keep the context alive, so that they may be dropped after the backend.
 pub struct OpenClBackend {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     pattern: PatternKernel,
 }
 

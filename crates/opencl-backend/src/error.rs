@@ -1,6 +1,6 @@
 //! OpenCL's codes as errors with names and hints.
 
-use crate::ffi::Failure;
+use crate::ffi::{Failure, MAPPED, OVERLAP};
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
 
@@ -22,6 +22,11 @@ impl Failure {
             cl::CL_PLATFORM_NOT_FOUND_KHR => {
                 unavailable("libOpenCL found no driver (CL_PLATFORM_NOT_FOUND_KHR)", INSTALL_DRIVER)
             }
+            MAPPED => Error::invalid(
+                self.operation,
+                "the host has these bytes mapped; drop or unmap the guard first (one that was leaked maps for ever)",
+            ),
+            OVERLAP => Error::invalid(self.operation, "memories that overlap were given to one host closure"),
             code => DriverError {
                 operation: self.operation,
                 device: device.to_owned(),

@@ -102,7 +102,7 @@ fn check_usable(device: DeviceId, version: &str) -> Result<Result<(), String>, F
 }
 
 /// `OpenCL 3.0 PoCL ...` as (3, 0).
-fn parse_version(version: &str) -> Option<(u32, u32)> {
+pub fn parse_version(version: &str) -> Option<(u32, u32)> {
     let (major, minor) = version.strip_prefix("OpenCL ")?.split_whitespace().next()?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
@@ -118,7 +118,7 @@ fn memory_kind(device: DeviceId, sort: Sort) -> MemoryKind {
 }
 
 /// `cl_device_pci_bus_info_khr`: domain, bus, device, function.
-fn pci(bytes: &[u8; 16]) -> String {
+pub fn pci(bytes: &[u8; 16]) -> String {
     let (words, _) = bytes.as_chunks::<4>();
     let word = |i: usize| words.get(i).map_or(0, |w| u32::from_ne_bytes(*w));
     format!("{:04x}:{:02x}:{:02x}.{:x}", word(0), word(1), word(2), word(3))

@@ -74,9 +74,10 @@ impl BuiltKernel {
             return Err(Error::invalid(OP, format!("the source of kernel '{name}' contains a NUL")));
         }
         let error = |failure| shared.error(failure);
-        let program = Program::new(&shared.session, text).map_err(error)?;
-        let built = program.build(c"-cl-kernel-arg-info");
-        let log = program.log();
+        let program = Program::source(&shared.session.context, text).map_err(error)?;
+        let device = &shared.session.device;
+        let built = program.build(std::slice::from_ref(device), c"-cl-kernel-arg-info");
+        let log = program.log(device);
         match built {
             Ok(()) if !log.is_empty() => tracing::debug!(kernel = name, "the OpenCL compiler says: {log}"),
             Ok(()) => {}
@@ -98,8 +99,9 @@ impl BuiltKernel {
         }
         let raw = program.kernel(&c_name).map_err(error)?;
         // Neither answer is needed for a launch that the driver accepts, so no answer is none.
-        let items = raw.work_group_sizes(CL_KERNEL_WORK_GROUP_SIZE).ok().and_then(|s| s.first().copied());
-        let required = raw.work_group_sizes(CL_KERNEL_COMPILE_WORK_GROUP_SIZE).ok().and_then(|s| s.try_into().ok());
+        let items = raw.work_group_sizes(device, CL_KERNEL_WORK_GROUP_SIZE).ok().and_then(|s| s.first().copied());
+        let required =
+            raw.work_group_sizes(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE).ok().and_then(|s| s.try_into().ok());
         let groups = GroupLimits::new(&shared.device.description.limits, items, required);
         if let Some([_, _, depth]) = groups.required.filter(|r| r[2] > 1) {
             let log = format!("reqd_work_group_size has depth {depth}; launches are two-dimensional, so it must be 1");

@@ -87,12 +87,12 @@ impl BuiltKernel {
             let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
             return Err(Refused::Error(Error::invalid(operation, problem)));
         };
-        self.raw.run(values, &size.global, &size.local).map_err(|LaunchFailure { param, failure }| {
-            match (param, failure.code) {
+        self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(
+            |LaunchFailure { param, failure }| match (param, failure.code) {
                 (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => Refused::Param(index),
                 _ => Refused::Error(self.shared.error(failure)),
-            }
-        })
+            },
+        )
     }
 }
 

@@ -30,11 +30,13 @@
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
 //! | what the device did, and when | `timeline` |
+//! | OpenCL itself, as safe Rust | [`cl`] |
 //! | every `unsafe` block | `ffi` |
 //!
 //! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.
 
 mod backend;
+pub mod cl;
 mod device;
 mod error;
 mod ffi;
@@ -42,6 +44,7 @@ mod identity;
 mod kernel;
 mod launch;
 mod memory;
+mod mixed;
 mod params;
 mod pattern;
 mod shared;

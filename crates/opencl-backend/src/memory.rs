@@ -1,5 +1,6 @@
 //! [`ComputeMemory`] of OpenCL.
 
+use crate::cl;
 use crate::ffi::Buffer;
 use crate::shared::Shared;
 use interop_core::compute::check_range;
@@ -23,6 +24,11 @@ impl OpenClMemory {
         check_size(shared, bytes, OP)?;
         let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
         Ok(Self { buffer: buffer.map_err(|f| shared.error(f))?, shared: shared.clone() })
+    }
+
+    /// A buffer that others hold, too.
+    pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
+        Self { buffer: Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()), shared: shared.clone() }
     }
 
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {

@@ -133,7 +133,7 @@ fn list(params: &[ParamInfo]) -> String {
 }
 
 /// Size of a scalar or vector type of OpenCL C; vectors of 3 take the room of 4.
-fn type_size(name: &str) -> Option<usize> {
+pub fn type_size(name: &str) -> Option<usize> {
     let (scalar, lanes) = match name.find(|c: char| c.is_ascii_digit()) {
         Some(at) => (&name[..at], name[at..].parse::<usize>().ok()?),
         None => (name, 1),
@@ -156,7 +156,7 @@ mod tests {
     fn param(type_name: &str, name: &str) -> ParamInfo {
         let address =
             if type_name.ends_with('*') { CL_KERNEL_ARG_ADDRESS_GLOBAL } else { CL_KERNEL_ARG_ADDRESS_PRIVATE };
-        ParamInfo { name: name.into(), type_name: type_name.into(), address }
+        ParamInfo { name: name.into(), type_name: type_name.into(), address, access: 0, qualifiers: 0 }
     }
 
     fn buffer(user: &[(&str, &str)]) -> Params {

@@ -1,12 +1,13 @@
 //! What a backend, its kernels and its memories hold in common.
 
+use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::{Failure, Pinned, Session};
 use crate::timeline::Timeline;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
 pub struct Shared {
@@ -16,6 +17,8 @@ pub struct Shared {
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
     pub timeline: Timeline,
+    /// The context as the public type, once somebody asks.
+    pub cl: OnceLock<cl::Context>,
 }
 
 impl Shared {
@@ -27,6 +30,7 @@ impl Shared {
             session: Arc::new(session),
             pinned: Mutex::new(None),
             timeline: Timeline::default(),
+            cl: OnceLock::new(),
         })
     }
 

@@ -43,6 +43,8 @@ impl FaultyDisplay {
                 (HandleType::OpaqueFd, image),
             ]),
             semaphores: semaphores(),
+            // Linear memory with gaps, which images have not.
+            row_pitch_alignment: 64,
             ..inner.caps().clone()
         };
         Rc::new(Self { inner, device, caps, faults: faults.clone() })

@@ -58,7 +58,7 @@ impl Direct {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let ring = (0..SLOTS).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
         let backend = Arc::clone(pairing.backend);
-        Ok(Self { layout: pairing.layout(), backend, ring, shown: 0, current: None })
+        Ok(Self { layout: pairing.layout().unpadded(), backend, ring, shown: 0, current: None })
     }
 
     fn next(&self) -> usize {

@@ -38,9 +38,14 @@ impl FrameLayout {
         &self.desc
     }
 
+    /// Without padding between rows: images whose memory is not linear have none.
+    pub(crate) fn unpadded(self) -> Self {
+        Self { pitch_alignment: 1, ..self }
+    }
+
     /// Tight rows in the display's order, as a surface is read back.
     pub(crate) fn tight(&self) -> Self {
-        Self { reversed: false, pitch_alignment: 1, ..self.clone() }
+        Self { reversed: false, ..self.clone().unpadded() }
     }
 
     /// True where the display keeps the rows the other way round than the surface counts them.

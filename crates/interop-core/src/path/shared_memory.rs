@@ -77,7 +77,10 @@ pub struct SharedMemory {
 
 impl SharedMemory {
     pub(super) fn open(pairing: &Pairing<'_>, owner: Owner, reading: Reading) -> Result<Self> {
-        let layout = pairing.layout();
+        let layout = match owner {
+            Owner::ComputeImage | Owner::DisplayImage => pairing.layout().unpadded(),
+            _ => pairing.layout(),
+        };
         let bytes = layout.frame_bytes()?;
         let surface = match reading {
             Reading::InPlace => pairing.display.create_in_place_surface(pairing.desc)?,

@@ -1,71 +1,57 @@
-//! Buffers: the device's own, and host memory used in place.
+//! Buffers of a session: the device's own, and host memory used in place.
 
-use super::handle::{Handle, MemKind, done, enqueued};
-use super::{Failure, Session};
+use super::{Failure, MapMode, Mapped, Mem, Session};
+use cl3::memory as m;
 use interop_core::HostBlock;
-use opencl3::command_queue as queue;
-use opencl3::error_codes::CL_MAP_FAILURE;
-use opencl3::memory as mem;
-use std::cell::Cell;
-use std::ffi::c_void;
+use std::cell::RefCell;
 use std::ops::Range;
-use std::ptr::{self, NonNull};
 use std::sync::Arc;
-
-/// What the host does with mapped bytes.
-#[derive(Clone, Copy)]
-enum MapFor {
-    Reading,
-    /// The old bytes are lost.
-    Overwriting,
-    /// Whatever the memory's other owner does.
-    Sharing,
-}
 
 /// A buffer object of a session.
 pub struct Buffer {
-    mem: Handle<MemKind>,
+    // Let go of before the host memory that it uses.
+    mem: Arc<Mem>,
     session: Arc<Session>,
     len: usize,
     /// The host memory in use, kept until the device has let go of it.
     block: Option<HostBlock>,
     /// Set while the buffer is mapped for the host memory's other owner.
-    lent: Cell<Option<NonNull<c_void>>>,
+    lent: RefCell<Option<Mapped>>,
 }
 
 impl Buffer {
     /// Memory of the device's own; `host_visible` asks for memory that maps without a copy.
     pub fn allocate(session: &Arc<Session>, len: usize, host_visible: bool) -> Result<Self, Failure> {
-        let flags = mem::CL_MEM_READ_WRITE | if host_visible { mem::CL_MEM_ALLOC_HOST_PTR } else { 0 };
-        // SAFETY: no host pointer is given.
-        unsafe { Self::create(session, flags, len, ptr::null_mut(), None) }
+        let flags = m::CL_MEM_READ_WRITE | if host_visible { m::CL_MEM_ALLOC_HOST_PTR } else { 0 };
+        Ok(Self::of(session, Mem::buffer(&session.context, flags, len, None)?, len))
     }
 
     /// The block's memory in place.
     pub fn import(session: &Arc<Session>, block: &HostBlock) -> Result<Self, Failure> {
-        let flags = mem::CL_MEM_READ_WRITE | mem::CL_MEM_USE_HOST_PTR;
-        // SAFETY: the address is valid for the length while the block lives, and the buffer keeps it.
-        unsafe { Self::create(session, flags, block.len(), block.address().as_ptr().cast(), Some(block.clone())) }
+        // SAFETY: the buffer keeps the block, gives `mem` to nobody, and its drop waits for the queue.
+        let mem = unsafe { Mem::over_block(&session.context, m::CL_MEM_READ_WRITE, block) }?;
+        let mut buffer = Self::of(session, mem, block.len());
+        buffer.block = Some(block.clone());
+        Ok(buffer)
     }
 
-    /// # Safety
-    /// `host` must be null, or memory of `block` with `len` bytes.
-    unsafe fn create(
-        session: &Arc<Session>,
-        flags: u64,
-        len: usize,
-        host: *mut c_void,
-        block: Option<HostBlock>,
-    ) -> Result<Self, Failure> {
-        // SAFETY: the context is live; `host` is valid by the caller's promise.
-        let raw = unsafe { mem::create_buffer(session.context.raw(), flags, len, host) };
-        // SAFETY: a buffer that was just created, whose one reference is ours.
-        let mem = unsafe { Handle::own("clCreateBuffer", raw) }?;
-        Ok(Self { mem, session: session.clone(), len, block, lent: Cell::new(None) })
+    /// Memory that others may hold, too.
+    pub fn of(session: &Arc<Session>, mem: Arc<Mem>, len: usize) -> Self {
+        Self { mem, session: session.clone(), len, block: None, lent: RefCell::new(None) }
     }
 
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// The memory, for others to hold; none of it where it is host memory in place.
+    pub fn shared(&self) -> Option<&Arc<Mem>> {
+        self.block.is_none().then_some(&self.mem)
+    }
+
+    /// The memory, for a command.
+    pub(super) fn mem(&self) -> &Mem {
+        &self.mem
     }
 
     /// Addresses of the host memory in use.
@@ -75,93 +61,46 @@ impl Buffer {
         Some(start..start + self.len)
     }
 
-    pub(super) fn raw(&self) -> *mut c_void {
-        self.mem.raw()
-    }
-
     /// Blocks until the bytes are there.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), Failure> {
         self.take_back()?;
-        // SAFETY: `done` waits for the command, so `into` outlives it; the driver refuses ranges outside the buffer.
-        unsafe {
-            let event = queue::enqueue_read_buffer(
-                self.session.queue.raw(),
-                self.raw(),
-                1,
-                offset,
-                into.len(),
-                into.as_mut_ptr().cast(),
-                0,
-                ptr::null(),
-            );
-            done("clEnqueueReadBuffer", event)
-        }
+        self.session.queue().read_into(&self.mem, offset, into, &[])
     }
 
     /// Blocks until `from` may be reused.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), Failure> {
         self.take_back()?;
-        // SAFETY: `done` waits for the command, so `from` outlives it and is only read; the driver refuses ranges outside.
-        unsafe {
-            let event = queue::enqueue_write_buffer(
-                self.session.queue.raw(),
-                self.raw(),
-                1,
-                offset,
-                from.len(),
-                from.as_ptr().cast_mut().cast(),
-                0,
-                ptr::null(),
-            );
-            done("clEnqueueWriteBuffer", event)
-        }
+        self.session.queue().write_from(&self.mem, offset, from, &[])
     }
 
     /// Queues a copy of `range` to the same place in `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<(), Failure> {
         self.take_back()?;
         to.take_back()?;
-        // SAFETY: both buffers are live, and the driver keeps them until the copy is done.
-        unsafe {
-            let event = queue::enqueue_copy_buffer(
-                self.session.queue.raw(),
-                self.raw(),
-                to.raw(),
-                range.start,
-                range.start,
-                range.len(),
-                0,
-                ptr::null(),
-            );
-            enqueued("clEnqueueCopyBuffer", event)
-        }
+        self.session.queue().copy((&self.mem, range.start), (&to.mem, range.start), range.len(), &[]).map(drop)
     }
 
     /// Shows mapped bytes to `f`; `range` must not be empty.
     pub fn map_read<R>(&mut self, range: Range<usize>, f: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
-        self.take_back()?;
-        let mapped = Mapped::new(self, range.clone(), MapFor::Reading)?;
-        // SAFETY: mapped for reading with this length, and `&mut self` keeps commands of ours from writing until the
-        // guard unmaps.
-        let result = f(unsafe { std::slice::from_raw_parts(mapped.address.as_ptr().cast(), range.len()) });
-        mapped.unmap().map(|()| result)
+        let mapped = self.map(range, MapMode::Read)?;
+        let result = f(mapped.bytes());
+        mapped.unmap().map(|_| result)
     }
 
     /// Lets `f` write mapped bytes, whose old values are lost; `range` must not be empty.
     pub fn map_write<R>(&mut self, range: Range<usize>, f: impl FnOnce(&mut [u8]) -> R) -> Result<R, Failure> {
-        self.take_back()?;
-        let mapped = Mapped::new(self, range.clone(), MapFor::Overwriting)?;
-        // SAFETY: mapped for writing with this length; `&mut self` makes the access exclusive until the guard unmaps.
-        // Bytes are valid whatever their value.
-        let result = f(unsafe { std::slice::from_raw_parts_mut(mapped.address.as_ptr().cast(), range.len()) });
-        mapped.unmap().map(|()| result)
+        let mut mapped = self.map(range, MapMode::Overwrite)?;
+        let result = f(mapped.bytes_mut());
+        mapped.unmap().map(|_| result)
     }
 
     /// Waits for the work queued so far and leaves the buffer mapped, so that the host memory's other owner may use
     /// it (OpenCL 3.0 API, 5.5.2 and 5.2.1: host memory in use holds the current bytes only while mapped).
     pub fn lend(&self) -> Result<(), Failure> {
-        if self.lent.get().is_none() {
-            self.lent.set(Some(self.map(0..self.len, MapFor::Sharing)?));
+        let lent = self.lent.borrow().is_some();
+        if !lent {
+            let mapped = self.map(0..self.len, MapMode::ReadWrite)?;
+            self.lent.replace(Some(mapped));
         }
         Ok(())
     }
@@ -169,44 +108,14 @@ impl Buffer {
     /// Ends [`Buffer::lend`], before commands use the buffer again.
     pub(super) fn take_back(&self) -> Result<(), Failure> {
         match self.lent.take() {
-            Some(address) => self.unmap(address),
+            Some(mapped) => mapped.unmap().map(drop),
             None => Ok(()),
         }
     }
 
-    fn map(&self, range: Range<usize>, purpose: MapFor) -> Result<NonNull<c_void>, Failure> {
-        const OP: &str = "clEnqueueMapBuffer";
-        let flags = match purpose {
-            MapFor::Reading => mem::CL_MAP_READ,
-            MapFor::Overwriting => mem::CL_MAP_WRITE_INVALIDATE_REGION,
-            MapFor::Sharing => mem::CL_MAP_READ | mem::CL_MAP_WRITE,
-        };
-        let mut address = ptr::null_mut();
-        // SAFETY: queue and buffer are live; the driver refuses ranges outside the buffer.
-        unsafe {
-            let event = queue::enqueue_map_buffer(
-                self.session.queue.raw(),
-                self.raw(),
-                1,
-                flags,
-                range.start,
-                range.len(),
-                &mut address,
-                0,
-                ptr::null(),
-            );
-            done(OP, event)?;
-        }
-        NonNull::new(address).ok_or(Failure { operation: OP, code: CL_MAP_FAILURE })
-    }
-
-    fn unmap(&self, address: NonNull<c_void>) -> Result<(), Failure> {
-        // SAFETY: `address` came from `map` of this buffer and is unmapped once.
-        unsafe {
-            let event =
-                queue::enqueue_unmap_mem_object(self.session.queue.raw(), self.raw(), address.as_ptr(), 0, ptr::null());
-            enqueued("clEnqueueUnmapMemObject", event)
-        }
+    fn map(&self, range: Range<usize>, mode: MapMode) -> Result<Mapped, Failure> {
+        self.take_back()?;
+        Mapped::buffer(self.session.queue(), &self.mem, range, mode, &[])
     }
 }
 
@@ -217,34 +126,6 @@ impl Drop for Buffer {
         let finished = if self.block.is_some() { self.session.finish() } else { Ok(()) };
         for failure in [taken_back, finished].into_iter().filter_map(Result::err) {
             tracing::warn!(code = failure.code, "{} failed while memory was dropped", failure.operation);
-        }
-    }
-}
-
-/// Unmaps, also where the user's closure panics.
-struct Mapped<'a> {
-    buffer: &'a Buffer,
-    address: NonNull<c_void>,
-    done: bool,
-}
-
-impl<'a> Mapped<'a> {
-    fn new(buffer: &'a Buffer, range: Range<usize>, purpose: MapFor) -> Result<Self, Failure> {
-        Ok(Self { buffer, address: buffer.map(range, purpose)?, done: false })
-    }
-
-    fn unmap(mut self) -> Result<(), Failure> {
-        self.done = true;
-        self.buffer.unmap(self.address)
-    }
-}
-
-impl Drop for Mapped<'_> {
-    fn drop(&mut self) {
-        if !self.done
-            && let Err(failure) = self.buffer.unmap(self.address)
-        {
-            tracing::warn!(code = failure.code, "{} failed while a panic was passed on", failure.operation);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Failure;
 use opencl3::error_codes::CL_INVALID_VALUE;
-use opencl3::event::wait_for_events;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -26,28 +25,35 @@ macro_rules! kinds {
         pub enum $kind {}
 
         impl Kind for $kind {
-            const RELEASE: &'static str = $name;
+            const RELEASE: &'static str = concat!("clRelease", $name);
 
             unsafe fn release(raw: *mut c_void) -> Result<(), i32> {
                 // SAFETY: the caller's promise is the one that the function asks for.
                 unsafe { $release(raw) }
             }
+
         }
     )*};
 }
 
 kinds! {
-    ContextKind, "clReleaseContext", opencl3::context::context::release_context;
-    QueueKind, "clReleaseCommandQueue", opencl3::command_queue::release_command_queue;
-    MemKind, "clReleaseMemObject", opencl3::memory::release_mem_object;
-    ProgramKind, "clReleaseProgram", opencl3::program::release_program;
-    KernelKind, "clReleaseKernel", opencl3::kernel::release_kernel;
-    EventKind, "clReleaseEvent", opencl3::event::release_event;
+    ContextKind, "Context", cl3::context::release_context;
+    QueueKind, "CommandQueue", cl3::command_queue::release_command_queue;
+    MemKind, "MemObject", cl3::memory::release_mem_object;
+    ProgramKind, "Program", cl3::program::release_program;
+    KernelKind, "Kernel", cl3::kernel::release_kernel;
+    EventKind, "Event", cl3::event::release_event;
+    SamplerKind, "Sampler", cl3::sampler::release_sampler;
+    SubDeviceKind, "Device", cl3::device::release_device;
 }
 
 impl Shareable for ContextKind {}
 impl Shareable for QueueKind {}
 impl Shareable for MemKind {}
+impl Shareable for ProgramKind {}
+impl Shareable for EventKind {}
+impl Shareable for SamplerKind {}
+impl Shareable for SubDeviceKind {}
 
 /// One reference to an object, given up on drop.
 pub struct Handle<K: Kind> {
@@ -82,29 +88,4 @@ impl<K: Kind> Drop for Handle<K> {
             tracing::warn!(code, "{} failed", K::RELEASE);
         }
     }
-}
-
-/// Gives up the event that cl3 returns from every enqueued command, unless its times are asked for.
-///
-/// # Safety
-/// An event in `result` must be live, and the caller hands over one reference to it.
-pub unsafe fn enqueued(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    let event = unsafe { Handle::<EventKind>::own(operation, result) }?;
-    super::profile::queued(operation, event);
-    Ok(())
-}
-
-/// The same for a command that must be done before the caller goes on. Waits for the event even where the command was
-/// enqueued as a blocking one: when several threads use a queue, rusticl (seen with Mesa 22.3) returns from such a
-/// command too early if another thread flushed it.
-///
-/// # Safety
-/// As for [`enqueued`].
-pub unsafe fn done(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    let event = unsafe { Handle::<EventKind>::own(operation, result) }?;
-    super::check(operation, wait_for_events(&[event.raw()]))?;
-    super::profile::queued(operation, event);
-    Ok(())
 }

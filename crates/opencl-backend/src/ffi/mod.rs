@@ -7,19 +7,45 @@
 //! caller's promise, and no wrapper can check it.
 
 mod buffer;
+mod callback;
+mod context;
+mod event;
+mod fission;
 mod handle;
+mod image;
+mod kernel;
+mod map;
+mod mem;
+mod native;
+mod pending;
 mod pinned;
 mod profile;
 mod program;
 mod query;
+mod queue;
+mod rect;
 mod session;
+mod track;
+mod transfer;
 
 pub use buffer::Buffer;
+pub use context::{Context, Device};
+pub use event::{Event, Status, UserEvent};
+pub use image::{Image, ImageBox};
+pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
+pub use map::{MapMode, Mapped};
+pub use mem::{HostMem, ImageShape, Mem, Sampler, image_formats};
+pub use native::NativeLaunch;
+pub use pending::{Owned, Reading};
 pub use pinned::Pinned;
 pub use profile::{TimedCommand, collect};
-pub use program::{ArgValue, Kernel, LaunchFailure, ParamInfo, Program};
+pub use program::Program;
 pub use query::{DeviceId, PlatformId};
+pub use queue::{Queue, QueueProperties};
+pub use rect::RectLayout;
 pub use session::Session;
+pub use track::{MAPPED, OVERLAP};
+pub use transfer::{Element, RectTransfer};
 
 /// A call that did not return `CL_SUCCESS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,56 +1,210 @@
-//! Programs and kernels.
+//! Programs: made from source, binaries or others, and what became of them on each device.
 
-use super::handle::{Handle, KernelKind, ProgramKind, enqueued};
+use super::handle::{Handle, ProgramKind};
+use super::kernel::Kernel;
 use super::query::{array, sizes, text};
-use super::{Buffer, Failure, Session, check};
-use opencl3::kernel as k;
-use opencl3::program as p;
+use super::{Context, Device, Failure, check};
+use cl3::error_codes::{CL_INVALID_VALUE, CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
+use cl3::kernel as k;
+use cl3::program as p;
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// A program built for the session's device.
-pub struct Program {
-    program: Handle<ProgramKind>,
-    session: Arc<Session>,
+/// A program of a context; clones are the same program.
+#[derive(Clone)]
+pub struct Program(Arc<Handle<ProgramKind>>);
+
+fn ids(devices: &[Device]) -> Vec<*mut c_void> {
+    devices.iter().map(|device| device.id.0).collect()
 }
 
-/// What the compiler says of one parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParamInfo {
-    pub name: String,
-    /// As written, e.g. `uchar4*`.
-    pub type_name: String,
-    /// `CL_KERNEL_ARG_ADDRESS_*`.
-    pub address: u32,
+fn address<T>(list: &[T]) -> *const T {
+    if list.is_empty() { ptr::null() } else { list.as_ptr() }
+}
+
+fn runtime(operation: &'static str) -> Result<&'static cl3::OpenClRuntime, Failure> {
+    cl3::load_library().as_ref().map_err(|_| Failure { operation, code: DLOPEN_RUNTIME_LOAD_FAILED })
+}
+
+const fn absent(operation: &'static str) -> Failure {
+    Failure { operation, code: DLOPEN_FUNCTION_NOT_AVAILABLE }
 }
 
 impl Program {
-    pub fn new(session: &Arc<Session>, source: &str) -> Result<Self, Failure> {
+    /// # Safety
+    /// As [`Handle::own`].
+    unsafe fn own(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise.
+        unsafe { Handle::own(operation, result) }.map(|handle| Self(Arc::new(handle)))
+    }
+
+    fn raw(&self) -> *mut c_void {
+        self.0.raw()
+    }
+
+    pub fn source(context: &Context, source: &str) -> Result<Self, Failure> {
         // A length of 0 tells the driver to look for a NUL, which a Rust string does not have.
         let source = if source.is_empty() { " " } else { source };
         // One string only: cl3 takes the slice of strings for a slice of pointers.
-        let raw = p::create_program_with_source(session.context.raw(), &[source]);
+        let raw = p::create_program_with_source(context.raw(), &[source]);
         // SAFETY: a program that was just created, whose one reference is ours.
-        let program = unsafe { Handle::own("clCreateProgramWithSource", raw) }?;
-        Ok(Self { program, session: session.clone() })
+        unsafe { Self::own("clCreateProgramWithSource", raw) }
+    }
+
+    /// One binary for each device; none may be empty.
+    pub fn binaries(context: &Context, devices: &[Device], binaries: &[&[u8]]) -> Result<Self, Failure> {
+        const OP: &str = "clCreateProgramWithBinary";
+        if devices.len() != binaries.len() || binaries.iter().any(|binary| binary.is_empty()) {
+            return Err(Failure { operation: OP, code: CL_INVALID_VALUE });
+        }
+        let lens: Vec<usize> = binaries.iter().map(|binary| binary.len()).collect();
+        // Called directly: cl3 takes the slice of slices for a slice of pointers.
+        let mut addresses: Vec<*const u8> = binaries.iter().map(|binary| binary.as_ptr()).collect();
+        let mut statuses = vec![CL_SUCCESS; devices.len()];
+        let mut code = CL_INVALID_VALUE;
+        let raw = runtime(OP)?
+            .clCreateProgramWithBinary(
+                context.raw(),
+                devices.len() as u32,
+                ids(devices).as_ptr(),
+                lens.as_ptr(),
+                addresses.as_mut_ptr(),
+                statuses.as_mut_ptr(),
+                &mut code,
+            )
+            .ok_or(absent(OP))?;
+        // SAFETY: a program that was just created, whose one reference is ours.
+        unsafe { Self::own(OP, if code == CL_SUCCESS { Ok(raw) } else { Err(code) }) }
+    }
+
+    /// SPIR-V or what else the device takes (OpenCL 2.1).
+    pub fn il(context: &Context, il: &[u8]) -> Result<Self, Failure> {
+        let raw = p::create_program_with_il(context.raw(), il);
+        // SAFETY: a program that was just created, whose one reference is ours.
+        unsafe { Self::own("clCreateProgramWithIL", raw) }
+    }
+
+    /// Kernels that the devices bring along; `names` are separated by semicolons.
+    pub fn built_in(context: &Context, devices: &[Device], names: &CStr) -> Result<Self, Failure> {
+        // SAFETY: context and devices are live.
+        let raw = unsafe { p::create_program_with_builtin_kernels(context.raw(), &ids(devices), names) };
+        // SAFETY: a program that was just created, whose one reference is ours.
+        unsafe { Self::own("clCreateProgramWithBuiltInKernels", raw) }
     }
 
     /// Compiles and links. See [`Program::log`] for what the compiler said.
-    pub fn build(&self, options: &CStr) -> Result<(), Failure> {
-        let devices = [self.session.device.0];
-        check("clBuildProgram", p::build_program(self.program.raw(), &devices, options, None, ptr::null_mut()))
+    pub fn build(&self, devices: &[Device], options: &CStr) -> Result<(), Failure> {
+        check("clBuildProgram", p::build_program(self.raw(), &ids(devices), options, None, ptr::null_mut()))
+    }
+
+    /// Compiles only; `headers` are what the source includes, by name.
+    pub fn compile(&self, devices: &[Device], options: &CStr, headers: &[(&CStr, &Self)]) -> Result<(), Failure> {
+        let (names, programs): (Vec<_>, Vec<_>) =
+            headers.iter().map(|(name, header)| (name.as_ptr(), header.raw())).unzip();
+        const OP: &str = "clCompileProgram";
+        // Called directly: cl3 takes the slice of names for a slice of pointers.
+        let code = runtime(OP)?
+            .clCompileProgram(
+                self.raw(),
+                devices.len() as u32,
+                ids(devices).as_ptr(),
+                options.as_ptr(),
+                headers.len() as u32,
+                address(&programs),
+                address(&names),
+                None,
+                ptr::null_mut(),
+            )
+            .ok_or(absent(OP))?;
+        check(OP, if code == CL_SUCCESS { Ok(()) } else { Err(code) })
+    }
+
+    /// Links compiled programs and libraries, at least one. Where it fails, the program may be there for its log.
+    pub fn link(
+        context: &Context,
+        devices: &[Device],
+        options: &CStr,
+        programs: &[Self],
+    ) -> Result<(Self, Result<(), Failure>), Failure> {
+        const OP: &str = "clLinkProgram";
+        let raw: Vec<_> = programs.iter().map(Self::raw).collect();
+        let mut code = CL_INVALID_VALUE;
+        // Called directly: cl3 ends the program for an empty list, and loses the log.
+        let linked = runtime(OP)?
+            .clLinkProgram(
+                context.raw(),
+                devices.len() as u32,
+                ids(devices).as_ptr(),
+                options.as_ptr(),
+                raw.len() as u32,
+                address(&raw),
+                None,
+                ptr::null_mut(),
+                &mut code,
+            )
+            .ok_or(absent(OP))?;
+        let failed = (code != CL_SUCCESS).then_some(Failure { operation: OP, code });
+        if let (true, Some(failure)) = (linked.is_null(), failed) {
+            return Err(failure);
+        }
+        // SAFETY: a program that was just created, whose one reference is ours.
+        Ok((unsafe { Self::own(OP, Ok(linked)) }?, failed.map_or(Ok(()), Err)))
+    }
+
+    fn build_info(&self, device: &Device, param: u32) -> Result<Vec<u8>, Failure> {
+        check("clGetProgramBuildInfo", p::get_program_build_data(self.raw(), device.id.0, param))
     }
 
     /// The compiler's output; empty where the driver gives none.
-    pub fn log(&self) -> String {
-        let (program, device) = (self.program.raw(), self.session.device.0);
-        p::get_program_build_data(program, device, p::CL_PROGRAM_BUILD_LOG).map(|b| text(&b)).unwrap_or_default()
+    pub fn log(&self, device: &Device) -> String {
+        self.build_info(device, p::CL_PROGRAM_BUILD_LOG).map(|b| text(&b)).unwrap_or_default()
+    }
+
+    /// `CL_BUILD_*`.
+    pub fn status(&self, device: &Device) -> Result<i32, Failure> {
+        let bytes = self.build_info(device, p::CL_PROGRAM_BUILD_STATUS)?;
+        array("clGetProgramBuildInfo", &bytes).map(i32::from_ne_bytes)
+    }
+
+    pub fn options(&self, device: &Device) -> Result<String, Failure> {
+        self.build_info(device, p::CL_PROGRAM_BUILD_OPTIONS).map(|b| text(&b))
+    }
+
+    /// `CL_PROGRAM_BINARY_TYPE_*`.
+    pub fn binary_type(&self, device: &Device) -> Result<u32, Failure> {
+        let bytes = self.build_info(device, p::CL_PROGRAM_BINARY_TYPE)?;
+        array("clGetProgramBuildInfo", &bytes).map(u32::from_ne_bytes)
+    }
+
+    /// The source; empty where it was made from binaries.
+    pub fn text(&self) -> Result<String, Failure> {
+        check("clGetProgramInfo", p::get_program_data(self.raw(), p::CL_PROGRAM_SOURCE)).map(|b| text(&b))
+    }
+
+    /// What was built, one for each device of the program; empty for a device that it was not built for.
+    pub fn built_binaries(&self) -> Result<Vec<Vec<u8>>, Failure> {
+        const OP: &str = "clGetProgramInfo";
+        let lens = sizes(&check(OP, p::get_program_data(self.raw(), p::CL_PROGRAM_BINARY_SIZES))?);
+        let mut binaries: Vec<Vec<u8>> = lens.into_iter().map(|len| vec![0; len]).collect();
+        // A null address leaves a binary out.
+        let mut addresses: Vec<*mut u8> =
+            binaries.iter_mut().map(|b| if b.is_empty() { ptr::null_mut() } else { b.as_mut_ptr() }).collect();
+        let code = runtime(OP)?
+            .clGetProgramInfo(
+                self.raw(),
+                p::CL_PROGRAM_BINARIES,
+                size_of_val(addresses.as_slice()),
+                addresses.as_mut_ptr().cast(),
+                ptr::null_mut(),
+            )
+            .ok_or(absent(OP))?;
+        check(OP, if code == CL_SUCCESS { Ok(binaries) } else { Err(code) })
     }
 
     /// Names of the kernels, separated by semicolons.
     pub fn kernel_names(&self) -> Result<String, Failure> {
-        let get = |param| check("clGetProgramInfo", p::get_program_data(self.program.raw(), param));
+        let get = |param| check("clGetProgramInfo", p::get_program_data(self.raw(), param));
         // Asked for the names of none, NVIDIA's driver crashes, and PoCL leaves the answer uninitialised.
         if sizes(&get(p::CL_PROGRAM_NUM_KERNELS)?).first().is_none_or(|n| *n == 0) {
             return Ok(String::new());
@@ -59,122 +213,8 @@ impl Program {
     }
 
     pub fn kernel(&self, name: &CStr) -> Result<Kernel, Failure> {
-        let raw = k::create_kernel(self.program.raw(), name);
+        let raw = k::create_kernel(self.raw(), name);
         // SAFETY: a kernel that was just created, whose one reference is ours.
-        let kernel = unsafe { Handle::own("clCreateKernel", raw) }?;
-        Ok(Kernel { kernel: Mutex::new(kernel), session: self.session.clone() })
-    }
-}
-
-/// Value of one parameter.
-#[derive(Clone, Copy)]
-pub enum ArgValue<'a> {
-    I32(i32),
-    U32(u32),
-    I64(i64),
-    U64(u64),
-    F32(f32),
-    Buffer(&'a Buffer),
-}
-
-/// Why a launch failed.
-pub struct LaunchFailure {
-    /// The parameter that was refused, if it was one.
-    pub param: Option<usize>,
-    pub failure: Failure,
-}
-
-impl From<Failure> for LaunchFailure {
-    fn from(failure: Failure) -> Self {
-        Self { param: None, failure }
-    }
-}
-
-/// A kernel of a session. The lock keeps one launch's arguments together.
-pub struct Kernel {
-    kernel: Mutex<Handle<KernelKind>>,
-    session: Arc<Session>,
-}
-
-impl Kernel {
-    fn with<R>(&self, f: impl FnOnce(&Handle<KernelKind>) -> R) -> R {
-        // A panic elsewhere leaves at most stale arguments, and every launch sets all of them.
-        f(&self.kernel.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub fn param_count(&self) -> Result<u32, Failure> {
-        const OP: &str = "clGetKernelInfo";
-        let bytes = self.with(|kernel| check(OP, k::get_kernel_data(kernel.raw(), k::CL_KERNEL_NUM_ARGS)))?;
-        array(OP, &bytes).map(u32::from_ne_bytes)
-    }
-
-    /// Needs a program built with `-cl-kernel-arg-info`; some drivers do not have it nonetheless.
-    pub fn param(&self, index: u32) -> Result<ParamInfo, Failure> {
-        const OP: &str = "clGetKernelArgInfo";
-        self.with(|kernel| {
-            let get = |param| check(OP, k::get_kernel_arg_data(kernel.raw(), index, param));
-            Ok(ParamInfo {
-                name: text(&get(k::CL_KERNEL_ARG_NAME)?),
-                type_name: text(&get(k::CL_KERNEL_ARG_TYPE_NAME)?),
-                address: u32::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_ADDRESS_QUALIFIER)?)?),
-            })
-        })
-    }
-
-    /// A value of `clGetKernelWorkGroupInfo` that is a `size_t` or several.
-    pub fn work_group_sizes(&self, param: u32) -> Result<Vec<usize>, Failure> {
-        self.with(|kernel| {
-            let data = k::get_kernel_work_group_data(kernel.raw(), self.session.device.0, param);
-            check("clGetKernelWorkGroupInfo", data).map(|b| sizes(&b))
-        })
-    }
-
-    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
-    pub fn run(&self, args: &[ArgValue<'_>], global: &[usize], local: &[usize]) -> Result<(), LaunchFailure> {
-        for arg in args {
-            if let ArgValue::Buffer(buffer) = arg {
-                buffer.take_back()?;
-            }
-        }
-        self.with(|kernel| {
-            for (index, arg) in args.iter().enumerate() {
-                set_arg(kernel, index, arg).map_err(|failure| LaunchFailure { param: Some(index), failure })?;
-            }
-            // SAFETY: queue and kernel are live; the arrays hold as many sizes as there are dimensions, and the
-            // driver refuses sizes that do not fit. What the kernel's own text does is its author's promise.
-            let queued = unsafe {
-                let event = opencl3::command_queue::enqueue_nd_range_kernel(
-                    self.session.queue.raw(),
-                    kernel.raw(),
-                    global.len().min(local.len()) as u32,
-                    ptr::null(),
-                    global.as_ptr(),
-                    local.as_ptr(),
-                    0,
-                    ptr::null(),
-                );
-                enqueued("clEnqueueNDRangeKernel", event)
-            };
-            queued.map_err(LaunchFailure::from)
-        })?;
-        Ok(self.session.flush()?)
-    }
-}
-
-fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
-    fn set<T>(kernel: &Handle<KernelKind>, index: usize, value: &T) -> Result<(), Failure> {
-        let value: *const T = value;
-        // SAFETY: the driver copies `size_of::<T>()` bytes, which the reference covers, before the call returns, and
-        // refuses sizes that do not fit the parameter.
-        let set = unsafe { k::set_kernel_arg(kernel.raw(), index as u32, size_of::<T>(), value.cast::<c_void>()) };
-        check("clSetKernelArg", set)
-    }
-    match arg {
-        ArgValue::I32(v) => set(kernel, index, v),
-        ArgValue::U32(v) => set(kernel, index, v),
-        ArgValue::I64(v) => set(kernel, index, v),
-        ArgValue::U64(v) => set(kernel, index, v),
-        ArgValue::F32(v) => set(kernel, index, v),
-        ArgValue::Buffer(buffer) => set(kernel, index, &buffer.raw()),
+        unsafe { Handle::own("clCreateKernel", raw) }.map(Kernel::new)
     }
 }

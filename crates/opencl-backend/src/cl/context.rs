@@ -1,0 +1,108 @@
+//! [`Context`].
+
+use super::{Device, Event, ImageFormat, ImageType, MemFlags};
+use crate::cl::strided::CopyKernels;
+use crate::ffi::{self, Failure};
+use interop_core::{Error, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// One or more devices of a platform that share memory, programs and events (OpenCL 3.0 API, 4.4; `clCreateContext`).
+/// Cheap to clone; any thread may use it. What the driver reports of errors inside goes to `tracing`, at level warn, target
+/// `opencl_backend::context`.
+#[derive(Clone)]
+pub struct Context {
+    pub(crate) raw: Arc<ffi::Context>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    devices: Vec<Device>,
+    name: String,
+    copies: CopyKernels,
+}
+
+impl Context {
+    /// A context of these devices.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for no device, a device twice, or devices of several platforms.
+    pub fn new(devices: &[Device]) -> Result<Self> {
+        const OP: &str = "clCreateContext";
+        let Some(first) = devices.first() else {
+            return Err(Error::invalid(OP, "no device was given; give at least one"));
+        };
+        if let Some(other) = devices.iter().find(|device| device.platform() != first.platform()) {
+            let problem =
+                format!("{} and {} are of different platforms; make a context for each", first.name(), other.name());
+            return Err(Error::invalid(OP, problem));
+        }
+        if devices.iter().enumerate().any(|(i, device)| devices[..i].iter().any(|other| other.is(device))) {
+            return Err(Error::invalid(OP, "a device was given twice"));
+        }
+        let raw: Vec<_> = devices.iter().map(|device| device.raw.clone()).collect();
+        let raw = ffi::Context::new(&raw).map_err(|f| f.on(first.name()))?;
+        Ok(Self::of(raw, devices.to_vec()))
+    }
+
+    pub(crate) fn of(raw: Arc<ffi::Context>, devices: Vec<Device>) -> Self {
+        let name = devices.iter().map(Device::name).collect::<Vec<_>>().join(" + ");
+        Self { raw, shared: Arc::new(Shared { devices, name, copies: CopyKernels::default() }) }
+    }
+
+    /// Its devices, in the order given.
+    pub fn devices(&self) -> &[Device] {
+        &self.shared.devices
+    }
+
+    /// True for two values of one context.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.raw, &other.raw)
+    }
+
+    /// The formats that images of a type can have (`clGetSupportedImageFormats`); those that this crate has no name for
+    /// are left out.
+    pub fn image_formats(&self, flags: MemFlags, kind: ImageType) -> Result<Vec<ImageFormat>> {
+        let formats = ffi::image_formats(&self.raw, flags.bits(), kind.code()).map_err(|f| self.error(f))?;
+        Ok(formats.into_iter().filter_map(ImageFormat::from_codes).collect())
+    }
+
+    pub(super) fn copies(&self) -> &CopyKernels {
+        &self.shared.copies
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    pub(crate) fn error(&self, failure: Failure) -> Error {
+        failure.on(&self.shared.name)
+    }
+
+    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
+        Error::Foreign { operation, object, device: self.shared.name.clone() }
+    }
+
+    /// [`Error::Foreign`] for an object of another context.
+    pub(crate) fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
+        if self.is(other) { Ok(()) } else { Err(self.foreign(operation, object)) }
+    }
+
+    /// The events as the driver knows them.
+    pub(crate) fn wait_list(&self, operation: &'static str, wait: &[Event]) -> Result<Vec<ffi::Event>> {
+        wait.iter()
+            .map(|event| self.check_same(&event.context, operation, "event").map(|()| event.raw.clone()))
+            .collect()
+    }
+
+    /// [`Error::Foreign`] for a device that is not one of the context's.
+    pub(crate) fn check_device(&self, device: &Device, operation: &'static str) -> Result<()> {
+        if self.devices().iter().any(|own| own.is(device)) { Ok(()) } else { Err(self.foreign(operation, "device")) }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({:?})", self.devices())
+    }
+}

@@ -1,0 +1,132 @@
+//! [`Device`]: what one is, as far as every call needs it. All its properties are in `device_info`.
+
+use crate::OpenClDevice;
+use crate::cl::Platform;
+use crate::ffi;
+use cl3::device as d;
+use interop_core::{Error, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// A device, or a part of one made by [`Device::partition`] (OpenCL 3.0 API, 4.2 and 4.3). Cheap to clone; any thread may
+/// use it. A part lives as long as its last clone and what was made of it.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) raw: ffi::Device,
+    known: Arc<Known>,
+    parent: Option<Box<Device>>,
+}
+
+/// Asked once.
+struct Known {
+    name: String,
+    driver: String,
+    version: (u32, u32),
+    extensions: String,
+}
+
+impl Device {
+    pub(crate) fn new(raw: ffi::Device, parent: Option<Box<Self>>) -> Result<Self> {
+        let text = |param| raw.id.text(param).map_err(|f| f.on("an OpenCL device"));
+        let version = text(d::CL_DEVICE_VERSION)?;
+        let known = Known {
+            name: text(d::CL_DEVICE_NAME)?,
+            driver: text(d::CL_DRIVER_VERSION)?,
+            version: crate::identity::parse_version(&version).unwrap_or((1, 0)),
+            extensions: text(d::CL_DEVICE_EXTENSIONS)?,
+        };
+        Ok(Self { raw, known: Arc::new(known), parent })
+    }
+
+    /// All devices of all platforms. A platform that fails to answer is left out and logged.
+    ///
+    /// # Errors
+    /// Those of [`Platform::all`].
+    pub fn all() -> Result<Vec<Self>> {
+        let devices = |platform: Platform| {
+            platform.devices().unwrap_or_else(|error| {
+                tracing::debug!("OpenCL platform left out: {error}");
+                Vec::new()
+            })
+        };
+        Ok(Platform::all()?.into_iter().flat_map(devices).collect())
+    }
+
+    /// `CL_DEVICE_NAME`.
+    pub fn name(&self) -> &str {
+        &self.known.name
+    }
+
+    /// `CL_DRIVER_VERSION`.
+    pub fn driver_version(&self) -> &str {
+        &self.known.driver
+    }
+
+    /// The version of OpenCL that the device has, major and minor.
+    pub fn cl_version(&self) -> (u32, u32) {
+        self.known.version
+    }
+
+    /// Whether `CL_DEVICE_EXTENSIONS` lists `name`.
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.known.extensions.split_ascii_whitespace().any(|e| e == name)
+    }
+
+    /// `CL_DEVICE_EXTENSIONS`, in the driver's order.
+    pub fn extensions(&self) -> impl Iterator<Item = &str> {
+        self.known.extensions.split_ascii_whitespace()
+    }
+
+    /// `CL_DEVICE_PLATFORM`.
+    pub fn platform(&self) -> Platform {
+        Platform(self.raw.platform)
+    }
+
+    /// `CL_DEVICE_PARENT_DEVICE`: what this is a part of.
+    pub fn parent(&self) -> Option<&Self> {
+        self.parent.as_deref()
+    }
+
+    /// True for two values of one device.
+    pub fn is(&self, other: &Self) -> bool {
+        self.raw.id == other.raw.id
+    }
+
+    /// [`Error::Unsupported`] where the device's OpenCL is older.
+    pub(crate) fn require_version(&self, version: (u32, u32), operation: &'static str) -> Result<()> {
+        let ((major, minor), (has_major, has_minor)) = (version, self.known.version);
+        if self.known.version >= version {
+            return Ok(());
+        }
+        Err(self.unsupported(
+            operation,
+            format!("it needs OpenCL {major}.{minor}, CL_DEVICE_VERSION says {has_major}.{has_minor}"),
+        ))
+    }
+
+    /// [`Error::Unsupported`] where the device does not list the extension.
+    pub(crate) fn require_extension(&self, extension: &str, operation: &'static str) -> Result<()> {
+        if self.has_extension(extension) {
+            return Ok(());
+        }
+        Err(self.unsupported(operation, format!("CL_DEVICE_EXTENSIONS does not list {extension}")))
+    }
+
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
+        Error::Unsupported { operation, device: self.known.name.clone(), reason: reason.into() }
+    }
+}
+
+impl TryFrom<&OpenClDevice> for Device {
+    type Error = Error;
+
+    fn try_from(device: &OpenClDevice) -> Result<Self> {
+        Self::new(ffi::Device::root(device.platform, device.id), None)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({:?}{})", self.known.name, if self.raw.is_part() { ", a part" } else { "" })
+    }
+}

@@ -1,0 +1,92 @@
+//! The whole programming model of OpenCL as safe Rust, for those who know it from C or from PyOpenCL.
+//!
+//! [`crate::OpenClBackend`] is what the framework's own users need; this is what lies below it, open to those who want the
+//! device for themselves. Both can be mixed: the backend gives out its context, queue and memory.
+//!
+//! ```no_run
+//! use opencl_backend::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! let context = Context::new(&Device::all()?[..1])?;
+//! let queue = Queue::new(&context)?;
+//! let source = "__kernel void scale(__global float *a, float by) { a[get_global_id(0)] *= by; }";
+//! let kernel = Program::build(&context, source, "")?.kernel("scale")?;
+//! let a = Buffer::with_data(&context, MemFlags::READ_WRITE, &[1.0f32; 1024])?;
+//! let scaled = queue.launch(&kernel, &[Arg::from(&a), Arg::from(2.0f32)], NdRange::new([1024]), &[])?;
+//! let values: Vec<f32> = queue.read(&a, 0, 1024, &[scaled])?.wait()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what there is | [`Platform`], [`Device`] and its properties, [`Device::partition`] |
+//! | where objects live | [`Context`] |
+//! | code | [`Program`], [`Object`], [`BinaryCache`], [`Kernel`], [`Param`], [`Arg`] |
+//! | memory | [`Buffer`], [`HostBuffer`], [`Image`], [`Sampler`], [`NdView`] |
+//! | commands | the methods of [`Queue`] |
+//! | order and time | [`Event`], [`UserEvent`], [`Profile`] |
+//!
+//! What makes it safe:
+//!
+//! - Commands own the host memory that they read or write until they are done ([`PendingRead`], [`Owned`]), or block.
+//! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the memory,
+//!   and commands that would touch mapped bytes are refused with an error; a host closure and other commands wait for each
+//!   other. Leaking a guard leaves the memory mapped, no more.
+//! - Arguments are checked against what the compiler says of the kernel's parameters.
+//! - Objects of another context are refused before the driver sees them, and what a device does not list is not called.
+//!
+//! Commands on different queues, or in a queue out of order, run in the order of their wait lists; what kernels make of
+//! memory that they write at the same time is undefined in its values, as in OpenCL.
+//!
+//! Errors are those of [`interop_core::Error`]: `InvalidInput` and `Foreign` for the caller's mistakes, `Unsupported` with
+//! the query that shows it for what the driver lacks, `Driver` with the call and the code for the rest.
+
+mod arg;
+mod buffer;
+mod cache;
+mod context;
+mod device;
+mod device_info;
+mod event;
+mod fission;
+mod flags;
+mod image;
+mod image_format;
+mod image_transfer;
+mod kernel;
+mod map;
+mod native;
+mod pending;
+mod platform;
+mod program;
+mod queue;
+mod sealed;
+mod strided;
+mod transfer;
+mod view;
+
+pub use crate::ffi::{Element, ImageBox, RectLayout};
+pub use arg::{AddressSpace, Arg, ImageAccess, Param, Value};
+pub use buffer::{Buffer, HostBuffer};
+pub use cache::BinaryCache;
+pub use context::Context;
+pub use device::Device;
+pub use event::{CommandType, Event, Profile, Status, UserEvent};
+pub use fission::{Partition, PartitionKind};
+pub use flags::{
+    AffinityDomain, CacheType, DeviceType, ExecCapabilities, FpConfig, InfoValue, LocalMemType, MemFlags,
+    QueueCapabilities, SvmCapabilities,
+};
+pub use image::{Addressing, Filter, Image, ImageSize, Sampler};
+pub use image_format::{ChannelOrder, ChannelType, ImageFormat, ImageType};
+pub use image_transfer::{Colour, ImageMapRead, ImageMapWrite};
+pub use kernel::{Kernel, NdRange, WorkGroupInfo};
+pub use map::{MapRead, MapWrite};
+pub use native::NativeKernel;
+pub use pending::{Owned, PendingRead};
+pub use platform::Platform;
+pub use program::{BinaryType, BuildStatus, Object, Program};
+pub use queue::{Priority, Queue, QueueOptions, Throttle};
+pub use transfer::Migration;
+pub use view::NdView;

@@ -1,0 +1,230 @@
+//! Events: what becomes of a command, and events that the host completes.
+
+use super::callback::{Callback, contained, from_user_data, into_user_data};
+use super::handle::{EventKind, Handle};
+use super::query::array;
+use super::{Context, Failure, Queue, check};
+use cl3::error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use cl3::event as ev;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How far a command is (OpenCL 3.0 API, 5.11, `CL_EVENT_COMMAND_EXECUTION_STATUS`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// In the queue.
+    Queued,
+    /// Handed to the device.
+    Submitted,
+    /// The device works on it.
+    Running,
+    /// Done.
+    Complete,
+    /// Ended by an error with this code, which is negative.
+    Failed(i32),
+}
+
+impl Status {
+    fn from_code(code: i32) -> Self {
+        match code {
+            ev::CL_COMPLETE => Self::Complete,
+            ev::CL_RUNNING => Self::Running,
+            ev::CL_SUBMITTED => Self::Submitted,
+            code if code < 0 => Self::Failed(code),
+            _ => Self::Queued,
+        }
+    }
+
+    /// True where nothing more will happen.
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Complete | Self::Failed(_))
+    }
+
+    /// The code for `clSetEventCallback`: errors are told as completion.
+    const fn callback_type(self) -> i32 {
+        match self {
+            Self::Queued | Self::Submitted => ev::CL_SUBMITTED,
+            Self::Running => ev::CL_RUNNING,
+            Self::Complete | Self::Failed(_) => ev::CL_COMPLETE,
+        }
+    }
+}
+
+/// One command's event; clones are the same event.
+#[derive(Clone)]
+pub struct Event {
+    handle: Arc<Handle<EventKind>>,
+    /// Where the command is; none for user events.
+    queue: Option<Queue>,
+}
+
+impl Event {
+    /// # Safety
+    /// An event in `result` must be live, and the caller hands over one reference to it.
+    pub(super) unsafe fn own(
+        operation: &'static str,
+        result: Result<*mut c_void, i32>,
+        queue: Option<&Queue>,
+    ) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { Handle::own(operation, result) }?;
+        Ok(Self { handle: Arc::new(handle), queue: queue.cloned() })
+    }
+
+    pub(super) fn raw(&self) -> *mut c_void {
+        self.handle.raw()
+    }
+
+    /// The queue that the command is in; none for user events.
+    pub fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
+
+    /// Makes the device start on what is queued up to this command.
+    pub fn flush(&self) -> Result<(), Failure> {
+        self.queue.as_ref().map_or(Ok(()), Queue::flush)
+    }
+
+    /// How far the command is. Does not wait.
+    pub fn status(&self) -> Result<Status, Failure> {
+        self.info(ev::CL_EVENT_COMMAND_EXECUTION_STATUS).map(i32::from_ne_bytes).map(Status::from_code)
+    }
+
+    /// `CL_COMMAND_*`.
+    pub fn command_type(&self) -> Result<u32, Failure> {
+        self.info(ev::CL_EVENT_COMMAND_TYPE).map(u32::from_ne_bytes)
+    }
+
+    fn info<const N: usize>(&self, param: u32) -> Result<[u8; N], Failure> {
+        const OP: &str = "clGetEventInfo";
+        array(OP, &check(OP, ev::get_event_data(self.raw(), param))?)
+    }
+
+    /// Waits until the command is done. A command that failed gives its own code.
+    pub fn wait(&self) -> Result<(), Failure> {
+        const OP: &str = "clWaitForEvents";
+        let waited = check(OP, ev::wait_for_events(&[self.raw()]));
+        match (waited, self.status()) {
+            (Err(Failure { code: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, .. }), Ok(Status::Failed(code))) => {
+                Err(Failure { operation: OP, code })
+            }
+            // Some drivers report only by the status that a command has failed.
+            (Ok(()), Ok(Status::Failed(code))) => Err(Failure { operation: OP, code }),
+            (waited, _) => waited,
+        }
+    }
+
+    /// The same for a command that uses memory which the caller takes back: does not return while the driver may still
+    /// use it, whatever the driver says of the wait itself.
+    pub(super) fn wait_until_final(&self) -> Result<(), Failure> {
+        let waited = self.wait();
+        if waited.is_err() {
+            while self.status().is_ok_and(|status| !status.is_final()) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        waited
+    }
+
+    /// Nanoseconds of the device's clock; `param` is `CL_PROFILING_COMMAND_*`. An error on queues without profiling and
+    /// before the command is complete.
+    pub fn profile(&self, param: u32) -> Result<u64, Failure> {
+        const OP: &str = "clGetEventProfilingInfo";
+        array(OP, &check(OP, ev::get_event_profiling_data(self.raw(), param))?).map(u64::from_ne_bytes)
+    }
+
+    /// Lets the driver call `f` once when the command has got as far as `when` (not `Queued`), at once if it already
+    /// has. `f` runs on a thread of the driver's, or on this one, and must not wait for anything. Commands that were
+    /// not flushed never get there.
+    pub fn set_callback(&self, when: Status, f: Callback<Status>) -> Result<(), Failure> {
+        // Called here: for an event that has failed, PoCL 3.1 would tell that it is complete. (To ask in the callback is no
+        // way: rusticl waits for itself.)
+        if let Ok(status) = self.status()
+            && status.is_final()
+        {
+            contained(EVENT_CALLBACK, move || f(status));
+            return Ok(());
+        }
+        let user_data = into_user_data(f);
+        let set = ev::set_event_callback(self.raw(), when.callback_type(), call, user_data);
+        check("clSetEventCallback", set).inspect_err(|_| {
+            // SAFETY: the driver refused it, so that the closure is still ours.
+            drop(unsafe { from_user_data::<Status>(user_data) });
+        })
+    }
+
+    /// Keeps `storage` alive until the command is done, however long that takes. Does not wait.
+    pub(super) fn keep<T: Send + Sync + 'static>(&self, storage: T) {
+        if self.status().is_ok_and(Status::is_final) {
+            return;
+        }
+        // Where the driver refuses the callback, it is `wait_until_final` that makes the storage free.
+        let storage = Arc::new(storage);
+        let kept = storage.clone();
+        if self.set_callback(Status::Complete, Box::new(move |_| drop(kept))).is_err()
+            && self.wait_until_final().is_err()
+            && !self.status().is_ok_and(Status::is_final)
+        {
+            tracing::warn!("memory of a command whose end the driver does not tell is never freed");
+            std::mem::forget(storage);
+        }
+    }
+}
+
+const EVENT_CALLBACK: &str = "callback of an event";
+
+extern "C" fn call(_: *mut c_void, status: i32, user_data: *mut c_void) {
+    // SAFETY: `set_callback` gave this address to the driver, which calls once for it.
+    let f = unsafe { from_user_data::<Status>(user_data) };
+    contained(EVENT_CALLBACK, move || f(Status::from_code(status)));
+}
+
+/// An event that the host completes (`clCreateUserEvent`). Dropped before, it fails, so that nothing waits for ever.
+pub struct UserEvent {
+    event: Event,
+    set: bool,
+}
+
+/// What commands that wait for a user event get when it is dropped before it was set.
+pub const ABANDONED: i32 = -1;
+
+impl UserEvent {
+    pub fn new(context: &Context) -> Result<Self, Failure> {
+        let raw = ev::create_user_event(context.raw());
+        // SAFETY: an event that was just created, whose one reference is ours.
+        let event = unsafe { Event::own("clCreateUserEvent", raw, None) }?;
+        Ok(Self { event, set: false })
+    }
+
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// `code` is 0 or negative. May be set once.
+    pub fn set(mut self, code: i32) -> Result<(), Failure> {
+        self.set = true;
+        self.set_status(code)
+    }
+
+    fn set_status(&self, code: i32) -> Result<(), Failure> {
+        check("clSetUserEventStatus", ev::set_user_event_status(self.event.raw(), code))
+    }
+}
+
+impl Drop for UserEvent {
+    fn drop(&mut self) {
+        if !self.set
+            && let Err(failure) = self.set_status(ABANDONED)
+        {
+            tracing::warn!(code = failure.code, "{} failed while a user event was dropped", failure.operation);
+        }
+    }
+}
+
+/// Calls `f` with the number of events and the address of their list; none is null.
+pub(super) fn with_list<R>(wait: &[Event], f: impl FnOnce(u32, *const *mut c_void) -> R) -> R {
+    let list: Vec<_> = wait.iter().map(Event::raw).collect();
+    f(list.len() as u32, if list.is_empty() { ptr::null() } else { list.as_ptr() })
+}

@@ -1,0 +1,210 @@
+//! Kernels: what they take, and their launch.
+
+use super::handle::{Handle, KernelKind};
+use super::query::{array, sizes, text};
+use super::track::Use;
+use super::{Buffer, Device, Event, Failure, Mem, Queue, Sampler, Session, check};
+use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
+use cl3::kernel as k;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+/// What the compiler says of one parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParamInfo {
+    pub name: String,
+    /// As written, e.g. `uchar4*`.
+    pub type_name: String,
+    /// `CL_KERNEL_ARG_ADDRESS_*`.
+    pub address: u32,
+    /// `CL_KERNEL_ARG_ACCESS_*`.
+    pub access: u32,
+    /// `CL_KERNEL_ARG_TYPE_*`.
+    pub qualifiers: u64,
+}
+
+/// Value of one parameter.
+#[derive(Clone, Copy)]
+pub enum ArgValue<'a> {
+    I32(i32),
+    U32(u32),
+    I64(i64),
+    U64(u64),
+    F32(f32),
+    /// The backend's own memory.
+    Buffer(&'a Buffer),
+    /// A scalar, vector or structure.
+    Bytes(&'a [u8]),
+    /// A buffer or image.
+    Mem(&'a Mem),
+    /// A null pointer.
+    Null,
+    /// So many bytes of local memory.
+    Local(usize),
+    Sampler(&'a Sampler),
+}
+
+/// Why a launch failed.
+pub struct LaunchFailure {
+    /// The parameter that was refused, if it was one.
+    pub param: Option<usize>,
+    pub failure: Failure,
+}
+
+impl From<Failure> for LaunchFailure {
+    fn from(failure: Failure) -> Self {
+        Self { param: None, failure }
+    }
+}
+
+/// Number of work items, in 1 to 3 dimensions.
+#[derive(Clone, Copy)]
+pub struct Range<'a> {
+    /// Empty for none.
+    pub offset: &'a [usize],
+    pub global: &'a [usize],
+    /// Empty where the driver is to choose.
+    pub local: &'a [usize],
+}
+
+/// A kernel. The lock keeps one launch's arguments together.
+pub struct Kernel(Mutex<Handle<KernelKind>>);
+
+impl Kernel {
+    pub(super) fn new(handle: Handle<KernelKind>) -> Self {
+        Self(Mutex::new(handle))
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&Handle<KernelKind>) -> R) -> R {
+        // A panic elsewhere leaves at most stale arguments, and every launch sets all of them.
+        f(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn info(&self, param: u32) -> Result<Vec<u8>, Failure> {
+        self.with(|kernel| check("clGetKernelInfo", k::get_kernel_data(kernel.raw(), param)))
+    }
+
+    /// As written in the source, e.g. `reqd_work_group_size(8,8,1)`.
+    pub fn attributes(&self) -> Result<String, Failure> {
+        self.info(k::CL_KERNEL_ATTRIBUTES).map(|b| text(&b))
+    }
+
+    pub fn param_count(&self) -> Result<u32, Failure> {
+        array("clGetKernelInfo", &self.info(k::CL_KERNEL_NUM_ARGS)?).map(u32::from_ne_bytes)
+    }
+
+    /// Needs a program built with `-cl-kernel-arg-info`; some drivers do not have it nonetheless.
+    pub fn param(&self, index: u32) -> Result<ParamInfo, Failure> {
+        const OP: &str = "clGetKernelArgInfo";
+        self.with(|kernel| {
+            let get = |param| check(OP, k::get_kernel_arg_data(kernel.raw(), index, param));
+            Ok(ParamInfo {
+                name: text(&get(k::CL_KERNEL_ARG_NAME)?),
+                type_name: text(&get(k::CL_KERNEL_ARG_TYPE_NAME)?),
+                address: u32::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_ADDRESS_QUALIFIER)?)?),
+                access: u32::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_ACCESS_QUALIFIER)?)?),
+                qualifiers: u64::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_TYPE_QUALIFIER)?)?),
+            })
+        })
+    }
+
+    /// A value of `clGetKernelWorkGroupInfo` that is a `size_t`, a `cl_ulong`, or several.
+    pub fn work_group_sizes(&self, device: &Device, param: u32) -> Result<Vec<usize>, Failure> {
+        self.with(|kernel| {
+            let data = k::get_kernel_work_group_data(kernel.raw(), device.id.0, param);
+            check("clGetKernelWorkGroupInfo", data).map(|b| sizes(&b))
+        })
+    }
+
+    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
+    pub fn run(
+        &self,
+        session: &Session,
+        args: &[ArgValue<'_>],
+        global: &[usize],
+        local: &[usize],
+    ) -> Result<(), LaunchFailure> {
+        self.launch(session.queue(), args, Range { offset: &[], global, local }, &[])?;
+        Ok(session.flush()?)
+    }
+
+    /// Sets all arguments and queues the kernel, as one step for all threads.
+    pub fn launch(
+        &self,
+        queue: &Queue,
+        args: &[ArgValue<'_>],
+        range: Range<'_>,
+        wait: &[Event],
+    ) -> Result<Event, LaunchFailure> {
+        const OP: &str = "clEnqueueNDRangeKernel";
+        let dimensions = range.global.len();
+        let fits = |list: &[usize]| list.is_empty() || list.len() == dimensions;
+        if !(1..=3).contains(&dimensions) || !fits(range.local) || !fits(range.offset) {
+            return Err(Failure { operation: OP, code: CL_INVALID_WORK_DIMENSION }.into());
+        }
+        let mut uses: Vec<Use<'_>> = Vec::new();
+        for arg in args {
+            match arg {
+                ArgValue::Buffer(buffer) => {
+                    buffer.take_back()?;
+                    uses.push(buffer.mem().used_by_kernel());
+                }
+                ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
+                _ => {}
+            }
+        }
+        let address = |list: &[usize]| if list.is_empty() { ptr::null() } else { list.as_ptr() };
+        self.with(|kernel| {
+            for (index, arg) in args.iter().enumerate() {
+                set_arg(kernel, index, arg).map_err(|failure| LaunchFailure { param: Some(index), failure })?;
+            }
+            // SAFETY: queue, kernel and arguments are live; the arrays hold as many sizes as there are dimensions, and
+            // the driver refuses sizes that do not fit. What the kernel's own text does is its author's promise.
+            let queued = queue.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {
+                cl3::command_queue::enqueue_nd_range_kernel(
+                    queue,
+                    kernel.raw(),
+                    dimensions as u32,
+                    address(range.offset),
+                    range.global.as_ptr(),
+                    address(range.local),
+                    n,
+                    list,
+                )
+            });
+            // rusticl's kernels keep what they were last given; host memory must come free.
+            for (index, arg) in args.iter().enumerate() {
+                if let ArgValue::Mem(mem) = arg
+                    && mem.is_in_place()
+                {
+                    set_arg(kernel, index, &ArgValue::Null).map_err(LaunchFailure::from)?;
+                }
+            }
+            queued.map_err(LaunchFailure::from)
+        })
+    }
+}
+
+fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
+    let set = |size: usize, value: *const c_void| {
+        // SAFETY: the driver copies `size` bytes from the address, unless it is null, before the call returns, and
+        // refuses sizes that do not fit the parameter.
+        check("clSetKernelArg", unsafe { k::set_kernel_arg(kernel.raw(), index as u32, size, value) })
+    };
+    let bytes = |bytes: &[u8]| set(bytes.len(), bytes.as_ptr().cast());
+    let object = |raw: *mut c_void| set(size_of_val(&raw), (&raw const raw).cast());
+    match arg {
+        ArgValue::I32(v) => bytes(&v.to_ne_bytes()),
+        ArgValue::U32(v) => bytes(&v.to_ne_bytes()),
+        ArgValue::I64(v) => bytes(&v.to_ne_bytes()),
+        ArgValue::U64(v) => bytes(&v.to_ne_bytes()),
+        ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
+        ArgValue::Bytes(value) => bytes(value),
+        ArgValue::Buffer(buffer) => object(buffer.mem().raw()),
+        ArgValue::Mem(mem) => object(mem.raw()),
+        ArgValue::Sampler(sampler) => object(sampler.raw()),
+        ArgValue::Null => object(ptr::null_mut()),
+        ArgValue::Local(size) => set(*size, ptr::null()),
+    }
+}

@@ -1,0 +1,178 @@
+//! Command queues, and how a command enters them.
+
+use super::event::with_list;
+use super::handle::{Handle, QueueKind};
+use super::track::{Entering, Use};
+use super::{Context, Device, Event, Failure, check};
+use cl3::command_queue as q;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// How a queue is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueProperties {
+    /// `CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`.
+    pub out_of_order: bool,
+    /// `CL_QUEUE_PROFILING_ENABLE`.
+    pub profiling: bool,
+    /// Value of `CL_QUEUE_PRIORITY_KHR`.
+    pub priority: Option<u64>,
+    /// Value of `CL_QUEUE_THROTTLE_KHR`.
+    pub throttle: Option<u64>,
+}
+
+const CL_QUEUE_PRIORITY_KHR: u64 = 0x1096;
+const CL_QUEUE_THROTTLE_KHR: u64 = 0x1097;
+
+impl QueueProperties {
+    fn bits(&self) -> u64 {
+        let bit = |set, bit| if set { bit } else { 0 };
+        bit(self.out_of_order, q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+            | bit(self.profiling, q::CL_QUEUE_PROFILING_ENABLE)
+    }
+
+    fn list(&self) -> Vec<u64> {
+        let mut list = vec![q::CL_QUEUE_PROPERTIES as u64, self.bits()];
+        for (key, value) in [(CL_QUEUE_PRIORITY_KHR, self.priority), (CL_QUEUE_THROTTLE_KHR, self.throttle)] {
+            list.extend(value.into_iter().flat_map(|value| [key, value]));
+        }
+        list.push(0);
+        list
+    }
+}
+
+/// A queue of one device; clones are the same queue. Any thread may use it.
+#[derive(Clone)]
+pub struct Queue {
+    handle: Arc<Handle<QueueKind>>,
+    /// Kept for the queue: sub-devices live as long as their context here.
+    _context: Arc<Context>,
+    properties: QueueProperties,
+}
+
+impl Queue {
+    /// `device` must belong to the context. Priority and throttle need OpenCL 2.0 and the extensions of their name.
+    pub fn new(context: &Arc<Context>, device: &Device, properties: QueueProperties) -> Result<Self, Failure> {
+        let (operation, raw) = if properties.priority.or(properties.throttle).is_some() {
+            let list = properties.list();
+            // SAFETY: the list ends with 0; context and device are live.
+            let raw =
+                unsafe { q::create_command_queue_with_properties(context.raw(), device.id.0, list.as_ptr().cast()) };
+            ("clCreateCommandQueueWithProperties", raw)
+        } else {
+            // The older function, which every driver has; drivers for 1.2 lack the one with properties, and some
+            // loaders jump to it nonetheless.
+            // SAFETY: context and device are live.
+            #[allow(deprecated)]
+            let raw = unsafe { q::create_command_queue(context.raw(), device.id.0, properties.bits()) };
+            ("clCreateCommandQueue", raw)
+        };
+        // SAFETY: a queue that was just created, whose one reference is ours.
+        let handle = unsafe { Handle::own(operation, raw) }?;
+        Ok(Self { handle: Arc::new(handle), _context: context.clone(), properties })
+    }
+
+    pub fn properties(&self) -> QueueProperties {
+        self.properties
+    }
+
+    pub fn is(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
+    }
+
+    pub(super) fn raw(&self) -> *mut c_void {
+        self.handle.raw()
+    }
+
+    /// Makes the device start on what is queued.
+    pub fn flush(&self) -> Result<(), Failure> {
+        check("clFlush", q::flush(self.raw()))
+    }
+
+    /// Waits until the queue is empty.
+    pub fn finish(&self) -> Result<(), Failure> {
+        // rusticl's clFinish (seen with Mesa 22.3) does not wait for commands that were flushed before; a marker's event
+        // it does wait for.
+        let marked = self.marker(&[])?.wait();
+        check("clFinish", q::finish(self.raw()))?;
+        marked
+    }
+
+    /// An event for the end of `wait`, or of all commands before where that is empty.
+    pub fn marker(&self, wait: &[Event]) -> Result<Event, Failure> {
+        // SAFETY: what `enqueue` passes is live.
+        self.enqueue("clEnqueueMarkerWithWaitList", wait, |queue, n, list| unsafe {
+            q::enqueue_marker_with_wait_list(queue, n, list)
+        })
+    }
+
+    /// As [`Queue::marker`]; commands after it wait for it, too.
+    pub fn barrier(&self, wait: &[Event]) -> Result<Event, Failure> {
+        // SAFETY: what `enqueue` passes is live.
+        self.enqueue("clEnqueueBarrierWithWaitList", wait, |queue, n, list| unsafe {
+            q::enqueue_barrier_with_wait_list(queue, n, list)
+        })
+    }
+
+    /// Lets `call` enqueue one command: it gets the queue, the number of events and their list, and must return what
+    /// the `clEnqueue` call returned.
+    pub(super) fn enqueue(
+        &self,
+        operation: &'static str,
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        // What waits for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API, 5.15).
+        for event in wait {
+            if event.queue().is_some_and(|queue| !queue.is(self)) {
+                event.flush()?;
+            }
+        }
+        let event = with_list(wait, |n, list| call(self.raw(), n, list));
+        // SAFETY: an event that was just created, whose one reference is ours.
+        let event = unsafe { Event::own(operation, event, Some(self)) }?;
+        super::profile::queued(operation, &event);
+        Ok(event)
+    }
+
+    /// The same for a command that uses memory.
+    pub(super) fn enqueue_using(
+        &self,
+        operation: &'static str,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        self.enter(operation, Entering::shared(operation, uses)?, wait, call)
+    }
+
+    /// The same for host code that looks at the bytes.
+    pub(super) fn enqueue_exclusively(
+        &self,
+        operation: &'static str,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        self.enter(operation, Entering::exclusive(operation, uses)?, wait, call)
+    }
+
+    fn enter(
+        &self,
+        operation: &'static str,
+        entering: Entering<'_>,
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event, Failure> {
+        let after_none = entering.after.is_empty();
+        let event = if after_none {
+            self.enqueue(operation, wait, call)
+        } else {
+            self.enqueue(operation, &[wait, &entering.after].concat(), call)
+        }?;
+        // In order, and waiting for nothing that could fail before, its end is the end of all before it.
+        let last = wait.is_empty() && after_none && !self.properties.out_of_order;
+        entering.entered(&event, last);
+        Ok(event)
+    }
+}

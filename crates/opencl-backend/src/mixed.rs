@@ -1,0 +1,57 @@
+//! The backend's own objects as those of [`crate::cl`], so that both levels can be mixed.
+
+use crate::backend::OpenClBackend;
+use crate::cl;
+use crate::memory::OpenClMemory;
+use interop_core::{ComputeMemory, Result};
+
+impl OpenClBackend {
+    /// The context that kernels and memories of this backend live in.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Driver`] where the device does not answer.
+    pub fn context(&self) -> Result<cl::Context> {
+        if let Some(context) = self.shared.cl.get() {
+            return Ok(context.clone());
+        }
+        let session = &self.shared.session;
+        let device = cl::Device::new(session.device.clone(), None)?;
+        // Of several threads the first wins, so that there is one context.
+        Ok(self.shared.cl.get_or_init(|| cl::Context::of(session.context.clone(), vec![device])).clone())
+    }
+
+    /// The in-order queue that the backend puts its work into. What is enqueued there runs in the order of the calls,
+    /// whoever made them. [`interop_core::ComputeBackend::set_timeline`] makes the backend use another; ask again after it.
+    ///
+    /// # Errors
+    /// As [`OpenClBackend::context`].
+    pub fn queue(&self) -> Result<cl::Queue> {
+        let context = self.context()?;
+        let device = cl::Device::new(self.shared.session.device.clone(), None)?;
+        Ok(cl::Queue::of(self.shared.session.queue().clone(), context, device))
+    }
+
+    /// The memory as a buffer: the same bytes. Commands on it take turns with the backend's like any other two.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Foreign`] for memory of another backend, [`interop_core::Error::Unsupported`] for imported memory, whose life is its
+    /// owner's.
+    pub fn buffer_of(&self, memory: &dyn ComputeMemory) -> Result<cl::Buffer> {
+        const OP: &str = "OpenClBackend::buffer_of";
+        let memory = OpenClMemory::of(memory, &self.shared, OP)?;
+        let Some(mem) = memory.buffer.shared() else {
+            return Err(self.shared.unsupported(OP, "the memory is imported and may go before the buffer".into()));
+        };
+        Ok(cl::Buffer::of(mem.clone(), &self.context()?, cl::MemFlags::READ_WRITE, memory.len()))
+    }
+
+    /// A buffer of this backend's [`OpenClBackend::context`], or a part of one, as memory for the backend's kernels.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Foreign`] for a buffer of another context.
+    pub fn memory_of(&self, buffer: &cl::Buffer) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "OpenClBackend::memory_of";
+        self.context()?.check_same(buffer.context(), OP, "buffer")?;
+        Ok(Box::new(OpenClMemory::over(&self.shared, buffer)))
+    }
+}

@@ -1,0 +1,134 @@
+//! Views: what they show, and copies between any two, against a model on the host.
+
+use crate::queue;
+use interop_core::{Error, Result};
+use opencl_backend::cl::{Buffer, Device, Element, MemFlags, NdView, Queue};
+
+fn refused<T>(result: Result<T>) {
+    assert!(matches!(result, Err(Error::InvalidInput { .. })));
+}
+
+pub fn copies(device: &Device) -> Result<()> {
+    let queue = queue(device)?;
+    let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
+    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let view = NdView::<f32>::new(&buffer, &[3, 4, 5])?;
+    assert_eq!((view.len(), view.strides(), view.is_contiguous()), (60, &[20isize, 5, 1][..], true));
+    let read = |view: &NdView<f32>| queue.read_view(view, &[])?.wait();
+
+    assert_eq!(read(&view)?, data);
+    assert_eq!(read(&view.item(&[2, 3, 4])?)?, [59.0]);
+    assert_eq!(read(&view.index(0, 1)?.index(0, 2)?)?, [30.0, 31.0, 32.0, 33.0, 34.0]);
+    assert_eq!(read(&view.slice(2, 1..5, 2)?.index(0, 0)?)?, [1.0, 3.0, 6.0, 8.0, 11.0, 13.0, 16.0, 18.0]);
+    assert_eq!(read(&view.index(0, 0)?.index(0, 0)?.slice(0, 0..5, -2)?)?, [4.0, 2.0, 0.0]);
+    assert_eq!(read(&view.reshape(&[12, 5])?.transpose().index(0, 4)?)?[..3], [4.0, 9.0, 14.0]);
+    let turned = view.permute(&[2, 0, 1])?;
+    assert_eq!(turned.shape(), [5, 3, 4]);
+    assert_eq!(read(&turned)?[..5], [0.0, 5.0, 10.0, 15.0, 20.0]);
+    refused(turned.reshape(&[60]));
+    let (contiguous, copied) = queue.contiguous(&turned, &[])?;
+    copied.wait()?;
+    assert_eq!(read(&contiguous.reshape(&[60])?)?, read(&turned)?);
+
+    queue.fill_view(&view.slice(1, 1..2, 1)?, -1.0, &[])?;
+    queue.write_view(&view.index(2, 0)?.index(0, 2)?, vec![100.0, 101.0, 102.0, 103.0], &[])?;
+    let mut model = data;
+    for z in 0..3 {
+        model[z * 20 + 5..z * 20 + 10].fill(-1.0);
+    }
+    for y in 0..4 {
+        model[40 + 5 * y] = 100.0 + y as f32;
+    }
+    assert_eq!(read(&view)?, model);
+
+    refused(NdView::<f32>::new(&buffer, &[61]));
+    refused(NdView::<f32>::new(&buffer, &[0, 60]));
+    refused(NdView::<f32>::with_strides(&buffer, 1, &[60], &[1]));
+    refused(NdView::<f32>::with_strides(&buffer, 3, &[5], &[-1]));
+    refused(NdView::<f32>::with_strides(&buffer, 0, &[2, usize::MAX], &[1, 1]));
+    refused(NdView::<f32>::with_strides(&buffer, 0, &[2], &[isize::MAX]));
+    refused(view.slice(1, 2..2, 1));
+    refused(view.slice(1, 0..5, 1));
+    refused(view.slice(3, 0..1, 1));
+    refused(view.slice(1, 0..4, 0));
+    refused(view.index(0, 3));
+    refused(view.item(&[0, 0]));
+    refused(view.permute(&[0, 0, 1]));
+    refused(view.reshape(&[7]));
+    refused(queue.copy_view(&view, &view, &[]));
+    refused(queue.copy_view(&view, &contiguous, &[]));
+    refused(queue.write_view(&view, vec![0.0], &[]));
+    Ok(())
+}
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// Where each value of a view lies, row-major.
+fn places<T: Element>(view: &NdView<T>) -> Vec<usize> {
+    (0..view.len())
+        .map(|mut rest| {
+            let mut at = view.offset() as isize;
+            for (side, stride) in view.shape().iter().zip(view.strides()).rev() {
+                at += (rest % side) as isize * stride;
+                rest /= side;
+            }
+            at as usize
+        })
+        .collect()
+}
+
+fn random_view<T: Element>(dice: &mut Dice, buffer: &Buffer) -> Result<NdView<T>> {
+    let mut view = NdView::new(buffer, &[6, 5, 4, 7])?;
+    for axis in 0..4 {
+        let side = view.shape()[axis];
+        let start = dice.below(side - 2);
+        let step = [1, 1, 1, -1, 2][dice.below(5)];
+        view = view.slice(axis, start..start + 2 + dice.below(side - start - 1), step)?;
+    }
+    let mut axes = vec![0, 1, 2, 3];
+    axes.swap(dice.below(4), dice.below(4));
+    view.permute(&axes)
+}
+
+fn against_model<T: Element + PartialEq + std::fmt::Debug>(
+    queue: &Queue,
+    dice: &mut Dice,
+    value: impl Fn(usize) -> T,
+) -> Result<()> {
+    let data: Vec<T> = (0..840).map(&value).collect();
+    let from = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    for _ in 0..12 {
+        let mut model: Vec<T> = (0..840).map(|i| value(i + 5000)).collect();
+        let to = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &model)?;
+        let source = random_view::<T>(dice, &from)?;
+        let target = random_view::<T>(dice, &to)?;
+        // The part that both have.
+        let cut = |view: NdView<T>, other: &NdView<T>| {
+            (0..4).try_fold(view, |view, axis| view.slice(axis, 0..view.shape()[axis].min(other.shape()[axis]), 1))
+        };
+        let (source, target) = (cut(source.clone(), &target)?, cut(target, &source)?);
+        queue.copy_view(&source, &target, &[])?;
+        for (a, b) in places(&source).into_iter().zip(places(&target)) {
+            model[b] = data[a];
+        }
+        assert_eq!(queue.read_all::<T>(&to, &[])?, model, "{source:?} to {target:?}");
+    }
+    Ok(())
+}
+
+pub fn model(device: &Device) -> Result<()> {
+    let queue = queue(device)?;
+    let dice = &mut Dice(7);
+    against_model(&queue, dice, |i| i as u8)?;
+    against_model(&queue, dice, |i| i as f32)?;
+    against_model(&queue, dice, |i| [i as u16, 1, 2])?;
+    against_model(&queue, dice, |i| [i as f64, 0.5])
+}
