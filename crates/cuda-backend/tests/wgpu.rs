@@ -37,7 +37,7 @@ fn the_conformance_suite() {
     with_both(|backend, display| common::conformance(&backend, &display));
 }
 
-const FRAMES: usize = 150;
+const FRAMES: usize = 100;
 
 fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
@@ -67,12 +67,13 @@ fn frames(display: &dyn Display, each: bool, mut frame: impl FnMut(u32)) -> f64 
 #[ignore = "a measurement: run it by name"]
 fn latencies() {
     with_both(|backend, wgpu| {
-        let gl = GlDisplay::headless(HeadlessOptions::default()).unwrap();
-        for (name, display) in [("wgpu", wgpu), ("gl", gl as Rc<dyn Display>)] {
+        let both = |name, display: Rc<dyn Display>| {
             for (width, height) in [(1920, 1080), (3840, 2160)] {
                 measure(&backend, name, &display, width, height);
             }
-        }
+        };
+        both("wgpu", wgpu);
+        both("gl", GlDisplay::headless(HeadlessOptions::default()).unwrap());
     });
 }
 
@@ -91,10 +92,11 @@ fn measure(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Rc<dyn Displ
         });
         let what = if each { "latency" } else { "throughput" };
         println!("{name} {extent} {what:10} {time:7.0} us  floor: kernel, wait, draw; nothing shared");
+        let time = frames(display.as_ref(), each, |_| display.draw_unseen(still.as_ref()).unwrap());
+        println!("{name} {extent} {what:10} {time:7.0} us  floor: draw alone");
         for path in PathId::ALL {
             for (mode, sync) in [
                 (Mode::Latency, None),
-                (Mode::Latency, Some(SyncKind::BinarySemaphore)),
                 (Mode::Latency, Some(SyncKind::TimelineSemaphore)),
                 (Mode::FramesLate(3), Some(SyncKind::HostFence)),
                 (Mode::FramesLate(3), Some(SyncKind::TimelineSemaphore)),

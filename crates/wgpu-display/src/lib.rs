@@ -36,6 +36,7 @@ mod in_place;
 mod painter;
 mod picture;
 mod read_back;
+mod shader;
 mod shared;
 mod splice;
 mod staging;

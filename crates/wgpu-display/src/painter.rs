@@ -68,12 +68,7 @@ impl Half {
 
     fn module(&self, device: &wgpu::Device) -> wgpu::ShaderModule {
         let text = || format!("{}{}", include_str!("shaders/common.wgsl"), self.text);
-        let make = || {
-            device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("pixelferry image"),
-                source: wgpu::ShaderSource::Wgsl(text().into()),
-            })
-        };
+        let make = || crate::shader::trusted(device, text());
         self.module.borrow_mut().get_or_insert_with(make).clone()
     }
 }
@@ -162,7 +157,8 @@ impl Painter {
         format: wgpu::TextureFormat,
     ) -> wgpu::Texture {
         let (texture, view) = self.unseen(shared, region.extent(), format);
-        let mut pass = begin_pass(encoder, &view, Some(wgpu::Color::TRANSPARENT));
+        // All of it is drawn over.
+        let mut pass = begin_pass(encoder, &view, None);
         let viewport = [0.0, 0.0, region.width as f32, region.height as f32];
         let frame = Frame { region, viewport, linear: false, grey: false };
         self.paint(shared, &mut pass, picture, DrawTarget::new(format), frame);
