@@ -3,6 +3,7 @@
 mod convert;
 mod gl_program;
 pub mod options;
+pub mod overlap;
 pub mod runner;
 pub mod scene;
 pub mod scenes;

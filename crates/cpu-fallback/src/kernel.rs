@@ -77,8 +77,9 @@ fn code_of(source: &KernelSource) -> CpuCode {
 }
 
 /// A kernel of one backend.
+#[derive(Clone)]
 pub(crate) struct CpuKernel {
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     pub(crate) code: CpuCode,
     pub(crate) device: Arc<DeviceIdentity>,
 }
@@ -95,7 +96,7 @@ impl CpuKernel {
                 source.languages()
             ),
         })?;
-        Ok(Self { name: source.name().to_owned(), code, device: Arc::clone(device) })
+        Ok(Self { name: source.name().into(), code, device: Arc::clone(device) })
     }
 }
 

@@ -17,11 +17,14 @@ mod display;
 mod host;
 mod image;
 mod kernel;
+mod launch;
 mod memory;
 mod pattern;
 mod pods;
+mod queue;
 mod raw;
 mod timeline;
+mod workers;
 
 pub use args::CpuArgs;
 pub use backend::CpuBackend;

@@ -1,19 +1,51 @@
 //! Memory of the CPU backend.
 
-use crate::raw::Bytes;
+use crate::raw::{Bytes, ReadGuard, WriteGuard};
+use interop_core::compute::{Access, Hazards};
 use interop_core::{ComputeMemory, DeviceIdentity, Result};
 use std::any::Any;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Pages of our own or somebody's host block; kernels, `view` and `fill` work on the bytes where they lie.
 pub(crate) struct CpuMemory {
     pub(crate) bytes: Bytes,
+    /// What queues do with it.
+    pub(crate) hazards: Hazards,
     pub(crate) device: Arc<DeviceIdentity>,
 }
 
 /// How messages call it.
 pub(crate) const WHAT: &str = "this memory";
+
+impl CpuMemory {
+    pub(crate) fn new(bytes: Bytes, device: &Arc<DeviceIdentity>) -> Self {
+        Self { bytes, hazards: Hazards::default(), device: Arc::clone(device) }
+    }
+
+    /// Bytes to read once queues have written them.
+    pub(crate) fn reading(
+        &self,
+        range: Range<usize>,
+        operation: &'static str,
+        what: &dyn Display,
+    ) -> Result<ReadGuard<'_>> {
+        self.hazards.wait(&range, Access::Read);
+        self.bytes.read(range, operation, what)
+    }
+
+    /// Bytes to write once queues are done with them.
+    pub(crate) fn writing(
+        &mut self,
+        range: Range<usize>,
+        operation: &'static str,
+        what: &dyn Display,
+    ) -> Result<WriteGuard<'_>> {
+        self.hazards.wait(&range, Access::Write);
+        self.bytes.write(range, operation, what)
+    }
+}
 
 /// `offset..offset + len`; where that overflows, a range that no memory contains.
 fn range(offset: usize, len: usize) -> Range<usize> {
@@ -26,27 +58,27 @@ impl ComputeMemory for CpuMemory {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let bytes = self.bytes.read(range(offset, into.len()), "CpuMemory::read", &WHAT)?;
+        let bytes = self.reading(range(offset, into.len()), "CpuMemory::read", &WHAT)?;
         into.copy_from_slice(&bytes);
         Ok(())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let mut bytes = self.bytes.write(range(offset, from.len()), "CpuMemory::write", &WHAT)?;
+        let mut bytes = self.writing(range(offset, from.len()), "CpuMemory::write", &WHAT)?;
         bytes.copy_from_slice(from);
         Ok(())
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        f(&self.bytes.read(range, "CpuMemory::view", &WHAT)?)
+        f(&self.reading(range, "CpuMemory::view", &WHAT)?)
     }
 
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        f(&mut self.bytes.write(range, "CpuMemory::fill", &WHAT)?)
+        f(&mut self.writing(range, "CpuMemory::fill", &WHAT)?)
     }
 
     fn release(&mut self) -> Result<()> {
-        // Launches have finished when they return.
+        // Launches have finished when they return; what queues do is asked of their events.
         Ok(())
     }
 

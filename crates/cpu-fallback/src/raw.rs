@@ -3,24 +3,78 @@
 //! Two memories may be made from one [`HostBlock`], so the borrow checker alone cannot keep a `&mut` apart from
 //! other references to the same bytes. Every reference is therefore entered in a list of the thread, and one that
 //! would clash is an error. The list can be per thread because a `HostBlock` cannot leave its thread.
+//!
+//! Memory of the backend's own is used by the threads of queues, too; each allocation has its own list, under a lock.
+//! The order between queues keeps accesses apart already ([`interop_core::compute::Hazards`]); the list makes the
+//! references sound whatever else goes wrong.
 
 use interop_core::compute::check_range;
 use interop_core::{Error, HostBlock, Result};
-use std::cell::RefCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes at the start of a block of host memory.
+/// One page of [`Pages`].
+#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[repr(C, align(4096))]
+struct Page([u8; HostBlock::PAGE]);
+
+/// An allocation of the backend's own, which any thread may use.
+pub(crate) struct Pages {
+    cells: Box<[UnsafeCell<Page>]>,
+    len: usize,
+    in_use: Mutex<Vec<Entry>>,
+}
+
+// SAFETY: the cells are only accessed through `Access`, whose list admits a writer or any number of readers of a byte.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    /// Zeroed. Refuses 0 bytes.
+    pub(crate) fn allocate(len: usize) -> Result<Arc<Self>> {
+        if len == 0 {
+            return Err(Error::invalid("CpuBackend::allocate", "0 bytes asked for; give at least 1"));
+        }
+        let cells = bytemuck::allocation::try_zeroed_slice_box(len.div_ceil(HostBlock::PAGE));
+        let cells = cells.map_err(|()| Error::Unavailable {
+            what: format!("host memory of {len} bytes"),
+            reason: "the allocator refused".into(),
+            hint: "Use less memory or free some.".into(),
+        })?;
+        Ok(Arc::new(Self { cells, len, in_use: Mutex::default() }))
+    }
+
+    fn address(&self) -> *mut u8 {
+        UnsafeCell::raw_get(self.cells.as_ptr()).cast()
+    }
+}
+
+#[derive(Clone)]
+enum Store {
+    /// Of this thread.
+    Block(HostBlock),
+    /// Of any thread.
+    Own(Arc<Pages>),
+}
+
+/// Bytes at the start of some host memory.
 pub(crate) struct Bytes {
-    block: HostBlock,
+    store: Store,
     len: usize,
 }
 
+impl From<Arc<Pages>> for Bytes {
+    fn from(pages: Arc<Pages>) -> Self {
+        Self { len: pages.len, store: Store::Own(pages) }
+    }
+}
+
 impl Bytes {
-    /// Zeroed pages of our own. Refuses 0 bytes.
+    /// Zeroed pages that stay on this thread. Refuses 0 bytes.
     pub(crate) fn allocate(len: usize) -> Result<Self> {
-        Ok(Self { block: HostBlock::allocate(len)?, len })
+        Ok(Self { store: Store::Block(HostBlock::allocate(len)?), len })
     }
 
     /// The first `len` bytes of somebody else's memory, at least 1.
@@ -28,20 +82,32 @@ impl Bytes {
         if len == 0 || len > block.len() {
             return Err(Error::invalid(operation, format!("{len} bytes asked of a host block of {}", block.len())));
         }
-        Ok(Self { block, len })
+        Ok(Self { store: Store::Block(block), len })
     }
 
     /// Another name for the same bytes.
     pub(crate) fn share(&self) -> Self {
-        Self { block: self.block.clone(), len: self.len }
+        Self { store: self.store.clone(), len: self.len }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(crate) fn block(&self) -> &HostBlock {
-        &self.block
+    /// The block, where it is one.
+    pub(crate) fn block(&self) -> Option<&HostBlock> {
+        match &self.store {
+            Store::Block(block) => Some(block),
+            Store::Own(_) => None,
+        }
+    }
+
+    /// The backend's own pages, where they are that.
+    pub(crate) fn pages(&self) -> Option<&Arc<Pages>> {
+        match &self.store {
+            Store::Block(_) => None,
+            Store::Own(pages) => Some(pages),
+        }
     }
 
     /// Shared access to `range`; `what` names this memory in the message of a clash.
@@ -72,15 +138,23 @@ impl Bytes {
         what: &dyn Display,
     ) -> Result<Access> {
         check_range(&range, self.len, operation)?;
-        let pointer = self.block.address().as_ptr().wrapping_add(range.start);
+        let (start, pages) = match &self.store {
+            Store::Block(block) => (block.address().as_ptr(), None),
+            Store::Own(pages) => (pages.address(), Some(pages)),
+        };
+        let pointer = start.wrapping_add(range.start);
         let entry = Entry { start: pointer.addr(), end: pointer.addr() + range.len(), exclusive };
-        let free = IN_USE.with_borrow_mut(|list| {
+        let enter = |list: &mut Vec<Entry>| {
             let free = !list.iter().any(|other| other.clashes(&entry));
             if free {
                 list.push(entry);
             }
             free
-        });
+        };
+        let free = match pages {
+            None => IN_USE.with_borrow_mut(enter),
+            Some(pages) => enter(&mut pages.in_use.lock().unwrap_or_else(PoisonError::into_inner)),
+        };
         if !free {
             let (takes, uses) = if exclusive { ("write", "uses") } else { ("read", "writes") };
             return Err(Error::invalid(
@@ -91,7 +165,7 @@ impl Bytes {
                 ),
             ));
         }
-        Ok(Access { pointer, len: range.len(), entry })
+        Ok(Access { pointer, len: range.len(), entry, pages: pages.cloned(), _this_thread: PhantomData })
     }
 }
 
@@ -115,22 +189,27 @@ impl Entry {
     }
 }
 
-/// An entry in the list, taken off when it is dropped. Not `Send`, as the list is the thread's own.
+/// An entry in the list, taken off when it is dropped. Not `Send`, as the list may be the thread's own.
 struct Access {
     pointer: *mut u8,
     len: usize,
     entry: Entry,
+    pages: Option<Arc<Pages>>,
+    _this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Access {
     fn drop(&mut self) {
-        // While the thread ends the list may be gone already; nothing can clash with it then.
-        let _ = IN_USE.try_with(|list| {
-            let mut list = list.borrow_mut();
+        let leave = |list: &mut Vec<Entry>| {
             if let Some(at) = list.iter().position(|e| *e == self.entry) {
                 list.swap_remove(at);
             }
-        });
+        };
+        match &self.pages {
+            // While the thread ends the list may be gone already; nothing can clash with it then.
+            None => drop(IN_USE.try_with(|list| leave(&mut list.borrow_mut()))),
+            Some(pages) => leave(&mut pages.in_use.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 }
 
@@ -151,9 +230,9 @@ impl Deref for ReadGuard<'_> {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: the range was checked against the block, which the guard's borrow of `Bytes` keeps alive and which
-        // is valid and initialised for its whole length by the contract of `HostBlock`. The list holds this range as
-        // shared, so no `&mut` to any of it exists in this crate; other owners stay away during the compute side's
-        // turn by the same contract.
+        // is valid and initialised for its whole length by the contract of `HostBlock`; `Pages` are kept alive by the
+        // access and were zeroed. The list holds this range as shared, so no `&mut` to any of it exists in this crate;
+        // other owners of a block stay away during the compute side's turn by the same contract.
         unsafe { std::slice::from_raw_parts(self.access.pointer, self.access.len) }
     }
 }
@@ -197,6 +276,20 @@ mod tests {
         }
         assert!(b.write(0..64, "test", &"b").is_ok());
         let (_one, _two) = (a.read(0..64, "test", &"a").unwrap(), b.read(0..64, "test", &"b").unwrap());
+    }
+
+    #[test]
+    fn pages_are_guarded_across_threads() {
+        let pages = Pages::allocate(5000).unwrap();
+        let mut here = Bytes::from(pages.clone());
+        assert_eq!((here.len(), here.read(0..5000, "test", &"a").unwrap().iter().max()), (5000, Some(&0)));
+        let there = move || Bytes::from(pages).write(0..1, "test", &"b").is_err();
+        let writing = here.write(0..5000, "test", &"a").unwrap();
+        assert!(std::thread::spawn(there).join().unwrap());
+        drop(writing);
+        assert!(here.write(0..5000, "test", &"a").is_ok());
+        assert!(Pages::allocate(0).is_err());
+        assert!(Pages::allocate(usize::MAX).is_err());
     }
 
     #[test]

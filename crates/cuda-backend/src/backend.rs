@@ -9,14 +9,16 @@ use crate::kernel::CudaKernel;
 use crate::launch;
 use crate::memory::{CudaMemory, Store};
 use crate::pattern::PatternKernels;
+use crate::queue::CudaQueue;
 use crate::session::Session;
 #[cfg(unix)]
 use crate::shared;
-use interop_core::compute::check_range;
+use interop_core::compute::{Access, check_range};
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error, HandleType,
-    HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error,
+    HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support,
+    SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -156,7 +158,7 @@ impl ComputeBackend for CudaBackend {
             return Err(Error::invalid("CudaBackend::allocate", "0 bytes asked for; give at least 1"));
         }
         let block = DeviceBlock::new(&self.session.queue, bytes).map_err(self.session.failed())?;
-        Ok(Box::new(CudaMemory::new(&self.session, Store::Device(block), bytes)))
+        Ok(Box::new(CudaMemory::new(&self.session, Store::Device(Arc::new(block)), bytes)))
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
@@ -254,18 +256,21 @@ impl ComputeBackend for CudaBackend {
         }
         self.session.timed("copy", || match (from, to) {
             (Side::Linear(from), Side::Linear(to)) => {
-                let from = from.span(OP)?.part(range.clone()).map_err(&failed)?;
-                let to = to.span(OP)?.part(range).map_err(&failed)?;
+                let (from, to) = (from.part(&range, Access::Read, OP)?, to.part(&range, Access::Write, OP)?);
                 self.session.queue.copies().between(from, to).map_err(&failed)
             }
             (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
             (Side::Image(from), Side::Linear(to)) => {
-                from.copy_linear(&range, to.span(OP)?.part(range.clone()).map_err(&failed)?, true)
+                from.copy_linear(&range, to.part(&range, Access::Write, OP)?, true)
             }
             (Side::Linear(from), Side::Image(to)) => {
-                to.copy_linear(&range, from.span(OP)?.part(range.clone()).map_err(&failed)?, false)
+                to.copy_linear(&range, from.part(&range, Access::Read, OP)?, false)
             }
         })
+    }
+
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        Ok(Box::new(CudaQueue::new(&self.session, options)?))
     }
 
     fn hold_back(&self) -> Result<()> {

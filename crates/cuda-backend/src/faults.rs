@@ -14,7 +14,7 @@ fn device() -> Result<CudaDevice> {
     devices_of(&DOUBLE)?.pop().ok_or(Error::NothingShown)
 }
 
-fn open() -> Result<CudaBackend> {
+pub(crate) fn open() -> Result<CudaBackend> {
     CudaBackend::open(&device()?)
 }
 
@@ -132,19 +132,32 @@ fn gives_back(call: &str) -> bool {
     ["Destroy", "Free", "Release", "Unregister", "Unload", "Unmap", "Pop"].iter().any(|word| call.contains(word))
 }
 
-fn each_call_fails_once(scenario: fn() -> Result<()>) {
+/// Threads of queues let go of the last things after the program has.
+pub(crate) fn let_threads_end() {
+    for _ in 0..20 {
+        if double::with(|s| s.live().is_empty() && s.contexts_pushed() == 0) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+pub(crate) fn each_call_fails_once(scenario: fn() -> Result<()>) {
     double::reset(None);
     scenario().unwrap();
+    let_threads_end();
     let calls = double::with(|s| {
         assert_eq!((s.live(), s.contexts_pushed()), (vec![], 0));
         std::mem::take(&mut s.calls)
     });
     assert!(calls.len() > 20, "{calls:?}");
-    for (index, call) in calls.iter().enumerate() {
+    for index in 0..calls.len() {
         double::reset(Some((index, 2)));
         let result = scenario();
+        let_threads_end();
+        // As recorded, but for what depends on how far the threads of queues are; none where they left less to do.
+        let Some(call) = double::with(|s| s.calls.get(index).copied()) else { continue };
         double::with(|s| {
-            assert_eq!(s.calls.get(index), Some(call), "the double is not the same each time");
             let (live, pushed) = (s.live(), s.contexts_pushed());
             if gives_back(call) {
                 // One that could not be popped or ended, and the memory below a mapping, at most.

@@ -1,12 +1,13 @@
 //! Launches: a target and arguments made into parameters and a grid.
 
 use crate::ffi::Span;
-use crate::ffi::module::{Geometry, Params};
+use crate::ffi::module::{Function, Geometry, Params};
 use crate::image::{CudaImage, Placement};
 use crate::kernel::{CudaKernel, Entry};
 use crate::memory::CudaMemory;
 use crate::session::Session;
 use crate::signature::{Class, Param};
+use interop_core::compute::Access;
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result, Target, View};
 use std::sync::Arc;
 
@@ -36,11 +37,11 @@ pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, a
     };
     let at = image.place(&view, OP)?;
     match &kernel.surface {
-        Some(entry) => surface(session, kernel, entry, image, &view, &at, args),
+        Some(entry) => surface(session, kernel, entry, image, &view, &at, args)?.queue(session, args),
         None => image.through_linear(&at, OP, |span| {
             let row = at.size.row_bytes;
             let (start, pitch) = if at.reversed { ((at.size.rows - 1) * row, -(row as i64)) } else { (0, row as i64) };
-            image_launch(session, kernel, span.address() + start as u64, pitch, &view, args)
+            image_launch(session, kernel, span.address() + start as u64, pitch, &view, args)?.queue(session, args)
         }),
     }
 }
@@ -52,6 +53,39 @@ fn linear(
     view: &View,
     args: &[Arg<'_>],
 ) -> Result<()> {
+    let ready = prepare(session, kernel, memory, view, args)?;
+    memory.part(&view.span(), Access::Write, OP)?;
+    ready.queue(session, args)
+}
+
+/// A launch with its parameters. What they point to must be kept by whoever queues it.
+pub struct Ready {
+    pub function: Function,
+    pub geometry: Geometry,
+    pub params: Params,
+}
+
+impl Ready {
+    /// Into the default stream, after what queues do with the arguments.
+    fn queue(mut self, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
+        for arg in args {
+            if let Arg::Memory(memory) = arg {
+                let memory = linear_argument(session, *memory)?;
+                memory.part(&(0..memory.len()), Access::Read, OP)?;
+            }
+        }
+        self.function.launch(self.geometry, &mut self.params).map_err(session.failed())
+    }
+}
+
+/// A launch that writes linear memory.
+pub fn prepare(
+    session: &Arc<Session>,
+    kernel: &CudaKernel,
+    memory: &CudaMemory,
+    view: &View,
+    args: &[Arg<'_>],
+) -> Result<Ready> {
     if !Arc::ptr_eq(&memory.session, session) {
         return Err(session.foreign(OP, "memory"));
     }
@@ -70,14 +104,14 @@ fn image_launch(
     pitch: i64,
     view: &ImageView,
     args: &[Arg<'_>],
-) -> Result<()> {
+) -> Result<Ready> {
     let pixel = view.format.bytes_per_pixel() as u64;
     if !(first.is_multiple_of(pixel) && pitch.unsigned_abs().is_multiple_of(pixel)) {
         return Err(Error::invalid(OP, format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
     }
     let (mut list, [width, height]) = (List::new(session, kernel, &kernel.linear), sides(view.extent)?);
     list.target("PF_IMAGE", &[(&[first], 8), (&[pitch as u64], 8), (&[width], 4), (&[height], 4)])?;
-    list.run(args, image_geometry(&kernel.linear, view.extent)?)
+    list.ready(args, image_geometry(&kernel.linear, view.extent)?)
 }
 
 fn surface(
@@ -88,7 +122,7 @@ fn surface(
     view: &ImageView,
     at: &Placement,
     args: &[Arg<'_>],
-) -> Result<()> {
+) -> Result<Ready> {
     let object = image.surface_object(OP)?;
     let [width, height] = sides(view.extent)?;
     // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.
@@ -96,7 +130,7 @@ fn surface(
     let words = [object, at.x as u64 | (at.y as u64) << 32, step];
     let mut list = List::new(session, kernel, entry);
     list.target("PF_IMAGE", &[(&words, 24), (&[width], 4), (&[height], 4)])?;
-    list.run(args, image_geometry(entry, view.extent)?)
+    list.ready(args, image_geometry(entry, view.extent)?)
 }
 
 fn buffer_launch(
@@ -105,7 +139,7 @@ fn buffer_launch(
     span: Span<'_>,
     view: &BufferView,
     args: &[Arg<'_>],
-) -> Result<()> {
+) -> Result<Ready> {
     let items = kernel.items.unwrap_or(view.len.div_ceil(4)) as u64;
     let mut list = List::new(session, kernel, &kernel.linear);
     list.target("PF_BUFFER", &[(&[span.address() + view.offset as u64], 8), (&[view.len as u64], 8)])?;
@@ -114,7 +148,7 @@ fn buffer_launch(
     if blocks == 0 || blocks > MAX_GRID[0] {
         return Err(Error::invalid(OP, format!("{items} work items are none, or more than a device takes")));
     }
-    list.run(args, Geometry { grid: [blocks as u32, 1], block: [threads, 1] })
+    list.ready(args, Geometry { grid: [blocks as u32, 1], block: [threads, 1] })
 }
 
 fn image_geometry(entry: &Entry, extent: Extent) -> Result<Geometry> {
@@ -176,8 +210,8 @@ impl<'a> List<'a> {
         Ok(())
     }
 
-    /// Adds the user's arguments and queues the kernel.
-    fn run(mut self, args: &[Arg<'_>], geometry: Geometry) -> Result<()> {
+    /// Adds the user's arguments.
+    fn ready(mut self, args: &[Arg<'_>], geometry: Geometry) -> Result<Ready> {
         let (name, wanted) = (&self.kernel.name, &self.entry.params[self.prefix..]);
         if wanted.len() != args.len() {
             return Err(Error::invalid(
@@ -201,12 +235,12 @@ impl<'a> List<'a> {
                 Arg::I32(v) => u64::from(v.cast_unsigned()),
                 Arg::U32(v) => u64::from(*v),
                 Arg::F32(v) => u64::from(v.to_bits()),
-                Arg::Memory(memory) => address(self.session, *memory)?,
+                Arg::Memory(memory) => linear_argument(self.session, *memory)?.span(OP)?.address(),
                 _ => return Err(Error::invalid(OP, format!("argument {index} is of a kind that CUDA does not know"))),
             };
             self.params.push(&[value]);
         }
-        self.entry.function.launch(geometry, &mut self.params).map_err(self.session.failed())
+        Ok(Ready { function: self.entry.function.clone(), geometry, params: self.params })
     }
 }
 
@@ -219,13 +253,12 @@ fn accepts(param: Param, arg: &Arg<'_>) -> bool {
     param.bytes == bytes && (param.class == class || param.class == Class::Bits)
 }
 
-fn address(session: &Arc<Session>, memory: &dyn ComputeMemory) -> Result<u64> {
+/// Memory that can be an argument.
+pub fn linear_argument<'m>(session: &Arc<Session>, memory: &'m dyn ComputeMemory) -> Result<&'m CudaMemory> {
     let any = memory.as_any();
     if any.is::<CudaImage>() {
         return Err(Error::invalid(OP, "a texture was given as an argument; copy it to linear memory first"));
     }
-    match any.downcast_ref::<CudaMemory>() {
-        Some(memory) if Arc::ptr_eq(&memory.session, session) => Ok(memory.span(OP)?.address()),
-        _ => Err(session.foreign(OP, "memory")),
-    }
+    let memory = any.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session));
+    memory.ok_or_else(|| session.foreign(OP, "memory"))
 }

@@ -24,6 +24,9 @@ mod kernel;
 mod launch;
 mod memory;
 mod pattern;
+mod queue;
+#[cfg(test)]
+mod queue_faults;
 mod session;
 #[cfg(unix)]
 mod shared;

@@ -8,7 +8,7 @@ use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::compute::check_range;
+use interop_core::compute::{Access, Hazards, NOT_FOR_QUEUES, check_range};
 use interop_core::{ComputeMemory, Error, Result};
 use std::any::Any;
 use std::ops::Range;
@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 /// Where the bytes are.
 pub enum Store {
-    Device(DeviceBlock),
+    /// Kept by operations of queues, too.
+    Device(Arc<DeviceBlock>),
     Shared(SharedBlock),
     Host(Registered),
     #[cfg(unix)]
@@ -30,6 +31,8 @@ pub struct CudaMemory {
     // Before the session, whose stream the drops wait for.
     pub store: Store,
     turn: Turn,
+    /// What queues do with memory of the device's own.
+    pub hazards: Hazards,
     /// Pinned memory for `view` and `fill`, kept from call to call.
     staging: Option<(Pinned, usize)>,
     len: usize,
@@ -43,7 +46,7 @@ pub fn not_acquired(operation: &'static str) -> Error {
 
 impl CudaMemory {
     pub fn new(session: &Arc<Session>, store: Store, len: usize) -> Self {
-        Self { store, turn: Turn::default(), staging: None, len, session: session.clone() }
+        Self { store, turn: Turn::default(), hazards: Hazards::default(), staging: None, len, session: session.clone() }
     }
 
     /// All bytes as kernels see them now.
@@ -69,9 +72,25 @@ impl CudaMemory {
         whole.part(0..self.len).map_err(self.session.failed())
     }
 
-    fn part(&self, range: &Range<usize>, operation: &'static str) -> Result<Span<'_>> {
+    /// Bytes that the default stream is about to use, after what queues do with them.
+    pub fn part(&self, range: &Range<usize>, access: Access, operation: &'static str) -> Result<Span<'_>> {
         check_range(range, self.len, operation)?;
-        self.span(operation)?.part(range.clone()).map_err(self.session.failed())
+        let part = self.span(operation)?.part(range.clone()).map_err(self.session.failed())?;
+        if matches!(self.store, Store::Device(_)) {
+            for event in self.hazards.conflicts(range, access) {
+                self.session.follow(&event)?;
+            }
+            self.hazards.used_by_default(range, access);
+        }
+        Ok(part)
+    }
+
+    /// The block, for queues; memory with another owner is refused.
+    pub fn block(&self, operation: &'static str) -> Result<&Arc<DeviceBlock>> {
+        match &self.store {
+            Store::Device(block) => Ok(block),
+            _ => Err(Error::invalid(operation, NOT_FOR_QUEUES)),
+        }
     }
 
     /// Makes `staging` at least `len` bytes long.
@@ -103,7 +122,7 @@ impl ComputeMemory for CudaMemory {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let from = self.part(&range(offset, into.len()), "CudaMemory::read")?;
+        let from = self.part(&range(offset, into.len()), Access::Read, "CudaMemory::read")?;
         if into.is_empty() {
             return Ok(());
         }
@@ -111,7 +130,7 @@ impl ComputeMemory for CudaMemory {
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let to = self.part(&range(offset, from.len()), "CudaMemory::write")?;
+        let to = self.part(&range(offset, from.len()), Access::Write, "CudaMemory::write")?;
         if from.is_empty() {
             return Ok(());
         }
@@ -119,7 +138,8 @@ impl ComputeMemory for CudaMemory {
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.part(&range, "CudaMemory::view")?;
+        check_range(&range, self.len, "CudaMemory::view")?;
+        self.span("CudaMemory::view")?;
         if range.is_empty() {
             return f(&[]);
         }
@@ -133,7 +153,8 @@ impl ComputeMemory for CudaMemory {
     }
 
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.part(&range, "CudaMemory::fill")?;
+        check_range(&range, self.len, "CudaMemory::fill")?;
+        self.span("CudaMemory::fill")?;
         if range.is_empty() {
             return f(&mut []);
         }

@@ -1,13 +1,16 @@
 //! What everything made by one backend shares.
 
 use crate::devices::{CudaDevice, devices_of};
+use crate::ffi::host_memory::Pinned;
+use crate::ffi::lane::Passed;
 use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
 use crate::timeline::Timeline;
+use interop_core::compute::HostPool;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap, Support,
-    SyncKind,
+    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap,
+    Support, SyncKind,
 };
 use std::sync::Arc;
 
@@ -25,6 +28,8 @@ pub struct Session {
     pub architecture: i32,
     /// Sizes of exportable memory are multiples of this many bytes.
     pub granularity: usize,
+    /// Host memory of queues' copies.
+    pub pinned: Arc<HostPool<Pinned>>,
 }
 
 impl Session {
@@ -60,8 +65,8 @@ impl Session {
             max_allocation: device.total_memory(),
         };
         let (major, minor) = device.compute_capability();
-        let (timeline, architecture) = (Timeline::default(), 10 * major + minor);
-        Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain }))
+        let (timeline, architecture, pinned) = (Timeline::default(), 10 * major + minor, Arc::default());
+        Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain, pinned }))
     }
 
     /// How messages call the device.
@@ -104,6 +109,19 @@ impl Session {
 
     pub fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
         Error::Foreign { operation, object, device: self.name() }
+    }
+
+    /// Orders the stream after an operation of a queue; waits for one that is not with this device yet. Whether it went
+    /// well is said by its event.
+    pub fn follow(&self, event: &Event) -> Result<()> {
+        let device = event.device_event();
+        match device.as_ref().and_then(|d| Passed::of(d.as_ref(), &self.queue)) {
+            Some(passed) => self.queue.wait(&passed.event).map_err(self.failed()),
+            None => {
+                let _ = event.wait();
+                Ok(())
+            }
+        }
     }
 
     /// Waits for the stream.

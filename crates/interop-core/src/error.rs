@@ -82,6 +82,12 @@ pub enum Error {
         /// Display name.
         device: String,
     },
+    /// An operation was not started, or its event was failed or given up by who should have completed it.
+    #[error("the operation did not run: {reason}")]
+    EventFailed {
+        /// Why; where another operation failed, that one's error.
+        reason: String,
+    },
     /// A path ran without an error but the pixels that came out are not those that went in.
     #[error("path {path} was rejected by verification: {mismatch}")]
     Rejected {

@@ -48,6 +48,7 @@ pub mod view;
 
 pub use capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
 pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, Language, Target};
+pub use compute::{ComputeQueue, Event, EventStatus, HostBuffer, QueueOptions, ReadBack, UserEvent};
 pub use device::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
 pub use error::{DriverError, Error, Result};

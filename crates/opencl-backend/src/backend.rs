@@ -5,11 +5,12 @@ use crate::kernel::OpenClKernel;
 use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
+use crate::queue::OpenClQueue;
 use crate::shared::Shared;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, DeviceSpan, HostBlock, Kernel, KernelSource,
-    Result, Support, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HostBlock, Kernel,
+    KernelSource, QueueOptions, Result, Support, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -97,6 +98,10 @@ impl ComputeBackend for OpenClBackend {
         let from = OpenClMemory::of(from, &self.shared, OP)?;
         let to = OpenClMemory::of(to, &self.shared, OP)?;
         self.shared.timed(None, || from.copy_to(to, range))
+    }
+
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        Ok(Box::new(OpenClQueue::new(&self.shared, options)?))
     }
 
     fn finish(&self) -> Result<()> {

@@ -15,16 +15,16 @@ use std::sync::Arc;
 
 /// A kernel that was built for one backend.
 pub struct OpenClKernel {
-    name: String,
-    pub(crate) params: Params,
+    pub(crate) name: Arc<str>,
+    pub(crate) params: Arc<Params>,
     pub(crate) items: Option<usize>,
-    pub(crate) built: BuiltKernel,
+    pub(crate) built: Arc<BuiltKernel>,
 }
 
 /// A kernel function with the groups that it may run in.
 pub struct BuiltKernel {
     pub shared: Arc<Shared>,
-    pub raw: RawKernel,
+    pub raw: Arc<RawKernel>,
     pub groups: GroupLimits,
 }
 
@@ -39,6 +39,12 @@ impl Kernel for OpenClKernel {
 }
 
 impl OpenClKernel {
+    /// The backend's own type again; [`Error::Foreign`] for a kernel of another backend or device.
+    pub fn of<'k>(kernel: &'k dyn Kernel, shared: &Arc<Shared>, operation: &'static str) -> Result<&'k Self> {
+        let kernel = kernel.as_any().downcast_ref::<Self>().filter(|k| Arc::ptr_eq(&k.built.shared, shared));
+        kernel.ok_or_else(|| shared.foreign(operation, "kernel"))
+    }
+
     pub fn build(shared: &Arc<Shared>, source: &KernelSource) -> Result<Self> {
         const OP: &str = "ComputeBackend::build";
         let name = source.name();
@@ -59,7 +65,7 @@ impl OpenClKernel {
         let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
         let all = all.map_err(|f| shared.error(f))?;
         let params = Params::new(all).map_err(|log| build_error(shared, name, log))?;
-        Ok(Self { name: name.to_owned(), params, items: source.items(), built })
+        Ok(Self { name: name.into(), params: Arc::new(params), items: source.items(), built: Arc::new(built) })
     }
 }
 
@@ -107,7 +113,7 @@ impl BuiltKernel {
             let log = format!("reqd_work_group_size has depth {depth}; launches are two-dimensional, so it must be 1");
             return Err(build_error(shared, name, log));
         }
-        Ok(Self { shared: shared.clone(), raw, groups })
+        Ok(Self { shared: shared.clone(), raw: Arc::new(raw), groups })
     }
 }
 

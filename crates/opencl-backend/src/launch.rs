@@ -3,8 +3,10 @@
 use crate::ffi::{ArgValue, LaunchFailure};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
-use crate::params::TargetKind;
+use crate::params::{Params, TargetKind};
 use crate::shared::Shared;
+use crate::work_size::WorkSize;
+use interop_core::compute::Access;
 use interop_core::{Arg, BufferView, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
 use std::sync::Arc;
@@ -15,12 +17,34 @@ const OP: &str = "ComputeBackend::launch";
 const ANY_TYPE_ALIGNMENT: usize = 16;
 
 pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-    let kernel = kernel.as_any().downcast_ref::<OpenClKernel>().filter(|k| Arc::ptr_eq(&k.built.shared, shared));
-    let kernel = kernel.ok_or_else(|| shared.foreign(OP, "kernel"))?;
+    let kernel = OpenClKernel::of(kernel, shared, OP)?;
     let (memory, view) = target.into_parts();
     let memory = OpenClMemory::of(memory, shared, OP)?;
-    let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()));
+    let Planned { values, items } = plan(shared, kernel, memory, view, args)?;
+    memory.enter(&view.span(), Access::Write)?;
+    for arg in args {
+        if let Arg::Memory(memory) = arg {
+            OpenClMemory::of(*memory, shared, OP)?.enter(&(0..memory.len()), Access::Read)?;
+        }
+    }
+    kernel.built.run(OP, &values, items, |failure| refused(shared, kernel.name(), &kernel.params, failure))
+}
 
+/// A launch with its values checked.
+pub struct Planned<'a> {
+    pub values: Vec<ArgValue<'a>>,
+    pub items: [usize; 2],
+}
+
+/// Checks target and arguments against what the kernel declares.
+pub fn plan<'a>(
+    shared: &Arc<Shared>,
+    kernel: &OpenClKernel,
+    memory: &'a OpenClMemory,
+    view: View,
+    args: &[Arg<'a>],
+) -> Result<Planned<'a>> {
+    let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()));
     let mut values = vec![ArgValue::Buffer(&memory.buffer)];
     let items = match (kernel.params.target, view) {
         (TargetKind::Image, View::Image(image)) => {
@@ -48,51 +72,46 @@ pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, arg
             ref other => return Err(invalid(format!("cannot be given an argument of kind {}", other.kind()))),
         });
     }
-    if items[0] == 0 {
-        // Nothing to do: no items asked for, or a buffer view of no bytes.
-        return Ok(());
-    }
-    kernel.built.run(OP, &values, items).map_err(|refused| match refused {
-        Refused::Param(index) => {
-            let user = index.checked_sub(kernel.params.target_len).and_then(|i| kernel.params.user.get(i));
-            invalid(match user {
-                Some(p) => format!("cannot be given this value for '{}', declared {}", p.name, p.type_name),
-                None => format!("refused parameter {index} of its target"),
-            })
-        }
-        Refused::Error(error) => error,
-    })
+    Ok(Planned { values, items })
 }
 
-/// Why [`BuiltKernel::run`] did not queue the kernel.
-pub enum Refused {
-    /// This parameter's size or value does not fit.
-    Param(usize),
-    Error(Error),
-}
-
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Param(index) => Self::invalid(OP, format!("the driver refused parameter {index}")),
-            Refused::Error(error) => error,
-        }
-    }
+/// What the caller is told where the driver refused a launch.
+pub fn refused(shared: &Shared, name: &str, params: &Params, LaunchFailure { param, failure }: LaunchFailure) -> Error {
+    let (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) = (param, failure.code) else {
+        return shared.error(failure);
+    };
+    let user = index.checked_sub(params.target_len).and_then(|i| params.user.get(i));
+    let problem = match user {
+        Some(p) => format!("cannot be given this value for '{}', declared {}", p.name, p.type_name),
+        None => format!("refused parameter {index} of its target"),
+    };
+    Error::invalid(OP, format!("kernel '{name}' {problem}"))
 }
 
 impl BuiltKernel {
-    /// Queues at least `items` work items.
-    pub fn run(&self, operation: &'static str, values: &[ArgValue<'_>], items: [usize; 2]) -> Result<(), Refused> {
-        let Some(size) = self.groups.work_size(items) else {
+    /// Sizes for at least `items` work items; `None` where there is nothing to do: no items asked for, or a buffer view
+    /// of no bytes.
+    pub fn work_size(&self, operation: &'static str, items: [usize; 2]) -> Result<Option<WorkSize>> {
+        if items[0] == 0 {
+            return Ok(None);
+        }
+        let size = self.groups.work_size(items).map(Some);
+        size.ok_or_else(|| {
             let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
-            return Err(Refused::Error(Error::invalid(operation, problem)));
-        };
-        self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(
-            |LaunchFailure { param, failure }| match (param, failure.code) {
-                (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => Refused::Param(index),
-                _ => Refused::Error(self.shared.error(failure)),
-            },
-        )
+            Error::invalid(operation, problem)
+        })
+    }
+
+    /// Queues at least `items` work items; `refused` says how the driver's refusal is told.
+    pub fn run(
+        &self,
+        operation: &'static str,
+        values: &[ArgValue<'_>],
+        items: [usize; 2],
+        refused: impl FnOnce(LaunchFailure) -> Error,
+    ) -> Result<()> {
+        let Some(size) = self.work_size(operation, items)? else { return Ok(()) };
+        self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(refused)
     }
 }
 

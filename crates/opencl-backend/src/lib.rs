@@ -47,6 +47,7 @@ mod memory;
 mod mixed;
 mod params;
 mod pattern;
+mod queue;
 mod shared;
 mod source;
 mod timeline;

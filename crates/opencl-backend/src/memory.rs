@@ -3,7 +3,7 @@
 use crate::cl;
 use crate::ffi::Buffer;
 use crate::shared::Shared;
-use interop_core::compute::check_range;
+use interop_core::compute::{Access, Hazards, check_range};
 use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result};
 use std::any::Any;
 use std::ops::Range;
@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// Memory of one backend: the device's own, or a host block in place.
 pub struct OpenClMemory {
     pub(crate) buffer: Buffer,
+    /// What queues do with it.
+    pub(crate) hazards: Hazards,
+    /// Nobody else knows the buffer, so that its hazards are all that happens to it.
+    pub(crate) is_own: bool,
     shared: Arc<Shared>,
 }
 
@@ -23,12 +27,26 @@ impl OpenClMemory {
         }
         check_size(shared, bytes, OP)?;
         let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
-        Ok(Self { buffer: buffer.map_err(|f| shared.error(f))?, shared: shared.clone() })
+        Ok(Self::with(shared, buffer.map_err(|f| shared.error(f))?))
+    }
+
+    fn with(shared: &Arc<Shared>, buffer: Buffer) -> Self {
+        Self { buffer, hazards: Hazards::default(), is_own: true, shared: shared.clone() }
+    }
+
+    /// Orders what the backend's own queue is about to do with `range` after what other queues do with it.
+    pub fn enter(&self, range: &Range<usize>, access: Access) -> Result<()> {
+        for event in self.hazards.conflicts(range, access) {
+            self.shared.follow(&event)?;
+        }
+        self.hazards.used_by_default(range, access);
+        Ok(())
     }
 
     /// A buffer that others hold, too.
     pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
-        Self { buffer: Buffer::of(&shared.session, buffer.raw.clone(), buffer.len()), shared: shared.clone() }
+        let buffer = Buffer::of(&shared.session, buffer.raw.clone(), buffer.len());
+        Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
     pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
@@ -48,7 +66,7 @@ impl OpenClMemory {
         }
         check_size(shared, block.len(), OP)?;
         let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
-        Ok(Self { buffer, shared: shared.clone() })
+        Ok(Self::with(shared, buffer))
     }
 
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device.
@@ -71,6 +89,8 @@ impl OpenClMemory {
                 return Err(Error::invalid(OP, "the two memories are imports of the same host memory and overlap"));
             }
         }
+        self.enter(&range, Access::Read)?;
+        to.enter(&range, Access::Write)?;
         self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush()).map_err(|f| self.error(f))
     }
 
@@ -110,7 +130,7 @@ fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<
     Ok(())
 }
 
-fn range_of(offset: usize, len: usize) -> Range<usize> {
+pub fn range_of(offset: usize, len: usize) -> Range<usize> {
     // A range that saturates lies outside every memory and is refused as such.
     offset..offset.saturating_add(len)
 }
@@ -125,6 +145,7 @@ impl ComputeMemory for OpenClMemory {
         if into.is_empty() {
             return Ok(());
         }
+        self.enter(&range_of(offset, into.len()), Access::Read)?;
         self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
     }
 
@@ -133,6 +154,7 @@ impl ComputeMemory for OpenClMemory {
         if from.is_empty() {
             return Ok(());
         }
+        self.enter(&range_of(offset, from.len()), Access::Write)?;
         self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
     }
 
@@ -141,6 +163,7 @@ impl ComputeMemory for OpenClMemory {
         if range.is_empty() {
             return f(&[]);
         }
+        self.enter(&range, Access::Read)?;
         if self.shared.is_host_memory() {
             return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
         }
@@ -155,6 +178,7 @@ impl ComputeMemory for OpenClMemory {
         if range.is_empty() {
             return f(&mut []);
         }
+        self.enter(&range, Access::Write)?;
         if self.shared.is_host_memory() {
             return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
         }

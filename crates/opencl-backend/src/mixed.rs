@@ -25,7 +25,7 @@ impl OpenClBackend {
     ///
     /// # Errors
     /// As [`OpenClBackend::context`].
-    pub fn queue(&self) -> Result<cl::Queue> {
+    pub fn cl_queue(&self) -> Result<cl::Queue> {
         let context = self.context()?;
         let device = cl::Device::new(self.shared.session.device.clone(), None)?;
         Ok(cl::Queue::of(self.shared.session.queue().clone(), context, device))

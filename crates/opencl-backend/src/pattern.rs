@@ -4,6 +4,7 @@ use crate::ffi::ArgValue;
 use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
 use crate::shared::Shared;
+use interop_core::compute::Access;
 use interop_core::pattern::Pattern;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +53,7 @@ impl PatternKernel {
         let (memory, view) = target.into_parts();
         let memory = OpenClMemory::of(memory, shared, OP)?;
         let rows = Rows::of(&view)?;
+        memory.enter(&view.span(), Access::Write)?;
         if rows.count == 0 {
             return Ok(());
         }
@@ -67,7 +69,8 @@ impl PatternKernel {
             ArgValue::U32(pattern.nonce),
         ];
         let words = rows.bytes.max(rows.last_bytes).div_ceil(4);
-        Ok(self.get(shared)?.run(OP, &values, [words, rows.count as usize])?)
+        let items = [words, rows.count as usize];
+        self.get(shared)?.run(OP, &values, items, |refused| shared.error(refused.failure))
     }
 }
 

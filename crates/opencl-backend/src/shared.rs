@@ -2,10 +2,13 @@
 
 use crate::cl;
 use crate::device::OpenClDevice;
+use crate::ffi::lane::Passed;
 use crate::ffi::{Failure, Pinned, Session};
 use crate::timeline::Timeline;
+use interop_core::compute::HostPool;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result, Support,
+    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result,
+    Support,
 };
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -16,6 +19,8 @@ pub struct Shared {
     pub session: Arc<Session>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
+    /// Host memory of queues' copies.
+    pub pool: Arc<HostPool<Pinned>>,
     pub timeline: Timeline,
     /// The context as the public type, once somebody asks.
     pub cl: OnceLock<cl::Context>,
@@ -29,6 +34,7 @@ impl Shared {
             caps: caps(device),
             session: Arc::new(session),
             pinned: Mutex::new(None),
+            pool: Arc::default(),
             timeline: Timeline::default(),
             cl: OnceLock::new(),
         })
@@ -56,6 +62,27 @@ impl Shared {
 
     pub fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
         Error::Foreign { operation, object, device: self.name().to_owned() }
+    }
+
+    /// Tells events of this backend's queues from others.
+    pub fn owner(&self) -> usize {
+        Arc::as_ptr(&self.session).addr()
+    }
+
+    /// Orders the backend's own queue after an operation of another; waits for one that is not with this device yet.
+    /// Whether it went well is said by its event.
+    pub fn follow(&self, event: &Event) -> Result<()> {
+        let device = event.device_event();
+        match device.as_ref().and_then(|d| Passed::of(d.as_ref(), self.owner())) {
+            Some(passed) => {
+                let waits = self.session.queue().barrier(std::slice::from_ref(&passed.event));
+                waits.map(drop).map_err(|f| self.error(f))
+            }
+            None => {
+                let _ = event.wait();
+                Ok(())
+            }
+        }
     }
 
     pub fn finish(&self) -> Result<()> {

@@ -43,7 +43,7 @@ impl Staging for MemoryStaging {
     }
 
     fn host_block(&self) -> Option<HostBlock> {
-        self.fixed.then(|| self.bytes.block().clone())
+        self.bytes.block().filter(|_| self.fixed).cloned()
     }
 
     fn wait(&mut self) -> Result<()> {

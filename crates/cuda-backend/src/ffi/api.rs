@@ -135,6 +135,7 @@ table! {
         cuEventSynchronize(cu::CUevent);
         cuEventQuery(cu::CUevent);
         cuEventElapsedTime(*mut f32, cu::CUevent, cu::CUevent);
+        cuStreamWaitEvent(cu::CUstream, cu::CUevent, c_uint);
         cuStreamWaitValue32_v2(cu::CUstream, cu::CUdeviceptr, u32, c_uint);
         cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);
@@ -147,6 +148,10 @@ table! {
         cuMemcpyDtoHAsync_v2(*mut c_void, cu::CUdeviceptr, usize, cu::CUstream);
         cuMemcpyHtoDAsync_v2(cu::CUdeviceptr, *const c_void, usize, cu::CUstream);
         cuMemcpyDtoDAsync_v2(cu::CUdeviceptr, cu::CUdeviceptr, usize, cu::CUstream);
+        cuMemsetD8Async(cu::CUdeviceptr, u8, usize, cu::CUstream);
+        cuMemsetD16Async(cu::CUdeviceptr, u16, usize, cu::CUstream);
+        cuMemsetD32Async(cu::CUdeviceptr, c_uint, usize, cu::CUstream);
+        cuMemsetD2D32Async(cu::CUdeviceptr, usize, c_uint, usize, usize, cu::CUstream);
         cuMemcpy2DAsync_v2(*const cu::CUDA_MEMCPY2D, cu::CUstream);
         cuModuleLoadDataEx(*mut cu::CUmodule, *const c_void, c_uint, *mut cu::CUjit_option, *mut *mut c_void);
         cuModuleUnload(cu::CUmodule);

@@ -1,6 +1,7 @@
 //! The device's primary context, and one in-order stream in it.
 
 use super::api::{Api, call};
+use super::event::Event;
 use super::gate::Gate;
 use super::host_memory::Registry;
 use super::{Failure, copy};
@@ -10,7 +11,7 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 
 /// `CU_STREAM_NON_BLOCKING`: no hidden order with the default stream of other code in this process.
-const NON_BLOCKING: u32 = 1;
+pub(super) const NON_BLOCKING: u32 = 1;
 
 /// A reference to the primary context.
 struct Context {
@@ -151,6 +152,13 @@ impl Queue {
         let _current = self.enter()?;
         // SAFETY: the stream is live and belongs to the current context.
         unsafe { call!(self.api().driver, cuStreamSynchronize(self.raw)) }
+    }
+
+    /// Lets work queued from now on wait for a mark in another stream.
+    pub fn wait(&self, event: &Event) -> Result<(), Failure> {
+        let _current = self.enter()?;
+        // SAFETY: stream and event are live and of the current context.
+        unsafe { call!(self.api().driver, cuStreamWaitEvent(self.raw, event.raw(), 0)) }
     }
 
     /// The copies of this stream.

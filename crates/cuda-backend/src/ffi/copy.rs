@@ -81,7 +81,7 @@ impl Copies<'_> {
 
     /// Calls `f` with pieces of the first `len` bytes of `memory` and their offset, such that neither they nor the
     /// same pieces of what lies at `other` cross the end of a registration.
-    fn pieces(
+    pub(super) fn pieces(
         &self,
         memory: Span<'_>,
         other: u64,

@@ -5,9 +5,10 @@
 
 use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, SemaphoreHandle};
 use cudarc::driver::sys as cu;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The table to open a backend with.
 pub static DOUBLE: Api = Api { driver: Driver::double(), gl: Ok(GlDriver::double()) };
@@ -18,6 +19,8 @@ pub struct State {
     pub calls: Vec<&'static str>,
     /// The call (counted from 0) that fails, and its code.
     pub failing: Option<(usize, u32)>,
+    /// The call that fails on threads that were started, and its code.
+    pub failing_elsewhere: Option<(&'static str, u32)>,
     /// What lives: (kind, handle).
     live: BTreeSet<(&'static str, u64)>,
     /// Memory by address.
@@ -28,17 +31,37 @@ pub struct State {
     pub version: c_int,
 }
 
+/// A thread's double; threads that it starts use it, too.
+#[derive(Clone, Default)]
+pub struct Shared(Arc<Mutex<State>>);
+
 thread_local! {
-    static STATE: RefCell<State> = RefCell::new(State::default());
+    static STATE: RefCell<Shared> = RefCell::default();
+    /// Set on threads that were started: when they call is a matter of chance, so that their calls are not counted.
+    static ADOPTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Forgets everything; one device, CUDA 12.0.
 pub fn reset(failing: Option<(usize, u32)>) {
-    STATE.set(State { failing, devices: 1, version: 12_000, ..State::default() });
+    let state = State { failing, devices: 1, version: 12_000, ..State::default() };
+    STATE.set(Shared(Arc::new(Mutex::new(state))));
 }
 
 pub fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
-    STATE.with_borrow_mut(f)
+    let Shared(state) = STATE.with_borrow(Shared::clone);
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    f(&mut state)
+}
+
+/// For a thread about to be started.
+pub fn shared() -> Shared {
+    STATE.with_borrow(Shared::clone)
+}
+
+/// To be called there.
+pub fn adopt(shared: Shared) {
+    STATE.set(shared);
+    ADOPTED.set(true);
 }
 
 impl State {
@@ -79,6 +102,12 @@ impl State {
 /// Counts the call; fails where it is told, before anything happens; else does `f`.
 fn step(name: &'static str, f: impl FnOnce(&mut State) -> u32) -> u32 {
     with(|state| {
+        if ADOPTED.get() {
+            return match state.failing_elsewhere {
+                Some((call, code)) if call == name => code,
+                _ => f(state),
+            };
+        }
         let index = state.calls.len();
         state.calls.push(name);
         match state.failing {
@@ -135,7 +164,8 @@ double! {
     cuEventRecord(event: cu::CUevent, stream: cu::CUstream) |_s| 0;
     cuEventSynchronize(event: cu::CUevent) |_s| 0;
     cuEventQuery(event: cu::CUevent) |_s| 0;
-    cuEventElapsedTime(ms: *mut f32, start: cu::CUevent, end: cu::CUevent) |_s| put(ms, 0.25);
+    cuEventElapsedTime(milliseconds: *mut f32, start: cu::CUevent, end: cu::CUevent) |_s| put(milliseconds, 0.25);
+    cuStreamWaitEvent(stream: cu::CUstream, event: cu::CUevent, flags: c_uint) |_s| 0;
     cuStreamWaitValue32_v2(stream: cu::CUstream, word: u64, value: u32, flags: c_uint) |_s| 0;
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) |_s| put(free, 1 << 29) + put(total, 1 << 30);
     cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));
@@ -159,6 +189,11 @@ double! {
         std::ptr::with_exposed_provenance_mut(to as usize),
         len,
     );
+    cuMemsetD8Async(to: u64, value: u8, count: usize, stream: cu::CUstream) |_s| set(to, 1, value, count);
+    cuMemsetD16Async(to: u64, value: u16, count: usize, stream: cu::CUstream) |_s| set(to, 2, value, count);
+    cuMemsetD32Async(to: u64, value: c_uint, count: usize, stream: cu::CUstream) |_s| set(to, 4, value, count);
+    cuMemsetD2D32Async(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize, stream: cu::CUstream) |_s|
+        if width == 1 { set(to, pitch, value, rows) } else { 1 };
     cuMemcpy2DAsync_v2(copy: *const cu::CUDA_MEMCPY2D, stream: cu::CUstream) |_s| 0;
     cuModuleLoadDataEx(
         module: *mut cu::CUmodule, text: *const c_void, count: c_uint, options: *mut cu::CUjit_option,
@@ -249,6 +284,16 @@ double! {
 fn copy(from: *const c_void, to: *mut c_void, len: usize) -> u32 {
     // SAFETY: the backend checked the range against memory that the double or the test holds.
     unsafe { to.cast::<u8>().copy_from(from.cast(), len) };
+    0
+}
+
+/// Items that begin every `pitch` bytes.
+fn set<T: Copy>(to: u64, pitch: usize, value: T, count: usize) -> u32 {
+    for row in 0..count {
+        let at: *mut T = std::ptr::with_exposed_provenance_mut(to as usize + row * pitch);
+        // SAFETY: as in `copy`.
+        unsafe { at.write_unaligned(value) };
+    }
     0
 }
 

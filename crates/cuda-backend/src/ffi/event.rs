@@ -1,4 +1,4 @@
-//! A mark in the stream that the host can wait for.
+//! A mark in a stream that the host, or another stream, can wait for.
 
 use super::api::call;
 use super::{Failure, Queue};
@@ -6,7 +6,9 @@ use cudarc::driver::sys as cu;
 use std::ptr;
 use std::sync::Arc;
 
-/// `CU_EVENT_DISABLE_TIMING`: cheaper, and nobody asks for the time.
+/// `CU_EVENT_BLOCKING_SYNC`: a thread that waits sleeps.
+const BLOCKING_SYNC: u32 = 1;
+/// `CU_EVENT_DISABLE_TIMING`: cheaper.
 const DISABLE_TIMING: u32 = 2;
 
 /// `CUDA_ERROR_NOT_READY`.
@@ -24,9 +26,16 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
+    /// For waits that are short or rare, without times.
     pub fn new(queue: &Arc<Queue>) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         Self::with_flags(queue, DISABLE_TIMING)
+    }
+
+    /// For a thread that does nothing but wait. What is held back stays so.
+    pub fn waited_for(queue: &Arc<Queue>, timing: bool) -> Result<Self, Failure> {
+        let _current = queue.enter_held()?;
+        Self::with_flags(queue, if timing { BLOCKING_SYNC } else { BLOCKING_SYNC | DISABLE_TIMING })
     }
 
     /// One that takes the time. What is held back stays so.
@@ -43,6 +52,10 @@ impl Event {
         Ok(Self { raw, queue: queue.clone() })
     }
 
+    pub fn raw(&self) -> cu::CUevent {
+        self.raw
+    }
+
     /// Nanoseconds from `earlier` to this, both timed and passed, of one context; 0 where it is not earlier.
     pub fn ns_since(&self, earlier: &Self) -> Result<u64, Failure> {
         let _current = self.queue.enter_held()?;
@@ -52,7 +65,7 @@ impl Event {
         Ok((f64::from(milliseconds) * 1e6) as u64)
     }
 
-    /// After all work queued so far.
+    /// After all work queued so far in the queue's own stream.
     pub fn record(&self) -> Result<(), Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: event and stream are live and of the current context.
@@ -80,7 +93,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         // Without the context a destroy could not reach the event; the primary context takes its events with it.
-        let Ok(_current) = self.queue.enter() else { return };
+        let Ok(_current) = self.queue.enter_held() else { return };
         // SAFETY: made once, destroyed once; the driver lets go of it when the mark has been passed.
         Failure::log(unsafe { call!(self.queue.api().driver, cuEventDestroy_v2(self.raw)) });
     }

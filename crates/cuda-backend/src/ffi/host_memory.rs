@@ -3,6 +3,7 @@
 use super::api::call;
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use interop_core::HostBlock;
+use interop_core::compute::HostStorage;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -38,6 +39,23 @@ impl Pinned {
         // SAFETY: `len` bytes were allocated and zeroed; copies into them have finished when they return
         // (`Copies`), so nobody else touches them while the exclusive borrow lasts.
         unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
+    }
+}
+
+// SAFETY: plain memory owned by this value; the driver frees it from any thread.
+unsafe impl Send for Pinned {}
+// SAFETY: through a shared reference the bytes are only read.
+unsafe impl Sync for Pinned {}
+
+// SAFETY: the bytes lie where the driver allocated them until the value is dropped, and were zeroed.
+unsafe impl HostStorage for Pinned {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: as in `Pinned::bytes`; nobody writes while the borrow lasts.
+        unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        Self::bytes(self)
     }
 }
 

@@ -4,6 +4,7 @@
 //! panics; what fails while something is dropped is logged.
 
 pub mod api;
+pub mod command;
 pub mod context;
 pub mod copy;
 pub mod device_memory;
@@ -15,16 +16,19 @@ pub mod external_memory;
 pub mod gate;
 pub mod graphics;
 pub mod host_memory;
+pub mod lane;
 pub mod module;
 pub mod nvrtc;
 pub mod probe;
 #[cfg(unix)]
 pub mod semaphore;
 pub mod shared_memory;
+pub mod stream;
 
 pub use api::Missing;
 pub use context::Queue;
 pub use device_memory::{DeviceBlock, Span};
+pub use stream::Stream;
 
 /// A call that the driver refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

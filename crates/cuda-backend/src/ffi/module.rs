@@ -72,6 +72,7 @@ impl Drop for Module {
 }
 
 /// One entry of a module.
+#[derive(Clone)]
 pub struct Function {
     raw: cu::CUfunction,
     max_threads: u32,
@@ -117,6 +118,17 @@ impl Function {
     pub fn launch(&self, geometry: Geometry, params: &mut Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
         queue.launched();
+        self.launch_in(queue.raw(), geometry, params)
+    }
+
+    /// The same in a stream of the same context.
+    pub(super) fn launch_in(
+        &self,
+        stream: cu::CUstream,
+        geometry: Geometry,
+        params: &mut Params,
+    ) -> Result<(), Failure> {
+        let queue = &self.module.queue;
         let _current = queue.enter_held()?;
         let words = params.words.as_mut_ptr();
         let mut values: Vec<*mut c_void> = params.starts.iter().map(|at| words.wrapping_add(*at).cast()).collect();
@@ -125,7 +137,7 @@ impl Function {
         // returns; each is as long as the entry's parameter. What the kernel's own text does is its author's promise.
         unsafe {
             let driver = &queue.api().driver;
-            let (stream, values) = (queue.raw(), values.as_mut_ptr());
+            let values = values.as_mut_ptr();
             call!(
                 driver,
                 cuLaunchKernel(self.raw, grid_x, grid_y, 1, block_x, block_y, 1, 0, stream, values, ptr::null_mut())

@@ -1,10 +1,31 @@
 //! The side that writes: what a compute backend must offer.
 
+mod clock;
+mod completion;
 mod convert;
+mod device_event;
+mod event;
+mod flat;
+mod hazard;
+mod host_buffer;
+mod host_pool;
 mod kernel;
+mod queue;
+mod read_back;
+mod schedule;
 
+pub use clock::now;
+pub use completion::{Completer, UserEvent};
 pub use convert::CONVERT_SOURCE;
+pub use device_event::DeviceEvent;
+pub use event::{Event, EventStatus, Profile};
+pub use hazard::{Access, Hazards};
+pub use host_buffer::{HostBuffer, HostStorage};
+pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
+pub use queue::{ComputeQueue, NOT_FOR_QUEUES, Order, Priority, QueueOptions, check_fill, check_some};
+pub use read_back::{ReadBack, ReadSlot};
+pub use schedule::{Kind, Schedule, Start, Use};
 
 use crate::capability::{ComputeCaps, HandleType, Support};
 use crate::device::DeviceIdentity;
@@ -124,6 +145,15 @@ pub trait ComputeBackend: Send + Sync {
 
     /// Copies a range between two memories of this backend, in queue order.
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
+
+    /// Makes a further queue, which runs beside the backend's own and any other. See [`ComputeQueue`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the backend has none, or none with these options.
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        let reason = format!("it has no further queues ({options:?})");
+        Err(Error::Unsupported { operation: "queue", device: self.device().to_string(), reason })
+    }
 
     /// A hint that what is queued from now on need not start before something waits for it: a GPU that must switch
     /// between compute and display then does several frames at a time. Every call that waits ends it.

@@ -8,12 +8,14 @@
 
 mod buffer;
 mod callback;
+pub mod command;
 mod context;
 mod event;
 mod fission;
 mod handle;
 mod image;
 mod kernel;
+pub mod lane;
 mod map;
 mod mem;
 mod native;

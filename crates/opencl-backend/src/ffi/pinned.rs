@@ -2,6 +2,7 @@
 
 use super::{Failure, MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
+use interop_core::compute::HostStorage;
 
 /// A buffer with `CL_MEM_ALLOC_HOST_PTR` that stays mapped and is used by the host only: drivers make it page-locked,
 /// so that copies from and to it run at the bus's full speed.
@@ -22,6 +23,17 @@ impl Pinned {
     }
 
     pub fn bytes(&mut self) -> &mut [u8] {
+        self.0.bytes_mut()
+    }
+}
+
+// SAFETY: the bytes stay mapped at one address until the value is dropped, and were given values.
+unsafe impl HostStorage for Pinned {
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
         self.0.bytes_mut()
     }
 }

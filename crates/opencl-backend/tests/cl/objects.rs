@@ -156,7 +156,7 @@ pub fn queue_throttle(device: &Device) -> Result<()> {
 pub fn mixing(device: &Device) -> Result<()> {
     let of_backend = devices()?.into_iter().find(|d| Device::try_from(d).is_ok_and(|d| d.is(device))).unwrap();
     let backend = OpenClBackend::open(&of_backend)?;
-    let queue = backend.queue()?;
+    let queue = backend.cl_queue()?;
     assert!(backend.context()?.is(queue.context()) && queue.device().is(device));
 
     let mut memory = backend.allocate(64)?;

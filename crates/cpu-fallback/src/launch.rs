@@ -1,0 +1,141 @@
+//! Running a kernel's closure over its target, for the backend's own calls and for queues.
+
+use crate::args::{CpuArg, CpuArgs};
+use crate::buffer::CpuBuffer;
+use crate::crew::{Crew, Loops};
+use crate::image::CpuImage;
+use crate::kernel::CpuKernel;
+use crate::memory::CpuMemory;
+use crate::raw::ReadGuard;
+use crate::timeline::Timeline;
+use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What messages call it.
+pub(crate) const LAUNCH: &str = "CpuBackend::launch";
+
+/// The device and its threads, shared by a backend and its queues.
+pub(crate) struct Engine {
+    pub(crate) device: Arc<DeviceIdentity>,
+    pub(crate) crew: Crew,
+    pub(crate) timeline: Timeline,
+}
+
+/// An argument of this backend.
+pub(crate) enum Given<'m> {
+    Value(CpuArg<'static>),
+    Memory(&'m CpuMemory),
+}
+
+/// An argument that stays as it is during the launch.
+pub(crate) enum Held<'m> {
+    Value(CpuArg<'m>),
+    Memory(ReadGuard<'m>),
+}
+
+impl Held<'_> {
+    fn value(&self) -> CpuArg<'_> {
+        match self {
+            Self::Value(value) => *value,
+            Self::Memory(bytes) => CpuArg::Memory(bytes),
+        }
+    }
+}
+
+/// How messages call an argument that is memory.
+pub(crate) fn argument(index: usize) -> String {
+    format!("argument {index} (memory)")
+}
+
+impl Engine {
+    fn is_mine(&self, device: &Arc<DeviceIdentity>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
+
+    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
+        Error::Foreign { operation, object, device: self.device.to_string() }
+    }
+
+    pub(crate) fn kernel<'k>(&self, kernel: &'k dyn Kernel) -> Result<&'k CpuKernel> {
+        let kernel: Option<&CpuKernel> = kernel.as_any().downcast_ref();
+        kernel.filter(|k| self.is_mine(&k.device)).ok_or_else(|| self.foreign(LAUNCH, "kernel"))
+    }
+
+    pub(crate) fn memory<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<&'m CpuMemory> {
+        let memory: Option<&CpuMemory> = memory.as_any().downcast_ref();
+        memory.filter(|m| self.is_mine(&m.device)).ok_or_else(|| self.foreign(operation, "memory"))
+    }
+
+    pub(crate) fn memory_mut<'m>(
+        &self,
+        memory: &'m mut dyn ComputeMemory,
+        operation: &'static str,
+    ) -> Result<&'m mut CpuMemory> {
+        let memory: Option<&mut CpuMemory> = memory.as_any_mut().downcast_mut();
+        memory.filter(|m| self.is_mine(&m.device)).ok_or_else(|| self.foreign(operation, "memory"))
+    }
+
+    /// What an argument is.
+    pub(crate) fn given<'m>(&self, index: usize, arg: &Arg<'m>) -> Result<Given<'m>> {
+        Ok(match *arg {
+            Arg::I32(v) => Given::Value(CpuArg::I32(v)),
+            Arg::U32(v) => Given::Value(CpuArg::U32(v)),
+            Arg::F32(v) => Given::Value(CpuArg::F32(v)),
+            Arg::Memory(m) => Given::Memory(self.memory(m, LAUNCH)?),
+            ref other => {
+                return Err(Error::Unsupported {
+                    operation: LAUNCH,
+                    device: self.device.to_string(),
+                    reason: format!("argument {index} is {}, which it does not know", other.kind()),
+                });
+            }
+        })
+    }
+
+    /// Runs the kernel over `bytes`, the span of `view`.
+    pub(crate) fn launch(&self, kernel: &CpuKernel, view: View, bytes: &mut [u8], held: &[Held<'_>]) -> Result<()> {
+        let values = held.iter().map(Held::value).collect::<Vec<_>>();
+        let args = CpuArgs::new(&kernel.name, &values);
+        self.run(&kernel.name, &view, |loops| call(kernel, view, bytes, loops, &args))
+    }
+
+    /// Runs a kernel's code over the target's bytes. A panic ends the kernel, not the pool.
+    pub(crate) fn run(&self, kernel: &str, view: &View, code: impl FnOnce(Loops) -> Result<()> + Send) -> Result<()> {
+        let items = match view {
+            View::Image(image) => usize::try_from(image.extent.pixels()).unwrap_or(usize::MAX),
+            View::Buffer(buffer) => buffer.len / 4,
+        };
+        let run = || self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops))));
+        self.timeline.timed(kernel, run).unwrap_or_else(|panic| {
+            let reason = panic_message(panic.as_ref());
+            Err(Error::KernelFailed { kernel: kernel.into(), device: self.device.to_string(), reason })
+        })
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("it panicked: {}", text.unwrap_or("(the panic carried no text)"))
+}
+
+/// Calls the closure for this kind of target.
+fn call(kernel: &CpuKernel, view: View, bytes: &mut [u8], loops: Loops, args: &CpuArgs<'_>) -> Result<()> {
+    let missing = |kind: &str, method: &str| {
+        Error::invalid(
+            LAUNCH,
+            format!("kernel '{}' has no closure for {kind}; add one with CpuKernelExt::{method}", kernel.name),
+        )
+    };
+    match view {
+        View::Image(image) => {
+            let code = kernel.code.image.as_ref().ok_or_else(|| missing("images", "cpu_image"))?;
+            code(&mut CpuImage::new(bytes, image, loops, &kernel.name)?, args)
+        }
+        View::Buffer(_) => {
+            let code = kernel.code.buffer.as_ref().ok_or_else(|| missing("buffers", "cpu_buffer"))?;
+            code(&mut CpuBuffer::new(bytes, loops, &kernel.name), args)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The threads of a queue.
+
+use interop_core::compute::{Completer, now};
+use interop_core::{Error, Result};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// An operation that may start.
+pub(crate) struct Job {
+    pub(crate) completer: Completer,
+    pub(crate) work: Box<dyn FnOnce() -> Result<()> + Send>,
+}
+
+/// Where a queue's jobs go. The threads end when this is gone and all jobs are done.
+pub(crate) struct Workers {
+    sender: Sender<Job>,
+}
+
+impl Workers {
+    pub(crate) fn new(threads: usize, profiling: bool) -> Result<Self> {
+        let (sender, receiver) = channel();
+        let receiver = Arc::new(Mutex::new(receiver));
+        for index in 0..threads {
+            let receiver = receiver.clone();
+            let name = format!("pixelferry-queue-{index}");
+            // Those that were started end with the sender.
+            thread::Builder::new().name(name).spawn(move || work(&receiver, profiling)).map_err(|error| {
+                Error::Unavailable {
+                    what: "a thread for a queue".into(),
+                    reason: error.to_string(),
+                    hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
+                }
+            })?;
+        }
+        Ok(Self { sender })
+    }
+
+    pub(crate) fn start(&self, job: Job) {
+        // Refused only where every thread has ended; the job's event fails when the job is dropped.
+        let _ = self.sender.send(job);
+    }
+}
+
+fn work(receiver: &Mutex<Receiver<Job>>, profiling: bool) {
+    let next = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(Job { completer, work }) = next() {
+        completer.running();
+        let started = now();
+        let outcome = work();
+        completer.complete_profiled(outcome, profiling.then(|| (started, now())));
+    }
+}

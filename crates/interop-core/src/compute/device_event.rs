@@ -1,0 +1,15 @@
+//! What a backend keeps of an operation that its device orders by itself.
+
+use super::event::EventStatus;
+use std::any::Any;
+
+/// A device's own handle of an operation, by which later operations on the device can wait without the host.
+pub trait DeviceEvent: Send + Sync {
+    /// [`EventStatus::Submitted`] or [`EventStatus::Running`], where the device tells them apart.
+    fn status(&self) -> EventStatus {
+        EventStatus::Submitted
+    }
+
+    /// For the backend to find its own type again.
+    fn as_any(&self) -> &dyn Any;
+}

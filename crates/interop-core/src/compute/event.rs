@@ -1,0 +1,130 @@
+//! Events: what a queued operation leaves behind to be asked, waited for, awaited.
+
+use super::completion::State;
+use super::device_event::DeviceEvent;
+use crate::error::Result;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// How far an operation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EventStatus {
+    /// Kept on the host until what it waits for is done.
+    Queued,
+    /// With the device, which orders it after what it waits for.
+    Submitted,
+    /// The device has begun.
+    Running,
+    /// Done.
+    Complete,
+    /// Ended by an error, or never begun because of one.
+    Failed,
+}
+
+/// When an operation passed each stage, in nanoseconds on the clock of [`super::now`].
+///
+/// `started` and `ended` of a device with a clock of its own are that clock's, moved by one offset for each device: their
+/// difference is exact, their place among the host's times good to some microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// The call was made.
+    pub queued: u64,
+    /// It was given to the device.
+    pub submitted: u64,
+    /// The device began.
+    pub started: u64,
+    /// The device was done.
+    pub ended: u64,
+}
+
+/// The completion of one operation of a [`super::ComputeQueue`], or of a [`super::UserEvent`].
+///
+/// Clones are the same event. It may go to any thread, outlive queue, memory and backend, and be dropped at any time: the
+/// operation goes on. As a [`Future`] it needs no runtime; it is woken once, by the thread that saw the device finish.
+pub struct Event {
+    state: Arc<State>,
+    /// Where this value's waker is kept, once it was polled.
+    slot: Option<u64>,
+}
+
+impl Event {
+    pub(super) fn of(state: Arc<State>) -> Self {
+        Self { state, slot: None }
+    }
+
+    /// How far the operation is. Does not wait.
+    pub fn status(&self) -> EventStatus {
+        self.state.status()
+    }
+
+    /// True once it is complete or failed.
+    pub fn is_settled(&self) -> bool {
+        self.state.is_settled()
+    }
+
+    /// The outcome, if there is one yet.
+    pub fn outcome(&self) -> Option<Result<()>> {
+        self.state.outcome()
+    }
+
+    /// Waits on this thread. Not from a callback of [`Event::on_complete`], whose thread may be the one that completes it.
+    ///
+    /// # Errors
+    /// What ended the operation; [`crate::Error::EventFailed`] where it did not begin.
+    pub fn wait(&self) -> Result<()> {
+        self.state.wait()
+    }
+
+    /// Calls `f` once with the outcome: on this thread where it is known, else on the thread that completes the event.
+    /// It should be short, and must not wait for other events. A panic in it is logged and ends there.
+    pub fn on_complete(&self, f: impl FnOnce(&Result<()>) + Send + 'static) {
+        self.state.on_complete(Box::new(f));
+    }
+
+    /// When it passed each stage; `None` where it is not complete or its queue does not profile.
+    pub fn profile(&self) -> Option<Profile> {
+        self.state.profile()
+    }
+
+    /// What the device knows it by, while it is with the device; for backends.
+    pub fn device_event(&self) -> Option<Arc<dyn DeviceEvent>> {
+        self.state.device_event()
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+}
+
+impl Clone for Event {
+    fn clone(&self) -> Self {
+        Self::of(self.state.clone())
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("status", &self.status()).finish()
+    }
+}
+
+impl Future for Event {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        this.state.poll(&mut this.slot, context.waker())
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            self.state.forget(slot);
+        }
+    }
+}

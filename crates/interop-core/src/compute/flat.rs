@@ -1,0 +1,47 @@
+//! Running what completes an event, which may complete another, and so on, without using more and more stack.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+type Job = Box<dyn FnOnce()>;
+
+thread_local! {
+    /// Jobs found while one runs on this thread.
+    static JOBS: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
+}
+
+/// Takes the list away again whatever happens.
+struct Outermost;
+
+impl Drop for Outermost {
+    fn drop(&mut self) {
+        let left = JOBS.try_with(|jobs| jobs.take());
+        drop(left);
+    }
+}
+
+/// Runs `job` now, or after the one that runs on this thread already.
+pub(super) fn flat(job: Job) {
+    let mut job = Some(job);
+    // While the thread ends there is no list any more; then the stack has to do.
+    let later = JOBS
+        .try_with(|jobs| match &mut *jobs.borrow_mut() {
+            Some(list) => {
+                list.extend(job.take());
+                true
+            }
+            empty => {
+                *empty = Some(VecDeque::new());
+                false
+            }
+        })
+        .unwrap_or(false);
+    if later {
+        return;
+    }
+    let _outermost = Outermost;
+    while let Some(next) = job {
+        next();
+        job = JOBS.try_with(|jobs| jobs.borrow_mut().as_mut().and_then(VecDeque::pop_front)).ok().flatten();
+    }
+}

@@ -1,0 +1,162 @@
+//! What of a memory is in use by operations that are not over: the order between queues follows from it.
+
+use super::event::Event;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What an operation does with bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads.
+    Read,
+    /// Writes, or reads and writes.
+    Write,
+}
+
+impl Access {
+    fn clashes(self, other: Self) -> bool {
+        self == Self::Write || other == Self::Write
+    }
+}
+
+/// The operations of queues on one memory, and what the backend's own in-order queue has done with it. Backends keep one
+/// with each memory that queues take.
+#[derive(Debug, Default)]
+pub struct Hazards(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    uses: Vec<Entry>,
+    /// Hulls of what the default queue has read and written since a queue's write covered it.
+    read_by_default: Option<Range<usize>>,
+    written_by_default: Option<Range<usize>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    range: Range<usize>,
+    access: Access,
+    event: Event,
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start.max(b.start) < a.end.min(b.end)
+}
+
+fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+fn hull(old: Option<Range<usize>>, new: &Range<usize>) -> Option<Range<usize>> {
+    Some(old.map_or_else(|| new.clone(), |old| old.start.min(new.start)..old.end.max(new.end)))
+}
+
+impl Inner {
+    fn conflicts<'a>(&'a self, range: &'a Range<usize>, access: Access) -> impl Iterator<Item = &'a Event> {
+        let clashing = self.uses.iter().filter(move |u| u.access.clashes(access) && overlap(&u.range, range));
+        clashing.map(|u| &u.event)
+    }
+}
+
+impl Hazards {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters an operation of a queue; adds to `after` the events that it must follow. True where it must follow the
+    /// default queue's work, too.
+    pub(super) fn enter(&self, range: &Range<usize>, access: Access, event: &Event, after: &mut Vec<Event>) -> bool {
+        let mut inner = self.lock();
+        inner.uses.retain(|u| !u.event.is_settled());
+        // An operation that names one memory twice does not wait for itself.
+        after.extend(inner.conflicts(range, access).filter(|e| !e.is(event)).cloned());
+        let meets = |hull: &Option<Range<usize>>| hull.as_ref().is_some_and(|hull| overlap(hull, range));
+        let default = meets(&inner.written_by_default) || (access == Access::Write && meets(&inner.read_by_default));
+        if access == Access::Write {
+            // Whoever comes later follows this one, and through it those before.
+            inner.uses.retain(|u| u.event.is(event) || !covers(range, &u.range));
+            let covered = |hull: &mut Option<Range<usize>>| {
+                hull.take_if(|hull| covers(range, hull));
+            };
+            covered(&mut inner.read_by_default);
+            covered(&mut inner.written_by_default);
+        }
+        inner.uses.push(Entry { range: range.clone(), access, event: event.clone() });
+        default
+    }
+
+    /// Operations of queues that are not over and that work of the default queue must follow.
+    pub fn conflicts(&self, range: &Range<usize>, access: Access) -> Vec<Event> {
+        let mut inner = self.lock();
+        if inner.uses.is_empty() {
+            return Vec::new();
+        }
+        inner.uses.retain(|u| !u.event.is_settled());
+        inner.conflicts(range, access).cloned().collect()
+    }
+
+    /// Notes work that the default queue does later than the call that gave it.
+    pub fn used_by_default(&self, range: &Range<usize>, access: Access) {
+        let mut inner = self.lock();
+        match access {
+            Access::Read => inner.read_by_default = hull(inner.read_by_default.take(), range),
+            Access::Write => inner.written_by_default = hull(inner.written_by_default.take(), range),
+        }
+    }
+
+    /// Waits on this thread until `range` can be used so. Whether what used it before went well is said by its event.
+    pub fn wait(&self, range: &Range<usize>, access: Access) {
+        for event in self.conflicts(range, access) {
+            let _ = event.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Completer;
+    use super::*;
+
+    fn enter(h: &Hazards, range: Range<usize>, access: Access) -> (Completer, Event, usize, bool) {
+        let (completer, event) = Completer::new();
+        let mut after = Vec::new();
+        let default = h.enter(&range, access, &event, &mut after);
+        (completer, event, after.len(), default)
+    }
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let h = Hazards::default();
+        let a = enter(&h, 0..8, Access::Read);
+        let b = enter(&h, 0..8, Access::Read);
+        assert_eq!((a.2, b.2), (0, 0));
+        let w = enter(&h, 0..8, Access::Write);
+        assert_eq!(w.2, 2);
+        assert_eq!(enter(&h, 0..4, Access::Read).2, 1, "the writer stands for the readers before it");
+        assert_eq!(enter(&h, 8..9, Access::Write).2, 0, "other bytes");
+        w.0.complete(Ok(()));
+        assert_eq!(enter(&h, 4..8, Access::Read).2, 0, "a writer that is done is nobody's hazard");
+    }
+
+    #[test]
+    fn an_operation_does_not_wait_for_itself() {
+        let h = Hazards::default();
+        let (_c, event) = Completer::new();
+        let mut after = Vec::new();
+        h.enter(&(0..8), Access::Read, &event, &mut after);
+        h.enter(&(0..8), Access::Write, &event, &mut after);
+        assert!(after.is_empty());
+    }
+
+    #[test]
+    fn the_default_queue_counts_until_a_write_covers_what_it_did() {
+        let h = Hazards::default();
+        h.used_by_default(&(2..6), Access::Read);
+        assert!(!enter(&h, 0..8, Access::Read).3);
+        h.used_by_default(&(2..6), Access::Write);
+        assert!(enter(&h, 0..8, Access::Read).3);
+        assert!(enter(&h, 0..4, Access::Write).3, "it did not cover all");
+        assert!(enter(&h, 2..6, Access::Write).3);
+        assert!(!enter(&h, 0..8, Access::Write).3, "the write before stands for it");
+    }
+}

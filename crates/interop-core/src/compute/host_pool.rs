@@ -1,0 +1,80 @@
+//! Host memory used again: a driver takes a millisecond and more to pin what a copy fills in less.
+
+use super::host_buffer::{HostBuffer, HostStorage};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Bytes that are kept for later, at most.
+const KEPT: usize = 256 << 20;
+
+/// Blocks that nobody uses now; for backends.
+pub struct HostPool<B>(Mutex<Vec<B>>);
+
+impl<B> Default for HostPool<B> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<B: HostStorage + 'static> HostPool<B> {
+    fn lock(&self) -> MutexGuard<'_, Vec<B>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `len` bytes of arbitrary content: a block that was given back, or one of that length by `make`.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn take<E>(self: &Arc<Self>, len: usize, make: impl FnOnce() -> Result<B, E>) -> Result<HostBuffer, E> {
+        let found = {
+            let mut blocks = self.lock();
+            let sizes = blocks.iter().map(|b| b.bytes().len()).enumerate();
+            let fitting = sizes.filter(|(_, size)| (len..=len.saturating_mul(2)).contains(size));
+            fitting.min_by_key(|(_, size)| *size).map(|(at, _)| at).map(|at| blocks.swap_remove(at))
+        };
+        let block = match found {
+            Some(block) => block,
+            None => make()?,
+        };
+        Ok(HostBuffer::with_storage(Box::new(Lent { block: Some(block), len, pool: Arc::downgrade(self) })))
+    }
+
+    fn give_back(&self, block: B) {
+        let mut blocks = self.lock();
+        let kept: usize = blocks.iter().map(|b| b.bytes().len()).sum();
+        if kept.saturating_add(block.bytes().len()) <= KEPT {
+            blocks.push(block);
+        } else {
+            // Driver calls are not made under the lock.
+            drop(blocks);
+            drop(block);
+        }
+    }
+}
+
+/// A block in use; goes back to the pool, if that is still there.
+struct Lent<B: HostStorage + 'static> {
+    /// `None` only while it is dropped.
+    block: Option<B>,
+    len: usize,
+    pool: Weak<HostPool<B>>,
+}
+
+// SAFETY: a part of the block's bytes, which stay where they are until it is dropped, by its own promise.
+unsafe impl<B: HostStorage> HostStorage for Lent<B> {
+    fn bytes(&self) -> &[u8] {
+        self.block.as_ref().map_or(&[], |b| b.bytes().get(..self.len).unwrap_or_default())
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        let len = self.len;
+        self.block.as_mut().map_or(&mut [], |b| b.bytes_mut().get_mut(..len).unwrap_or_default())
+    }
+}
+
+impl<B: HostStorage> Drop for Lent<B> {
+    fn drop(&mut self) {
+        if let Some((block, pool)) = self.block.take().zip(self.pool.upgrade()) {
+            pool.give_back(block);
+        }
+    }
+}

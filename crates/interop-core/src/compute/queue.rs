@@ -1,0 +1,189 @@
+//! Queues: work that goes on while the program, and other queues, do something else.
+
+use super::event::Event;
+use super::host_buffer::HostBuffer;
+use super::kernel::Kernel;
+use super::read_back::ReadBack;
+use super::{Arg, ComputeMemory, Target};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Whether operations of one queue wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    /// Each starts when the one queued before it is over.
+    #[default]
+    InOrder,
+    /// Each starts when what it needs is over: its memory, its wait list, the last barrier.
+    OutOfOrder,
+}
+
+/// How soon a queue's work is taken up where several have some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Priority {
+    /// After others.
+    Low,
+    /// As others.
+    #[default]
+    Normal,
+    /// Before others.
+    High,
+}
+
+/// What a queue is to be like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub struct QueueOptions {
+    /// In or out of order.
+    pub order: Order,
+    /// Whether events carry times, see [`Event::profile`].
+    pub profiling: bool,
+    /// A hint; devices without priorities ignore it.
+    pub priority: Priority,
+}
+
+impl QueueOptions {
+    /// In order, no profiling, normal priority.
+    pub fn in_order() -> Self {
+        Self::default()
+    }
+
+    /// Out of order.
+    pub fn out_of_order() -> Self {
+        Self { order: Order::OutOfOrder, ..Self::default() }
+    }
+
+    /// The same with times.
+    #[must_use]
+    pub fn with_profiling(self) -> Self {
+        Self { profiling: true, ..self }
+    }
+
+    /// The same with another priority.
+    #[must_use]
+    pub fn with_priority(self, priority: Priority) -> Self {
+        Self { priority, ..self }
+    }
+}
+
+/// A queue of one backend. Its calls return before the work is done, and give an [`Event`] or a [`ReadBack`].
+///
+/// # Order
+/// Operations that use the same bytes of a memory, at least one of them writing, run in the order of the calls, on
+/// whichever queues they are: each memory knows what uses it (see [`super::Hazards`]). So wait lists are for what
+/// memory does not tell; leaving one out is never a data race. The backend's own calls (`launch`, `copy`, the
+/// memory's `read` and so on) take part: they follow what queues do with their memory, and queues follow them. Where an
+/// operation is still kept on the host (it waits for a [`super::UserEvent`], say) such a call blocks until it is not.
+///
+/// A kernel is taken to write its target and to read its arguments of kind memory. One that writes elsewhere breaks
+/// the order, not the memory safety of the host.
+///
+/// # Lifetime
+/// An operation keeps what it needs: memories, kernels, events and the queue may be dropped or forgotten at once. It
+/// fails where an event of its wait list fails; nothing else fails with it.
+///
+/// # Memory
+/// Queues take memory of [`super::ComputeBackend::allocate`]. Memory that another owner sees too (imports, exports) has
+/// turns, which the backend's own queue keeps: it is refused with [`Error::InvalidInput`]. Compute into memory of
+/// the device's own and let the backend's own `copy` or `launch` fill what is shared.
+pub trait ComputeQueue: Send + Sync {
+    /// What it was made with.
+    fn options(&self) -> QueueOptions;
+
+    /// Queues a kernel, as [`super::ComputeBackend::launch`].
+    ///
+    /// # Errors
+    /// As there; nothing was queued then.
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event>;
+
+    /// Queues a copy to the host.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for an empty range or one outside the memory, [`Error::Foreign`] for memory of others.
+    fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack>;
+
+    /// Queues a copy from the host to `offset`.
+    ///
+    /// # Errors
+    /// As [`ComputeQueue::read`].
+    fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event>;
+
+    /// Queues a copy of `range` of one memory to `offset` of another.
+    ///
+    /// # Errors
+    /// As [`ComputeQueue::read`].
+    fn copy(
+        &self,
+        from: &dyn ComputeMemory,
+        range: Range<usize>,
+        to: &mut dyn ComputeMemory,
+        offset: usize,
+        wait: &[Event],
+    ) -> Result<Event>;
+
+    /// Queues filling `range` with `pattern` again and again.
+    ///
+    /// # Errors
+    /// As [`ComputeQueue::read`]; also where the pattern has not 1, 2, 4, 8 or 16 bytes, or the range does not begin and
+    /// end at multiples of that.
+    fn fill(
+        &self,
+        memory: &mut dyn ComputeMemory,
+        range: Range<usize>,
+        pattern: &[u8],
+        wait: &[Event],
+    ) -> Result<Event>;
+
+    /// An event that is complete when the wait list is, or where that is empty, when all queued before is.
+    fn marker(&self, wait: &[Event]) -> Result<Event>;
+
+    /// As a marker that follows both the wait list and all queued before; what is queued later follows it.
+    fn barrier(&self, wait: &[Event]) -> Result<Event>;
+
+    /// Makes the device start; every other call does so by itself where a driver would not.
+    fn flush(&self) -> Result<()>;
+
+    /// Waits on this thread until all queued before is over, well or not (the events tell).
+    fn finish(&self) -> Result<()> {
+        self.flush()?;
+        self.marker(&[])?.wait()
+    }
+
+    /// Host memory that copies go from and to while the device computes: page-locked where that matters. Its bytes are
+    /// arbitrary at first.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for 0 bytes.
+    fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
+        if len == 0 {
+            return Err(Error::invalid("ComputeQueue::host_buffer", "0 bytes asked for; give at least 1"));
+        }
+        Ok(vec![0; len].into())
+    }
+}
+
+/// How queues refuse memory that has turns.
+pub const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
+                                  the backend's own calls for what is shared";
+
+/// Checks the arguments of [`ComputeQueue::fill`]; for backends.
+pub fn check_fill(range: &Range<usize>, pattern: &[u8], operation: &'static str) -> Result<()> {
+    let size = pattern.len();
+    if !matches!(size, 1 | 2 | 4 | 8 | 16) {
+        return Err(Error::invalid(operation, format!("a pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
+    }
+    if !range.start.is_multiple_of(size) || !range.end.is_multiple_of(size) {
+        let problem = format!("bytes {}..{} are not whole patterns of {size} bytes", range.start, range.end);
+        return Err(Error::invalid(operation, problem));
+    }
+    Ok(())
+}
+
+/// Checks a range that must not be empty; for backends.
+pub fn check_some(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
+    super::check_range(range, len, operation)?;
+    if range.is_empty() {
+        return Err(Error::invalid(operation, format!("bytes {}..{} are none", range.start, range.end)));
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! A copy to the host on its way.
+
+use super::event::Event;
+use super::host_buffer::HostBuffer;
+use crate::error::{Error, Result};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+/// Where the operation leaves the bytes; for backends.
+#[derive(Clone, Default)]
+pub struct ReadSlot(Arc<Mutex<Option<HostBuffer>>>);
+
+impl ReadSlot {
+    /// To be called before the event is completed.
+    pub fn put(&self, bytes: HostBuffer) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
+    }
+
+    fn take(&self) -> Result<HostBuffer> {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        bytes.ok_or_else(|| Error::invalid("ReadBack", "the bytes were taken already"))
+    }
+}
+
+/// The bytes of a [`super::ComputeQueue::read`]: a future, or wait for them.
+///
+/// Dropped early, the copy goes on into storage of its own and is thrown away then.
+#[must_use = "the bytes are in here"]
+pub struct ReadBack {
+    event: Event,
+    slot: ReadSlot,
+}
+
+impl ReadBack {
+    /// For backends.
+    pub fn new(event: Event, slot: ReadSlot) -> Self {
+        Self { event, slot }
+    }
+
+    /// The copy's event, for wait lists.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Waits on this thread.
+    ///
+    /// # Errors
+    /// As [`Event::wait`].
+    pub fn wait(self) -> Result<HostBuffer> {
+        self.event.wait()?;
+        self.slot.take()
+    }
+}
+
+impl Future for ReadBack {
+    type Output = Result<HostBuffer>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.event).poll(context).map(|outcome| outcome.and_then(|()| self.slot.take()))
+    }
+}
+
+impl fmt::Debug for ReadBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadBack").field("event", &self.event).finish()
+    }
+}

@@ -1,0 +1,200 @@
+//! The order of a queue's operations, the same for every backend.
+//!
+//! An operation goes to the device at once where all that it must follow is with that device too (the device orders
+//! them), and is kept on the host until the rest is done: user events, other backends, operations kept themselves.
+
+use super::completion::Completer;
+use super::device_event::DeviceEvent;
+use super::event::Event;
+use super::hazard::{Access, Hazards};
+use crate::error::{Error, Result};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Bytes that an operation uses.
+pub struct Use<'a> {
+    /// The memory's own.
+    pub hazards: &'a Hazards,
+    /// Which bytes.
+    pub range: Range<usize>,
+    /// What for.
+    pub access: Access,
+}
+
+/// What kind of operation it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Follows what it is told to, and in an in-order queue what was queued before.
+    Command,
+    /// Does nothing. Without a wait list it follows all that was queued before.
+    Marker,
+    /// As a marker; all that is queued later follows it.
+    Barrier,
+}
+
+/// What a backend is to give the device.
+pub struct Start {
+    /// The backend's end of the operation's event.
+    pub completer: Completer,
+    /// What the device must do before, all of it with this very device.
+    pub after: Vec<Arc<dyn DeviceEvent>>,
+    /// The same as events. Whoever completes this one waits for them first: threads that watch several streams see
+    /// them end in any order, and nobody is to find an event complete before one that it follows.
+    pub before: Vec<Event>,
+    /// Whether it must follow the work that the backend's default queue was given so far.
+    pub after_default: bool,
+}
+
+/// The order of one queue.
+pub struct Schedule {
+    in_order: bool,
+    order: Mutex<Sequence>,
+}
+
+#[derive(Default)]
+struct Sequence {
+    /// In order: the last operation. Out of order: all since the last barrier that are not over.
+    open: Vec<Event>,
+    barrier: Option<Event>,
+}
+
+impl Sequence {
+    /// Adds to `before` what the operation follows, and enters `event`.
+    fn enter(&mut self, in_order: bool, follows_all: bool, event: &Event, before: &mut Vec<Event>) {
+        self.open.retain(|e| !e.is_settled());
+        self.barrier.take_if(|barrier| barrier.is_settled());
+        before.extend(self.barrier.clone());
+        if in_order || follows_all {
+            before.extend(self.open.iter().cloned());
+        }
+        if in_order {
+            self.open.clear();
+        }
+        self.open.push(event.clone());
+    }
+}
+
+/// What an operation follows, by who keeps the order.
+#[derive(Default)]
+struct Plan {
+    device: Vec<Arc<dyn DeviceEvent>>,
+    /// The same as events. True where a failure is passed on: they may fail until it starts.
+    watched: Vec<(Event, bool)>,
+    /// Waited for here. True where a failure is passed on.
+    host: Vec<(Event, bool)>,
+    failed: Option<Error>,
+}
+
+impl Plan {
+    fn add(&mut self, event: &Event, passes_on: bool, is_own: &impl Fn(&dyn DeviceEvent) -> bool) {
+        match (event.outcome(), event.device_event()) {
+            (Some(outcome), _) => self.failed = self.failed.take().or(outcome.err().filter(|_| passes_on)),
+            (None, Some(device)) if is_own(device.as_ref()) => {
+                self.device.push(device);
+                self.watched.push((event.clone(), passes_on));
+            }
+            (None, _) => self.host.push((event.clone(), passes_on)),
+        }
+    }
+
+    /// The first failure that keeps the operation from being started.
+    fn failure(&self) -> Option<Error> {
+        self.failed
+            .clone()
+            .or_else(|| self.watched.iter().filter(|(_, passes_on)| *passes_on).find_map(|(e, _)| e.outcome()?.err()))
+    }
+}
+
+impl Schedule {
+    /// An empty queue.
+    pub fn new(in_order: bool) -> Self {
+        Self { in_order, order: Mutex::default() }
+    }
+
+    /// Enters an operation and lets `start` give it to the device: now, or where it must be kept, on the thread that
+    /// completes the last of what it is kept for. `is_own` says whether the device can order after an event. `start`
+    /// completes the event whatever happens (see [`Completer::refuse`]).
+    ///
+    /// Order by memory and by queue is order alone. A wait list is more: where one of its events fails, the operation
+    /// fails and is not started.
+    ///
+    /// # Errors
+    /// Those of `start`, where it was called at once.
+    pub fn enqueue(
+        &self,
+        kind: Kind,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        is_own: impl Fn(&dyn DeviceEvent) -> bool,
+        start: impl FnOnce(Start) -> Result<()> + Send + 'static,
+    ) -> Result<Event> {
+        let (completer, event) = Completer::new();
+        let mut before = Vec::new();
+        {
+            let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+            let follows_all = kind == Kind::Barrier || (kind == Kind::Marker && wait.is_empty());
+            order.enter(self.in_order, follows_all, &event, &mut before);
+            if kind == Kind::Barrier {
+                order.barrier = Some(event.clone());
+            }
+        }
+        let mut after_default = false;
+        for one in uses {
+            after_default |= one.hazards.enter(&one.range, one.access, &event, &mut before);
+        }
+        let mut plan = Plan::default();
+        before.iter().for_each(|e| plan.add(e, false, &is_own));
+        wait.iter().for_each(|e| plan.add(e, true, &is_own));
+        let host = std::mem::take(&mut plan.host);
+        let go = move |failed: Option<Error>| match failed.or_else(|| plan.failure()) {
+            Some(error) => {
+                completer.complete(Err(not_started(&error)));
+                Ok(())
+            }
+            None => {
+                let before = plan.watched.into_iter().map(|(event, _)| event).collect();
+                start(Start { completer, after: plan.device, before, after_default })
+            }
+        };
+        if host.is_empty() {
+            go(None)?;
+        } else {
+            // What `start` says then is said by the event.
+            after_all(&host, move |failed| drop(go(failed)));
+        }
+        Ok(event)
+    }
+}
+
+fn not_started(error: &Error) -> Error {
+    let reason = match error {
+        Error::EventFailed { reason } => reason.clone(),
+        other => format!("an operation that it waits for failed: {other}"),
+    };
+    Error::EventFailed { reason }
+}
+
+/// Calls `f` when all are settled, with the first failure of those that pass it on.
+fn after_all(events: &[(Event, bool)], f: impl FnOnce(Option<Error>) + Send + 'static) {
+    struct Rest<F> {
+        left: AtomicUsize,
+        failed: OnceLock<Error>,
+        f: Mutex<Option<F>>,
+    }
+    let rest = Arc::new(Rest { left: AtomicUsize::new(events.len()), failed: OnceLock::new(), f: Mutex::new(Some(f)) });
+    for (event, passes_on) in events {
+        let (rest, passes_on) = (rest.clone(), *passes_on);
+        event.on_complete(move |outcome| {
+            if let (Err(error), true) = (outcome, passes_on) {
+                rest.failed.get_or_init(|| error.clone());
+            }
+            if rest.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                let f = rest.f.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(f) = f {
+                    f(rest.failed.get().cloned());
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,142 @@
+//! Uploads, kernels and read-backs that overlap, on every compute device of the machine, and what that saves.
+
+use clap::Parser;
+use pixelferry::compute::now;
+use pixelferry::{Error, open_all_backends};
+use pixelferry_examples::overlap::{Pipeline, Plan, Run, Stage, svg};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Barrier;
+
+/// Run batches of upload, kernel and read-back one after another, then overlapping, and draw both timelines.
+#[derive(Parser)]
+struct Cli {
+    /// Batches in a run.
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
+    batches: u16,
+    /// Size of a batch in KiB.
+    #[arg(long, default_value_t = 16 * 1024, value_parser = clap::value_parser!(u32).range(1..=4 << 20))]
+    kib: u32,
+    /// Runs of each kind; the best counts.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    runs: u16,
+    /// Where to save the timelines (SVG).
+    #[arg(long, default_value = "overlap.svg", value_name = "FILE")]
+    out: PathBuf,
+}
+
+fn best(runs: u16, mut run: impl FnMut() -> Result<Run, Error>) -> Result<Run, Error> {
+    let mut best = run()?;
+    for _ in 1..runs {
+        let next = run()?;
+        if next.total < best.total {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+fn ms(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e6
+}
+
+/// Both kinds of run, told and named.
+fn measure(cli: &Cli, pipeline: &mut Pipeline) -> Result<Vec<(String, Run)>, Error> {
+    let batches = usize::from(cli.batches);
+    let serial = best(cli.runs, || pipeline.serial(batches))?;
+    let overlapped = best(cli.runs, || pipeline.overlapped(batches))?;
+    let device = pipeline.device();
+    println!(
+        "{device}\n  one queue {:.2} ms, three queues {:.2} ms: {:.2} times as fast",
+        ms(serial.total),
+        ms(overlapped.total),
+        serial.total as f64 / overlapped.total.max(1) as f64
+    );
+    match Stage::ALL.map(|stage| (serial.busy(stage), stage)).into_iter().max_by_key(|(busy, _)| *busy) {
+        Some((floor, stage)) if floor > 0 => {
+            let parts = Stage::ALL.map(|stage| format!("{} {:.2} ms", stage.name(), ms(serial.busy(stage))));
+            println!(
+                "  alone: {}; so no less than {:.2} ms ({}), at most {:.2} times as fast",
+                parts.join(", "),
+                ms(floor),
+                stage.name(),
+                serial.total as f64 / floor as f64
+            );
+        }
+        _ => println!("  the driver gives no times, so there is no timeline"),
+    }
+    Ok(vec![(format!("{device}, one queue"), serial), (format!("{device}, three queues"), overlapped)])
+}
+
+/// All devices at once, each from a thread of its own, compared with `alone`, their times one after another.
+fn together(batches: usize, plans: &[Plan], alone: u64) -> Result<(), Error> {
+    let ready = Barrier::new(plans.len());
+    let run = |plan: &Plan| {
+        // Memory stays on its thread. Nobody may miss the barrier.
+        let pipeline = Pipeline::of(plan).and_then(|mut pipeline| {
+            // Its pages are touched for the first time.
+            pipeline.overlapped(batches)?;
+            Ok(pipeline)
+        });
+        ready.wait();
+        let start = now();
+        pipeline?.overlapped(batches)?;
+        Ok::<_, Error>((start, now()))
+    };
+    let outcomes = std::thread::scope(|scope| {
+        let threads: Vec<_> = plans.iter().map(|plan| scope.spawn(|| run(plan))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Result<Vec<_>, _>>()
+    })?;
+    let (start, end) = outcomes.iter().fold((u64::MAX, 0), |(s, e), (start, end)| (s.min(*start), e.max(*end)));
+    let at_once = end.saturating_sub(start).max(1);
+    println!(
+        "{} devices one after another {:.2} ms, at once {:.2} ms: {:.2} times as fast",
+        plans.len(),
+        ms(alone),
+        ms(at_once),
+        alone as f64 / at_once as f64
+    );
+    Ok(())
+}
+
+fn run(cli: &Cli) -> Result<(), Error> {
+    let (backends, _, _) = open_all_backends();
+    let (mut runs, mut plans, mut alone) = (Vec::new(), Vec::new(), 0);
+    for backend in &backends {
+        let mut pipeline = match Pipeline::new(backend, cli.kib as usize * 1024) {
+            // A compiler may be missing, or the memory.
+            Err(e) => {
+                println!("{} is left out: {e}", backend.device());
+                continue;
+            }
+            Ok(pipeline) => pipeline,
+        };
+        let measured = measure(cli, &mut pipeline)?;
+        alone += measured.last().map_or(0, |(_, run)| run.total);
+        runs.extend(measured);
+        let (in_queue, in_own) = pipeline.call_costs()?;
+        println!("  a launch call takes {in_queue} ns in a queue, {in_own} ns in the backend's own");
+        plans.push(pipeline.into_plan());
+    }
+    if plans.len() > 1 {
+        together(usize::from(cli.batches), &plans, alone)?;
+    }
+    let timed: Vec<_> = runs.iter().filter(|(_, run)| !run.bars.is_empty()).map(|(n, r)| (n.clone(), r)).collect();
+    std::fs::write(&cli.out, svg(&timed)).map_err(|e| Error::Unavailable {
+        what: format!("the file {}", cli.out.display()),
+        reason: e.to_string(),
+        hint: "Name another with --out.".into(),
+    })?;
+    println!("timelines are in {}", cli.out.display());
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

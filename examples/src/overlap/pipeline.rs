@@ -1,0 +1,247 @@
+//! The batches on one device.
+
+use super::kernel::{grind, source};
+use pixelferry::compute::now;
+use pixelferry::{
+    Arg, ComputeBackend, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result,
+    Target,
+};
+use std::sync::Arc;
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Host to device.
+    Upload,
+    /// The kernel.
+    Kernel,
+    /// Device to host.
+    ReadBack,
+}
+
+impl Stage {
+    /// In the order of a batch.
+    pub const ALL: [Self; 3] = [Self::Upload, Self::Kernel, Self::ReadBack];
+
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Upload => "upload",
+            Self::Kernel => "kernel",
+            Self::ReadBack => "read-back",
+        }
+    }
+}
+
+/// One operation on the timeline, in nanoseconds since the run began.
+#[derive(Debug, Clone, Copy)]
+pub struct Bar {
+    /// What it does.
+    pub stage: Stage,
+    /// For which batch.
+    pub batch: usize,
+    /// The device began.
+    pub started: u64,
+    /// The device was done.
+    pub ended: u64,
+}
+
+/// One run over all batches.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Nanoseconds from the first call until the last bytes were there.
+    pub total: u64,
+    /// Empty where the driver gives no times.
+    pub bars: Vec<Bar>,
+}
+
+impl Run {
+    /// Nanoseconds that the operations of a stage took together.
+    pub fn busy(&self, stage: Stage) -> u64 {
+        self.bars.iter().filter(|b| b.stage == stage).map(|b| b.ended.saturating_sub(b.started)).sum()
+    }
+}
+
+/// Memory of one batch at a time.
+struct Slot {
+    input: Box<dyn ComputeMemory>,
+    output: Box<dyn ComputeMemory>,
+}
+
+/// Batches that may be under way at once.
+const SLOTS: usize = 4;
+
+/// What to do on which device; may go to another thread.
+pub struct Plan {
+    backend: Arc<dyn ComputeBackend>,
+    kernel: Arc<dyn Kernel>,
+    options: QueueOptions,
+    bytes: usize,
+    rounds: u32,
+}
+
+/// A plan with its memory. See the module.
+pub struct Pipeline {
+    plan: Plan,
+    slots: Vec<Slot>,
+}
+
+impl Pipeline {
+    /// Batches of `bytes` bytes, a multiple of 4. The kernel is made to take about as long as an upload.
+    ///
+    /// # Errors
+    /// Those of the backend; [`Error::Unsupported`] where it has no queues.
+    pub fn new(backend: &Arc<dyn ComputeBackend>, bytes: usize) -> Result<Self> {
+        // Drivers without times still overlap.
+        let timed = QueueOptions::in_order().with_profiling();
+        let options = match backend.queue(timed) {
+            Err(Error::Unsupported { .. }) => QueueOptions::in_order(),
+            other => other.map(|_| timed)?,
+        };
+        let kernel = backend.build(&source())?;
+        let mut this = Self::of(&Plan { backend: backend.clone(), kernel, options, bytes, rounds: 1 })?;
+        this.warm_up()?;
+        Ok(this)
+    }
+
+    /// Another with the same plan.
+    ///
+    /// # Errors
+    /// Those of the backend, where there is no memory left.
+    pub fn of(plan: &Plan) -> Result<Self> {
+        let allocate = || plan.backend.allocate(plan.bytes);
+        let slot = |_| Ok(Slot { input: allocate()?, output: allocate()? });
+        let slots = (0..SLOTS).map(slot).collect::<Result<_>>()?;
+        let Plan { options, bytes, rounds, .. } = *plan;
+        let plan = Plan { backend: plan.backend.clone(), kernel: plan.kernel.clone(), options, bytes, rounds };
+        Ok(Self { plan, slots })
+    }
+
+    /// Gives the memory up.
+    pub fn into_plan(self) -> Plan {
+        self.plan
+    }
+
+    /// First uses are slow (pages, compilers), and say how many rounds the kernel is to make.
+    fn warm_up(&mut self) -> Result<()> {
+        const MOST: u32 = 1 << 24;
+        self.serial(SLOTS)?;
+        let queue = self.plan.backend.queue(QueueOptions::in_order())?;
+        let time = |f: &mut dyn FnMut() -> Result<Event>| {
+            // The better of two.
+            let mut best = u64::MAX;
+            for _ in 0..2 {
+                let start = now();
+                f()?.wait()?;
+                best = best.min(now() - start);
+            }
+            Ok::<_, Error>(best)
+        };
+        let upload = time(&mut || {
+            let bytes = queue.host_buffer(self.plan.bytes)?;
+            queue.write(self.slots[0].input.as_mut(), 0, bytes, &[])
+        })?;
+        while self.plan.rounds < MOST && time(&mut || self.launch(queue.as_ref(), 0))? < upload {
+            self.plan.rounds *= 2;
+        }
+        Ok(())
+    }
+
+    /// The device.
+    pub fn device(&self) -> String {
+        self.plan.backend.device().to_string()
+    }
+
+    fn launch(&mut self, queue: &dyn ComputeQueue, slot: usize) -> Result<Event> {
+        let Slot { input, output } = &mut self.slots[slot];
+        let args = [Arg::Memory(input.as_ref()), Arg::U32(self.plan.rounds)];
+        queue.launch(self.plan.kernel.as_ref(), Target::buffer(output.as_mut()), &args, &[])
+    }
+
+    /// All batches in one in-order queue: nothing overlaps.
+    ///
+    /// # Errors
+    /// Those of the backend; [`Error::KernelFailed`] where the bytes that come back are wrong.
+    pub fn serial(&mut self, batches: usize) -> Result<Run> {
+        let queue: Arc<dyn ComputeQueue> = self.plan.backend.queue(self.plan.options)?.into();
+        self.run(batches, &[queue.clone(), queue.clone(), queue])
+    }
+
+    /// Uploads, kernels and read-backs each in a queue of their own. There is not one wait list: what must wait for what
+    /// follows from the memory they use.
+    ///
+    /// # Errors
+    /// As [`Pipeline::serial`].
+    pub fn overlapped(&mut self, batches: usize) -> Result<Run> {
+        let queue = || Ok::<Arc<dyn ComputeQueue>, Error>(self.plan.backend.queue(self.plan.options)?.into());
+        let queues = [queue()?, queue()?, queue()?];
+        self.run(batches, &queues)
+    }
+
+    /// Nanoseconds that a call which queues a small kernel takes: in a queue, and in the backend's own.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    pub fn call_costs(&self) -> Result<(u64, u64)> {
+        const CALLS: u64 = 500;
+        const ITEMS: usize = 64;
+        let queue = self.plan.backend.queue(QueueOptions::in_order())?;
+        let (input, mut output) = (self.plan.backend.allocate(4 * ITEMS)?, self.plan.backend.allocate(4 * ITEMS)?);
+        let args = [Arg::Memory(input.as_ref()), Arg::U32(1)];
+        let kernel = self.plan.kernel.as_ref();
+        let start = now();
+        for _ in 0..CALLS {
+            drop(queue.launch(kernel, Target::buffer(output.as_mut()), &args, &[])?);
+        }
+        let in_queue = (now() - start) / CALLS;
+        queue.finish()?;
+        let start = now();
+        for _ in 0..CALLS {
+            self.plan.backend.launch(kernel, Target::buffer(output.as_mut()), &args)?;
+        }
+        let in_own = (now() - start) / CALLS;
+        self.plan.backend.finish()?;
+        Ok((in_queue, in_own))
+    }
+
+    fn run(&mut self, batches: usize, [up, compute, down]: &[Arc<dyn ComputeQueue>; 3]) -> Result<Run> {
+        let mut inputs = (0..batches).map(|batch| self.input(up.as_ref(), batch)).collect::<Result<Vec<_>>>()?;
+        let begin = now();
+        let mut events = Vec::with_capacity(3 * batches);
+        let mut reads: Vec<ReadBack> = Vec::with_capacity(batches);
+        for (batch, bytes) in inputs.drain(..).enumerate() {
+            let slot = batch % SLOTS;
+            events.push((Stage::Upload, batch, up.write(self.slots[slot].input.as_mut(), 0, bytes, &[])?));
+            events.push((Stage::Kernel, batch, self.launch(compute.as_ref(), slot)?));
+            let read = down.read(self.slots[slot].output.as_ref(), 0..self.plan.bytes, &[])?;
+            events.push((Stage::ReadBack, batch, read.event().clone()));
+            reads.push(read);
+        }
+        let results = reads.into_iter().map(ReadBack::wait).collect::<Result<Vec<_>>>()?;
+        let total = now() - begin;
+        for (batch, result) in results.iter().enumerate() {
+            self.check(batch, result)?;
+        }
+        let bar = |(stage, batch, event): &(Stage, usize, Event)| {
+            let times = event.profile()?;
+            let since = |t: u64| t.saturating_sub(begin);
+            Some(Bar { stage: *stage, batch: *batch, started: since(times.started), ended: since(times.ended) })
+        };
+        Ok(Run { total, bars: events.iter().filter_map(bar).collect() })
+    }
+
+    fn input(&self, queue: &dyn ComputeQueue, batch: usize) -> Result<HostBuffer> {
+        let mut bytes = queue.host_buffer(self.plan.bytes)?;
+        bytes.fill(batch as u8);
+        Ok(bytes)
+    }
+
+    fn check(&self, batch: usize, result: &[u8]) -> Result<()> {
+        let expected = grind(u32::from_ne_bytes([batch as u8; 4]), self.plan.rounds);
+        if result.as_chunks::<4>().0.iter().all(|found| u32::from_ne_bytes(*found) == expected) {
+            return Ok(());
+        }
+        let reason = format!("batch {batch} came back wrong");
+        Err(Error::KernelFailed { kernel: self.plan.kernel.name().into(), device: self.device(), reason })
+    }
+}
