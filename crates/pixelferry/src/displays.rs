@@ -161,6 +161,11 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
             status.push(DisplayStatus { kind: "gl-headless", availability: Availability::from(&e), device: None });
         }
     }
+    let memory = MemoryDisplay::new();
+    let device = Some(memory.device().clone());
+    status.push(DisplayStatus { kind: "memory", availability: Availability::Available, device });
+    displays.push(Headless::Memory(memory));
+    // After what is taken by itself.
     #[cfg(feature = "wgpu")]
     match WgpuDisplay::headless(WgpuOptions::default()) {
         Ok(display) => {
@@ -170,9 +175,5 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
         }
         Err(e) => status.push(DisplayStatus { kind: "wgpu", availability: Availability::from(&e), device: None }),
     }
-    let memory = MemoryDisplay::new();
-    let device = Some(memory.device().clone());
-    status.push(DisplayStatus { kind: "memory", availability: Availability::Available, device });
-    displays.push(Headless::Memory(memory));
     (displays, status)
 }
