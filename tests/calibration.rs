@@ -83,6 +83,7 @@ fn what_is_slow_is_not_chosen() {
     let link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
     let uploads = [
         PathId::ExternalUpload,
+        PathId::ExportedUpload,
         PathId::HostVisibleUpload,
         PathId::PinnedUpload,
         PathId::PboPersistent,

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use interop_core::conformance::{Manner, Row, Table, run};
-use pixelferry::{ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, open_headless, opencl};
+use pixelferry::{
+    ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, SyncKind, cuda, open_headless, opencl,
+};
 use pixelferry_tests::{Driver, in_child, need};
 use std::sync::Arc;
 
@@ -27,6 +29,17 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     }
     println!("\nPipelined, 3 frames late:");
     judge(&late);
+    for sync in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
+        if backend.caps().can_open_semaphore(sync).is_yes() {
+            let mut all = Vec::new();
+            for display in displays().iter().filter(|d| d.display().caps().can_make_semaphore(sync).is_yes()) {
+                all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::default() }));
+                all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::late(3) }));
+            }
+            println!("\nKept apart by a {sync}, at once and 3 frames late:");
+            judge(&all);
+        }
+    }
 }
 
 fn judge(all: &[Row]) {
@@ -67,6 +80,28 @@ fn on(driver: Driver) {
         assert!(child.success, "the suite failed or the process ended early on {}", driver.name());
         assert!(child.output.contains("RAN ON"), "the suite did not run");
     }
+}
+
+/// All of an NVIDIA GPU's ways, by both APIs.
+#[test]
+fn on_nvidia() {
+    if std::env::var_os("PIXELFERRY_GPU").is_none_or(|v| v != "1") {
+        println!("SKIPPED: needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
+        return;
+    }
+    for child in ["child_opencl", "child_cuda"] {
+        let child = in_child(child, None, &[]).unwrap();
+        println!("{}", child.output);
+        assert!(child.success && child.output.contains("RAN ON"), "the suite failed or the process ended early");
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_cuda() {
+    let backend = cuda::CudaBackend::open_best().unwrap();
+    println!("RAN ON {}", backend.device());
+    check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
 
 #[test]

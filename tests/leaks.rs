@@ -182,13 +182,23 @@ fn threads_leak_nothing() {
     on("child_threads", None);
 }
 
-#[test]
-fn cuda_leaks_nothing() {
+/// A test of an NVIDIA GPU.
+fn on_nvidia(test: &str) {
     if std::env::var_os("PIXELFERRY_GPU").is_none_or(|v| v != "1") {
         println!("SKIPPED: needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
         return;
     }
-    on("child_cuda", None);
+    on(test, None);
+}
+
+#[test]
+fn cuda_leaks_nothing() {
+    on_nvidia("child_cuda");
+}
+
+#[test]
+fn opencl_of_nvidia_leaks_nothing() {
+    on_nvidia("child_opencl");
 }
 
 #[test]

@@ -23,7 +23,7 @@ const LATE: Situation = Situation { name: "2 frames late", mode: Mode::FramesLat
 const BINARY: Option<SyncKind> = Some(SyncKind::BinarySemaphore);
 const TIMELINE: Option<SyncKind> = Some(SyncKind::TimelineSemaphore);
 
-const SITUATIONS: [Situation; 14] = [
+const SITUATIONS: [Situation; 15] = [
     Situation { name: "first frame", before: 0, ..PLAIN },
     PLAIN,
     Situation { name: "resize", resize: true, ..PLAIN },
@@ -32,6 +32,7 @@ const SITUATIONS: [Situation; 14] = [
     Situation { name: "first frame, late", before: 0, ..LATE },
     Situation { name: "resize, late", resize: true, ..LATE },
     Situation { name: "regions, late", regions: true, ..LATE },
+    Situation { name: "finish", sync: Some(SyncKind::Finish), ..PLAIN },
     Situation { name: "binary semaphores", sync: BINARY, ..PLAIN },
     Situation { name: "binary semaphores, regions, late", sync: BINARY, regions: true, ..LATE },
     Situation { name: "binary semaphores, resize, late", sync: BINARY, resize: true, ..LATE },

@@ -80,7 +80,7 @@ impl Table {
     }
 }
 
-/// Initials, as twelve names do not fit.
+/// Initials, as so many names do not fit.
 fn short(path: PathId) -> String {
     let words: Vec<&str> = path.name().split('-').collect();
     match words.as_slice() {

@@ -50,6 +50,7 @@ impl CpuBackend {
             imports: vec![MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes)],
             exports: Vec::new(),
             semaphores: Vec::new(),
+            image_formats: Vec::new(),
             max_allocation: host::memory_bytes(),
         };
         let device = Arc::new(host::identity(host::cpu_name(), driver));

@@ -12,8 +12,8 @@ use crate::memory::{not_acquired, range};
 use crate::session::Session;
 #[cfg(unix)]
 use crate::turn::Turn;
-use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Result};
+use interop_core::compute::{OpaqueImage, Placement};
+use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,32 +46,13 @@ pub struct CudaImage {
     scratch: Option<(DeviceBlock, usize)>,
     // After what depends on it.
     texture: Texture,
-    desc: ImageDesc,
+    image: OpaqueImage,
     pub session: Arc<Session>,
-}
-
-/// Where a view lies in the array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Placement {
-    /// Column and row of the view's pixel (0, 0).
-    pub x: usize,
-    pub y: usize,
-    /// The view's rows go up, not down.
-    pub reversed: bool,
-    pub size: Size,
-    pub x_bytes: usize,
-}
-
-impl Placement {
-    /// The view's first row in the array's order.
-    pub fn top(&self) -> usize {
-        if self.reversed { self.y + 1 - self.size.rows } else { self.y }
-    }
 }
 
 impl CudaImage {
     pub fn new(session: &Arc<Session>, texture: Texture, desc: ImageDesc) -> Self {
-        Self { surface: None, scratch: None, texture, desc, session: session.clone() }
+        Self { surface: None, scratch: None, texture, image: OpaqueImage { desc }, session: session.clone() }
     }
 
     /// The GL object, for calls that map several at once.
@@ -83,8 +64,21 @@ impl CudaImage {
         }
     }
 
-    fn pitch(&self) -> usize {
-        self.desc.extent.width as usize * self.desc.format.bytes_per_pixel()
+    /// Where `view` lies; refuses pixels of another size and rows that are not the image's.
+    pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
+        self.image.place(view, operation)
+    }
+
+    /// Bytes of a rectangle's rows, and their number.
+    fn size(&self, region: Region) -> Size {
+        let row_bytes = region.width as usize * self.image.desc.format.bytes_per_pixel();
+        Size { row_bytes, rows: region.height as usize }
+    }
+
+    /// The rectangle's first pixel in `array`.
+    fn at<'a>(&self, array: &'a Array<'a>, region: Region) -> Place<'a> {
+        let x_bytes = region.x as usize * self.image.desc.format.bytes_per_pixel();
+        Place::Array { array, x_bytes, y: region.y as usize }
     }
 
     /// The array that is mapped now, as large as promised.
@@ -101,7 +95,7 @@ impl CudaImage {
             0x02 | 0x09 | 0x10 => 2,
             _ => 4,
         };
-        let (extent, bytes) = (self.desc.extent, self.desc.format.bytes_per_pixel());
+        let (extent, bytes) = (self.image.desc.extent, self.image.desc.format.bytes_per_pixel());
         let expected = (extent.width as usize, extent.height as usize, bytes);
         let found = (found.width, found.height, found.channels as usize * channel_bytes);
         if found != expected {
@@ -114,24 +108,6 @@ impl CudaImage {
             ));
         }
         Ok(())
-    }
-
-    /// Where `view` lies; refuses pixels of another size and rows that are not the image's.
-    pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
-        let (pixel, pitch) = (self.desc.format.bytes_per_pixel(), self.pitch());
-        let (x_bytes, y) = (view.offset % pitch, view.offset / pitch);
-        let fits = view.format.bytes_per_pixel() == pixel
-            && view.pitch() == pitch
-            && x_bytes.is_multiple_of(pixel)
-            && x_bytes + view.row_len() <= pitch;
-        if !fits {
-            return Err(Error::invalid(
-                operation,
-                format!("{view:?} is no rectangle of a texture whose rows have {pitch} bytes, {pixel} for a pixel"),
-            ));
-        }
-        let size = Size { row_bytes: view.row_len(), rows: view.extent.height as usize };
-        Ok(Placement { x: x_bytes / pixel, y, reversed: view.is_reversed(), size, x_bytes })
     }
 
     /// The handle by which kernels write the array that is mapped now.
@@ -153,7 +129,8 @@ impl CudaImage {
         operation: &'static str,
         f: impl FnOnce(Span<'_>) -> Result<()>,
     ) -> Result<()> {
-        let len = at.size.row_bytes * at.size.rows;
+        let size = self.size(at.region);
+        let len = size.row_bytes * size.rows;
         if self.scratch.as_ref().is_none_or(|(_, have)| *have < len) {
             self.scratch = None;
             self.scratch = Some((DeviceBlock::new(&self.session.queue, len).map_err(self.session.failed())?, len));
@@ -162,52 +139,22 @@ impl CudaImage {
         let Some((block, _)) = &self.scratch else { return Ok(()) };
         let span = block.span().part(0..len).map_err(self.session.failed())?;
         let copies = self.session.queue.copies();
-        let linear = || Place::Device { span, pitch: at.size.row_bytes };
-        let texture = || Place::Array { array: &array, x_bytes: at.x_bytes, y: at.top() };
-        copies.rectangle(texture(), linear(), at.size).map_err(self.session.failed())?;
+        let linear = || Place::Device { span, pitch: size.row_bytes };
+        let texture = || self.at(&array, at.region);
+        copies.rectangle(texture(), linear(), size).map_err(self.session.failed())?;
         f(span)?;
-        copies.rectangle(linear(), texture(), at.size).map_err(self.session.failed())
-    }
-
-    /// A range of bytes as rectangles: (byte in the range, column in bytes, row, size). At most three.
-    fn rectangles(&self, range: &Range<usize>) -> Vec<(usize, usize, usize, Size)> {
-        let pitch = self.pitch();
-        let (mut list, mut at) = (Vec::with_capacity(3), range.start);
-        while at < range.end {
-            let (x, left) = (at % pitch, range.end - at);
-            let size = if x == 0 && left >= pitch {
-                Size { row_bytes: pitch, rows: left / pitch }
-            } else {
-                Size { row_bytes: left.min(pitch - x), rows: 1 }
-            };
-            list.push((at - range.start, x, at / pitch, size));
-            at += size.row_bytes * size.rows;
-        }
-        list
-    }
-
-    /// Refuses ranges outside and those that cut a pixel, which arrays cannot be copied by.
-    fn check_bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<()> {
-        check_range(range, self.len(), operation)?;
-        let pixel = self.desc.format.bytes_per_pixel();
-        if !(range.start.is_multiple_of(pixel) && range.end.is_multiple_of(pixel)) {
-            return Err(Error::invalid(
-                operation,
-                format!("bytes {range:?} of a texture cut a pixel of {pixel} bytes"),
-            ));
-        }
-        Ok(())
+        copies.rectangle(linear(), texture(), size).map_err(self.session.failed())
     }
 
     /// Queues a copy of `range` into linear memory of the same length, or from there.
     pub fn copy_linear(&self, range: &Range<usize>, linear: Span<'_>, to_linear: bool) -> Result<()> {
         const OP: &str = "CudaBackend::copy";
-        self.check_bytes(range, OP)?;
+        let rectangles = self.image.rectangles(range, OP)?;
         let (array, copies) = (self.array(OP)?, self.session.queue.copies());
-        for (at, x_bytes, y, size) in self.rectangles(range) {
+        for (at, region) in rectangles {
+            let size = self.size(region);
             let span = linear.part(at..linear.len()).map_err(self.session.failed())?;
-            let (texture, linear) =
-                (Place::Array { array: &array, x_bytes, y }, Place::Device { span, pitch: size.row_bytes });
+            let (texture, linear) = (self.at(&array, region), Place::Device { span, pitch: size.row_bytes });
             let (from, to) = if to_linear { (texture, linear) } else { (linear, texture) };
             copies.rectangle(from, to, size).map_err(self.session.failed())?;
         }
@@ -217,16 +164,14 @@ impl CudaImage {
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
         const OP: &str = "CudaBackend::copy";
-        self.check_bytes(range, OP)?;
-        to.check_bytes(range, OP)?;
-        if self.pitch() != to.pitch() {
-            return Err(Error::invalid(OP, "the two textures have rows of different lengths"));
+        let rectangles = self.image.rectangles(range, OP)?;
+        if to.image.rectangles(range, OP)? != rectangles {
+            return Err(Error::invalid(OP, "the two textures have rows or pixels of different lengths"));
         }
         let (from_array, to_array, copies) = (self.array(OP)?, to.array(OP)?, self.session.queue.copies());
-        for (_, x_bytes, y, size) in self.rectangles(range) {
-            let (from, to) =
-                (Place::Array { array: &from_array, x_bytes, y }, Place::Array { array: &to_array, x_bytes, y });
-            copies.rectangle(from, to, size).map_err(self.session.failed())?;
+        for (_, region) in rectangles {
+            let (from, to) = (self.at(&from_array, region), to.at(&to_array, region));
+            copies.rectangle(from, to, self.size(region)).map_err(self.session.failed())?;
         }
         Ok(())
     }
@@ -234,17 +179,18 @@ impl CudaImage {
 
 impl ComputeMemory for CudaImage {
     fn len(&self) -> usize {
-        self.pitch() * self.desc.extent.height as usize
+        self.image.len()
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         const OP: &str = "CudaImage::read";
         let range = range(offset, into.len());
-        self.check_bytes(&range, OP)?;
+        let rectangles = self.image.rectangles(&range, OP)?;
         let (array, copies) = (self.array(OP)?, self.session.queue.copies());
-        for (at, x_bytes, y, size) in self.rectangles(&range) {
+        for (at, region) in rectangles {
+            let size = self.size(region);
             let to = Place::HostTarget { bytes: &mut into[at..], pitch: size.row_bytes };
-            copies.rectangle(Place::Array { array: &array, x_bytes, y }, to, size).map_err(self.session.failed())?;
+            copies.rectangle(self.at(&array, region), to, size).map_err(self.session.failed())?;
         }
         Ok(())
     }
@@ -252,24 +198,25 @@ impl ComputeMemory for CudaImage {
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         const OP: &str = "CudaImage::write";
         let range = range(offset, from.len());
-        self.check_bytes(&range, OP)?;
+        let rectangles = self.image.rectangles(&range, OP)?;
         let (array, copies) = (self.array(OP)?, self.session.queue.copies());
-        for (at, x_bytes, y, size) in self.rectangles(&range) {
+        for (at, region) in rectangles {
+            let size = self.size(region);
             let from = Place::HostSource { bytes: &from[at..], pitch: size.row_bytes };
-            copies.rectangle(from, Place::Array { array: &array, x_bytes, y }, size).map_err(self.session.failed())?;
+            copies.rectangle(from, self.at(&array, region), size).map_err(self.session.failed())?;
         }
         Ok(())
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.check_bytes(&range, "CudaImage::view")?;
+        self.image.rectangles(&range, "CudaImage::view")?;
         let mut bytes = vec![0; range.len()];
         self.read(range.start, &mut bytes)?;
         f(&bytes)
     }
 
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.check_bytes(&range, "CudaImage::fill")?;
+        self.image.rectangles(&range, "CudaImage::fill")?;
         let mut bytes = vec![0; range.len()];
         f(&mut bytes)?;
         self.write(range.start, &bytes)

@@ -2,12 +2,12 @@
 
 use crate::ffi::Span;
 use crate::ffi::module::{Function, Geometry, Params};
-use crate::image::{CudaImage, Placement};
+use crate::image::CudaImage;
 use crate::kernel::{CudaKernel, Entry};
 use crate::memory::CudaMemory;
 use crate::session::Session;
 use crate::signature::{Class, Param};
-use interop_core::compute::Access;
+use interop_core::compute::{Access, Placement};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result, Target, View};
 use std::sync::Arc;
 
@@ -39,8 +39,9 @@ pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, a
     match &kernel.surface {
         Some(entry) => surface(session, kernel, entry, image, &view, &at, args)?.queue(session, args),
         None => image.through_linear(&at, OP, |span| {
-            let row = at.size.row_bytes;
-            let (start, pitch) = if at.reversed { ((at.size.rows - 1) * row, -(row as i64)) } else { (0, row as i64) };
+            let row = view.row_len();
+            let rows = at.region.height as usize;
+            let (start, pitch) = if at.reversed { ((rows - 1) * row, -(row as i64)) } else { (0, row as i64) };
             image_launch(session, kernel, span.address() + start as u64, pitch, &view, args)?.queue(session, args)
         }),
     }
@@ -126,8 +127,8 @@ fn surface(
     let object = image.surface_object(OP)?;
     let [width, height] = sides(view.extent)?;
     // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.
-    let step = if at.reversed { u64::from(u32::MAX) } else { 1 };
-    let words = [object, at.x as u64 | (at.y as u64) << 32, step];
+    let (y, step) = at.first_row();
+    let words = [object, u64::from(at.region.x) | u64::from(y) << 32, u64::from(step.cast_unsigned())];
     let mut list = List::new(session, kernel, entry);
     list.target("PF_IMAGE", &[(&words, 24), (&[width], 4), (&[height], 4)])?;
     list.ready(args, image_geometry(entry, view.extent)?)

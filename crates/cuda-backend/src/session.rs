@@ -9,8 +9,8 @@ use crate::ffi::{Failure, Queue, shared_memory};
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, Result, SemaphoreCap,
-    Support, SyncKind,
+    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, Result,
+    SemaphoreCap, Support, SyncKind,
 };
 use std::sync::Arc;
 
@@ -56,6 +56,7 @@ impl Session {
         let caps = ComputeCaps {
             languages,
             imports: imports(&queue, has, &descriptors),
+            image_formats: PixelFormat::ALL.into(),
             exports: SHAPES
                 .map(|shape| MemoryCap::new(HandleType::OpaqueFd, shape, exports.clone()).aligned(grain, grain))
                 .into(),

@@ -40,6 +40,7 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
         // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
         exports: vec![
             host_export,
+            linear(HandleType::OpaqueFd, descriptors.clone().and(vulkan)),
             image(HandleType::OpaqueFd, descriptors.clone().and(vulkan)),
             linear(HandleType::GlObject, Support::Yes),
             image(HandleType::GlObject, Support::Yes),
@@ -57,7 +58,7 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     }
 }
 
-/// Images and semaphores for others are made by Vulkan.
+/// Memory and semaphores for others are made by Vulkan.
 fn vulkan() -> Support {
     #[cfg(unix)]
     return crate::vulkan::support();

@@ -10,6 +10,7 @@ mod vulkan;
 
 use common::{FORMATS, alone, assert_same, expected, headless, image_view, open_descriptors, pattern, read_all, tight};
 use engine::Engine;
+use gl_display::glow::{self, HasContext as _};
 use gl_display::{EngineOptions, GlDisplay};
 use interop_core::display::{Display, Part, Staging, StagingKind};
 use interop_core::{BufferView, Error, HandleType, PixelFormat, SharedHandle, Support, SurfaceDesc, View};
@@ -192,4 +193,46 @@ fn names_are_deleted_in_the_right_context() {
     engine.make_current();
     display.clear([0.0; 4]).unwrap();
     assert_eq!(display.object_counts(), gl_display::ObjectCounts::default());
+}
+
+/// Memory that the display makes for others: what is written through one opening of it is seen through the other.
+#[test]
+fn exported_memory_is_one_memory_for_all_who_open_it() {
+    let _alone = alone();
+    let Some(display) = display() else { return };
+    if let Support::No(reason) = display.caps().can_export(HandleType::OpaqueFd, interop_core::MemoryShape::Linear) {
+        return common::skip("vulkan", &reason);
+    }
+    for bytes in [1usize, 100, 4096, 70_001] {
+        let desc = SurfaceDesc::buffer(bytes as u64);
+        let view = View::Buffer(BufferView { offset: 0, len: bytes });
+        let made = match display.create_staging(StagingKind::Exported, bytes) {
+            Ok(made) => made,
+            Err(e @ Error::Unsupported { .. }) => return common::skip("vulkan", &e.to_string()),
+            Err(e) => panic!("{e}"),
+        };
+        assert_eq!((made.len(), made.host_block().is_none()), (bytes, true));
+        made.export(HandleType::HostPointer).unwrap_err();
+        let handle = made.export(HandleType::OpaqueFd).unwrap();
+        let SharedHandle::OpaqueFd { bytes: whole, .. } = &handle else { panic!("{handle:?}") };
+        assert!(*whole >= bytes as u64);
+        let opened = display.create_staging(StagingKind::External(handle), bytes).unwrap();
+        let show = |staging: &dyn Staging| {
+            let mut surface = display.create_in_place_surface(&desc).unwrap();
+            surface.read_in_place(staging, &view).unwrap();
+            surface
+        };
+        let (written, mut read) = (show(made.as_ref()), show(opened.as_ref()));
+        let pattern: Vec<u8> = (0..bytes).map(|i| (i * 13 + 5) as u8).collect();
+        let name = display.surface_buffer(written.as_ref()).unwrap().name;
+        // SAFETY: the display's context is current, and the buffer is of it and has so many bytes.
+        unsafe {
+            display.gl().bind_buffer(glow::ARRAY_BUFFER, Some(name));
+            display.gl().buffer_sub_data_u8_slice(glow::ARRAY_BUFFER, 0, &pattern);
+            display.gl().bind_buffer(glow::ARRAY_BUFFER, None);
+        }
+        assert_eq!(read.read_back(&Part::full(&desc)).unwrap(), pattern, "{bytes} bytes");
+    }
+    assert_eq!(display.object_counts().memory_objects, 0);
+    display.create_staging(StagingKind::Exported, 0).map(drop).unwrap_err();
 }

@@ -1,6 +1,7 @@
 //! What each side can hand over and take, as data.
 
 use crate::compute::Language;
+use crate::format::PixelFormat;
 use crate::geometry::RowOrder;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -142,7 +143,7 @@ impl fmt::Display for SyncKind {
 /// One kind of semaphore that a display makes or a compute device opens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SemaphoreCap {
-    /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
+    /// [`SyncKind::BinarySemaphore`], [`SyncKind::TimelineSemaphore`] or, of a compute device, [`SyncKind::SharedEvent`].
     pub kind: SyncKind,
     /// Whether it really can, and why not.
     pub support: Support,
@@ -155,9 +156,12 @@ pub struct ComputeCaps {
     pub languages: Vec<Language>,
     /// Memory of others that kernels can write.
     pub imports: Vec<MemoryCap>,
+    /// Formats of the images among them; empty where there are none.
+    pub image_formats: Vec<PixelFormat>,
     /// Memory of its own that others can open.
     pub exports: Vec<MemoryCap>,
-    /// Semaphores of others that its queue can wait for and signal.
+    /// Semaphores of others that its queue can wait for and signal; [`SyncKind::SharedEvent`] for objects of the display
+    /// that it opens.
     pub semaphores: Vec<SemaphoreCap>,
     /// Largest single allocation, bytes.
     pub max_allocation: u64,
@@ -213,6 +217,11 @@ impl ComputeCaps {
     /// Whether kernels can write memory named by `handle`.
     pub fn can_import(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.imports, handle, shape)
+    }
+
+    /// Whether kernels can write images of the format where they write images of others at all.
+    pub fn can_write_images_of(&self, format: PixelFormat) -> Support {
+        Support::when(self.image_formats.contains(&format), format!("kernels cannot write images of {format}"))
     }
 
     /// Whether its queue can wait for and signal such semaphores of others.

@@ -25,6 +25,8 @@ pub enum StagingKind {
     Imported(HostBlock),
     /// Memory of the compute device, opened by its handle. The host cannot address it.
     External(SharedHandle),
+    /// Memory of the display's device, which [`Staging::export`] names for others. The host cannot address it.
+    Exported,
     /// An image of the compute device, opened by its handle as a texture. Read in place only.
     ExternalImage(SharedHandle, ImageDesc),
     /// An image of the display's, which [`Staging::export`] names for others. Read in place only.

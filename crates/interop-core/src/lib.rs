@@ -13,6 +13,7 @@
 //! | what a picture or buffer is | [`surface`], [`format`](mod@format), [`geometry`], [`view`] |
 //! | what a device says of itself | [`device`], [`capability`] |
 //! | what a backend must do | [`compute`] |
+//! | queues, events, futures | [`ComputeQueue`], [`Event`], [`ReadBack`] |
 //! | what a display must do | [`display`] |
 //! | how a frame is drawn | [`look`] |
 //! | handles that cross | [`shared_handle`], [`lent`] |

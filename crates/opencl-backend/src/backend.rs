@@ -1,16 +1,21 @@
 //! [`OpenClBackend`].
 
 use crate::device::{OpenClDevice, devices};
+use crate::ffi::GlObject;
 use crate::kernel::OpenClKernel;
 use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::queue::OpenClQueue;
 use crate::shared::Shared;
+use crate::sharing::gl::{GlAccess, SharedGlObject, context_for};
+use crate::sharing::image::OpenClImage;
+#[cfg(unix)]
+use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HostBlock, Kernel,
-    KernelSource, QueueOptions, Result, Support, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
+    HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -31,7 +36,31 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] where the driver refuses.
     pub fn open(device: &OpenClDevice) -> Result<Self> {
-        Ok(Self { shared: Arc::new(Shared::open(device)?), pattern: PatternKernel::default() })
+        Ok(Self { shared: Arc::new(Shared::open(device, None)?), pattern: PatternKernel::default() })
+    }
+
+    /// Opens a device so that it shares with the OpenGL context that is current on this thread: then paths by
+    /// [`interop_core::SharedHandle::GlTexture`] and [`interop_core::SharedHandle::GlBuffer`] are offered, and
+    /// [`OpenClBackend::share_gl`] opens objects of every kind. The context must outlive the backend and all that it made.
+    ///
+    /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is then asked
+    /// nothing) or the driver does not name the device for this context; [`interop_core::Error::WrongContext`] where no context is
+    /// current; [`interop_core::Error::Driver`].
+    pub fn open_sharing_gl(device: &OpenClDevice) -> Result<Self> {
+        let context = context_for(device)?;
+        Ok(Self { shared: Arc::new(Shared::open(device, Some(context))?), pattern: PatternKernel::default() })
+    }
+
+    /// Opens a GL object of any kind; see [`SharedGlObject`].
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unsupported`] where the backend does not share with OpenGL or the kind needs an extension that the device
+    /// lacks; [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] for what is no object of the context.
+    pub fn share_gl(&self, object: GlObject, access: GlAccess) -> Result<SharedGlObject> {
+        SharedGlObject::open(&self.shared, object, access)
     }
 
     /// Opens the first device that can be opened: GPUs before CPUs before others, else in the drivers' order.
@@ -85,6 +114,27 @@ impl ComputeBackend for OpenClBackend {
         Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any>))
     }
 
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::import_surface";
+        let format = || match desc {
+            SurfaceDesc::Image(image) => self.caps().can_write_images_of(image.format),
+            SurfaceDesc::Buffer(_) => Support::Yes,
+        };
+        if let Support::No(reason) = self.caps().can_import(handle.handle_type(), desc.shape()).and(format) {
+            return Err(self.shared.unsupported(OP, reason));
+        }
+        match handle {
+            #[cfg(unix)]
+            SharedHandle::OpaqueFd { .. } => crate::sharing::external::import(&self.shared, handle, desc),
+            _ => crate::sharing::gl::import(&self.shared, handle, desc),
+        }
+    }
+
+    #[cfg(unix)]
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        Ok(Box::new(OpenClSemaphore::import(&self.shared, handle)?))
+    }
+
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         self.shared.timed(Some(kernel.name()), || launch(&self.shared, kernel, target, args))
     }
@@ -95,9 +145,20 @@ impl ComputeBackend for OpenClBackend {
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
-        let from = OpenClMemory::of(from, &self.shared, OP)?;
-        let to = OpenClMemory::of(to, &self.shared, OP)?;
-        self.shared.timed(None, || from.copy_to(to, range))
+        let shared = &self.shared;
+        let images = (from.as_any().is::<OpenClImage>(), to.as_any().is::<OpenClImage>());
+        shared.timed(None, || match images {
+            (false, false) => OpenClMemory::of(from, shared, OP)?.copy_to(OpenClMemory::of(to, shared, OP)?, range),
+            (true, true) => OpenClImage::of(from, shared, OP)?.copy_image(OpenClImage::of(to, shared, OP)?, &range),
+            (true, false) => {
+                let to = OpenClMemory::of(to, shared, OP)?;
+                OpenClImage::of(from, shared, OP)?.copy_linear(&range, &to.buffer, true)
+            }
+            (false, true) => {
+                let from = OpenClMemory::of(from, shared, OP)?;
+                OpenClImage::of(to, shared, OP)?.copy_linear(&range, &from.buffer, false)
+            }
+        })
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {

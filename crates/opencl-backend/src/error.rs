@@ -1,6 +1,6 @@
 //! OpenCL's codes as errors with names and hints.
 
-use crate::ffi::{Failure, MAPPED, OVERLAP};
+use crate::ffi::{Failure, GL_FUNCTION_MISSING, MAPPED, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT};
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
 
@@ -22,6 +22,13 @@ impl Failure {
             cl::CL_PLATFORM_NOT_FOUND_KHR => {
                 unavailable("libOpenCL found no driver (CL_PLATFORM_NOT_FOUND_KHR)", INSTALL_DRIVER)
             }
+            WRONG_CONTEXT => Error::WrongContext { operation: self.operation, device: device.to_owned() },
+            NOT_ACQUIRED => Error::invalid(self.operation, "acquire it first, and release it before OpenGL uses it"),
+            GL_FUNCTION_MISSING => Error::Unsupported {
+                operation: "sharing with OpenGL",
+                device: device.to_owned(),
+                reason: "the OpenGL context has not all the functions of OpenGL 3.2".into(),
+            },
             MAPPED => Error::invalid(
                 self.operation,
                 "the host has these bytes mapped; drop or unmap the guard first (one that was leaked maps for ever)",
@@ -78,6 +85,12 @@ fn hint(code: i32) -> &'static str {
         }
         cl::CL_INVALID_HOST_PTR | cl::CL_MAP_FAILURE => {
             "This memory cannot be shared with the device; a path that copies will work."
+        }
+        cl::CL_INVALID_GL_OBJECT => {
+            "The GL object must have storage, be complete, and belong to the context that the device was opened with."
+        }
+        cl::CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR => {
+            "The driver shares nothing with this GL context; make the context on the same device, or use another path."
         }
         cl::CL_INVALID_BUFFER_SIZE => "The size is above the device's largest allocation; use a smaller surface.",
         cl::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST => "An earlier command failed while it ran.",

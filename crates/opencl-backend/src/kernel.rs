@@ -1,9 +1,9 @@
 //! Building kernels from the user's OpenCL C.
 
 use crate::ffi::{Failure, Kernel as RawKernel, Program};
-use crate::params::Params;
+use crate::params::{Params, TargetKind};
 use crate::shared::Shared;
-use crate::source::{users_log, with_prelude};
+use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
 use interop_core::compute::SourceCode;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
@@ -19,6 +19,8 @@ pub struct OpenClKernel {
     pub(crate) params: Arc<Params>,
     pub(crate) items: Option<usize>,
     pub(crate) built: Arc<BuiltKernel>,
+    /// The same for targets that are images.
+    pub(crate) image: Option<BuiltKernel>,
 }
 
 /// A kernel function with the groups that it may run in.
@@ -65,7 +67,16 @@ impl OpenClKernel {
         let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
         let all = all.map_err(|f| shared.error(f))?;
         let params = Params::new(all).map_err(|log| build_error(shared, name, log))?;
-        Ok(Self { name: name.into(), params: Arc::new(params), items: source.items(), built: Arc::new(built) })
+        let image = for_images(text).filter(|_| shared.opens_images() && params.target == TargetKind::Image);
+        let image = image.and_then(|text| match BuiltKernel::build(shared, name, &text) {
+            Ok(built) => Some(built),
+            Err(reason) => {
+                tracing::debug!(kernel = name, %reason, "writes images by way of a copy");
+                None
+            }
+        });
+        let (params, built) = (Arc::new(params), Arc::new(built));
+        Ok(Self { name: name.into(), params, items: source.items(), built, image })
     }
 }
 

@@ -1,13 +1,14 @@
 //! Putting the user's kernels into the queue.
 
-use crate::ffi::{ArgValue, LaunchFailure};
+use crate::ffi::{ArgValue, Buffer, LaunchFailure};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
 use crate::params::{Params, TargetKind};
 use crate::shared::Shared;
+use crate::sharing::image::OpenClImage;
 use crate::work_size::WorkSize;
 use interop_core::compute::Access;
-use interop_core::{Arg, BufferView, Error, ImageView, Kernel, Result, Target, View};
+use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
 use std::sync::Arc;
 
@@ -19,33 +20,85 @@ const ANY_TYPE_ALIGNMENT: usize = 16;
 pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let kernel = OpenClKernel::of(kernel, shared, OP)?;
     let (memory, view) = target.into_parts();
-    let memory = OpenClMemory::of(memory, shared, OP)?;
-    let Planned { values, items } = plan(shared, kernel, memory, view, args)?;
-    memory.enter(&view.span(), Access::Write)?;
-    for arg in args {
-        if let Arg::Memory(memory) = arg {
-            OpenClMemory::of(*memory, shared, OP)?.enter(&(0..memory.len()), Access::Read)?;
-        }
+    if memory.as_any().is::<OpenClImage>() {
+        return on_image(shared, kernel, memory, &view, args);
     }
-    kernel.built.run(OP, &values, items, |failure| refused(shared, kernel.name(), &kernel.params, failure))
+    let memory = OpenClMemory::of(memory, shared, OP)?;
+    let planned = plan(shared, kernel, &memory.buffer, view, args)?;
+    memory.enter(&view.span(), Access::Write)?;
+    planned.run(shared, kernel, &kernel.built, args)
+}
+
+/// A target whose order only the driver knows.
+fn on_image(
+    shared: &Arc<Shared>,
+    kernel: &OpenClKernel,
+    memory: &mut dyn ComputeMemory,
+    view: &View,
+    args: &[Arg<'_>],
+) -> Result<()> {
+    let image = OpenClImage::of_mut(memory, shared, OP)?;
+    let View::Image(view) = view else {
+        return Err(Error::invalid(OP, "a range of bytes of an image was given as target; give a view of pixels"));
+    };
+    let at = image.place(view, OP)?;
+    let extent = view.extent;
+    let (Some(built), Some(zero)) = (&kernel.image, kernel.params.writes(image.desc().format)) else {
+        return image.through_linear(&at, |rows| {
+            let view = ImageView::packed(extent, view.format, 1, 0, at.reversed)?;
+            plan(shared, kernel, rows, View::Image(view), args)?.run(shared, kernel, &kernel.built, args)
+        });
+    };
+    let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX); // sides of images are far below
+    let (y, step) = at.first_row();
+    let values = vec![
+        ArgValue::Shared(&image.image),
+        ArgValue::Bytes(&[0; 16][..zero.min(16)]),
+        ArgValue::I32(int(at.region.x)),
+        ArgValue::I32(int(y)),
+        ArgValue::I32(step),
+        ArgValue::I32(int(extent.width)),
+        ArgValue::I32(int(extent.height)),
+    ];
+    let items = [extent.width as usize, extent.height as usize];
+    with_args(shared, kernel, values, items, args)?.run(shared, kernel, built, args)
 }
 
 /// A launch with its values checked.
 pub struct Planned<'a> {
     pub values: Vec<ArgValue<'a>>,
     pub items: [usize; 2],
+    /// How many of the values are the target's.
+    pub target_len: usize,
+}
+
+impl Planned<'_> {
+    /// Queues it, after what still uses the memories among `args`.
+    fn run(&self, shared: &Arc<Shared>, kernel: &OpenClKernel, built: &BuiltKernel, args: &[Arg<'_>]) -> Result<()> {
+        for arg in args {
+            if let Arg::Memory(memory) = arg {
+                OpenClMemory::of(*memory, shared, OP)?.enter(&(0..memory.len()), Access::Read)?;
+            }
+        }
+        let told = |failure| refused(shared, kernel.name(), &kernel.params, self.target_len, failure);
+        built.run(OP, &self.values, self.items, told)
+    }
+}
+
+fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
+    Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()))
 }
 
 /// Checks target and arguments against what the kernel declares.
 pub fn plan<'a>(
     shared: &Arc<Shared>,
     kernel: &OpenClKernel,
-    memory: &'a OpenClMemory,
+    buffer: &'a Buffer,
     view: View,
     args: &[Arg<'a>],
 ) -> Result<Planned<'a>> {
-    let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()));
-    let mut values = vec![ArgValue::Buffer(&memory.buffer)];
+    let invalid = |problem: String| invalid(kernel, &problem);
+    let mut values = vec![ArgValue::Buffer(buffer)];
     let items = match (kernel.params.target, view) {
         (TargetKind::Image, View::Image(image)) => {
             push_image(kernel, &image, &mut values).map_err(invalid)?;
@@ -62,25 +115,45 @@ pub fn plan<'a>(
             return Err(invalid(format!("declares its target as {}; a buffer was given", declared.name())));
         }
     };
-    kernel.params.check_args(args).map_err(invalid)?;
+    with_args(shared, kernel, values, items, args)
+}
+
+/// Adds the user's arguments to those of the target.
+fn with_args<'a>(
+    shared: &Arc<Shared>,
+    kernel: &OpenClKernel,
+    mut values: Vec<ArgValue<'a>>,
+    items: [usize; 2],
+    args: &[Arg<'a>],
+) -> Result<Planned<'a>> {
+    let target_len = values.len();
+    kernel.params.check_args(args).map_err(|problem| invalid(kernel, &problem))?;
     for arg in args {
         values.push(match *arg {
             Arg::I32(v) => ArgValue::I32(v),
             Arg::U32(v) => ArgValue::U32(v),
             Arg::F32(v) => ArgValue::F32(v),
             Arg::Memory(memory) => ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer),
-            ref other => return Err(invalid(format!("cannot be given an argument of kind {}", other.kind()))),
+            ref other => {
+                return Err(invalid(kernel, &format!("cannot be given an argument of kind {}", other.kind())));
+            }
         });
     }
-    Ok(Planned { values, items })
+    Ok(Planned { values, items, target_len })
 }
 
 /// What the caller is told where the driver refused a launch.
-pub fn refused(shared: &Shared, name: &str, params: &Params, LaunchFailure { param, failure }: LaunchFailure) -> Error {
+pub fn refused(
+    shared: &Shared,
+    name: &str,
+    params: &Params,
+    target_len: usize,
+    LaunchFailure { param, failure }: LaunchFailure,
+) -> Error {
     let (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) = (param, failure.code) else {
         return shared.error(failure);
     };
-    let user = index.checked_sub(params.target_len).and_then(|i| params.user.get(i));
+    let user = index.checked_sub(target_len).and_then(|i| params.user.get(i));
     let problem = match user {
         Some(p) => format!("cannot be given this value for '{}', declared {}", p.name, p.type_name),
         None => format!("refused parameter {index} of its target"),

@@ -29,11 +29,13 @@
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
+//! | what is shared with other APIs | `sharing` |
 //! | what the device did, and when | `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`] |
 //! | every `unsafe` block | `ffi` |
 //!
-//! No OpenGL-sharing call is made here: several drivers accept GL properties and then end the process.
+//! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL
+//! properties without it and then end the process.
 
 mod backend;
 pub mod cl;
@@ -49,9 +51,12 @@ mod params;
 mod pattern;
 mod queue;
 mod shared;
+mod sharing;
 mod source;
 mod timeline;
 mod work_size;
 
 pub use backend::OpenClBackend;
 pub use device::{OpenClDevice, devices};
+pub use ffi::GlObject;
+pub use sharing::gl::{GlAccess, SharedGlObject, devices_sharing_gl};

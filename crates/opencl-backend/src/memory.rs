@@ -3,8 +3,9 @@
 use crate::cl;
 use crate::ffi::Buffer;
 use crate::shared::Shared;
+use crate::sharing::gl::{gl_sync, no_turns};
 use interop_core::compute::{Access, Hazards, check_range};
-use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result};
+use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, SyncKind};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,6 +70,11 @@ impl OpenClMemory {
         Ok(Self::with(shared, buffer))
     }
 
+    /// A buffer that another API has, too.
+    pub fn with_turns(shared: &Arc<Shared>, buffer: Buffer) -> Self {
+        Self { is_own: false, ..Self::with(shared, buffer) }
+    }
+
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device.
     pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
         let memory = memory.as_any().downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
@@ -122,7 +128,7 @@ impl PreparedHost {
     }
 }
 
-fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
+pub fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
     let max = shared.caps.max_allocation;
     if bytes as u64 > max {
         return Err(shared.unsupported(operation, format!("{bytes} bytes are above its largest allocation, {max}")));
@@ -188,7 +194,28 @@ impl ComputeMemory for OpenClMemory {
         })
     }
 
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        let sync = gl_sync(&self.shared, kind)?;
+        self.buffer.turns_mut().ok_or_else(|| no_turns(&self.shared))?.set_gl_sync(sync);
+        Ok(())
+    }
+
+    fn acquire(&mut self) -> Result<()> {
+        self.buffer.acquire().map_err(|f| self.error(f))
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.buffer.release().map_err(|f| self.error(f))
+    }
+
+    fn release_in_queue(&mut self) -> Result<()> {
+        self.submit()
+    }
+
     fn release(&mut self) -> Result<()> {
+        if self.buffer.has_turns() {
+            return self.buffer.release().and_then(|()| self.buffer.wait_released()).map_err(|f| self.error(f));
+        }
         if self.buffer.host_addresses().is_some() {
             self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
         } else {

@@ -1,7 +1,7 @@
 //! A kernel's parameters: what the prelude's macros declared, and what the user may pass.
 
 use crate::ffi::ParamInfo;
-use interop_core::Arg;
+use interop_core::{Arg, PixelFormat};
 use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL};
 
 /// What the first parameters describe.
@@ -38,8 +38,6 @@ pub struct Params {
     pub element: String,
     /// The user's own parameters.
     pub user: Vec<ParamInfo>,
-    /// Number of parameters that the target takes.
-    pub target_len: usize,
 }
 
 impl Params {
@@ -55,12 +53,26 @@ impl Params {
         let target_len = target.suffixes().len();
         let mut all = all.into_iter();
         let element = all.next().map(|p| p.type_name.trim_end_matches(['*', ' ']).to_owned()).unwrap_or_default();
-        Ok(Self { target, element, user: all.skip(target_len - 1).collect(), target_len })
+        Ok(Self { target, element, user: all.skip(target_len - 1).collect() })
     }
 
     /// Bytes of one element of the target, where its type is one of the language's own.
     pub fn element_size(&self) -> Option<usize> {
         type_size(&self.element)
+    }
+
+    /// Bytes of the target's type, where images of `format` can be written as that.
+    pub fn writes(&self, format: PixelFormat) -> Option<usize> {
+        let type_name = match format {
+            PixelFormat::R8 => "uchar",
+            PixelFormat::Rg8 => "uchar2",
+            PixelFormat::Rgba8 => "uchar4",
+            PixelFormat::Rgba16F => "ushort4",
+            PixelFormat::R32F => "float",
+            PixelFormat::Rgba32F => "float4",
+            _ => return None,
+        };
+        self.element_size().filter(|_| self.element == type_name)
     }
 
     /// `Err` names the first argument that does not fit.

@@ -4,7 +4,9 @@ use crate::ffi::ArgValue;
 use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
 use crate::shared::Shared;
+use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
+use interop_core::format::ChannelKind;
 use interop_core::pattern::Pattern;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,23 +36,93 @@ __kernel void pf_pattern(__global uchar *memory, ulong offset, long pitch, ulong
 }
 ";
 
-/// The pattern's kernel, built when it is first needed.
-#[derive(Default)]
-pub struct PatternKernel(Mutex<Option<Arc<BuiltKernel>>>);
+/// The same for images: one work item for each pixel, whose bytes are those that the other would write there.
+const IMAGE_BODY: &str = "
+__kernel void pf_pattern_image(__write_only image2d_t image, int left, int first, int step, int width, int height,
+                               int bytes, int is_float, uint and_mask, uint or_mask, uint nonce) {
+  const int x = get_global_id(0), y = get_global_id(1);
+  if (x >= width || y >= height) return;
+  float4 v = (float4)(0.0f, 0.0f, 0.0f, 1.0f);
+  if (bytes < 4) {
+    const uchar4 b = as_uchar4(pf_pattern_word((uint)(x * bytes / 4), y, and_mask, or_mask, nonce));
+    const int at = x * bytes % 4;
+    const uchar first_byte = at == 0 ? b.s0 : at == 1 ? b.s1 : at == 2 ? b.s2 : b.s3;
+    v.x = convert_float(first_byte) / 255.0f;
+    if (bytes == 2) v.y = convert_float(at == 0 ? b.s1 : b.s3) / 255.0f;
+  } else {
+    uint4 w = (uint4)(0);
+    const uint word = (uint)(x * (bytes / 4));
+    w.x = pf_pattern_word(word, y, and_mask, or_mask, nonce);
+    if (bytes > 4) w.y = pf_pattern_word(word + 1, y, and_mask, or_mask, nonce);
+    if (bytes > 8) {
+      w.z = pf_pattern_word(word + 2, y, and_mask, or_mask, nonce);
+      w.w = pf_pattern_word(word + 3, y, and_mask, or_mask, nonce);
+    }
+    if (bytes == 16) v = as_float4(w);
+    else if (bytes == 8) {
+      const ushort4 halves = as_ushort4(w.xy);
+      v = vload_half4(0, (const half *)&halves);
+    } else if (is_float) v.x = as_float(w.x);
+    else v = convert_float4(as_uchar4(w.x)) / 255.0f;
+  }
+  write_imagef(image, (int2)(left + x, first + step * y), v);
+}
+";
 
-impl PatternKernel {
-    fn get(&self, shared: &Arc<Shared>) -> Result<Arc<BuiltKernel>> {
+/// A kernel built when it is first needed.
+#[derive(Default)]
+struct Lazy(Mutex<Option<Arc<BuiltKernel>>>);
+
+impl Lazy {
+    fn get(&self, shared: &Arc<Shared>, name: &str, body: &str) -> Result<Arc<BuiltKernel>> {
         // Held while building, so that threads do not build it twice.
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = &*place {
             return Ok(kernel.clone());
         }
-        let kernel = BuiltKernel::build(shared, "pf_pattern", &format!("{}{BODY}", Pattern::C_SOURCE))?;
+        let kernel = BuiltKernel::build(shared, name, &format!("{}{body}", Pattern::C_SOURCE))?;
         Ok(place.insert(Arc::new(kernel)).clone())
+    }
+}
+
+/// The pattern's kernels.
+#[derive(Default)]
+pub struct PatternKernel {
+    linear: Lazy,
+    image: Lazy,
+}
+
+impl PatternKernel {
+    fn write_image(&self, image: &OpenClImage, view: &View, pattern: &Pattern) -> Result<()> {
+        let View::Image(view) = view else {
+            return Err(Error::invalid(OP, "a range of bytes of an image was given as target; give a view of pixels"));
+        };
+        let (at, format, extent) = (image.place(view, OP)?, view.format, view.extent);
+        let (first, step) = at.first_row();
+        let int = |value: u32| ArgValue::I32(i32::try_from(value).unwrap_or(i32::MAX)); // sides are far below
+        let values = [
+            ArgValue::Shared(&image.image),
+            int(at.region.x),
+            int(first),
+            ArgValue::I32(step),
+            int(extent.width),
+            int(extent.height),
+            int(format.bytes_per_pixel() as u32),
+            ArgValue::I32(i32::from(format.channel_kind() != ChannelKind::Unorm8)),
+            ArgValue::U32(pattern.and_mask),
+            ArgValue::U32(pattern.or_mask),
+            ArgValue::U32(pattern.nonce),
+        ];
+        let kernel = self.image.get(&image.shared, "pf_pattern_image", IMAGE_BODY)?;
+        let items = [extent.width as usize, extent.height as usize];
+        kernel.run(OP, &values, items, |refused| image.shared.error(refused.failure))
     }
 
     pub fn write(&self, shared: &Arc<Shared>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
+        if memory.as_any().is::<OpenClImage>() {
+            return self.write_image(OpenClImage::of(memory, shared, OP)?, &view, pattern);
+        }
         let memory = OpenClMemory::of(memory, shared, OP)?;
         let rows = Rows::of(&view)?;
         memory.enter(&view.span(), Access::Write)?;
@@ -70,7 +142,8 @@ impl PatternKernel {
         ];
         let words = rows.bytes.max(rows.last_bytes).div_ceil(4);
         let items = [words, rows.count as usize];
-        self.get(shared)?.run(OP, &values, items, |refused| shared.error(refused.failure))
+        let kernel = self.linear.get(shared, "pf_pattern", BODY)?;
+        kernel.run(OP, &values, items, |refused| shared.error(refused.failure))
     }
 }
 

@@ -148,7 +148,7 @@ impl ComputeQueue for OpenClQueue {
                 used.push(uses(memory, &piece.range, Access::Read));
             }
         }
-        let Planned { values, items } = plan(&self.shared, kernel, memory, view, args)?;
+        let Planned { values, items, target_len } = plan(&self.shared, kernel, &memory.buffer, view, args)?;
         let built = kernel.built.clone();
         let command = match built.work_size(OP, items)? {
             Some(size) => {
@@ -160,7 +160,7 @@ impl ComputeQueue for OpenClQueue {
         };
         let (shared, name, params) = (self.shared.clone(), kernel.name.clone(), kernel.params.clone());
         self.enqueue(Kind::Command, &used, wait, command, None, move |failure| {
-            refused(&shared, &name, &params, failure)
+            refused(&shared, &name, &params, target_len, failure)
         })
     }
 

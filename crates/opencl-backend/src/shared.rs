@@ -3,12 +3,14 @@
 use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::lane::Passed;
-use crate::ffi::{Failure, Pinned, Session};
+use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
+use crate::sharing::caps::{both_shapes, descriptors, semaphores};
+use crate::sharing::gl::listed;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, Result,
-    Support,
+    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, PixelFormat,
+    Result, Support,
 };
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -17,6 +19,8 @@ pub struct Shared {
     pub device: OpenClDevice,
     pub caps: ComputeCaps,
     pub session: Arc<Session>,
+    /// The OpenGL context that the session shares with.
+    pub gl: Option<Arc<GlShare>>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
     /// Host memory of queues' copies.
@@ -27,12 +31,17 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn open(device: &OpenClDevice) -> Result<Self> {
-        let session = Session::open(device.platform, device.id).map_err(|f| f.on(&device.identity().name))?;
+    /// `gl` only for a device that lists `cl_khr_gl_sharing`.
+    pub fn open(device: &OpenClDevice, gl: Option<GlContext>) -> Result<Self> {
+        let error = |f: Failure| f.on(&device.identity().name);
+        let session = Session::open(device.platform, device.id, gl).map_err(error)?;
+        let events = device.has_extension("cl_khr_gl_event");
+        let gl = gl.map(|gl| GlShare::new(device.platform, gl, events).map(Arc::new)).transpose().map_err(error)?;
         Ok(Self {
             device: device.clone(),
-            caps: caps(device),
+            caps: caps(device, gl.as_deref(), session.image_formats()),
             session: Arc::new(session),
+            gl,
             pinned: Mutex::new(None),
             pool: Arc::default(),
             timeline: Timeline::default(),
@@ -50,6 +59,12 @@ impl Shared {
 
     pub fn is_host_memory(&self) -> bool {
         self.identity().memory.is_host_memory()
+    }
+
+    /// Whether an image may be among the memory that kernels write.
+    pub fn opens_images(&self) -> bool {
+        let opens = |handle| self.caps.can_import(handle, MemoryShape::Image).is_yes();
+        opens(HandleType::GlObject) || opens(HandleType::OpaqueFd)
     }
 
     pub fn error(&self, failure: Failure) -> Error {
@@ -114,29 +129,29 @@ impl Shared {
 /// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
 const SIZE_ALIGNMENT: usize = 64;
 
-fn caps(device: &OpenClDevice) -> ComputeCaps {
+fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFormat>) -> ComputeCaps {
     let memory = device.identity().memory;
-    let gl_sharing = if device.has_extension("cl_khr_gl_sharing") {
-        "the device lists cl_khr_gl_sharing, which this version of pixelferry does not use"
-    } else {
-        "the device's extension list has no cl_khr_gl_sharing"
-    };
+    let opened = "the device lists cl_khr_gl_sharing but was opened without OpenGL; use OpenClBackend::open_sharing_gl";
+    let gl_sharing = listed(device).and(|| Support::when(gl.is_some(), opened));
+    let events = gl_sharing.clone().and(|| {
+        let events = gl.is_some_and(GlShare::has_events);
+        Support::when(events, "the device's extension list has no cl_khr_gl_event")
+    });
     let in_place = Support::when(
         memory.is_host_memory(),
         format!("{memory} memory: the driver would copy host memory to the device and back"),
     );
     let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, in_place)
         .aligned(host_alignment(memory), SIZE_ALIGNMENT);
-    let never = |handle, reason: &str| {
-        [MemoryShape::Linear, MemoryShape::Image].map(|shape| MemoryCap::new(handle, shape, Support::No(reason.into())))
-    };
-    let gl_objects = never(HandleType::GlObject, gl_sharing);
-    let no_export = never(HandleType::OpaqueFd, "OpenCL has no call that exports memory as a file descriptor");
+    let gl_objects = both_shapes(HandleType::GlObject, &gl_sharing);
+    let descriptors = both_shapes(HandleType::OpaqueFd, &descriptors(device));
+    let no_export = Support::No("OpenCL has no call that exports memory as a file descriptor".into());
     ComputeCaps {
         languages: vec![Language::OpenClC],
-        imports: [host].into_iter().chain(gl_objects).collect(),
-        exports: no_export.into(),
-        semaphores: Vec::new(),
+        imports: [host].into_iter().chain(gl_objects).chain(descriptors).collect(),
+        exports: both_shapes(HandleType::OpaqueFd, &no_export).into(),
+        image_formats,
+        semaphores: semaphores(device, events),
         max_allocation: device.description.limits.max_allocation,
     }
 }

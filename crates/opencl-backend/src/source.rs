@@ -5,6 +5,9 @@ use interop_core::compute::CONVERT_SOURCE;
 /// The macros that the documentation of kernels promises.
 const PRELUDE: &str = include_str!("prelude.cl");
 
+/// The same for kernels that write images.
+const IMAGES: &str = include_str!("image.cl");
+
 /// Names that locations in the log are given.
 const PRELUDE_FILE: &str = "pixelferry.cl";
 const USER_FILE: &str = "kernel.cl";
@@ -16,6 +19,12 @@ fn header() -> String {
 /// The user's text with macros and conversions before it.
 pub fn with_prelude(text: &str) -> String {
     header() + text
+}
+
+/// The same for a target that is an image: `None` for kernels that address pixels, or name none.
+pub fn for_images(text: &str) -> Option<String> {
+    let wanted = text.contains("PF_STORE") && !text.contains("PF_AT");
+    wanted.then(|| format!("{PRELUDE}{IMAGES}{CONVERT_SOURCE}\n{text}"))
 }
 
 /// The log with lines counted from the user's first. NVIDIA's compiler does not heed `#line`: it counts from the start

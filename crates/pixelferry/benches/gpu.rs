@@ -1,5 +1,6 @@
-//! `cargo bench -p pixelferry --bench gpu [-- --json FILE --frames N --compute-on GPU --draw-on GPU]`: CUDA to OpenGL on a GPU, each path beside its
-//! floors. Every frame a kernel writes all pixels and OpenGL draws them into a framebuffer of the same size.
+//! `cargo bench -p pixelferry --bench gpu [-- --json FILE --frames N --rows TEXT,... --compute-on GPU --draw-on GPU]`:
+//! CUDA and OpenCL to OpenGL on a GPU, each path beside its floors, all in one run. Every frame a kernel writes all pixels
+//! and OpenGL draws them into a framebuffer of the same size. `--rows` leaves only rows with one of these names; `TEXT*` are all that begin with it.
 //!
 //! `latency` ends every frame with `glFinish`; `throughput` only every run of frames. Rows are measured in turns, so
 //! that drift hits all alike. One JSON object a line: who, row, size, mode, median_us, p99_us, samples.
@@ -11,10 +12,12 @@ mod arguments;
 use arguments::argument;
 use pixelferry::gl::glow::HasContext as _;
 use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
+use pixelferry::path::FrameLayout;
 use pixelferry::select::quantile;
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
-    LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, SyncKind, Target, cuda,
+    Arg, ComputeBackend, ComputeMemory, DeviceIdentity, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
+    Link, LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, Surface, SurfaceDesc, SyncKind, Target, cuda,
+    opencl,
 };
 use serde::Serialize;
 use std::io::Write as _;
@@ -24,11 +27,13 @@ use std::time::Instant;
 
 const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)];
 /// Paths that can be late, and by how many frames.
-const PIPELINED: [(PathId, &[usize]); 4] = [
+const PIPELINED: [(PathId, &[usize]); 6] = [
     (PathId::ExternalTexture, &[1, 2, 3, 4, 8, 16]),
     (PathId::ExportedTexture, &[2, 4, 8, 16]),
     (PathId::ExternalInPlace, &[2, 8, 16]),
     (PathId::ExternalUpload, &[2, 8]),
+    (PathId::ExportedInPlace, &[2, 8]),
+    (PathId::ExportedUpload, &[2, 8]),
 ];
 /// Kept apart by the GPU itself.
 const SEMAPHORES: [(SyncKind, usize); 8] = [
@@ -48,6 +53,7 @@ const RUN: usize = 100;
 #[derive(Serialize)]
 struct Row {
     who: &'static str,
+    api: &'static str,
     row: String,
     size: &'static str,
     mode: &'static str,
@@ -59,6 +65,7 @@ struct Row {
 
 /// What both sides of every row use.
 struct Bench {
+    api: &'static str,
     backend: Arc<dyn ComputeBackend>,
     gl: Rc<GlDisplay>,
     kernel: Arc<dyn Kernel>,
@@ -75,15 +82,52 @@ impl Bench {
     }
 
     fn desc(&self, path: PathId) -> SurfaceDesc {
-        let in_place = matches!(path, PathId::ExternalInPlace | PathId::HostVisibleInPlace | PathId::PinnedInPlace);
+        let in_place = path.name().ends_with("in-place");
         let access = if in_place { ImageAccess::Any } else { ImageAccess::Texture };
         let image = ImageDesc::new(self.width, self.height, PixelFormat::Rgba8);
         SurfaceDesc::Image(image.with_access(access).with_row_order(RowOrder::BottomUp))
     }
 
+    /// Every row's link that can be opened.
+    fn links(&self) -> Vec<(String, Link)> {
+        let mut links = Vec::new();
+        let mut open = |name: String, path, mode, sync| {
+            if !wanted(&name) {
+                return;
+            }
+            match self.open_link(path, mode, sync) {
+                Ok(link) => {
+                    let late = link.frames_late();
+                    let measured =
+                        if matches!(mode, Mode::Throughput { .. }) { format!(": {late}") } else { String::new() };
+                    links.push((name + &measured, link));
+                }
+                Err(e) => println!("SKIPPED {} {name}: {e}", self.api),
+            }
+        };
+        for path in PathId::ALL {
+            open(path.to_string(), path, Mode::Latency, None);
+        }
+        for (path, lateness) in PIPELINED {
+            for late in lateness {
+                open(format!("{path}, {late} frames late"), path, Mode::FramesLate(*late), None);
+            }
+        }
+        // OpenCL has no memory of its own to give: there it is the display's.
+        let path = if self.api == "CUDA" { PathId::ExternalTexture } else { PathId::ExportedTexture };
+        open(format!("{path}, lateness measured"), path, Mode::Throughput { most: 16 }, None);
+        for (sync, late) in SEMAPHORES {
+            open(format!("{path}, {sync}, {late} frames late"), path, Mode::FramesLate(late), Some(sync));
+        }
+        links
+    }
+
     fn draw(&self, link: &Link) {
+        self.draw_surface(link.shown().expect("shown").surface());
+    }
+
+    fn draw_surface(&self, surface: &dyn Surface) {
         self.target.bind().expect("bind");
-        let surface = link.shown().expect("shown").surface();
         self.gl.draw(surface, Viewport::full(self.width, self.height), DrawOptions::default()).expect("draw");
     }
 
@@ -101,6 +145,39 @@ impl Bench {
 
 /// One frame, not waited for by OpenGL.
 type Frame<'a> = Box<dyn FnMut(u32) + 'a>;
+
+/// A row as it is measured.
+struct Subject<'a> {
+    name: String,
+    bench: &'a Bench,
+    frame: Frame<'a>,
+}
+
+fn subjects<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<Subject<'a>> {
+    let rows = frames(bench, links).into_iter().filter(|(name, _)| wanted(name));
+    rows.map(|(name, frame)| Subject { name, bench, frame }).collect()
+}
+
+/// Whether `--rows` names it, or nothing.
+fn wanted(name: &str) -> bool {
+    let names = |text: &str| text.strip_suffix('*').map_or(name == text, |start| name.starts_with(start));
+    argument("--rows").is_none_or(|texts| texts.split(',').any(names))
+}
+
+/// The frame is read by the host, waited for, and uploaded from there, as programs without sharing do.
+fn by_host<'a>(bench: &'a Bench, mut memory: Box<dyn ComputeMemory>) -> Frame<'a> {
+    let desc = bench.desc(PathId::HostRoundTrip);
+    let layout = FrameLayout::new(&desc, bench.gl.caps());
+    let (view, part) = (layout.whole().expect("view"), layout.full());
+    let mut surface = bench.gl.create_surface(&desc).expect("surface");
+    let mut bytes = vec![0; memory.len()];
+    Box::new(move |n| {
+        bench.launch_alone(memory.as_mut(), n);
+        memory.read(0, &mut bytes).expect("read");
+        surface.upload(&part, &bytes, &view).expect("upload");
+        bench.draw_surface(surface.as_ref());
+    })
+}
 
 fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String, Frame<'a>)> {
     let bytes = bench.width as usize * bench.height as usize * 4;
@@ -138,6 +215,7 @@ fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String,
             bench.draw(&link);
         }),
     ));
+    rows.push(("naive: read by the host, upload, draw".into(), by_host(bench, memory())));
     for (name, link) in links {
         rows.push((
             name.clone(),
@@ -152,14 +230,14 @@ fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String,
     rows
 }
 
-fn measure(bench: &Bench, rows: &mut [(String, Frame<'_>)], size: &'static str, count: usize) -> Vec<Row> {
+fn measure(rows: &mut [Subject<'_>], size: &'static str, count: usize) -> Vec<Row> {
     let mut latency: Vec<Vec<f64>> = vec![Vec::new(); rows.len()];
     let mut throughput = latency.clone();
     let mut n = 0;
     // Blocks of frames in turns: one frame of each in turn would make every row pay for its neighbour's caches.
     let blocks = count.div_ceil(RUN);
     for block in 0..=blocks {
-        for (i, (_, frame)) in rows.iter_mut().enumerate() {
+        for (i, Subject { bench, frame, .. }) in rows.iter_mut().enumerate() {
             for k in 0..if block == 0 { WARM_UP } else { RUN } {
                 let start = Instant::now();
                 n += 1;
@@ -184,9 +262,10 @@ fn measure(bench: &Bench, rows: &mut [(String, Frame<'_>)], size: &'static str, 
         }
     }
     let modes = [("latency", latency), ("throughput", throughput)];
-    let row = |mode, name: &String, samples: Vec<f64>| Row {
+    let row = |mode, subject: &Subject<'_>, samples: Vec<f64>| Row {
         who: "pixelferry",
-        row: name.clone(),
+        api: subject.bench.api,
+        row: subject.name.clone(),
         size,
         mode,
         median_us: quantile(&samples, 0.5),
@@ -196,18 +275,25 @@ fn measure(bench: &Bench, rows: &mut [(String, Frame<'_>)], size: &'static str, 
     };
     let mut out = Vec::new();
     for (mode, all) in modes {
-        out.extend(rows.iter().zip(all).map(|((name, _), samples)| row(mode, name, samples)));
+        out.extend(rows.iter().zip(all).map(|(subject, samples)| row(mode, subject, samples)));
     }
     out
 }
 
 fn source() -> KernelSource {
-    KernelSource::new("ramp").cuda_cpp(
-        "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+    KernelSource::new("ramp")
+        .cuda_cpp(
+            "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
            int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
            if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
          }",
-    )
+        )
+        .opencl_c(
+            "__kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+           int x = get_global_id(0), y = get_global_id(1);
+           if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
+         }",
+        )
 }
 
 fn main() {
@@ -222,42 +308,28 @@ fn main() {
     let same_device_as = Some(device("--draw-on").identity().clone());
     let gl = GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() });
     let gl = gl.expect("the benchmark needs OpenGL");
-    println!("{} -> {}\n{}", backend.device(), gl.device(), gl.device().driver);
+    let opencl = opencl_on(device("--compute-on").identity());
+    let apis: Vec<_> = [("CUDA", backend)].into_iter().chain(opencl.map(|b| ("OpenCL", b))).collect();
+    for (_, backend) in &apis {
+        println!("{} -> {}\n{}, {}", backend.device(), gl.device(), backend.device().driver, gl.device().driver);
+    }
     let count = argument("--frames").and_then(|n| n.parse().ok()).unwrap_or(300);
     let mut file = argument("--json").map(|path| std::fs::File::create(path).expect("a file to write to"));
-    println!("{:<6} {:<11} {:<48} {:>10} {:>10} {:>5}", "size", "mode", "row", "median us", "p99 us", "n");
+    println!("{:<6} {:<11} {:<6} {:<48} {:>10} {:>10} {:>5}", "size", "mode", "api", "row", "median us", "p99 us", "n");
     for (size, width, height) in SIZES {
-        let kernel = backend.build(&source()).expect("kernel");
-        let target = gl.create_offscreen_target(width, height).expect("target");
-        let bench = Bench { backend: Arc::clone(&backend), gl: Rc::clone(&gl), kernel, target, width, height };
-        let mut links = Vec::new();
-        let mut open = |name: String, path, mode, sync| match bench.open_link(path, mode, sync) {
-            Ok(link) => {
-                let late = link.frames_late();
-                let measured =
-                    if matches!(mode, Mode::Throughput { .. }) { format!(": {late}") } else { String::new() };
-                links.push((name + &measured, link));
-            }
-            Err(e) => println!("SKIPPED {name}: {e}"),
+        let open = |(api, backend): &(&'static str, Arc<dyn ComputeBackend>)| {
+            let kernel = backend.build(&source()).expect("kernel");
+            let target = gl.create_offscreen_target(width, height).expect("target");
+            let bench = Bench { api, backend: Arc::clone(backend), gl: Rc::clone(&gl), kernel, target, width, height };
+            let links = bench.links();
+            (bench, links)
         };
-        for path in PathId::ALL {
-            open(path.to_string(), path, Mode::Latency, None);
-        }
-        for (path, lateness) in PIPELINED {
-            for late in lateness {
-                open(format!("{path}, {late} frames late"), path, Mode::FramesLate(*late), None);
-            }
-        }
-        let path = PathId::ExternalTexture;
-        open(format!("{path}, lateness measured"), path, Mode::Throughput { most: 16 }, None);
-        for (sync, late) in SEMAPHORES {
-            open(format!("{path}, {sync}, {late} frames late"), path, Mode::FramesLate(late), Some(sync));
-        }
-        let mut rows = frames(&bench, &mut links);
-        for row in measure(&bench, &mut rows, size, count) {
+        let mut benches: Vec<_> = apis.iter().map(open).collect();
+        let mut rows: Vec<_> = benches.iter_mut().flat_map(|(bench, links)| subjects(bench, links)).collect();
+        for row in measure(&mut rows, size, count) {
             println!(
-                "{:<6} {:<11} {:<48} {:>10.1} {:>10.1} {:>5}",
-                row.size, row.mode, row.row, row.median_us, row.p99_us, row.n
+                "{:<6} {:<11} {:<6} {:<48} {:>10.1} {:>10.1} {:>5}",
+                row.size, row.mode, row.api, row.row, row.median_us, row.p99_us, row.n
             );
             if let Some(file) = &mut file {
                 let line = serde_json::to_string(&row).expect("a line");
@@ -265,4 +337,15 @@ fn main() {
             }
         }
     }
+}
+
+/// OpenCL's backend of the same GPU.
+fn opencl_on(device: &DeviceIdentity) -> Option<Arc<dyn ComputeBackend>> {
+    let devices = opencl::devices().unwrap_or_default();
+    let same = devices.iter().find(|d| d.identity().uuid.is_some() && d.identity().uuid == device.uuid);
+    let Some(same) = same else {
+        println!("SKIPPED OpenCL: no OpenCL device has the UUID of {device}");
+        return None;
+    };
+    Some(Arc::new(opencl::OpenClBackend::open(same).expect("an OpenCL device that was listed")))
 }

@@ -9,8 +9,8 @@ use super::turn::Turn;
 use pixelferry::pattern::Pattern;
 use pixelferry::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, CpuBackend, DeviceIdentity, Error, HandleType,
-    HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape, Result, SemaphoreCap, SharedHandle, Support,
-    SurfaceDesc, SyncKind, Target,
+    HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape, PixelFormat, Result, SemaphoreCap,
+    SharedHandle, Support, SurfaceDesc, SyncKind, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -48,8 +48,10 @@ impl FaultyBackend {
                 (HandleType::GlObject, image),
                 (HandleType::GlObject, linear),
                 (HandleType::OpaqueFd, image),
+                (HandleType::OpaqueFd, linear),
             ]),
             exports: memory_caps(&[(HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)]),
+            image_formats: PixelFormat::ALL.into(),
             semaphores: semaphores(),
             ..inner.caps().clone()
         };

@@ -41,6 +41,7 @@ impl FaultyDisplay {
                 (HandleType::GlObject, image),
                 (HandleType::GlObject, linear),
                 (HandleType::OpaqueFd, image),
+                (HandleType::OpaqueFd, linear),
             ]),
             semaphores: semaphores(),
             // Linear memory with gaps, which images have not.
@@ -97,7 +98,7 @@ impl Display for FaultyDisplay {
                 let block = open_memory(&handle)?;
                 (self.imported(&block, bytes)?, Some(block), None)
             }
-            StagingKind::ExportedImage(_) => {
+            StagingKind::Exported | StagingKind::ExportedImage(_) => {
                 let block = HostBlock::allocate(bytes)?;
                 (self.imported(&block, bytes)?, Some(block.clone()), Some(block))
             }

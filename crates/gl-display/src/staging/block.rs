@@ -15,22 +15,50 @@ pub(crate) struct Block {
     // The textures go before the buffer they read.
     textures: RefCell<Vec<(u32, Owned<glow::Texture>)>>,
     buffer: Owned<glow::Buffer>,
-    /// Memory of a compute device that the buffer lies in; goes after it.
+    /// Memory of another API that the buffer lies in; goes after it.
     memory: Option<Owned<MemoryObject>>,
+    /// Whose memory it is, where we made it for others to open; goes last.
+    #[cfg(unix)]
+    exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<Shared>,
     len: usize,
     exposed: Cell<bool>,
 }
 
 impl Block {
-    pub(crate) fn new(
+    pub(crate) fn new(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
+        Rc::new(Self::over(shared, buffer, len))
+    }
+
+    fn over(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Self {
+        Self {
+            textures: RefCell::default(),
+            buffer,
+            memory: None,
+            #[cfg(unix)]
+            exported: None,
+            shared: Rc::clone(shared),
+            len,
+            exposed: Cell::new(false),
+        }
+    }
+
+    /// A buffer in memory that another API allocated; `exported` where we had it allocated for others to open.
+    #[cfg(unix)]
+    pub(crate) fn in_memory(
         shared: &Rc<Shared>,
         buffer: Owned<glow::Buffer>,
-        memory: Option<Owned<MemoryObject>>,
+        memory: Owned<MemoryObject>,
+        exported: Option<crate::vulkan::VulkanMemory>,
         len: usize,
     ) -> Rc<Self> {
-        let (textures, exposed) = (RefCell::default(), Cell::new(false));
-        Rc::new(Self { textures, buffer, memory, shared: Rc::clone(shared), len, exposed })
+        Rc::new(Self { memory: Some(memory), exported, ..Self::over(shared, buffer, len) })
+    }
+
+    /// The memory that others can open.
+    #[cfg(unix)]
+    pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanMemory> {
+        self.exported.as_ref()
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -45,7 +73,7 @@ impl Block {
         self.len
     }
 
-    /// True where the bytes lie in memory of a compute device.
+    /// True where the bytes lie in memory that a device allocated for sharing.
     pub(crate) fn is_device_memory(&self) -> bool {
         self.memory.is_some()
     }

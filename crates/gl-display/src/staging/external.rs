@@ -1,4 +1,4 @@
-//! Memory of the compute device that GL opens by a descriptor: `GL_EXT_memory_object_fd`.
+//! Memory that GL opens by a descriptor, of the compute device or made here for it: `GL_EXT_memory_object_fd`.
 
 use super::{Block, ImageBlock};
 use crate::buffer::create_name;
@@ -8,7 +8,7 @@ use crate::names::Owned;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
-use crate::vulkan::VulkanImage;
+use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
 use interop_core::lent::Lent;
 use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
@@ -18,6 +18,9 @@ use std::rc::Rc;
 const OP: &str = "create_staging";
 const IMPORT: &str = "glImportMemoryFdEXT";
 const STORAGE: &str = "glTexStorageMem2DEXT";
+
+/// More than llvmpipe takes for itself behind a buffer.
+const PADDING: usize = 256;
 
 /// A memory object over the whole allocation behind `fd`, for one buffer or texture alone.
 ///
@@ -52,8 +55,26 @@ fn open(
     Ok((memory, *functions))
 }
 
-/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `fd`.
-pub(super) fn buffer(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize) -> Result<Rc<Block>> {
+/// A buffer in memory that we make, and that others can open.
+pub(super) fn exported_buffer(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Block>> {
+    if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Linear) {
+        return Err(shared.unsupported(OP, reason));
+    }
+    // llvmpipe's padding, see below.
+    let room = if shared.device.software { bytes.saturating_add(PADDING) } else { bytes };
+    let made = VulkanMemory::buffer(shared.vulkan(OP)?, room)?;
+    buffer(shared, made.fd()?, made.bytes(), bytes, Some(made))
+}
+
+/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `fd`, which is that of `made` where we
+/// made it.
+pub(super) fn buffer(
+    shared: &Rc<Shared>,
+    fd: OwnedFd,
+    whole: u64,
+    bytes: usize,
+    made: Option<VulkanMemory>,
+) -> Result<Rc<Block>> {
     if bytes as u64 > whole {
         return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
     }
@@ -69,16 +90,16 @@ pub(super) fn buffer(shared: &Rc<Shared>, fd: OwnedFd, whole: u64, bytes: usize)
     }
     // Only here Mesa reports a descriptor that it could not open, as GL_OUT_OF_MEMORY.
     shared.check_with("glBufferStorageMemEXT", hint)?;
-    Ok(Block::new(shared, buffer, Some(memory), bytes))
+    Ok(Block::in_memory(shared, buffer, memory, made, bytes))
 }
 
 /// A texture in memory that we make, and that others can open.
-pub(super) fn exported(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+pub(super) fn exported_texture(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Image) {
         return Err(shared.unsupported(OP, reason));
     }
     SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
-    let made = VulkanImage::new(shared.vulkan(OP)?, image)?;
+    let made = VulkanMemory::image(shared.vulkan(OP)?, image)?;
     texture(shared, made.fd()?, made.bytes(), image, Some(made))
 }
 
@@ -88,7 +109,7 @@ pub(super) fn texture(
     fd: OwnedFd,
     whole: u64,
     image: &ImageDesc,
-    made: Option<VulkanImage>,
+    made: Option<VulkanMemory>,
 ) -> Result<Rc<ImageBlock>> {
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;

@@ -14,7 +14,7 @@ pub(crate) struct ImageBlock {
     _memory: Owned<MemoryObject>,
     /// Whose memory it is, where we made it for others to open; goes last.
     #[cfg(unix)]
-    exported: Option<crate::vulkan::VulkanImage>,
+    exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<Shared>,
     image: ImageDesc,
     /// Bytes of tight rows.
@@ -27,7 +27,7 @@ impl ImageBlock {
         texture: Owned<glow::Texture>,
         memory: Owned<MemoryObject>,
         image: ImageDesc,
-        #[cfg(unix)] exported: Option<crate::vulkan::VulkanImage>,
+        #[cfg(unix)] exported: Option<crate::vulkan::VulkanMemory>,
     ) -> Result<Rc<Self>> {
         let len = SurfaceDesc::Image(image).byte_len("create_staging")?;
         Ok(Rc::new(Self {
@@ -55,7 +55,7 @@ impl ImageBlock {
 
     /// The image that others can open.
     #[cfg(unix)]
-    pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanImage> {
+    pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanMemory> {
         self.exported.as_ref()
     }
 

@@ -42,5 +42,5 @@ pub(super) fn create(shared: &Rc<Shared>, host: &HostBlock, bytes: usize) -> Res
         }
     })?;
     buffer.keep(host.clone());
-    Ok(Block::new(shared, buffer, None, bytes))
+    Ok(Block::new(shared, buffer, bytes))
 }

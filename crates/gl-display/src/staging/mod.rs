@@ -29,7 +29,7 @@ enum Access {
     Orphaned,
     /// Mapped once; kept so by the block.
     Mapped(HostBlock),
-    /// Not at all: it is the compute device's.
+    /// Not at all: it is a device's.
     Never,
 }
 
@@ -77,14 +77,18 @@ impl GlStaging {
             StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
             #[cfg(unix)]
             StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
-                (linear(external::buffer(shared, fd, whole, bytes)?), Access::Never)
+                (linear(external::buffer(shared, fd, whole, bytes, None)?), Access::Never)
             }
             #[cfg(unix)]
             StagingKind::ExternalImage(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
                 (Body::Image(external::texture(shared, fd, whole, &image, None)?), Access::Never)
             }
             #[cfg(unix)]
-            StagingKind::ExportedImage(image) => (Body::Image(external::exported(shared, &image)?), Access::Never),
+            StagingKind::Exported => (linear(external::exported_buffer(shared, bytes)?), Access::Never),
+            #[cfg(unix)]
+            StagingKind::ExportedImage(image) => {
+                (Body::Image(external::exported_texture(shared, &image)?), Access::Never)
+            }
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
         Ok(Self { body, access, fence: None, unfenced: false })
@@ -176,7 +180,7 @@ impl Staging for GlStaging {
         match &self.access {
             Access::Orphaned => orphaned::fill(self.linear("fill")?, f),
             Access::Never => {
-                let reason = "the host cannot address memory of the compute device; write it there";
+                let reason = "the host cannot address memory of a device; write it there";
                 Err(self.body.shared().unsupported("fill", reason.into()))
             }
             Access::Mapped(host) => {
@@ -209,7 +213,11 @@ impl Staging for GlStaging {
         const OP: &str = "export";
         let shared = self.body.shared();
         shared.enter(OP)?;
-        match (handle, self.image().and_then(|block| block.exported())) {
+        let exported = match &self.body {
+            Body::Linear(block) => block.exported(),
+            Body::Image(block) => block.exported(),
+        };
+        match (handle, exported) {
             (HandleType::OpaqueFd, Some(made)) => {
                 Ok(SharedHandle::OpaqueFd { fd: made.fd()?, bytes: made.bytes(), dedicated: true })
             }

@@ -12,7 +12,7 @@ const TARGET: u32 = glow::COPY_WRITE_BUFFER;
 
 pub(super) fn create(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Block>> {
     let buffer = create_buffer(shared, bytes, glow::STREAM_DRAW)?;
-    Ok(Block::new(shared, buffer, None, bytes))
+    Ok(Block::new(shared, buffer, bytes))
 }
 
 /// A mapping that is undone when dropped, so also where the caller's function panics.

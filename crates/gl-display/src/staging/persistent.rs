@@ -32,7 +32,7 @@ pub(super) fn create(shared: &Rc<Shared>, bytes: usize) -> Result<(Rc<Block>, Ho
     let Some(address) = NonNull::new(address) else {
         return Err(shared.failure("glMapBufferRange", 0, "null", "The driver gave no address; use another staging."));
     };
-    let block = Block::new(shared, buffer, None, bytes);
+    let block = Block::new(shared, buffer, bytes);
     // SAFETY: deleting a buffer unmaps it; until then, and so while the block lives, the mapping stays valid.
     let host = unsafe { HostBlock::from_raw(address, bytes, Rc::<Block>::clone(&block)) };
     Ok((block, host))

@@ -1,29 +1,18 @@
-//! Images in memory of their own that others can open: `VK_KHR_external_memory_fd`.
+//! Images in memory of their own that others can open.
 
 use super::VulkanDevice;
+use super::memory::{OP, OPAQUE, Object, VulkanMemory};
 use ash::vk;
 use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result};
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::rc::Rc;
 
-const OP: &str = "create_staging";
-const OPAQUE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
-
-/// An image of one level in the order that the GPU likes best, with an allocation for it alone. Those who opened a
-/// descriptor of it keep the memory after this is dropped.
-pub(crate) struct VulkanImage {
-    device: Rc<VulkanDevice>,
-    image: vk::Image,
-    memory: vk::DeviceMemory,
-    bytes: u64,
-}
-
-impl VulkanImage {
-    /// Makes the image. The content is undefined.
+impl VulkanMemory {
+    /// An image of one level in the order that the GPU likes best, with an allocation for it alone. The content is
+    /// undefined.
     ///
     /// # Errors
     /// `Unsupported` where the driver exports no such image.
-    pub(crate) fn new(device: &Rc<VulkanDevice>, desc: &ImageDesc) -> Result<Self> {
+    pub(crate) fn image(device: &Rc<VulkanDevice>, desc: &ImageDesc) -> Result<Self> {
         let format = vk_format(desc.format)?;
         let usage = exportable_usage(device, desc, format)?;
         let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(OPAQUE);
@@ -41,62 +30,8 @@ impl VulkanImage {
             .push_next(&mut external);
         // SAFETY: the driver was asked whether it makes such images; the structures live through the call.
         let image = unsafe { device.device.create_image(&info, None) }.map_err(device.failed("vkCreateImage"))?;
-        // From here on dropped as a whole; freeing memory that is null does nothing.
-        let mut made = Self { device: Rc::clone(device), image, memory: vk::DeviceMemory::null(), bytes: 0 };
-        made.allocate()?;
-        Ok(made)
-    }
-
-    fn allocate(&mut self) -> Result<()> {
-        let device = &self.device;
-        // SAFETY: the image is of this device.
-        let needs = unsafe { device.device.get_image_memory_requirements(self.image) };
-        // SAFETY: the physical device is of this instance.
-        let types = unsafe { device.instance().get_physical_device_memory_properties(device.physical) };
-        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let index = (0u32..).zip(types.memory_types_as_slice()).find_map(|(index, kind)| {
-            (needs.memory_type_bits & (1 << index) != 0 && kind.property_flags.contains(local)).then_some(index)
-        });
-        let index = index.ok_or_else(|| device.unsupported(OP, "no memory of the GPU's own holds the image".into()))?;
-        let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().image(self.image);
-        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(OPAQUE);
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(index)
-            .push_next(&mut dedicated)
-            .push_next(&mut export);
-        // SAFETY: the structures live through the call; size and type are those that the image asked for.
-        self.memory =
-            unsafe { device.device.allocate_memory(&info, None) }.map_err(device.failed("vkAllocateMemory"))?;
-        self.bytes = needs.size;
-        // SAFETY: both are of this device, the image has no memory yet and the allocation is large enough.
-        unsafe { device.device.bind_image_memory(self.image, self.memory, 0) }
-            .map_err(device.failed("vkBindImageMemory"))
-    }
-
-    /// A new descriptor of the memory.
-    pub(crate) fn fd(&self) -> Result<OwnedFd> {
-        let info = vk::MemoryGetFdInfoKHR::default().memory(self.memory).handle_type(OPAQUE);
-        // SAFETY: the memory is of this device and was allocated to be exported.
-        let fd = unsafe { self.device.memory_fd.get_memory_fd(&info) };
-        let fd = fd.map_err(self.device.failed("vkGetMemoryFdKHR"))?;
-        // SAFETY: the descriptor is new and ours.
-        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-    }
-
-    /// Bytes of the whole allocation.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Drop for VulkanImage {
-    fn drop(&mut self) {
-        // SAFETY: both were made once of this device, which is alive, and Vulkan was told to do nothing with them.
-        unsafe {
-            self.device.device.destroy_image(self.image, None);
-            self.device.device.free_memory(self.memory, None);
-        }
+        // SAFETY: the image is new, of this device, and has no memory.
+        unsafe { Self::new(device, Object::Image(image)) }
     }
 }
 

@@ -1,14 +1,16 @@
-//! Vulkan as the maker of what GL and compute devices share by descriptors: images and semaphores.
+//! Vulkan as the maker of what GL and compute devices share by descriptors: images, buffers and semaphores.
 //!
 //! GL can open such memory and semaphores but makes none, and memory that CUDA allocates shows wrong pixels as a texture
 //! on some drivers. Nothing is drawn or computed by Vulkan. Needs no GL context; stays on the display's thread.
 
+mod buffer;
 mod device;
 mod image;
+mod memory;
 mod semaphore;
 
 pub(crate) use device::{VulkanDevice, loader};
-pub(crate) use image::VulkanImage;
+pub(crate) use memory::VulkanMemory;
 pub(crate) use semaphore::VulkanSemaphore;
 
 use crate::shared::Shared;

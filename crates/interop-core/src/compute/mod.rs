@@ -10,6 +10,7 @@ mod hazard;
 mod host_buffer;
 mod host_pool;
 mod kernel;
+mod opaque;
 mod queue;
 mod read_back;
 mod schedule;
@@ -23,11 +24,12 @@ pub use hazard::{Access, Hazards};
 pub use host_buffer::{HostBuffer, HostStorage};
 pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
+pub use opaque::{OpaqueImage, Placement};
 pub use queue::{ComputeQueue, NOT_FOR_QUEUES, Order, Priority, QueueOptions, check_fill, check_some};
 pub use read_back::{ReadBack, ReadSlot};
 pub use schedule::{Kind, Schedule, Start, Use};
 
-use crate::capability::{ComputeCaps, HandleType, Support};
+use crate::capability::{ComputeCaps, HandleType, Support, SyncKind};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
@@ -218,6 +220,19 @@ pub trait ComputeMemory {
     /// Lets the host fill the range in place. The old bytes of the range are lost.
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
+    /// Keeps the memory's other owner apart in this way from now on, for [`ComputeBackend::import_surface`] of a display's
+    /// own object.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for all but [`SyncKind::Implicit`] where [`ComputeCaps::semaphores`] does not list the kind.
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        if kind == SyncKind::Implicit {
+            return Ok(());
+        }
+        let reason = format!("the memory is not kept apart by a {kind}");
+        Err(Error::Unsupported { operation: "set_sync", device: "this memory".into(), reason })
+    }
+
     /// Begins the compute side's turn with imported memory: orders kernels queued from now on after what the other
     /// owner was told to do before. Nothing to do for memory of the device's own.
     fn acquire(&mut self) -> Result<()> {
@@ -233,6 +248,12 @@ pub trait ComputeMemory {
     /// Ends the compute side's turn with imported memory: waits for the work queued so far (or up to
     /// [`ComputeMemory::submit`]) and makes it visible to the memory's other owner.
     fn release(&mut self) -> Result<()>;
+
+    /// Ends the compute side's turn with imported memory in queue order, without waiting: for a semaphore that is
+    /// signalled next.
+    fn release_in_queue(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// For the backend to find its own type again.
     fn as_any(&self) -> &dyn Any;

@@ -24,7 +24,10 @@ impl Slot {
     fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let surface = pairing.display.create_surface(pairing.desc)?;
         let handle = surface.export(HandleType::GlObject)?;
-        let memory = pairing.backend.import_surface(&handle, pairing.desc)?;
+        let mut memory = pairing.backend.import_surface(&handle, pairing.desc)?;
+        if pairing.sync == Some(SyncKind::SharedEvent) {
+            memory.set_sync(SyncKind::SharedEvent)?;
+        }
         Ok(Self { memory: Some(memory), surface, display: Rc::clone(pairing.display) })
     }
 
@@ -52,13 +55,15 @@ pub struct Direct {
     ring: Vec<Slot>,
     shown: usize,
     current: Option<Crossing>,
+    sync: SyncKind,
 }
 
 impl Direct {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let ring = (0..SLOTS).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
         let backend = Arc::clone(pairing.backend);
-        Ok(Self { layout: pairing.layout().unpadded(), backend, ring, shown: 0, current: None })
+        let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
+        Ok(Self { layout: pairing.layout().unpadded(), backend, ring, shown: 0, current: None, sync })
     }
 
     fn next(&self) -> usize {
@@ -85,6 +90,9 @@ impl SharingPath for Direct {
             self.cancel();
         }
         let next = self.next();
+        if self.sync == SyncKind::Finish {
+            self.ring[next].display.finish()?;
+        }
         let acquiring = step!("acquire");
         self.ring[next].memory()?.acquire()?;
         drop(acquiring);
@@ -109,6 +117,9 @@ impl SharingPath for Direct {
         let next = self.next();
         let _step = step!("release");
         self.ring[next].memory()?.release()?;
+        if self.sync == SyncKind::Finish {
+            self.backend.finish()?;
+        }
         self.shown = next;
         Ok(())
     }
@@ -140,6 +151,6 @@ impl SharingPath for Direct {
     }
 
     fn sync(&self) -> SyncKind {
-        SyncKind::Implicit
+        self.sync
     }
 }

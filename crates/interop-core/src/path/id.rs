@@ -36,6 +36,10 @@ pub enum PathId {
     ExternalInPlace,
     /// Memory of the compute device, opened by the display, then uploaded by the display.
     ExternalUpload,
+    /// Memory of the display's device, opened by the compute device, read by the draw where it lies.
+    ExportedInPlace,
+    /// Memory of the display's device, opened by the compute device, then uploaded by the display.
+    ExportedUpload,
     /// Mapped memory of the display, written by the kernel, read by the draw where it lies.
     HostVisibleInPlace,
     /// Mapped memory of the display, written by the kernel, then uploaded by the display.
@@ -54,12 +58,14 @@ pub enum PathId {
 
 impl PathId {
     /// Every path.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Direct,
         Self::ExternalTexture,
         Self::ExportedTexture,
         Self::ExternalInPlace,
         Self::ExternalUpload,
+        Self::ExportedInPlace,
+        Self::ExportedUpload,
         Self::HostVisibleInPlace,
         Self::HostVisibleUpload,
         Self::PinnedInPlace,
@@ -77,6 +83,8 @@ impl PathId {
             Self::ExportedTexture => "exported-texture",
             Self::ExternalInPlace => "external-in-place",
             Self::ExternalUpload => "external-upload",
+            Self::ExportedInPlace => "exported-in-place",
+            Self::ExportedUpload => "exported-upload",
             Self::HostVisibleInPlace => "host-visible-in-place",
             Self::HostVisibleUpload => "host-visible-upload",
             Self::PinnedInPlace => "pinned-in-place",

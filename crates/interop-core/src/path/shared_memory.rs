@@ -1,8 +1,8 @@
 //! One piece of memory that both sides address: the kernel writes it, the display reads it, nobody copies.
 //!
 //! Linear memory is the display's (a persistently mapped buffer), neutral pages that both import (pinned memory), or the
-//! compute device's (exported by a handle). The display reads it in place, or uploads from it where a texture is
-//! needed. An image is the compute device's or the display's, exported by a handle, and is a texture in place.
+//! compute device's or that of the display's device (exported by a handle). The display reads it in place, or uploads
+//! from it where a texture is needed. An image is the compute device's or the display's, exported by a handle, and is a texture in place.
 
 use super::turns::Turns;
 use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
@@ -36,6 +36,8 @@ pub(super) enum Owner {
     Neutral,
     /// The compute device's, opened by the display.
     Compute,
+    /// Memory of the display's device, made to be opened by others.
+    DisplayMemory,
     /// An image of the compute device's, opened by the display as a texture.
     ComputeImage,
     /// A texture of the display's, made to be opened by others.
@@ -206,6 +208,11 @@ impl Slot {
                 let image = image()?;
                 let (memory, handle) = backend.allocate_shared_image(&image, HandleType::OpaqueFd)?;
                 return Ok((memory, display.create_staging(StagingKind::ExternalImage(handle, image), bytes)?));
+            }
+            Owner::DisplayMemory => {
+                let staging = display.create_staging(StagingKind::Exported, bytes)?;
+                let handle = staging.export(HandleType::OpaqueFd)?;
+                return Ok((backend.import_surface(&handle, &SurfaceDesc::buffer(bytes as u64))?, staging));
             }
             Owner::DisplayImage => {
                 let staging = display.create_staging(StagingKind::ExportedImage(image()?), bytes)?;

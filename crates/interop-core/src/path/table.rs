@@ -46,12 +46,12 @@ const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, S
 const HOST: &[SyncKind] = &[SyncKind::HostFence];
 
 /// Every path, in no order of merit; [`crate::select`] ranks them.
-pub static PATHS: [PathSpec; 12] = [
+pub static PATHS: [PathSpec; 14] = [
     PathSpec {
         id: PathId::Direct,
         kind: PathKind::Direct,
         mechanism: "the kernel writes the display's own texture or buffer: no copy",
-        syncs: &[SyncKind::Implicit],
+        syncs: &[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish],
         pipelined: false,
         offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
         open: |p| Ok(Direct::open(p)?.into()),
@@ -97,6 +97,24 @@ pub static PATHS: [PathSpec; 12] = [
         pipelined: true,
         offer: |p| reaches(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Compute)),
         open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::Upload)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExportedInPlace,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes device memory that the display made to be shared, the draw reads it: no copy",
+        syncs: DEVICES,
+        pipelined: true,
+        offer: |p| offer_exported(p).and(|| offer_in_place(p)),
+        open: |p| Ok(SharedMemory::open(p, Owner::DisplayMemory, Reading::InPlace)?.into()),
+    },
+    PathSpec {
+        id: PathId::ExportedUpload,
+        kind: PathKind::ExternalMemory,
+        mechanism: "the kernel writes device memory that the display made to be shared, the display copies: 1 copy",
+        syncs: DEVICES,
+        pipelined: true,
+        offer: offer_exported,
+        open: |p| Ok(SharedMemory::open(p, Owner::DisplayMemory, Reading::Upload)?.into()),
     },
     PathSpec {
         id: PathId::HostVisibleInPlace,
@@ -205,6 +223,7 @@ fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
             named("compute", &p.backend.caps().can_open_semaphore(kind))
                 .and(|| named("display", &p.display.caps().can_make_semaphore(kind)))
         }
+        Some(kind @ SyncKind::SharedEvent) => named("compute", &p.backend.caps().can_open_semaphore(kind)),
         Some(_) => Support::Yes,
     }
 }
@@ -224,8 +243,16 @@ fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
     match giver {
         Giver::Compute => named("compute", &compute.can_export(handle, shape))
             .and(|| named("display", &display.can_import(handle, shape))),
-        Giver::Display => named("compute", &compute.can_import(handle, shape))
+        Giver::Display => named("compute", &compute.can_import(handle, shape).and(|| offer_format(p, shape)))
             .and(|| named("display", &display.can_export(handle, shape))),
+    }
+}
+
+/// Images are of what format the display's is.
+fn offer_format(p: &Pairing<'_>, shape: MemoryShape) -> Support {
+    match (p.desc, shape) {
+        (SurfaceDesc::Image(image), MemoryShape::Image) => p.backend.caps().can_write_images_of(image.format),
+        _ => Support::Yes,
     }
 }
 
@@ -237,6 +264,11 @@ fn same_device(p: &Pairing<'_>) -> Support {
 /// Kernels write where the display can open it.
 fn reaches(p: &Pairing<'_>) -> Support {
     p.backend.reaches(p.display.device())
+}
+
+/// Linear memory of the display's device.
+fn offer_exported(p: &Pairing<'_>) -> Support {
+    same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Display))
 }
 
 fn offer_mapped(p: &Pairing<'_>) -> Support {

@@ -116,7 +116,10 @@ impl Turns {
         let _step = step!("submit");
         match &mut self.way {
             Way::Host => memory.submit(),
-            Way::Semaphores { written, .. } => written.compute_signals(staging),
+            Way::Semaphores { written, .. } => {
+                memory.release_in_queue()?;
+                written.compute_signals(staging)
+            }
         }
     }
 

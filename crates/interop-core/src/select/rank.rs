@@ -9,13 +9,13 @@ use crate::path::PathId;
 /// An order and the reason for it.
 pub(super) struct Rank {
     pub order: &'static str,
-    pub ids: [PathId; 12],
+    pub ids: [PathId; 14],
 }
 
 pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
     use PathId::{
-        Direct, ExportedTexture, ExternalInPlace, ExternalTexture, ExternalUpload, HostRoundTrip, HostVisibleInPlace,
-        HostVisibleUpload, PboOrphan, PboPersistent, PinnedInPlace, PinnedUpload,
+        Direct, ExportedInPlace, ExportedTexture, ExportedUpload, ExternalInPlace, ExternalTexture, ExternalUpload,
+        HostRoundTrip, HostVisibleInPlace, HostVisibleUpload, PboOrphan, PboPersistent, PinnedInPlace, PinnedUpload,
     };
     match (compute.is_host_memory(), display.is_host_memory()) {
         (true, true) => Rank {
@@ -25,9 +25,11 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
                 ExternalTexture,
                 ExportedTexture,
                 ExternalInPlace,
+                ExportedInPlace,
                 HostVisibleInPlace,
                 PinnedInPlace,
                 ExternalUpload,
+                ExportedUpload,
                 PinnedUpload,
                 HostVisibleUpload,
                 HostRoundTrip,
@@ -48,7 +50,9 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
                 HostVisibleInPlace,
                 PinnedInPlace,
                 ExternalUpload,
+                ExportedUpload,
                 ExternalInPlace,
+                ExportedInPlace,
                 ExternalTexture,
                 ExportedTexture,
             ],
@@ -61,7 +65,9 @@ pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
                 ExternalTexture,
                 ExportedTexture,
                 ExternalInPlace,
+                ExportedInPlace,
                 ExternalUpload,
+                ExportedUpload,
                 PboPersistent,
                 PboOrphan,
                 HostRoundTrip,

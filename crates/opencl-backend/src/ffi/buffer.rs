@@ -1,5 +1,7 @@
 //! Buffers of a session: the device's own, and host memory used in place.
 
+use super::handle::{Handle, MemKind};
+use super::turn::{Borrowed, Turns};
 use super::{Failure, MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
 use interop_core::HostBlock;
@@ -17,6 +19,8 @@ pub struct Buffer {
     block: Option<HostBlock>,
     /// Set while the buffer is mapped for the host memory's other owner.
     lent: RefCell<Option<Mapped>>,
+    /// For memory that another API has, too.
+    turns: Option<Turns>,
 }
 
 impl Buffer {
@@ -37,16 +41,57 @@ impl Buffer {
 
     /// Memory that others may hold, too.
     pub fn of(session: &Arc<Session>, mem: Arc<Mem>, len: usize) -> Self {
-        Self { mem, session: session.clone(), len, block: None, lent: RefCell::new(None) }
+        Self { mem, session: session.clone(), len, block: None, lent: RefCell::new(None), turns: None }
+    }
+
+    /// A buffer that another API has, too; `len` bytes of it are used.
+    pub(super) fn with_turns(session: &Arc<Session>, mem: Handle<MemKind>, turns: Turns, len: usize) -> Self {
+        let mem = Arc::new(Mem::of(mem, m::CL_MEM_READ_WRITE, len));
+        let mut buffer = Self::of(session, mem, len);
+        buffer.turns = Some(turns);
+        buffer
+    }
+
+    /// Waits for the turn that was released last.
+    pub fn wait_released(&self) -> Result<(), Failure> {
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.wait(&self.session))
+    }
+
+    /// `None` for memory that is ours alone.
+    pub fn turns_mut(&mut self) -> Option<&mut Turns> {
+        self.turns.as_mut()
+    }
+
+    /// Whether another API has it, too.
+    pub fn has_turns(&self) -> bool {
+        self.turns.is_some()
+    }
+
+    /// Queues the beginning of this API's turn with a buffer that another has, too.
+    pub fn acquire(&self) -> Result<(), Failure> {
+        // SAFETY: the object is live, of this session, and these are its turns.
+        self.turns.as_ref().map_or(Ok(()), |turns| unsafe { turns.acquire(&self.session, self.mem.raw()) })
+    }
+
+    /// Queues the end of this API's turn.
+    pub fn release(&self) -> Result<(), Failure> {
+        // SAFETY: as above.
+        self.turns.as_ref().map_or(Ok(()), |turns| unsafe { turns.release(&self.session, self.mem.raw()) })
+    }
+
+    /// Before commands use the buffer: it is ours for as long as what is returned lives, or the caller's turn lasts.
+    pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
+        self.take_back()?;
+        super::turn::enter(&self.session, self.turns.as_ref(), self.mem.raw())
     }
 
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The memory, for others to hold; none of it where it is host memory in place.
+    /// The memory, for others to hold; none of it where it is host memory in place or another API's.
     pub fn shared(&self) -> Option<&Arc<Mem>> {
-        self.block.is_none().then_some(&self.mem)
+        (self.block.is_none() && self.turns.is_none()).then_some(&self.mem)
     }
 
     /// The memory, for a command.
@@ -63,25 +108,25 @@ impl Buffer {
 
     /// Blocks until the bytes are there.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), Failure> {
-        self.take_back()?;
+        let _turn = self.enter()?;
         self.session.queue().read_into(&self.mem, offset, into, &[])
     }
 
     /// Blocks until `from` may be reused.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<(), Failure> {
-        self.take_back()?;
+        let _turn = self.enter()?;
         self.session.queue().write_from(&self.mem, offset, from, &[])
     }
 
     /// Queues a copy of `range` to the same place in `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<(), Failure> {
-        self.take_back()?;
-        to.take_back()?;
+        let (_turn, _other) = (self.enter()?, to.enter()?);
         self.session.queue().copy((&self.mem, range.start), (&to.mem, range.start), range.len(), &[]).map(drop)
     }
 
     /// Shows mapped bytes to `f`; `range` must not be empty.
     pub fn map_read<R>(&mut self, range: Range<usize>, f: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
+        let _turn = self.enter()?;
         let mapped = self.map(range, MapMode::Read)?;
         let result = f(mapped.bytes());
         mapped.unmap().map(|_| result)
@@ -89,6 +134,7 @@ impl Buffer {
 
     /// Lets `f` write mapped bytes, whose old values are lost; `range` must not be empty.
     pub fn map_write<R>(&mut self, range: Range<usize>, f: impl FnOnce(&mut [u8]) -> R) -> Result<R, Failure> {
+        let _turn = self.enter()?;
         let mut mapped = self.map(range, MapMode::Overwrite)?;
         let result = f(mapped.bytes_mut());
         mapped.unmap().map(|_| result)
@@ -106,7 +152,7 @@ impl Buffer {
     }
 
     /// Ends [`Buffer::lend`], before commands use the buffer again.
-    pub(super) fn take_back(&self) -> Result<(), Failure> {
+    fn take_back(&self) -> Result<(), Failure> {
         match self.lent.take() {
             Some(mapped) => mapped.unmap().map(drop),
             None => Ok(()),
@@ -122,9 +168,10 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let taken_back = self.take_back();
+        let released = self.release();
         // The device may still write imported memory, which is freed right after this.
-        let finished = if self.block.is_some() { self.session.finish() } else { Ok(()) };
-        for failure in [taken_back, finished].into_iter().filter_map(Result::err) {
+        let finished = if self.block.is_some() || self.turns.is_some() { self.session.finish() } else { Ok(()) };
+        for failure in [taken_back, released, finished].into_iter().filter_map(Result::err) {
             tracing::warn!(code = failure.code, "{} failed while memory was dropped", failure.operation);
         }
     }

@@ -1,9 +1,11 @@
 //! Contexts over one or more devices of a platform.
 
 use super::callback::contained;
+use super::gl::session_properties;
+use super::gl_context::GlContext;
 use super::handle::{ContextKind, Handle, SubDeviceKind};
 use super::{DeviceId, Failure, PlatformId};
-use cl3::context::{CL_CONTEXT_PLATFORM, create_context};
+use cl3::context::create_context;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -41,11 +43,16 @@ pub struct Context {
 impl Context {
     /// `devices` must be of one platform, and not empty.
     pub fn new(devices: &[Device]) -> Result<Arc<Self>, Failure> {
+        Self::sharing(devices, None)
+    }
+
+    /// The same, sharing with a GL context where the devices list the extension: GL properties make some drivers that do
+    /// not end the process later.
+    pub fn sharing(devices: &[Device], gl: Option<GlContext>) -> Result<Arc<Self>, Failure> {
         const OP: &str = "clCreateContext";
         let platform =
             devices.first().ok_or(Failure { operation: OP, code: cl3::error_codes::CL_INVALID_VALUE })?.platform;
-        // The platform and nothing else: GL properties make some drivers end the process later.
-        let properties = [CL_CONTEXT_PLATFORM, platform.0 as isize, 0];
+        let properties = session_properties(platform, gl);
         let ids: Vec<_> = devices.iter().map(|device| device.id.0).collect();
         let raw = create_context(&ids, properties.as_ptr(), Some(report), ptr::null_mut());
         // SAFETY: a context that was just created, whose one reference is ours.

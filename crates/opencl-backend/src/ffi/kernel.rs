@@ -3,7 +3,7 @@
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Buffer, Device, Event, Failure, Mem, Queue, Sampler, Session, check};
+use super::{Buffer, Device, Event, Failure, Mem, Queue, Sampler, Session, SharedImage, check};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
 use std::ffi::c_void;
@@ -34,6 +34,8 @@ pub enum ArgValue<'a> {
     F32(f32),
     /// The backend's own memory.
     Buffer(&'a Buffer),
+    /// An image that another API has, too.
+    Shared(&'a SharedImage),
     /// A scalar, vector or structure.
     Bytes(&'a [u8]),
     /// A buffer or image.
@@ -144,11 +146,17 @@ impl Kernel {
             return Err(Failure { operation: OP, code: CL_INVALID_WORK_DIMENSION }.into());
         }
         let mut uses: Vec<Use<'_>> = Vec::new();
+        // Held until the kernel is queued.
+        let mut turns = Vec::new();
         for arg in args {
             match arg {
                 ArgValue::Buffer(buffer) => {
-                    buffer.take_back()?;
+                    turns.extend(buffer.enter()?);
                     uses.push(buffer.mem().used_by_kernel());
+                }
+                ArgValue::Shared(image) => {
+                    turns.extend(image.enter()?);
+                    uses.push(image.mem().used_by_kernel());
                 }
                 ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
                 _ => {}
@@ -202,6 +210,7 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
         ArgValue::Bytes(value) => bytes(value),
         ArgValue::Buffer(buffer) => object(buffer.mem().raw()),
+        ArgValue::Shared(image) => object(image.mem().raw()),
         ArgValue::Mem(mem) => object(mem.raw()),
         ArgValue::Sampler(sampler) => object(sampler.raw()),
         ArgValue::Null => object(ptr::null_mut()),

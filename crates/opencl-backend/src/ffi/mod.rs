@@ -11,7 +11,15 @@ mod callback;
 pub mod command;
 mod context;
 mod event;
+mod extension;
+#[cfg(unix)]
+mod external_memory;
+#[cfg(unix)]
+mod external_semaphore;
 mod fission;
+mod gl;
+mod gl_context;
+mod gl_object;
 mod handle;
 mod image;
 mod kernel;
@@ -27,12 +35,21 @@ mod query;
 mod queue;
 mod rect;
 mod session;
+mod shared_image;
 mod track;
 mod transfer;
+mod turn;
 
 pub use buffer::Buffer;
 pub use context::{Context, Device};
 pub use event::{Event, Status, UserEvent};
+#[cfg(unix)]
+pub use external_memory::External;
+#[cfg(unix)]
+pub use external_semaphore::Semaphore;
+pub use gl::{GlShare, GlSync, devices_of};
+pub use gl_context::GlContext;
+pub use gl_object::{GlObject, Object};
 pub use image::{Image, ImageBox};
 pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
 pub use map::{MapMode, Mapped};
@@ -46,8 +63,16 @@ pub use query::{DeviceId, PlatformId};
 pub use queue::{Queue, QueueProperties};
 pub use rect::RectLayout;
 pub use session::Session;
+pub use shared_image::{Pixels, SharedImage};
 pub use track::{MAPPED, OVERLAP};
 pub use transfer::{Element, RectTransfer};
+pub use turn::TurnFns;
+
+/// Codes of our own, which no driver uses: the GL context is not current on this thread, a GL object is used outside a
+/// turn, OpenGL lacks a function.
+pub const WRONG_CONTEXT: i32 = -2102;
+pub const NOT_ACQUIRED: i32 = -2103;
+pub const GL_FUNCTION_MISSING: i32 = -2104;
 
 /// A call that did not return `CL_SUCCESS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

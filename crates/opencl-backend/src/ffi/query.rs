@@ -34,6 +34,11 @@ impl PlatformId {
         Ok(text(&check("clGetPlatformInfo", get_platform_data(self.0, param))?))
     }
 
+    /// Several 32-bit numbers.
+    pub fn numbers(self, param: u32) -> Result<Vec<u32>, Failure> {
+        check("clGetPlatformInfo", get_platform_data(self.0, param)).map(|b| numbers(&b))
+    }
+
     /// All devices; none is not an error.
     pub fn devices(self) -> Result<Vec<DeviceId>, Failure> {
         let ids = check("clGetDeviceIDs", get_device_ids(self.0, opencl3::device::CL_DEVICE_TYPE_ALL))?;
@@ -62,6 +67,11 @@ impl DeviceId {
         self.array(param).map(u64::from_ne_bytes)
     }
 
+    /// Several 32-bit numbers.
+    pub fn numbers(self, param: u32) -> Result<Vec<u32>, Failure> {
+        self.bytes(param).map(|b| numbers(&b))
+    }
+
     pub fn sizes(self, param: u32) -> Result<Vec<usize>, Failure> {
         self.bytes(param).map(|b| sizes(&b))
     }
@@ -74,6 +84,11 @@ pub(super) fn text(bytes: &[u8]) -> String {
 
 pub(super) fn array<const N: usize>(operation: &'static str, bytes: &[u8]) -> Result<[u8; N], Failure> {
     bytes.try_into().map_err(|_| Failure { operation, code: CL_INVALID_VALUE })
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u32> {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|w| u32::from_ne_bytes(*w)).collect()
 }
 
 pub(super) fn sizes(bytes: &[u8]) -> Vec<usize> {

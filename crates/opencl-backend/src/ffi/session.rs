@@ -1,7 +1,10 @@
 //! A context with one device and its in-order queue.
 
+use super::gl_context::GlContext;
 use super::profile::{Queues, TimedCommand};
-use super::{Context, Device, DeviceId, Failure, PlatformId, Queue};
+use super::shared_image::image_format;
+use super::{Context, Device, DeviceId, Failure, PlatformId, Queue, image_formats};
+use interop_core::PixelFormat;
 use std::sync::Arc;
 
 /// Context and queue of one device.
@@ -12,9 +15,10 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn open(platform: PlatformId, device: DeviceId) -> Result<Self, Failure> {
+    /// `gl` only for a device that lists the extension, see [`Context::sharing`].
+    pub fn open(platform: PlatformId, device: DeviceId, gl: Option<GlContext>) -> Result<Self, Failure> {
         let device = Device::root(platform, device);
-        let context = Context::new(std::slice::from_ref(&device))?;
+        let context = Context::sharing(std::slice::from_ref(&device), gl)?;
         Ok(Self { queues: Queues::new(&context, &device)?, context, device })
     }
 
@@ -31,6 +35,13 @@ impl Session {
     /// A marker after all that is queued.
     pub fn marker(&self) -> Result<TimedCommand, Failure> {
         TimedCommand::marker(self.queue())
+    }
+
+    /// Formats of images of two dimensions that kernels read and write; none where the driver does not say.
+    pub fn image_formats(&self) -> Vec<PixelFormat> {
+        use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE};
+        let found = image_formats(&self.context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D).unwrap_or_default();
+        PixelFormat::ALL.into_iter().filter(|format| found.contains(&image_format(*format))).collect()
     }
 
     /// Makes the device start on what is queued.

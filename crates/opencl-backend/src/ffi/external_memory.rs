@@ -1,0 +1,61 @@
+//! Memory behind file descriptors: `cl_khr_external_memory_opaque_fd`.
+
+use super::handle::{Handle, MemKind};
+use super::turn::{TurnFns, Turns};
+use super::{Buffer, Failure, Pixels, Session, SharedImage, check};
+use crate::sharing::caps::MEMORY_OPAQUE_FD;
+use cl3::memory as mem;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr;
+use std::sync::Arc;
+
+/// What is behind a descriptor.
+pub struct External {
+    pub fd: OwnedFd,
+    pub fns: TurnFns,
+}
+
+impl External {
+    /// Runs `create` with the properties that name the descriptor, which becomes the driver's where it succeeds.
+    fn give(
+        self,
+        operation: &'static str,
+        create: impl FnOnce(*const u64) -> Result<*mut std::ffi::c_void, i32>,
+    ) -> Result<(Handle<MemKind>, Turns), Failure> {
+        let properties = [u64::from(MEMORY_OPAQUE_FD), self.fd.as_raw_fd() as u64, 0];
+        let raw = check(operation, create(properties.as_ptr()))?;
+        // SAFETY: an object that was just created, whose one reference is ours.
+        let mem = unsafe { Handle::own(operation, Ok(raw)) }?;
+        // The driver's from here on ("importing transfers ownership of the descriptor").
+        let _ = std::os::fd::IntoRawFd::into_raw_fd(self.fd);
+        Ok((mem, Turns::new(self.fns)))
+    }
+
+    /// All `whole` bytes of the allocation as a buffer, of which the first `len` are used. The device must list the
+    /// extension.
+    pub fn buffer(self, session: &Arc<Session>, whole: usize, len: usize) -> Result<Buffer, Failure> {
+        let (mem, turns) = self.give("clCreateBufferWithProperties", |properties| {
+            // SAFETY: the context is live, the list ends with 0, no host pointer is given. A device with the extension
+            // is of OpenCL 3.0, which has the function.
+            unsafe {
+                let flags = mem::CL_MEM_READ_WRITE;
+                let context = session.context.raw();
+                mem::create_buffer_with_properties(context, properties, flags, whole, ptr::null_mut())
+            }
+        })?;
+        Ok(Buffer::with_turns(session, mem, turns, len))
+    }
+
+    /// The allocation as an image of one level in the order that the device likes best.
+    pub fn image(self, session: &Arc<Session>, pixels: Pixels) -> Result<SharedImage, Failure> {
+        let (format, desc) = pixels.describe();
+        let (mem, turns) = self.give("clCreateImageWithProperties", |properties| {
+            // SAFETY: as above; format and description live through the call.
+            unsafe {
+                let (flags, context) = (mem::CL_MEM_READ_WRITE, session.context.raw());
+                mem::create_image_with_properties(context, properties, flags, &format, &desc, ptr::null_mut())
+            }
+        })?;
+        Ok(SharedImage::new(session, mem, turns, pixels))
+    }
+}

@@ -1,0 +1,174 @@
+//! Images that another API has, too: memory whose order only the driver knows.
+
+use super::handle::{Handle, MemKind};
+use super::track::Access::{Read, Write};
+use super::turn::{Borrowed, Turns};
+use super::{Buffer, Failure, ImageBox, Mem, Session};
+use cl3::command_queue as q;
+use cl3::memory::{
+    CL_FLOAT, CL_HALF_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8,
+    cl_image_desc, cl_image_format,
+};
+use interop_core::PixelFormat;
+use interop_core::format::ChannelKind;
+use std::ptr;
+use std::sync::Arc;
+
+/// Size and format of an image of two dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pixels {
+    pub width: usize,
+    pub height: usize,
+    pub format: PixelFormat,
+}
+
+impl Pixels {
+    pub fn of(image: &interop_core::ImageDesc) -> Self {
+        let interop_core::Extent { width, height } = image.extent;
+        Self { width: width as usize, height: height as usize, format: image.format }
+    }
+
+    /// For the calls that create images.
+    pub(super) fn describe(self) -> (cl_image_format, cl_image_desc) {
+        let [image_channel_order, image_channel_data_type] = image_format(self.format);
+        let desc = cl_image_desc {
+            image_type: CL_MEM_OBJECT_IMAGE2D,
+            image_width: self.width,
+            image_height: self.height,
+            image_depth: 0,
+            image_array_size: 0,
+            image_row_pitch: 0,
+            image_slice_pitch: 0,
+            num_mip_levels: 0,
+            num_samples: 0,
+            buffer: ptr::null_mut(),
+        };
+        (cl_image_format { image_channel_order, image_channel_data_type }, desc)
+    }
+}
+
+/// The format as OpenCL names it: order and type of the channels.
+pub(super) fn image_format(format: PixelFormat) -> [u32; 2] {
+    let order = match format.channels() {
+        1 => CL_R,
+        2 => CL_RG,
+        _ => CL_RGBA,
+    };
+    let kind = match format.channel_kind() {
+        ChannelKind::Float16 => CL_HALF_FLOAT,
+        ChannelKind::Float32 => CL_FLOAT,
+        _ => CL_UNORM_INT8,
+    };
+    [order, kind]
+}
+
+/// An image object of a session that another API has, too.
+pub struct SharedImage {
+    mem: Mem,
+    session: Arc<Session>,
+    turns: Turns,
+    pixels: Pixels,
+}
+
+impl SharedImage {
+    pub(super) fn new(session: &Arc<Session>, mem: Handle<MemKind>, turns: Turns, pixels: Pixels) -> Self {
+        let mem = Mem::of(mem, CL_MEM_READ_WRITE, usize::MAX);
+        Self { mem, session: session.clone(), turns, pixels }
+    }
+
+    pub fn pixels(&self) -> Pixels {
+        self.pixels
+    }
+
+    /// The object, for a command.
+    pub(super) fn mem(&self) -> &Mem {
+        &self.mem
+    }
+
+    pub fn turns_mut(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+
+    /// Queues the beginning of this API's turn.
+    pub fn acquire(&self) -> Result<(), Failure> {
+        // SAFETY: the object is live, of this session, and these are its turns.
+        unsafe { self.turns.acquire(&self.session, self.mem.raw()) }
+    }
+
+    /// Queues the end of this API's turn.
+    pub fn release(&self) -> Result<(), Failure> {
+        // SAFETY: as above.
+        unsafe { self.turns.release(&self.session, self.mem.raw()) }
+    }
+
+    /// Waits for the turn that was released last.
+    pub fn wait_released(&self) -> Result<(), Failure> {
+        self.turns.wait(&self.session)
+    }
+
+    /// Takes the turn for the commands that are queued while what is returned lives, unless it is taken already.
+    pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
+        super::turn::enter(&self.session, Some(&self.turns), self.mem.raw())
+    }
+
+    /// Blocks until the pixels are there, in tight rows; `into` holds exactly the part.
+    pub fn read(&self, at: &ImageBox, into: &mut [u8]) -> Result<(), Failure> {
+        debug_assert_eq!(at.host_bytes(self.pixels.format.bytes_per_pixel()), Some(into.len()));
+        let _turn = self.enter()?;
+        let uses = [self.mem.used_whole(Read)];
+        // SAFETY: `into` holds the part and is borrowed until the command is done, which is waited for; the driver
+        // refuses what lies outside the image; the arrays have three numbers.
+        let event = self.session.queue().enqueue_using("clEnqueueReadImage", &uses, &[], |queue, n, list| unsafe {
+            let (origin, region, to) = (at.origin.as_ptr(), at.region.as_ptr(), into.as_mut_ptr().cast());
+            q::enqueue_read_image(queue, self.mem.raw(), 1, origin, region, 0, 0, to, n, list)
+        })?;
+        event.wait_until_final()
+    }
+
+    /// Blocks until `from`, tight rows of exactly the part, may be reused.
+    pub fn write(&self, at: &ImageBox, from: &[u8]) -> Result<(), Failure> {
+        debug_assert_eq!(at.host_bytes(self.pixels.format.bytes_per_pixel()), Some(from.len()));
+        let _turn = self.enter()?;
+        let uses = [self.mem.used_whole(Write)];
+        // SAFETY: as for reading; the bytes are only read.
+        let event = self.session.queue().enqueue_using("clEnqueueWriteImage", &uses, &[], |queue, n, list| unsafe {
+            let (origin, region, bytes) = (at.origin.as_ptr(), at.region.as_ptr(), from.as_ptr().cast_mut().cast());
+            q::enqueue_write_image(queue, self.mem.raw(), 1, origin, region, 0, 0, bytes, n, list)
+        })?;
+        event.wait_until_final()
+    }
+
+    fn bytes(&self, at: &ImageBox, offset: usize) -> std::ops::Range<usize> {
+        let bytes = at.host_bytes(self.pixels.format.bytes_per_pixel()).unwrap_or(usize::MAX);
+        offset..offset.saturating_add(bytes)
+    }
+
+    /// Queues a copy of the part to tight rows from byte `offset` of `to` on.
+    pub fn copy_to_buffer(&self, at: &ImageBox, to: &Buffer, offset: usize) -> Result<(), Failure> {
+        let (_turn, _other) = (self.enter()?, to.enter()?);
+        let range = self.bytes(at, offset);
+        self.session.queue().copy_image_to_buffer(&self.mem, at, (to.mem(), range), &[]).map(drop)
+    }
+
+    /// Queues a copy of tight rows from byte `offset` of `from` on to the part.
+    pub fn copy_from_buffer(&self, at: &ImageBox, from: &Buffer, offset: usize) -> Result<(), Failure> {
+        let (_turn, _other) = (self.enter()?, from.enter()?);
+        let range = self.bytes(at, offset);
+        self.session.queue().copy_buffer_to_image((from.mem(), range), &self.mem, at, &[]).map(drop)
+    }
+
+    /// Queues a copy of the part to the same place in `to`.
+    pub fn copy_to_image(&self, at: &ImageBox, to: &Self) -> Result<(), Failure> {
+        let (_turn, _other) = (self.enter()?, to.enter()?);
+        self.session.queue().copy_image(&self.mem, &to.mem, at, at.origin, &[]).map(drop)
+    }
+}
+
+impl Drop for SharedImage {
+    fn drop(&mut self) {
+        // The other API may reuse the memory right after this.
+        if let Err(failure) = self.release().and_then(|()| self.session.finish()) {
+            tracing::warn!(code = failure.code, "{} failed while an image was dropped", failure.operation);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Opening memory behind a descriptor.
+
+use crate::ffi::{External, Pixels, TurnFns};
+use crate::memory::{OpenClMemory, check_size};
+use crate::shared::Shared;
+use crate::sharing::image::OpenClImage;
+use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+const OP: &str = "ComputeBackend::import_surface";
+
+/// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
+pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    let len = desc.byte_len(OP)?;
+    let SharedHandle::OpaqueFd { fd, bytes, .. } = handle else {
+        return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
+    };
+    let whole = usize::try_from(*bytes).ok().filter(|whole| *whole >= len);
+    let whole =
+        whole.ok_or_else(|| Error::invalid(OP, format!("a {desc} does not fit into memory of {bytes} bytes")))?;
+    check_size(shared, whole, OP)?;
+    let fns = TurnFns::external(shared.device.platform).map_err(|f| shared.error(f))?;
+    let external = External { fd: duplicate(shared, fd, OP)?, fns };
+    let session = &shared.session;
+    Ok(match desc {
+        SurfaceDesc::Image(image) => {
+            let pixels = Pixels::of(image);
+            let image_object = external.image(session, pixels).map_err(|f| shared.error(f))?;
+            Box::new(OpenClImage::new(shared, image_object, *image))
+        }
+        SurfaceDesc::Buffer(_) => {
+            let buffer = external.buffer(session, whole, len).map_err(|f| shared.error(f))?;
+            Box::new(OpenClMemory::with_turns(shared, buffer))
+        }
+    })
+}
+
+/// A descriptor of our own.
+pub fn duplicate(shared: &Shared, fd: &OwnedFd, operation: &'static str) -> Result<OwnedFd> {
+    fd.try_clone()
+        .map_err(|error| shared.unsupported(operation, format!("the descriptor cannot be duplicated: {error}")))
+}

@@ -1,0 +1,255 @@
+//! Sharing with OpenGL: opening a device for it, and GL objects of every kind.
+
+use crate::device::{OpenClDevice, devices};
+use crate::ffi::{GlContext, GlObject, GlSync, Object, devices_of};
+use crate::memory::{OpenClMemory, check_size};
+use crate::shared::Shared;
+use crate::sharing::image::OpenClImage;
+use interop_core::{ComputeMemory, Error, Result, SharedHandle, Support, SurfaceDesc, SyncKind};
+use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
+use std::sync::Arc;
+
+/// What the device must list; macOS has the same by another name.
+pub const EXTENSIONS: [&str; 2] = ["cl_khr_gl_sharing", "cl_APPLE_gl_sharing"];
+
+/// Whether the device's extension list says that it shares with OpenGL. Nothing else is asked: several drivers accept a
+/// GL context without having the extension, and end the process later.
+pub fn listed(device: &OpenClDevice) -> Support {
+    let lists = EXTENSIONS.iter().any(|name| device.has_extension(name));
+    Support::when(lists, "the device's extension list has no cl_khr_gl_sharing")
+}
+
+/// The context that is current on this thread.
+fn current_context(operation: &'static str) -> Result<GlContext> {
+    GlContext::current().ok_or_else(|| Error::WrongContext { operation, device: "OpenGL".into() })
+}
+
+/// The devices that share with the OpenGL context that is current on this thread, that which draws first.
+///
+/// Devices that do not list `cl_khr_gl_sharing` are left out without a question to their driver.
+///
+/// # Errors
+/// [`Error::WrongContext`] where no context is current; those of [`devices`]. No device is an empty list.
+pub fn devices_sharing_gl() -> Result<Vec<OpenClDevice>> {
+    let context = current_context("devices_sharing_gl")?;
+    let mut all = devices()?;
+    all.retain(|device| listed(device).is_yes());
+    let mut platforms: Vec<_> = all.iter().map(|device| device.platform).collect();
+    platforms.dedup();
+    let mut found = Vec::new();
+    for platform in platforms {
+        match devices_of(platform, context) {
+            // In the driver's order: that which draws comes first.
+            Ok(ids) => found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.id == *id).cloned())),
+            Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
+        }
+    }
+    Ok(found)
+}
+
+/// The context to open `device` with: the current one, which the driver must say the device shares with.
+pub fn context_for(device: &OpenClDevice) -> Result<GlContext> {
+    const OP: &str = "OpenClBackend::open_sharing_gl";
+    let unsupported =
+        |reason: String| Error::Unsupported { operation: OP, device: device.identity().to_string(), reason };
+    if let Support::No(reason) = listed(device) {
+        return Err(unsupported(reason));
+    }
+    let context = current_context(OP)?;
+    let ids = devices_of(device.platform, context).map_err(|f| f.on(&device.identity().name))?;
+    if !ids.contains(&device.id) {
+        return Err(unsupported("its driver does not name it among the devices of the current GL context".into()));
+    }
+    Ok(context)
+}
+
+/// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
+pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    const OP: &str = "ComputeBackend::import_surface";
+    let len = desc.byte_len(OP)?;
+    check_size(shared, len, OP)?;
+    let share = share(shared, OP)?;
+    // A question about the object itself: what it has must be what was said.
+    let check = |object: GlObject, expected: ([usize; 3], usize)| {
+        let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE).map_err(|f| shared.error(f))?;
+        if (found.size, found.element) == expected || (found.is_buffer && found.size[0] >= len) {
+            return Ok(());
+        }
+        let (found, element) = (found.size, found.element);
+        Err(Error::invalid(
+            OP,
+            format!("the GL object has {found:?} elements of {element} bytes, it was said to be {desc}"),
+        ))
+    };
+    match (handle, desc) {
+        (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
+            check(GlObject::Buffer { name: *name }, ([len, 1, 1], 1))?;
+            let buffer = share.buffer(&shared.session, *name, len).map_err(|f| shared.error(f))?;
+            Ok(Box::new(OpenClMemory::with_turns(shared, buffer)))
+        }
+        (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
+            let sides = [image.extent.width as usize, image.extent.height as usize, 1];
+            let object = GlObject::Texture { target: *target, level: 0, name: *name };
+            check(object, (sides, image.format.bytes_per_pixel()))?;
+            let pixels = crate::ffi::Pixels::of(image);
+            let opened = share.image(&shared.session, [*target, *name], pixels).map_err(|f| shared.error(f))?;
+            Ok(Box::new(OpenClImage::new(shared, opened, *image)))
+        }
+        _ => Err(Error::invalid(OP, format!("the handle does not name a {desc}"))),
+    }
+}
+
+fn share<'a>(shared: &'a Shared, operation: &'static str) -> Result<&'a Arc<crate::ffi::GlShare>> {
+    let reason = "it was opened without OpenGL; use OpenClBackend::open_sharing_gl";
+    shared.gl.as_ref().ok_or_else(|| shared.unsupported(operation, reason.into()))
+}
+
+/// How a way of keeping OpenGL and OpenCL apart is called here.
+pub fn gl_sync(shared: &Shared, kind: SyncKind) -> Result<GlSync> {
+    let events = shared.gl.as_ref().is_some_and(|gl| gl.has_events());
+    match kind {
+        SyncKind::Implicit if events => Ok(GlSync::Implicit),
+        SyncKind::SharedEvent if events => Ok(GlSync::Events),
+        // Without the extension acquire and release wait for both sides.
+        SyncKind::Implicit | SyncKind::Finish => Ok(GlSync::Finish),
+        other => Err(shared.unsupported("set_sync", format!("it shares GL objects by no {other}"))),
+    }
+}
+
+/// Memory that no other API has.
+pub fn no_turns(shared: &Shared) -> Error {
+    shared.unsupported("set_sync", "the memory is no object of OpenGL's".into())
+}
+
+/// What OpenCL does with a GL object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GlAccess {
+    /// Kernels read it.
+    Read,
+    /// Kernels write it.
+    Write,
+    /// Both.
+    #[default]
+    ReadWrite,
+}
+
+/// A GL object of any kind that one backend opened: buffers, levels of textures of every shape (`GL_TEXTURE_1D`, `_2D`,
+/// `_3D`, arrays, faces of cube maps, rectangles, buffer textures; with `cl_khr_gl_depth_images` depth, with
+/// `cl_khr_gl_msaa_sharing` multisampled ones), renderbuffers.
+///
+/// Between [`SharedGlObject::acquire`] and [`SharedGlObject::release`] it is OpenCL's, outside it is OpenGL's. Dropping
+/// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
+pub struct SharedGlObject {
+    object: Object,
+    shared: Arc<Shared>,
+}
+
+impl SharedGlObject {
+    /// Opens the object; see [`crate::OpenClBackend::share_gl`].
+    pub(crate) fn open(shared: &Arc<Shared>, object: GlObject, access: GlAccess) -> Result<Self> {
+        const OP: &str = "OpenClBackend::share_gl";
+        const MULTISAMPLE: [u32; 2] = [0x9100, 0x9102];
+        let share = share(shared, OP)?;
+        if let GlObject::Texture { target, .. } = object
+            && MULTISAMPLE.contains(&target)
+            && !shared.device.has_extension("cl_khr_gl_msaa_sharing")
+        {
+            let reason = "the device's extension list has no cl_khr_gl_msaa_sharing";
+            return Err(shared.unsupported(OP, reason.into()));
+        }
+        let flags = match access {
+            GlAccess::Read => CL_MEM_READ_ONLY,
+            GlAccess::Write => CL_MEM_WRITE_ONLY,
+            GlAccess::ReadWrite => CL_MEM_READ_WRITE,
+        };
+        let object = Object::new(share, &shared.session, object, flags).map_err(|f| shared.error(f))?;
+        Ok(Self { object, shared: shared.clone() })
+    }
+
+    /// Width, height, and depth or layers in elements; a buffer's bytes. Sides that it does not have are 1.
+    pub fn size(&self) -> [usize; 3] {
+        self.object.size
+    }
+
+    /// Bytes of one element: a pixel as OpenCL sees it, 1 for a buffer.
+    pub fn element_bytes(&self) -> usize {
+        self.object.element
+    }
+
+    /// `CL_GL_OBJECT_*` and the GL name, as the driver says (`clGetGLObjectInfo`).
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn named(&self) -> Result<(u32, u32)> {
+        let share = share(&self.shared, "SharedGlObject::named")?;
+        self.object.named(share).map_err(|f| self.shared.error(f))
+    }
+
+    /// The `cl_mem`, for calls of the user's own; it lives as long as this.
+    pub fn raw(&self) -> *mut std::ffi::c_void {
+        self.object.raw()
+    }
+
+    /// Keeps the two sides apart in another way from now on: [`SyncKind::Implicit`] (the default), by events of GL fences
+    /// ([`SyncKind::SharedEvent`]), or by the host ([`SyncKind::Finish`]).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for other ways, and for events where the device lists no `cl_khr_gl_event`.
+    pub fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        let sync = gl_sync(&self.shared, kind)?;
+        self.object.turns_mut().set_gl_sync(sync);
+        Ok(())
+    }
+
+    /// Begins OpenCL's turn, after all that OpenGL was told before.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`], [`Error::Driver`].
+    pub fn acquire(&mut self) -> Result<()> {
+        self.object.acquire().map_err(|f| self.shared.error(f))
+    }
+
+    /// Ends it: OpenGL sees what was written before. Nothing happens outside a turn.
+    ///
+    /// # Errors
+    /// As of [`SharedGlObject::acquire`].
+    pub fn release(&mut self) -> Result<()> {
+        self.object.release().map_err(|f| self.shared.error(f))
+    }
+
+    /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`].
+    pub fn is_acquired(&self) -> bool {
+        self.object.is_acquired()
+    }
+
+    /// Copies a box of `size` elements from `origin` on into tight rows. Blocks. Not for multisampled objects.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
+    pub fn read(&mut self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<()> {
+        self.check(origin, size, into.len(), "SharedGlObject::read")?;
+        self.object.read(origin, size, into).map_err(|f| self.shared.error(f))
+    }
+
+    /// The other way round.
+    ///
+    /// # Errors
+    /// As of [`SharedGlObject::read`].
+    pub fn write(&mut self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<()> {
+        self.check(origin, size, from.len(), "SharedGlObject::write")?;
+        self.object.write(origin, size, from).map_err(|f| self.shared.error(f))
+    }
+
+    fn check(&self, origin: [usize; 3], size: [usize; 3], len: usize, operation: &'static str) -> Result<()> {
+        let whole = self.size();
+        let inside = (0..3).all(|i| size[i] > 0 && origin[i].checked_add(size[i]).is_some_and(|end| end <= whole[i]));
+        if !inside {
+            return Err(Error::invalid(operation, format!("{size:?} from {origin:?} on lies not inside {whole:?}")));
+        }
+        let bytes = size.iter().product::<usize>() * self.element_bytes();
+        if bytes != len {
+            return Err(Error::invalid(operation, format!("{size:?} are {bytes} bytes, {len} were given")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
+
+use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
+use crate::memory::range_of;
+use crate::shared::Shared;
+use crate::sharing::gl::gl_sync;
+use interop_core::compute::{OpaqueImage, Placement, check_range};
+use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An image that kernels write.
+pub struct OpenClImage {
+    /// Linear copy of a part, for kernels that cannot write images.
+    scratch: Option<Buffer>,
+    pub image: SharedImage,
+    rows: OpaqueImage,
+    pub shared: Arc<Shared>,
+}
+
+fn part(region: Region) -> ImageBox {
+    let [x, y, width, height] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
+    ImageBox { origin: [x, y, 0], region: [width, height, 1] }
+}
+
+impl OpenClImage {
+    pub fn new(shared: &Arc<Shared>, image: SharedImage, desc: ImageDesc) -> Self {
+        Self { scratch: None, image, rows: OpaqueImage { desc }, shared: shared.clone() }
+    }
+
+    /// The backend's own type again, see [`crate::memory::OpenClMemory::of`].
+    pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
+        let memory = memory.as_any().downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
+        memory.ok_or_else(|| shared.foreign(operation, "memory"))
+    }
+
+    /// The same, to change it.
+    pub fn of_mut<'a>(
+        memory: &'a mut dyn ComputeMemory,
+        shared: &Arc<Shared>,
+        operation: &'static str,
+    ) -> Result<&'a mut Self> {
+        let memory = memory.as_any_mut().downcast_mut::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
+        memory.ok_or_else(|| shared.foreign(operation, "memory"))
+    }
+
+    pub fn desc(&self) -> &ImageDesc {
+        &self.rows.desc
+    }
+
+    /// Where `view` lies.
+    pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
+        self.rows.place(view, operation)
+    }
+
+    /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back: two copies on the
+    /// device around a kernel that needs linear memory.
+    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
+        let at = part(at.region);
+        let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
+        if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < len) {
+            self.scratch = None;
+            self.scratch = Some(Buffer::allocate(&self.shared.session, len, false).map_err(|f| self.error(f))?);
+        }
+        let Some(scratch) = &self.scratch else { return Ok(()) };
+        self.image.copy_to_buffer(&at, scratch, 0).map_err(|f| self.error(f))?;
+        f(scratch)?;
+        self.image.copy_from_buffer(&at, scratch, 0).and_then(|()| self.flush()).map_err(|f| self.error(f))
+    }
+
+    /// Queues a copy of `range` to the same bytes of linear memory, or from there.
+    pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        check_range(range, linear.len(), OP)?;
+        for (start, region) in self.rows.rectangles(range, OP)? {
+            let (at, offset) = (part(region), range.start + start);
+            let copied = match to_linear {
+                true => self.image.copy_to_buffer(&at, linear, offset),
+                false => self.image.copy_from_buffer(&at, linear, offset),
+            };
+            copied.map_err(|f| self.error(f))?;
+        }
+        self.flush().map_err(|f| self.error(f))
+    }
+
+    /// Queues a copy of `range` to an image with the same rows.
+    pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        let rectangles = self.rows.rectangles(range, OP)?;
+        if to.rows.rectangles(range, OP)? != rectangles || self.image.pixels().format != to.image.pixels().format {
+            return Err(Error::invalid(OP, "the two images differ in their format or the length of a row"));
+        }
+        for (_, region) in rectangles {
+            self.image.copy_to_image(&part(region), &to.image).map_err(|f| self.error(f))?;
+        }
+        self.flush().map_err(|f| self.error(f))
+    }
+
+    fn flush(&self) -> Result<(), Failure> {
+        self.shared.session.flush()
+    }
+
+    fn error(&self, failure: Failure) -> Error {
+        self.shared.error(failure)
+    }
+}
+
+impl ComputeMemory for OpenClImage {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let range = range_of(offset, into.len());
+        for (start, region) in self.rows.rectangles(&range, "ComputeMemory::read")? {
+            let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
+            self.image.read(&part(region), &mut into[start..start + len]).map_err(|f| self.error(f))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        let range = range_of(offset, from.len());
+        for (start, region) in self.rows.rectangles(&range, "ComputeMemory::write")? {
+            let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
+            self.image.write(&part(region), &from[start..start + len]).map_err(|f| self.error(f))?;
+        }
+        Ok(())
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.rows.rectangles(&range, "ComputeMemory::view")?;
+        let mut bytes = vec![0; range.len()];
+        self.read(range.start, &mut bytes)?;
+        f(&bytes)
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.rows.rectangles(&range, "ComputeMemory::fill")?;
+        let mut bytes = vec![0; range.len()];
+        f(&mut bytes)?;
+        self.write(range.start, &bytes)
+    }
+
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        let sync = gl_sync(&self.shared, kind)?;
+        self.image.turns_mut().set_gl_sync(sync);
+        Ok(())
+    }
+
+    fn acquire(&mut self) -> Result<()> {
+        self.image.acquire().map_err(|f| self.error(f))
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.image.release().map_err(|f| self.error(f))
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.image.release().and_then(|()| self.image.wait_released()).map_err(|f| self.error(f))
+    }
+
+    fn release_in_queue(&mut self) -> Result<()> {
+        self.submit()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,39 @@
+//! [`ComputeSemaphore`] of OpenCL.
+
+use super::external::duplicate;
+use crate::ffi::Semaphore;
+use crate::shared::Shared;
+use interop_core::{ComputeSemaphore, Error, Result, SharedHandle, Support};
+use std::sync::Arc;
+
+/// A display's semaphore.
+pub struct OpenClSemaphore {
+    semaphore: Semaphore,
+    shared: Arc<Shared>,
+}
+
+impl OpenClSemaphore {
+    /// See [`interop_core::ComputeBackend::import_semaphore`].
+    pub fn import(shared: &Arc<Shared>, handle: &SharedHandle) -> Result<Self> {
+        const OP: &str = "ComputeBackend::import_semaphore";
+        let SharedHandle::SemaphoreFd { fd, kind } = handle else {
+            return Err(Error::invalid(OP, "the handle does not name a semaphore"));
+        };
+        if let Support::No(reason) = shared.caps.can_open_semaphore(*kind) {
+            return Err(shared.unsupported(OP, reason));
+        }
+        let fd = duplicate(shared, fd, OP)?;
+        let semaphore = Semaphore::import(&shared.session, shared.device.platform, fd).map_err(|f| shared.error(f))?;
+        Ok(Self { semaphore, shared: shared.clone() })
+    }
+}
+
+impl ComputeSemaphore for OpenClSemaphore {
+    fn signal(&mut self, _: u64) -> Result<()> {
+        self.semaphore.signal().map_err(|f| self.shared.error(f))
+    }
+
+    fn wait(&mut self, _: u64) -> Result<()> {
+        self.semaphore.wait().map_err(|f| self.shared.error(f))
+    }
+}
