@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// Every display without a window.
 fn displays() -> Vec<Headless> {
     let gl = need(Driver::Egl, open_headless(DisplayChoice::Gl));
-    gl.into_iter().chain([Headless::Memory(MemoryDisplay::new())]).collect()
+    let wgpu = need(Driver::Lavapipe, open_headless(DisplayChoice::Wgpu));
+    gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
 }
 
 /// Runs in latency mode and pipelined, prints and judges.

@@ -60,6 +60,8 @@ pub enum Display {
     Auto,
     /// OpenGL.
     Gl,
+    /// wgpu, where it was built in (feature `wgpu`).
+    Wgpu,
     /// Plain memory.
     Memory,
 }
@@ -85,6 +87,7 @@ impl Options {
         match self.display {
             Display::Auto => DisplayChoice::Auto,
             Display::Gl => DisplayChoice::Gl,
+            Display::Wgpu => DisplayChoice::Wgpu,
             Display::Memory => DisplayChoice::Memory,
         }
     }

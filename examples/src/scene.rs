@@ -34,7 +34,9 @@ pub enum SceneError {
     #[error(transparent)]
     Trace(#[from] pixelferry_trace::TraceError),
     /// The scene draws with OpenGL itself.
-    #[error("{0} draws with OpenGL, but there is only plain memory to draw in; install libegl1 and libgl1-mesa-dri")]
+    #[error(
+        "{0} draws with OpenGL, which this display is not; install libegl1 and libgl1-mesa-dri, or choose no other display"
+    )]
     NeedsOpenGl(&'static str),
     /// A shader of the scene's did not build.
     #[error("the scene's shader did not build: {0}")]

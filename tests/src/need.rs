@@ -13,6 +13,8 @@ pub enum Driver {
     Egl,
     /// A virtual X server.
     Xvfb,
+    /// Mesa's Vulkan on the CPU.
+    Lavapipe,
 }
 
 impl Driver {
@@ -23,6 +25,7 @@ impl Driver {
             Self::Rusticl => "rusticl",
             Self::Egl => "egl",
             Self::Xvfb => "xvfb",
+            Self::Lavapipe => "lavapipe",
         }
     }
 

@@ -6,54 +6,19 @@
 mod common;
 
 use common::opengl::with_both;
-use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, KernelSource, Language, PathId,
-    PixelFormat, Surface, SurfaceDesc, SyncKind, Target, View,
+    Arg, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, KernelSource, Language, PixelFormat,
+    Surface, SurfaceDesc, Target, View,
 };
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
-/// All paths, or those whose names `PIXELFERRY_PATHS` lists.
 #[test]
 fn the_conformance_suite() {
     with_both(|backend, display| {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let display: Rc<dyn Display> = display;
-        let wanted = std::env::var("PIXELFERRY_PATHS").ok();
-        let wanted = |path: PathId| wanted.as_ref().is_none_or(|list| list.split(',').any(|p| p == path.to_string()));
-        // However the two sides are kept apart, and however late a frame is shown, it is the right one.
-        let with = |sync, manner| Manner { sync: Some(sync), ..manner };
-        let (latency, late) = (Manner::default(), Manner::late(3));
-        for manner in [
-            latency,
-            late,
-            with(SyncKind::BinarySemaphore, latency),
-            with(SyncKind::BinarySemaphore, late),
-            with(SyncKind::TimelineSemaphore, latency),
-            with(SyncKind::TimelineSemaphore, late),
-        ] {
-            let mut rows = Vec::new();
-            for path in PathId::ALL.into_iter().filter(|p| wanted(*p)) {
-                for case in CASES {
-                    let start = Instant::now();
-                    let context = Context { backend: &backend, display: &display, path, manner };
-                    let outcome = match (case.run)(&context) {
-                        Ok(()) => Outcome::Pass,
-                        Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
-                        Err(Failure::Failed(reason)) => Outcome::Fail(reason),
-                    };
-                    println!("{path}, {manner:?}, {}: {:?}", case.name, start.elapsed());
-                    let (compute, display) = (backend.device().to_string(), display.device().to_string());
-                    rows.push(Row { compute, display, path, case: case.name, outcome });
-                }
-            }
-            let table = Table(&rows);
-            println!("{manner:?}: {table}");
-            let (passed, failed, skipped) = table.counts();
-            assert!(passed + skipped > 0 && failed == 0, "{failed} cases failed");
-        }
+        common::conformance(&backend, &display);
     });
 }
 

@@ -17,49 +17,13 @@ use glow::HasContext as _;
 use interop_core::display::DisplaySemaphore;
 use interop_core::display::{Display, Staging, StagingKind, Surface};
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, Error, Extent, FrameTag, PixelFormat, Result, Support, SurfaceDesc,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, Filter, FrameTag, PixelFormat, Result,
+    Support, SurfaceDesc,
 };
 #[cfg(unix)]
 use interop_core::{SharedHandle, SyncKind};
 use std::any::Any;
 use std::rc::Rc;
-
-/// How texels become pixels where the sizes differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Filter {
-    /// The nearest texel, exact at 1:1.
-    #[default]
-    Nearest,
-    /// The four nearest texels, weighed.
-    Linear,
-}
-
-/// How an image is fitted into the viewport.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fit {
-    /// Fills the viewport, whatever that does to the shape.
-    #[default]
-    Stretch,
-    /// As large as fits with its shape kept, centred. What lies beside it is left as it was.
-    Contain,
-}
-
-/// How a frame is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DrawOptions {
-    /// Filter.
-    pub filter: Filter,
-    /// Fit.
-    pub fit: Fit,
-    /// Shows images of one channel as grey instead of red.
-    pub grey: bool,
-}
-
-impl Default for DrawOptions {
-    fn default() -> Self {
-        Self { filter: Filter::default(), fit: Fit::default(), grey: true }
-    }
-}
 
 /// A surface as a texture, for drawing of the user's own.
 ///
@@ -173,9 +137,12 @@ impl GlDisplay {
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
             return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
-        let viewport = match options.fit {
-            Fit::Stretch => viewport,
-            Fit::Contain => contain(image.extent, viewport),
+        let place = options.fit.place(image.extent, Extent::new(viewport.width, viewport.height));
+        let viewport = Viewport {
+            x: viewport.x.saturating_add_unsigned(place.x),
+            y: viewport.y.saturating_add_unsigned(place.y),
+            width: place.width,
+            height: place.height,
         };
         let single = matches!(image.format, PixelFormat::R8 | PixelFormat::R32F);
         let look = Look { linear: options.filter == Filter::Linear, grey: options.grey && single };
@@ -264,20 +231,6 @@ fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
     tracing::trace_span!(target: "pixelferry::frame", "draw", frame, name).entered()
 }
 
-/// The largest rectangle of the image's shape inside `v`, centred.
-fn contain(image: Extent, v: Viewport) -> Viewport {
-    let (iw, ih) = (u64::from(image.width), u64::from(image.height));
-    let (vw, vh) = (u64::from(v.width), u64::from(v.height));
-    // One side fills the viewport; the other is rounded and at least one pixel.
-    let (w, h) = if vw * ih <= vh * iw {
-        (vw, ((vw * ih + iw / 2) / iw).clamp(1, vh))
-    } else {
-        (((vh * iw + ih / 2) / ih).clamp(1, vw), vh)
-    };
-    let inset = |outer: u64, inner: u64| ((outer - inner) / 2) as i32;
-    Viewport { x: v.x + inset(vw, w), y: v.y + inset(vh, h), width: w as u32, height: h as u32 }
-}
-
 impl Display for GlDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.shared().device
@@ -359,20 +312,5 @@ impl Display for GlDisplay {
             // SAFETY: the context is current.
             unsafe { shared.gl.finish() }
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn contained_images_keep_their_shape() {
-        let fit = |iw, ih, vw, vh| contain(Extent::new(iw, ih), Viewport { x: 3, y: 5, width: vw, height: vh });
-        assert_eq!(fit(16, 9, 160, 90), Viewport { x: 3, y: 5, width: 160, height: 90 });
-        assert_eq!(fit(100, 100, 200, 100), Viewport { x: 53, y: 5, width: 100, height: 100 });
-        assert_eq!(fit(100, 100, 100, 200), Viewport { x: 3, y: 55, width: 100, height: 100 });
-        assert_eq!(fit(16384, 1, 100, 100), Viewport { x: 3, y: 54, width: 100, height: 1 });
-        assert_eq!(fit(1, 16384, 1, 1), Viewport { x: 3, y: 5, width: 1, height: 1 });
     }
 }

@@ -52,8 +52,6 @@ mod framebuffer;
 mod gl_format;
 mod identity;
 mod in_place;
-#[cfg(unix)]
-mod lent;
 mod memory_object;
 mod names;
 mod program;
@@ -78,9 +76,10 @@ pub use context::{
     EngineOptions, Flow, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions, headless_devices,
     run_window,
 };
-pub use display::{DrawOptions, Filter, Fit, GlBuffer, GlDisplay, GlTexture};
+pub use display::{GlBuffer, GlDisplay, GlTexture};
 pub use draw_state::Viewport;
 pub use features::MIN_VERSION;
+pub use interop_core::{DrawOptions, Filter, Fit};
 pub use names::ObjectCounts;
 pub use target::OffscreenTarget;
 

@@ -1,6 +1,5 @@
 //! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
 
-use crate::lent::Lent;
 use crate::names::Owned;
 use crate::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::shared::Shared;
@@ -8,6 +7,7 @@ use crate::staging::GlStaging;
 use crate::vulkan::VulkanSemaphore;
 use glow::HasContext as _;
 use interop_core::display::{DisplaySemaphore, Staging};
+use interop_core::lent::Lent;
 use interop_core::{Error, Result, SharedHandle, Support, SyncKind};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;

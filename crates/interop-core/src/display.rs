@@ -176,6 +176,28 @@ impl Part {
             (Self::Buffer(_), _) => Err(Error::invalid(operation, format!("a range of bytes was given for an {desc}"))),
         }
     }
+
+    /// Refuses a view that reaches outside `len` bytes of memory, or is no picture of this part: its pixels or bytes are
+    /// to go there in the surface that `desc` describes.
+    pub fn check_source(&self, desc: &SurfaceDesc, view: &View, len: usize, operation: &'static str) -> Result<()> {
+        self.check_inside(desc, operation)?;
+        view.check_inside(len, operation)?;
+        let problem = match (self, view, desc) {
+            (Self::Image(region), View::Image(image), SurfaceDesc::Image(of)) => {
+                if image.format != of.format {
+                    Some(format!("pixels of {} were given for an {desc}", image.format))
+                } else if image.extent != region.extent() {
+                    Some(format!("{} pixels were given for the region {region}", image.extent))
+                } else {
+                    None
+                }
+            }
+            (Self::Buffer(range), View::Buffer(buffer), _) => (buffer.len != range.len())
+                .then(|| format!("{} bytes were given for the range {}..{}", buffer.len, range.start, range.end)),
+            _ => Some(format!("{view:?} is no part of the {desc}")),
+        };
+        problem.map_or(Ok(()), |problem| Err(Error::invalid(operation, problem)))
+    }
 }
 
 impl fmt::Display for Part {

@@ -15,6 +15,8 @@
 //! | what a backend must do | [`compute`] |
 //! | queues, events, futures | [`ComputeQueue`], [`Event`], [`ReadBack`] |
 //! | what a display must do | [`display`] |
+//! | how a frame is drawn | [`look`] |
+//! | handles that cross | [`shared_handle`], [`lent`] |
 //! | how bytes get across | [`path`] |
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
@@ -31,7 +33,10 @@ pub mod error;
 pub mod format;
 pub mod geometry;
 pub mod host_block;
+#[cfg(unix)]
+pub mod lent;
 pub mod link;
+pub mod look;
 pub mod path;
 pub mod pattern;
 pub mod report;
@@ -52,6 +57,7 @@ pub use format::PixelFormat;
 pub use geometry::{Extent, Region, RowOrder};
 pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use look::{DrawOptions, Filter, Fit};
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio};

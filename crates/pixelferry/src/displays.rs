@@ -7,6 +7,8 @@ use interop_core::{DeviceIdentity, Display, Result};
 use serde::Serialize;
 use std::rc::Rc;
 use tracing::{debug, info};
+#[cfg(feature = "wgpu")]
+use wgpu_display::{WgpuDisplay, WgpuOptions};
 
 /// Which display to open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -17,6 +19,8 @@ pub enum DisplayChoice {
     Auto,
     /// OpenGL without a window, or an error.
     Gl,
+    /// wgpu on Vulkan or OpenGL, or an error: also where this library was built without its feature `wgpu`.
+    Wgpu,
     /// Plain memory.
     Memory,
 }
@@ -27,6 +31,9 @@ pub enum DisplayChoice {
 pub enum Headless {
     /// OpenGL on an EGL device or surfaceless.
     Gl(Rc<GlDisplay>),
+    /// wgpu with a device of its own.
+    #[cfg(feature = "wgpu")]
+    Wgpu(Rc<WgpuDisplay>),
     /// Plain memory: pictures without any graphics driver.
     Memory(Rc<MemoryDisplay>),
 }
@@ -36,6 +43,8 @@ impl Headless {
     pub fn display(&self) -> Rc<dyn Display> {
         match self {
             Self::Gl(d) => Rc::clone(d) as Rc<dyn Display>,
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu(d) => Rc::clone(d) as Rc<dyn Display>,
             Self::Memory(d) => Rc::clone(d) as Rc<dyn Display>,
         }
     }
@@ -44,7 +53,16 @@ impl Headless {
     pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
         match self {
             Self::Gl(d) => Some(d),
-            Self::Memory(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The wgpu display, where it is one.
+    #[cfg(feature = "wgpu")]
+    pub fn wgpu(&self) -> Option<&Rc<WgpuDisplay>> {
+        match self {
+            Self::Wgpu(d) => Some(d),
+            _ => None,
         }
     }
 }
@@ -52,7 +70,7 @@ impl Headless {
 /// One kind of display and what it offers here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisplayStatus {
-    /// `gl-headless` or `memory`.
+    /// `gl-headless`, `wgpu` or `memory`.
     pub kind: &'static str,
     /// Whether it can be used, and why not.
     #[serde(flatten)]
@@ -80,6 +98,7 @@ pub fn open_headless_for(compute: &DeviceIdentity, choice: DisplayChoice) -> Res
 fn open_with(choice: DisplayChoice, options: HeadlessOptions) -> Result<Headless> {
     match choice {
         DisplayChoice::Gl => Ok(Headless::Gl(GlDisplay::headless(options)?)),
+        DisplayChoice::Wgpu => open_wgpu(options.same_device_as),
         DisplayChoice::Memory => Ok(Headless::Memory(MemoryDisplay::new())),
         DisplayChoice::Auto => Ok(match GlDisplay::headless(options) {
             Ok(display) => Headless::Gl(display),
@@ -89,6 +108,20 @@ fn open_with(choice: DisplayChoice, options: HeadlessOptions) -> Result<Headless
             }
         }),
     }
+}
+
+#[cfg(feature = "wgpu")]
+fn open_wgpu(same_device_as: Option<DeviceIdentity>) -> Result<Headless> {
+    WgpuDisplay::headless(WgpuOptions { same_device_as, ..WgpuOptions::default() }).map(Headless::Wgpu)
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn open_wgpu(_: Option<DeviceIdentity>) -> Result<Headless> {
+    Err(interop_core::Error::Unavailable {
+        what: "wgpu".into(),
+        reason: "this program was built without it".into(),
+        hint: "Build it with the feature `wgpu`, or choose another display.".into(),
+    })
 }
 
 /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
@@ -132,5 +165,15 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
     let device = Some(memory.device().clone());
     status.push(DisplayStatus { kind: "memory", availability: Availability::Available, device });
     displays.push(Headless::Memory(memory));
+    // After what is taken by itself.
+    #[cfg(feature = "wgpu")]
+    match WgpuDisplay::headless(WgpuOptions::default()) {
+        Ok(display) => {
+            let device = Some(display.device().clone());
+            status.push(DisplayStatus { kind: "wgpu", availability: Availability::Available, device });
+            displays.push(Headless::Wgpu(display));
+        }
+        Err(e) => status.push(DisplayStatus { kind: "wgpu", availability: Availability::from(&e), device: None }),
+    }
     (displays, status)
 }

@@ -22,3 +22,6 @@ pub use interop_core::*;
 pub use opencl_backend as opencl;
 pub use picture::{SaveError, picture, save_picture, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe};
+/// The wgpu display: devices, drawing, and surfaces as textures and buffers (feature `wgpu`).
+#[cfg(feature = "wgpu")]
+pub use wgpu_display;

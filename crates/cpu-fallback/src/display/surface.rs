@@ -60,30 +60,9 @@ impl MemorySurface {
         Ok(pixels)
     }
 
-    /// Checks that `view` lies in `len` bytes and has the shape of `part` of this surface.
-    fn check_source(&self, part: &Part, view: &View, len: usize, operation: &'static str) -> Result<()> {
-        part.check_inside(&self.desc, operation)?;
-        view.check_inside(len, operation)?;
-        let problem = match (part, view, &self.desc) {
-            (Part::Image(region), View::Image(image), SurfaceDesc::Image(desc)) => {
-                if image.format != desc.format {
-                    Some(format!("pixels of {} were given for an {}", image.format, self.desc))
-                } else if image.extent != region.extent() {
-                    Some(format!("{} pixels were given for the region {region}", image.extent))
-                } else {
-                    None
-                }
-            }
-            (Part::Buffer(range), View::Buffer(buffer), _) => (buffer.len != range.len())
-                .then(|| format!("{} bytes were given for the range {}..{}", buffer.len, range.start, range.end)),
-            _ => Some(format!("{view:?} is no part of the {}", self.desc)),
-        };
-        problem.map_or(Ok(()), |problem| Err(Error::invalid(operation, problem)))
-    }
-
     /// Copies what `view` describes in `from`.
     fn store(&mut self, at: &Part, from: &[u8], view: &View, operation: &'static str) -> Result<()> {
-        self.check_source(at, view, from.len(), operation)?;
+        at.check_source(&self.desc, view, from.len(), operation)?;
         let Content::Stored(bytes) = &mut self.content else {
             return Err(Error::invalid(
                 operation,
@@ -126,7 +105,7 @@ impl Surface for MemorySurface {
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "Surface::read_in_place";
         let bytes = self.own(staging, OP)?.bytes();
-        self.check_source(&Part::full(&self.desc), view, bytes.len(), OP)?;
+        Part::full(&self.desc).check_source(&self.desc, view, bytes.len(), OP)?;
         match &mut self.content {
             Content::InPlace(shown) => {
                 *shown = Some((bytes.share(), *view));

@@ -3,7 +3,6 @@
 use super::{Block, ImageBlock};
 use crate::buffer::create_name;
 use crate::gl_format::gl_format;
-use crate::lent::Lent;
 use crate::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::names::Owned;
 use crate::shared::Shared;
@@ -11,6 +10,7 @@ use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
+use interop_core::lent::Lent;
 use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;

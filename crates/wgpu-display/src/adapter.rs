@@ -1,0 +1,134 @@
+//! Which adapter draws, and opening a device on it.
+
+use crate::identity::identify;
+use crate::shared::{Loss, now};
+use interop_core::{DeviceIdentity, Error, Result};
+use std::sync::Arc;
+
+/// How a device of the display's own is made.
+#[derive(Debug, Clone)]
+pub struct WgpuOptions {
+    /// Only adapters whose name contains this, whatever the case of letters.
+    pub name: Option<String>,
+    /// The adapter that is this device (by UUID, else PCI address) before all others, so that what is computed there is
+    /// drawn there.
+    pub same_device_as: Option<DeviceIdentity>,
+    /// APIs that may drive it. OpenGL is looked at only where there is no Vulkan: its driver is shared with whatever else
+    /// in the process uses OpenGL.
+    pub backends: wgpu::Backends,
+    /// Features that the device must have, for drawing of the user's own.
+    pub features: wgpu::Features,
+}
+
+impl Default for WgpuOptions {
+    fn default() -> Self {
+        Self {
+            name: None,
+            same_device_as: None,
+            backends: wgpu::Backends::VULKAN | wgpu::Backends::GL,
+            features: wgpu::Features::empty(),
+        }
+    }
+}
+
+/// Every adapter of these APIs, in the driver's order.
+pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends,
+        flags: wgpu::InstanceFlags::empty().with_env(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    now(instance.enumerate_adapters(backends)).unwrap_or_default()
+}
+
+/// The better, the smaller.
+fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceType) -> (bool, u8) {
+    let same = options.same_device_as.as_ref().is_some_and(|wanted| {
+        // Where neither identity is known, "perhaps" is not enough to prefer it.
+        let known =
+            (wanted.uuid.is_some() && identity.uuid.is_some()) || (wanted.pci.is_some() && identity.pci.is_some());
+        known && wanted.is_one_with(identity).is_yes()
+    });
+    let rank = match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    };
+    (!same, rank)
+}
+
+/// The best adapter that `options` allow.
+pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIdentity)> {
+    let mut seen = Vec::new();
+    for backends in [options.backends - wgpu::Backends::GL, options.backends & wgpu::Backends::GL] {
+        if backends.is_empty() {
+            continue;
+        }
+        let mut found: Vec<_> = wgpu_adapters(backends).into_iter().map(|a| (identify(&a), a)).collect();
+        seen.extend(found.iter().map(|(identity, _)| identity.name.clone()));
+        if let Some(part) = &options.name {
+            let part = part.to_lowercase();
+            found.retain(|(identity, _)| identity.name.to_lowercase().contains(&part));
+        }
+        // Stable: of equals, the driver's first.
+        found.sort_by_key(|(identity, adapter)| order(options, identity, adapter.get_info().device_type));
+        if let Some((identity, adapter)) = found.into_iter().next() {
+            return Ok((adapter, identity));
+        }
+    }
+    let reason = match (&options.name, seen.is_empty()) {
+        (_, true) => "no adapter is listed".to_owned(),
+        (Some(part), false) => format!("no adapter's name contains '{part}'; listed are {}", seen.join(", ")),
+        (None, false) => "the adapters that are listed are not allowed".to_owned(),
+    };
+    let hint =
+        "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
+    Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
+}
+
+/// A device with all that the adapter can do, which reports to `loss` and never ends the program.
+pub(crate) fn open(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    features: wgpu::Features,
+) -> Result<(wgpu::Device, wgpu::Queue, Loss)> {
+    if !adapter.features().contains(features) {
+        let reason = format!("the adapter lacks {:?}", features - adapter.features());
+        return Err(Error::Unsupported { operation: "WgpuDisplay::headless", device: identity.to_string(), reason });
+    }
+    let descriptor = wgpu::DeviceDescriptor {
+        label: Some("pixelferry"),
+        required_features: features,
+        required_limits: adapter.limits(),
+        ..wgpu::DeviceDescriptor::default()
+    };
+    #[cfg(target_os = "linux")]
+    let opened = crate::vulkan::open(adapter, identity, &descriptor);
+    #[cfg(not(target_os = "linux"))]
+    let opened = None;
+    let (device, queue) = opened.unwrap_or_else(|| request(adapter, identity, &descriptor))?;
+    let loss = Loss::default();
+    let told = Arc::clone(&loss);
+    device.set_device_lost_callback(move |reason, message| {
+        // Destroyed is how every device ends; told of a living one, it was the engine that did it.
+        let _ = told.set(format!("{reason:?} {message}"));
+    });
+    let name = identity.to_string();
+    device.on_uncaptured_error(Arc::new(move |error| tracing::error!(device = name, %error, "a mistake in drawing")));
+    Ok((device, queue, loss))
+}
+
+fn request(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    let answer = now(adapter.request_device(descriptor)).map(|opened| opened.map_err(|e| e.to_string()));
+    answer.unwrap_or_else(|| Err("it gave no answer".into())).map_err(|reason| Error::Unavailable {
+        what: identity.to_string(),
+        reason,
+        hint: "Update the GPU's driver, or ask for fewer features.".into(),
+    })
+}

@@ -1,0 +1,125 @@
+//! Buffers with storage of their own.
+
+use crate::checks::{buffer_source, range};
+use crate::format::{WORD, whole_words};
+use crate::shared::Shared;
+use crate::splice::Splice;
+use crate::staging::WgpuStaging;
+use interop_core::{Error, Part, Result, Staging, Surface, SurfaceDesc, View};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A buffer of vertices or storage, in whole words.
+pub(crate) struct BufferSurface {
+    shared: Rc<Shared>,
+    desc: SurfaceDesc,
+    buffer: wgpu::Buffer,
+    bytes: u64,
+}
+
+impl BufferSurface {
+    /// wgpu makes the content zero.
+    pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
+        let bytes = bytes as u64;
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("pixelferry buffer"),
+            size: whole_words(bytes),
+            usage: Usage::VERTEX | Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST | index,
+            mapped_at_creation: false,
+        };
+        let buffer = shared.scoped("create_surface", || shared.device.create_buffer(&descriptor))?;
+        Ok(Self { shared: Rc::clone(shared), desc, buffer, bytes })
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(&self.shared, shared)
+    }
+
+    pub(crate) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Whether a copy of whole words does what is asked: what lies behind the surface's last byte is nobody's.
+    fn is_whole(&self, to: &Range<u64>) -> bool {
+        to.start.is_multiple_of(WORD) && (to.end.is_multiple_of(WORD) || to.end == self.bytes)
+    }
+
+    /// Copies from a buffer to any place.
+    fn copy(&self, from: &wgpu::Buffer, from_byte: u64, to: &Range<u64>) -> Result<wgpu::SubmissionIndex> {
+        let shared = &self.shared;
+        let bytes = to.end - to.start;
+        if self.is_whole(to) && from_byte.is_multiple_of(WORD) {
+            return shared.submit("upload_staged", |encoder| {
+                encoder.copy_buffer_to_buffer(from, from_byte, &self.buffer, to.start, whole_words(bytes));
+            });
+        }
+        shared.splicer.copy(shared, &Splice { to: &self.buffer, to_byte: to.start, bytes }, from, from_byte)
+    }
+}
+
+impl Surface for BufferSurface {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        const OP: &str = "upload";
+        let (to, view) = buffer_source(&self.desc, at, view, bytes.len(), OP)?;
+        let to = to.start as u64..to.end as u64;
+        let from = &bytes[view.offset..view.offset + view.len];
+        let shared = &self.shared;
+        if self.is_whole(&to) {
+            // The last word may lack bytes.
+            let (words, rest) = from.split_at(from.len() / WORD as usize * WORD as usize);
+            let mut last = [0; WORD as usize];
+            last[..rest.len()].copy_from_slice(rest);
+            return shared.scoped(OP, || {
+                shared.queue.write_buffer(&self.buffer, to.start, words);
+                if !rest.is_empty() {
+                    shared.queue.write_buffer(&self.buffer, to.start + words.len() as u64, &last);
+                }
+                shared.queue.submit([]);
+            });
+        }
+        let scratch = shared.scoped(OP, || {
+            let scratch = shared.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("pixelferry upload"),
+                size: whole_words(from.len() as u64),
+                usage: wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: true,
+            });
+            let mapped = scratch.get_mapped_range_mut(..from.len().next_multiple_of(WORD as usize) as u64);
+            let written = mapped.map(|mut mapped| mapped.slice(..from.len()).copy_from_slice(from));
+            scratch.unmap();
+            written.map(|()| scratch).map_err(|e| shared.failure(OP, e.to_string(), ""))
+        })??;
+        self.copy(&scratch, 0, &to).map(drop)
+    }
+
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let len = staging.len();
+        let staging = WgpuStaging::of_mut(staging, &self.shared, OP)?;
+        let (to, view) = buffer_source(&self.desc, at, view, len, OP)?;
+        let to = to.start as u64..to.end as u64;
+        let index = self.copy(staging.buffer(OP)?, view.offset as u64, &to)?;
+        staging.read_until(index);
+        Ok(())
+    }
+
+    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
+        Err(Error::invalid("read_in_place", crate::checks::HAS_STORAGE))
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        let range = range(&self.desc, part, "read_back")?;
+        crate::read_back::buffer(&self.shared, &self.buffer, range)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,58 @@
+//! What a wgpu device can hand over and take, as data.
+
+#[cfg(target_os = "linux")]
+use crate::vulkan::Vulkan;
+use interop_core::{DisplayCaps, MemoryCap, RowOrder, SemaphoreCap, Support};
+
+/// What Vulkan adds.
+pub(crate) struct Sharing {
+    pub imports: Vec<MemoryCap>,
+    pub exports: Vec<MemoryCap>,
+    pub semaphores: Vec<SemaphoreCap>,
+    pub persistent: Support,
+}
+
+impl Sharing {
+    /// Nothing, because of this.
+    pub(crate) fn none(reason: &str) -> Self {
+        let persistent = Support::No(format!("wgpu keeps no buffer mapped that the device reads: {reason}"));
+        Self { imports: Vec::new(), exports: Vec::new(), semaphores: Vec::new(), persistent }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(vulkan: Option<&Vulkan>) -> Self {
+        vulkan.map_or_else(
+            || Self::none(Vulkan::ABSENT),
+            |vulkan| Self {
+                imports: vulkan.imports(),
+                exports: vulkan.exports(),
+                semaphores: vulkan.semaphores(),
+                persistent: Support::Yes,
+            },
+        )
+    }
+}
+
+/// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
+const LARGEST_PIXEL: u64 = 16;
+
+pub(crate) fn caps(device: &wgpu::Device, downlevel: wgpu::DownlevelFlags, sharing: Sharing) -> DisplayCaps {
+    let limits = device.limits();
+    let fragments_read =
+        downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
+    DisplayCaps {
+        imports: sharing.imports,
+        exports: sharing.exports,
+        semaphores: sharing.semaphores,
+        orphaned_staging: Support::Yes,
+        persistent_staging: sharing.persistent,
+        in_place_images: Support::when(fragments_read, "fragment shaders read no storage buffers on this device"),
+        in_place_buffers: Support::Yes,
+        max_image_side: limits.max_texture_dimension_2d,
+        max_in_place_pixels: limits.max_storage_buffer_binding_size / LARGEST_PIXEL,
+        // Whole words only.
+        max_buffer_bytes: limits.max_buffer_size / crate::format::WORD * crate::format::WORD,
+        row_pitch_alignment: wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize,
+        native_row_order: RowOrder::TopDown,
+    }
+}

@@ -1,0 +1,60 @@
+//! Checks of what callers hand in.
+
+use interop_core::{BufferView, Error, ImageView, Part, Region, Result, SurfaceDesc, View};
+use std::ops::Range;
+
+pub(crate) const HAS_STORAGE: &str =
+    "this surface has storage of its own; use upload_staged, or make it with create_in_place_surface";
+pub(crate) const NO_STORAGE: &str = "an in-place surface has no storage of its own; use read_in_place";
+
+/// The pixels of `view` in memory of `len` bytes, rows in native order and not overlapping, that go to a part.
+pub(crate) fn image_source(
+    desc: &SurfaceDesc,
+    at: &Part,
+    view: &View,
+    len: usize,
+    operation: &'static str,
+) -> Result<(Region, ImageView)> {
+    at.check_source(desc, view, len, operation)?;
+    let (Part::Image(region), View::Image(view)) = (at, view) else {
+        return Err(Error::invalid(operation, format!("{desc} takes no bytes; give a region and a view of pixels")));
+    };
+    if view.is_reversed() || (view.extent.height > 1 && view.pitch() < view.row_len()) {
+        let problem = format!("row pitch {}: rows go in the display's order and do not overlap", view.row_pitch);
+        return Err(Error::invalid(operation, problem));
+    }
+    Ok((*region, *view))
+}
+
+/// The bytes of `view` in memory of `len` bytes that go to a part.
+pub(crate) fn buffer_source(
+    desc: &SurfaceDesc,
+    at: &Part,
+    view: &View,
+    len: usize,
+    operation: &'static str,
+) -> Result<(Range<usize>, BufferView)> {
+    at.check_source(desc, view, len, operation)?;
+    let (Part::Buffer(range), View::Buffer(view)) = (at, view) else {
+        return Err(Error::invalid(operation, format!("{desc} takes no pixels; give a range and a view of bytes")));
+    };
+    Ok((range.clone(), *view))
+}
+
+/// The region of a part of an image.
+pub(crate) fn region(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result<Region> {
+    part.check_inside(desc, operation)?;
+    match part {
+        Part::Image(region) => Ok(*region),
+        Part::Buffer(_) => Err(Error::invalid(operation, "a range of bytes was given for an image")),
+    }
+}
+
+/// The range of a part of a buffer.
+pub(crate) fn range(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result<Range<u64>> {
+    part.check_inside(desc, operation)?;
+    match part {
+        Part::Buffer(range) => Ok(range.start as u64..range.end as u64),
+        Part::Image(_) => Err(Error::invalid(operation, "a region of pixels was given for a buffer")),
+    }
+}

@@ -1,0 +1,321 @@
+//! The display: what a user holds.
+
+use crate::adapter::{self, WgpuOptions};
+use crate::buffer::BufferSurface;
+use crate::caps::{Sharing, caps};
+use crate::identity::identify;
+use crate::in_place::{InPlaceBuffer, InPlaceImage};
+use crate::painter::{DrawTarget, Frame, begin_pass};
+use crate::picture::{Picture, Source};
+use crate::shared::{Loss, Parts, Shared};
+use crate::staging::WgpuStaging;
+use crate::target::OffscreenTarget;
+use crate::texture::TextureSurface;
+#[cfg(target_os = "linux")]
+use crate::vulkan::{Vulkan, WgpuSemaphore};
+use interop_core::{
+    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, Filter, ImageView, PixelFormat, Result, Staging,
+    StagingKind, Surface, SurfaceDesc,
+};
+#[cfg(target_os = "linux")]
+use interop_core::{DisplaySemaphore, SharedHandle, SyncKind};
+use std::rc::Rc;
+
+/// A rectangle of a target in pixels; `y` counts from the top, as wgpu does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl Viewport {
+    /// The whole of a target of this size.
+    pub const fn full(width: u32, height: u32) -> Self {
+        Self { x: 0, y: 0, width, height }
+    }
+}
+
+/// An image surface, for drawing of the user's own: on a 3-D object, say.
+///
+/// Row 0 is the top row of the picture. Submit what reads it before the next frame is finished; do not destroy it.
+#[derive(Debug, Clone)]
+pub enum WgpuImage {
+    /// A texture of one level and a view of it.
+    Texture(wgpu::Texture, wgpu::TextureView),
+    /// Rows in a buffer, of images shown in place: bind it as storage.
+    Rows(wgpu::Buffer, ImageView),
+}
+
+/// A buffer surface, for vertices or storage of the user's own.
+///
+/// Submit what reads it before the next frame is finished; do not destroy it.
+#[derive(Debug, Clone)]
+pub struct WgpuBuffer {
+    /// The buffer; it may be larger than the surface.
+    pub buffer: wgpu::Buffer,
+    /// First byte of the surface in it.
+    pub offset: u64,
+    /// Bytes of the surface.
+    pub len: u64,
+}
+
+/// A wgpu device as a display. Stays on its thread; the device and the queue may be used on others all the same.
+///
+/// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
+pub struct WgpuDisplay {
+    shared: Rc<Shared>,
+}
+
+impl std::fmt::Debug for WgpuDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WgpuDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
+    }
+}
+
+impl WgpuDisplay {
+    /// A display with a device of its own, with every limit that the adapter has and, on Vulkan, every extension by
+    /// which something is shared. It needs no window, and can draw into one: make its surface with the same instance.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is no such adapter or its device does not open, [`Error::Unsupported`] where it
+    /// lacks a feature that was asked for.
+    pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
+        let (adapter, identity) = adapter::choose(&options)?;
+        let (device, queue, loss) = adapter::open(&adapter, &identity, options.features)?;
+        Self::new(&adapter, identity, device, queue, loss)
+    }
+
+    /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs the
+    /// extensions that the engine switched on: what is missing is a reason in [`Display::caps`].
+    ///
+    /// The engine's handlers of errors and of a lost device stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where wgpu refuses the display's own objects.
+    pub fn from_engine(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Rc<Self>> {
+        Self::new(adapter, identify(adapter), device, queue, Loss::default())
+    }
+
+    fn new(
+        adapter: &wgpu::Adapter,
+        identity: DeviceIdentity,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        loss: Loss,
+    ) -> Result<Rc<Self>> {
+        #[cfg(target_os = "linux")]
+        let vulkan = Vulkan::of(&device, &identity);
+        #[cfg(target_os = "linux")]
+        let sharing = Sharing::of(vulkan.as_ref());
+        #[cfg(not(target_os = "linux"))]
+        let sharing = Sharing::none("memory is shared on Linux only");
+        let downlevel = adapter.get_downlevel_capabilities().flags;
+        let caps = caps(&device, downlevel, sharing);
+        let shared = Shared::new(Parts {
+            device,
+            queue,
+            identity,
+            caps,
+            loss,
+            index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
+            #[cfg(target_os = "linux")]
+            vulkan,
+        })?;
+        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+    }
+
+    /// The device, for drawing of the user's own.
+    pub fn wgpu_device(&self) -> &wgpu::Device {
+        &self.shared.device
+    }
+
+    /// Its queue.
+    pub fn wgpu_queue(&self) -> &wgpu::Queue {
+        &self.shared.queue
+    }
+
+    /// Records a draw of an image surface into a pass of the user's, with no blending. Other state of the pass than
+    /// pipeline, bind group 0 and viewport stays; those three the user sets anew.
+    ///
+    /// Submit the pass before the next frame is finished.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer or an empty viewport,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet, [`Error::Driver`] where wgpu refuses `target`.
+    pub fn draw(
+        &self,
+        surface: &dyn Surface,
+        pass: &mut wgpu::RenderPass<'_>,
+        target: DrawTarget,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<()> {
+        let (picture, frame) = self.frame(surface, viewport, options)?;
+        self.shared.scoped("draw", || self.shared.painter.paint(&self.shared, pass, picture, target, frame))
+    }
+
+    /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
+    ///
+    /// # Errors
+    /// As of [`WgpuDisplay::draw`].
+    pub fn draw_to(
+        &self,
+        surface: &dyn Surface,
+        view: &wgpu::TextureView,
+        format: wgpu::TextureFormat,
+        clear: Option<wgpu::Color>,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<()> {
+        let (picture, frame) = self.frame(surface, viewport, options)?;
+        let record = |encoder: &mut wgpu::CommandEncoder| {
+            let mut pass = begin_pass(encoder, view, clear);
+            self.shared.painter.paint(&self.shared, &mut pass, picture, DrawTarget::new(format), frame);
+        };
+        self.shared.submit("draw_to", record).map(drop)
+    }
+
+    fn frame<'s>(
+        &self,
+        surface: &'s dyn Surface,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<(&'s Picture, Frame)> {
+        const OP: &str = "draw";
+        let picture = self.picture(surface, OP)?;
+        let limit = self.shared.caps.max_image_side;
+        if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
+            return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
+        }
+        let place = options.fit.place(picture.extent(), Extent::new(viewport.width, viewport.height));
+        let single = matches!(picture.format(), PixelFormat::R8 | PixelFormat::R32F);
+        let (x, y) = (viewport.x.saturating_add_unsigned(place.x), viewport.y.saturating_add_unsigned(place.y));
+        let frame = Frame {
+            region: picture.extent().full(),
+            viewport: [x as f32, y as f32, place.width as f32, place.height as f32],
+            linear: options.filter == Filter::Linear,
+            grey: options.grey && single,
+        };
+        Ok((picture, frame))
+    }
+
+    /// The texture or the rows of an image surface.
+    ///
+    /// # Errors
+    /// As of [`WgpuDisplay::draw`].
+    pub fn surface_image(&self, surface: &dyn Surface) -> Result<WgpuImage> {
+        Ok(match self.picture(surface, "surface_image")?.source() {
+            Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
+            Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
+        })
+    }
+
+    /// The buffer of a buffer surface.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<WgpuBuffer> {
+        const OP: &str = "surface_buffer";
+        let any = surface.as_any();
+        if let Some(s) = any.downcast_ref::<BufferSurface>().filter(|s| s.belongs_to(&self.shared)) {
+            return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });
+        }
+        if let Some(s) = any.downcast_ref::<InPlaceBuffer>().filter(|s| s.belongs_to(&self.shared)) {
+            let (buffer, view) = s.buffer()?;
+            return Ok(WgpuBuffer { buffer: buffer.clone(), offset: view.offset as u64, len: view.len as u64 });
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
+    }
+
+    /// Makes a texture to draw into where there is no window; black and transparent at first.
+    pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.shared, width, height)
+    }
+
+    fn picture<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s Picture> {
+        let any = surface.as_any();
+        if let Some(s) = any.downcast_ref::<TextureSurface>().filter(|s| s.belongs_to(&self.shared)) {
+            return Ok(s.picture());
+        }
+        if let Some(s) = any.downcast_ref::<InPlaceImage>().filter(|s| s.belongs_to(&self.shared)) {
+            return s.picture();
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
+    }
+
+    /// Of the right kind but not ours, or of the wrong kind.
+    fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
+        if right_kind {
+            return self.shared.foreign(operation, "surface");
+        }
+        Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
+    }
+
+    /// Before anything is made.
+    fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
+        self.shared.check_alive(operation)?;
+        desc.check(&self.shared.identity.to_string(), &self.shared.caps, operation)
+    }
+}
+
+impl Display for WgpuDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.shared.identity
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        let bytes = self.check(desc, "create_surface")?;
+        Ok(match desc {
+            SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.shared, image)?),
+            SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.shared, *desc, bytes)?),
+        })
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        self.check(desc, "create_in_place_surface")?;
+        Ok(match desc {
+            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.shared, *desc)),
+            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.shared, *desc)),
+        })
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        self.check(&SurfaceDesc::buffer(bytes as u64), "create_staging")?;
+        Ok(Box::new(WgpuStaging::new(&self.shared, kind, bytes)?))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        let (semaphore, handle) = WgpuSemaphore::new(&self.shared, kind)?;
+        Ok((Box::new(semaphore), handle))
+    }
+
+    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        match surface.desc() {
+            SurfaceDesc::Image(_) => {
+                self.shared.painter.draw_unseen(&self.shared, self.picture(surface, "draw_unseen")?)
+            }
+            SurfaceDesc::Buffer(_) => {
+                let WgpuBuffer { buffer, offset, len } = self.surface_buffer(surface)?;
+                self.shared.painter.copy_unseen(&self.shared, &buffer, offset, len)
+            }
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        const OP: &str = "finish";
+        let index = self.shared.flush(OP)?;
+        self.shared.wait(OP, Some(index))
+    }
+}

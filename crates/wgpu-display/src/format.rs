@@ -1,0 +1,49 @@
+//! Pixel formats of ours as wgpu's.
+
+use interop_core::{Error, PixelFormat, Result};
+
+/// The format with the same bytes, read without decoding.
+pub(crate) fn texture_format(format: PixelFormat, operation: &'static str) -> Result<wgpu::TextureFormat> {
+    Ok(match format {
+        PixelFormat::R8 => wgpu::TextureFormat::R8Unorm,
+        PixelFormat::Rg8 => wgpu::TextureFormat::Rg8Unorm,
+        PixelFormat::Rgba8 => wgpu::TextureFormat::Rgba8Unorm,
+        PixelFormat::R32F => wgpu::TextureFormat::R32Float,
+        PixelFormat::Rgba16F => wgpu::TextureFormat::Rgba16Float,
+        PixelFormat::Rgba32F => wgpu::TextureFormat::Rgba32Float,
+        other => return Err(Error::invalid(operation, format!("wgpu has no texture format for {other}"))),
+    })
+}
+
+/// What surfaces and shared images are used for: all that an engine may do with a texture.
+pub(crate) const TEXTURE_USAGE: wgpu::TextureUsages = wgpu::TextureUsages::TEXTURE_BINDING
+    .union(wgpu::TextureUsages::RENDER_ATTACHMENT)
+    .union(wgpu::TextureUsages::COPY_SRC)
+    .union(wgpu::TextureUsages::COPY_DST);
+
+/// One level of a 2-D texture.
+pub(crate) fn texture_descriptor(
+    width: u32,
+    height: u32,
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::TextureDescriptor<'static> {
+    wgpu::TextureDescriptor {
+        label: Some("pixelferry"),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    }
+}
+
+/// Copies and bindings of buffers count in words of so many bytes.
+pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
+
+/// The next multiple of a word; sizes were checked against the device's limits.
+pub(crate) const fn whole_words(bytes: u64) -> u64 {
+    bytes.next_multiple_of(WORD)
+}

@@ -1,0 +1,134 @@
+//! Surfaces without storage, which show staging blocks where they lie.
+
+use crate::checks::{NO_STORAGE, buffer_source, image_source, range, region};
+use crate::picture::Picture;
+use crate::shared::Shared;
+use crate::staging::{Block, WgpuStaging};
+use interop_core::{BufferView, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
+use std::any::Any;
+use std::rc::Rc;
+
+/// An image in a staging block: rows in a buffer, or a shared texture.
+pub(crate) struct InPlaceImage {
+    shared: Rc<Shared>,
+    desc: SurfaceDesc,
+    shown: Option<Rc<Picture>>,
+}
+
+impl InPlaceImage {
+    pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc) -> Self {
+        Self { shared: Rc::clone(shared), desc, shown: None }
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(&self.shared, shared)
+    }
+
+    pub(crate) fn picture(&self) -> Result<&Picture> {
+        self.shown.as_deref().ok_or(Error::NothingShown)
+    }
+}
+
+impl Surface for InPlaceImage {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
+        Err(Error::invalid("upload", NO_STORAGE))
+    }
+
+    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
+        Err(Error::invalid("upload_staged", NO_STORAGE))
+    }
+
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "read_in_place";
+        let staging = WgpuStaging::of(staging, &self.shared, OP)?;
+        let picture = match staging.image() {
+            Some(image) => {
+                let fits = |i: &interop_core::ImageDesc| i.extent == image.extent() && i.format == image.format();
+                if !matches!(&self.desc, SurfaceDesc::Image(i) if fits(i)) {
+                    let (extent, format) = (image.extent(), image.format());
+                    let problem =
+                        format!("the block is a texture of {extent} {format}, the surface is an {}", self.desc);
+                    return Err(Error::invalid(OP, problem));
+                }
+                image
+            }
+            None => {
+                let (_, view) = image_source(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
+                staging.block(OP)?.picture(&self.shared, view, OP)?
+            }
+        };
+        staging.show();
+        self.shown = Some(picture);
+        Ok(())
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        let region = region(&self.desc, part, "read_back")?;
+        self.shared.painter.read_back(&self.shared, self.picture()?, region)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Bytes in a staging block.
+pub(crate) struct InPlaceBuffer {
+    shared: Rc<Shared>,
+    desc: SurfaceDesc,
+    shown: Option<(Rc<Block>, BufferView)>,
+}
+
+impl InPlaceBuffer {
+    pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc) -> Self {
+        Self { shared: Rc::clone(shared), desc, shown: None }
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(&self.shared, shared)
+    }
+
+    pub(crate) fn buffer(&self) -> Result<(&wgpu::Buffer, BufferView)> {
+        let (block, view) = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        Ok((block.buffer(), *view))
+    }
+}
+
+impl Surface for InPlaceBuffer {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
+        Err(Error::invalid("upload", NO_STORAGE))
+    }
+
+    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
+        Err(Error::invalid("upload_staged", NO_STORAGE))
+    }
+
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "read_in_place";
+        let staging = WgpuStaging::of(staging, &self.shared, OP)?;
+        let (_, view) = buffer_source(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
+        let block = Rc::clone(staging.block(OP)?);
+        staging.show();
+        self.shown = Some((block, view));
+        Ok(())
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        let range = range(&self.desc, part, "read_back")?;
+        let (buffer, view) = self.buffer()?;
+        let start = view.offset as u64;
+        crate::read_back::buffer(&self.shared, buffer, start + range.start..start + range.end)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,55 @@
+//! wgpu as a display of pixelferry.
+//!
+//! | to get a display | call |
+//! |---|---|
+//! | with a device of its own | [`WgpuDisplay::headless`] |
+//! | on an engine's device | [`WgpuDisplay::from_engine`] |
+//!
+//! | to show a frame | call |
+//! |---|---|
+//! | in a pass of yours | [`WgpuDisplay::draw`] |
+//! | in a texture or a window's frame | [`WgpuDisplay::draw_to`] |
+//! | on an object of yours | [`WgpuDisplay::surface_image`], [`WgpuDisplay::surface_buffer`] |
+//!
+//! # Threads
+//! A [`WgpuDisplay`] and all that it made stay on one thread; nothing here is `Send`. The device and the queue are wgpu's
+//! own and may be used on any thread, but whoever draws a frame submits it before the next is finished.
+//!
+//! # Sharing
+//! On every device frames are written by the queue, or copied from a ring of mapped buffers. On Vulkan (Linux) also:
+//! buffers that stay mapped, pages of the host (`VK_EXT_external_memory_host`), memory of a compute device
+//! (`VK_KHR_external_memory_fd`), textures for compute devices to open, and semaphores that both sides' queues wait for
+//! (`VK_KHR_external_semaphore_fd`). Linear memory is read in place, as storage of the fragment shader.
+//!
+//! # Errors
+//! wgpu reports errors to a handler that ends the program unless somebody asks before. Every call here asks, by error
+//! scopes, and gives them back. The device of [`WgpuDisplay::headless`] logs the mistakes of drawing of the user's own.
+
+mod adapter;
+mod buffer;
+mod caps;
+mod checks;
+mod display;
+mod format;
+mod identity;
+mod in_place;
+mod painter;
+mod picture;
+mod read_back;
+mod shader;
+mod shared;
+mod splice;
+mod staging;
+mod target;
+mod texture;
+#[cfg(target_os = "linux")]
+mod vulkan;
+
+pub use adapter::{WgpuOptions, wgpu_adapters};
+pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
+pub use interop_core::{DrawOptions, Filter, Fit};
+pub use painter::DrawTarget;
+pub use target::OffscreenTarget;
+
+/// The version of wgpu whose types appear in this API.
+pub use wgpu;

@@ -1,0 +1,297 @@
+//! Pipelines that draw images, and a target where nobody looks.
+
+use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format, whole_words};
+use crate::picture::{Look, Picture, Source};
+use crate::shared::Shared;
+use interop_core::{Extent, PixelFormat, Region, Result};
+use std::cell::RefCell;
+
+/// What a render pass draws into; pipelines are made for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawTarget {
+    /// Format of the colour attachment, as the view that is attached has it. A format with sRGB encoding encodes what
+    /// is drawn; others show the bytes as they are.
+    pub format: wgpu::TextureFormat,
+    /// Samples of each pixel.
+    pub samples: u32,
+    /// Format of the depth-stencil attachment, if there is one. It is neither tested nor written.
+    pub depth_stencil: Option<wgpu::TextureFormat>,
+}
+
+impl DrawTarget {
+    /// One sample, no depth.
+    pub const fn new(format: wgpu::TextureFormat) -> Self {
+        Self { format, samples: 1, depth_stencil: None }
+    }
+}
+
+/// Everything that a pipeline is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    /// The format, where pixels lie in linear memory.
+    memory: Option<PixelFormat>,
+    one_to_one: bool,
+    target: DrawTarget,
+}
+
+/// Shader, layouts, and pipelines by the first use.
+pub(crate) struct Painter {
+    texture: Half,
+    /// Not where fragments cannot read storage buffers; then nothing is shown in place.
+    memory: Half,
+    pipelines: RefCell<Vec<(Kind, wgpu::RenderPipeline)>>,
+    unseen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
+    scratch: RefCell<Option<wgpu::Buffer>>,
+}
+
+/// What one kind of source needs.
+struct Half {
+    text: &'static str,
+    layout: wgpu::BindGroupLayout,
+    module: RefCell<Option<wgpu::ShaderModule>>,
+}
+
+impl Half {
+    fn new(device: &wgpu::Device, text: &'static str, image: wgpu::BindingType) -> Self {
+        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::FRAGMENT,
+            ty,
+            count: None,
+        };
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("pixelferry image"),
+            entries: &[entry(0, crate::splice::buffer(wgpu::BufferBindingType::Uniform)), entry(1, image)],
+        });
+        Self { text, layout, module: RefCell::default() }
+    }
+
+    fn module(&self, device: &wgpu::Device) -> wgpu::ShaderModule {
+        let text = || format!("{}{}", include_str!("shaders/common.wgsl"), self.text);
+        let make = || crate::shader::trusted(device, text());
+        self.module.borrow_mut().get_or_insert_with(make).clone()
+    }
+}
+
+impl Painter {
+    /// Made inside error scopes.
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let sampled = wgpu::BindingType::Texture {
+            // Texels are loaded, never sampled: 32-bit floats need no feature then.
+            sample_type: wgpu::TextureSampleType::Float { filterable: false },
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        let stored = crate::splice::buffer(wgpu::BufferBindingType::Storage { read_only: true });
+        // A layout with storage is refused where fragments read none; that half is then never used.
+        let readable = device.limits().max_storage_buffers_per_shader_stage > 0;
+        let memory = if readable { stored } else { sampled };
+        Self {
+            texture: Half::new(device, include_str!("shaders/texture.wgsl"), sampled),
+            memory: Half::new(device, include_str!("shaders/memory.wgsl"), memory),
+            pipelines: RefCell::default(),
+            unseen: RefCell::default(),
+            scratch: RefCell::default(),
+        }
+    }
+
+    fn half(&self, source: &Source) -> &Half {
+        match source {
+            Source::Texture(..) => &self.texture,
+            Source::Memory(..) => &self.memory,
+        }
+    }
+
+    pub(crate) fn layout(&self, source: &Source) -> &wgpu::BindGroupLayout {
+        &self.half(source).layout
+    }
+
+    fn pipeline(&self, shared: &Shared, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
+        let mut made = self.pipelines.borrow_mut();
+        if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
+            return pipeline.clone();
+        }
+        let pipeline = build(&shared.device, half, kind);
+        made.push((kind, pipeline.clone()));
+        pipeline
+    }
+
+    /// Draws `region` of the image over the `viewport` (left, top, width, height) of a pass.
+    pub(crate) fn paint(
+        &self,
+        shared: &Shared,
+        pass: &mut wgpu::RenderPass<'_>,
+        picture: &Picture,
+        target: DrawTarget,
+        frame: Frame,
+    ) {
+        let Frame { region, viewport, linear, grey } = frame;
+        let one_to_one = !linear && viewport[2..] == [region.width as f32, region.height as f32];
+        let memory = match picture.source() {
+            Source::Texture(..) => None,
+            Source::Memory(..) => Some(picture.format()),
+        };
+        let pipeline = self.pipeline(shared, self.half(picture.source()), Kind { memory, one_to_one, target });
+        let look = Look {
+            region: [region.x, region.y, region.width, region.height],
+            viewport,
+            base: 0,
+            pitch: 0,
+            linear: linear.into(),
+            grey: grey.into(),
+        };
+        let bindings = picture.bindings(shared, look);
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.set_viewport(viewport[0], viewport[1], viewport[2], viewport[3], 0.0, 1.0);
+        pass.draw(0..3, 0..1);
+    }
+
+    /// Draws `region` at its own size into a texture of the image's format, in `encoder`. Returns the texture.
+    fn paint_unseen(
+        &self,
+        shared: &Shared,
+        encoder: &mut wgpu::CommandEncoder,
+        picture: &Picture,
+        region: Region,
+        format: wgpu::TextureFormat,
+    ) -> wgpu::Texture {
+        let (texture, view) = self.unseen(shared, region.extent(), format);
+        // All of it is drawn over.
+        let mut pass = begin_pass(encoder, &view, None);
+        let viewport = [0.0, 0.0, region.width as f32, region.height as f32];
+        let frame = Frame { region, viewport, linear: false, grey: false };
+        self.paint(shared, &mut pass, picture, DrawTarget::new(format), frame);
+        texture
+    }
+
+    /// A target of this size; the last one where it fits.
+    fn unseen(
+        &self,
+        shared: &Shared,
+        extent: Extent,
+        format: wgpu::TextureFormat,
+    ) -> (wgpu::Texture, wgpu::TextureView) {
+        let mut kept = self.unseen.borrow_mut();
+        let fits = |t: &wgpu::Texture| t.format() == format && (t.width(), t.height()) == (extent.width, extent.height);
+        if let Some((texture, view)) = kept.as_ref().filter(|(texture, _)| fits(texture)) {
+            return (texture.clone(), view.clone());
+        }
+        let descriptor = texture_descriptor(extent.width, extent.height, format, TEXTURE_USAGE);
+        let texture = shared.device.create_texture(&descriptor);
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        kept.insert((texture, view)).clone()
+    }
+
+    /// See [`interop_core::Display::draw_unseen`].
+    pub(crate) fn draw_unseen(&self, shared: &Shared, picture: &Picture) -> Result<()> {
+        const OP: &str = "draw_unseen";
+        let format = texture_format(picture.format(), OP)?;
+        let record = |encoder: &mut wgpu::CommandEncoder| {
+            self.paint_unseen(shared, encoder, picture, picture.extent().full(), format);
+        };
+        shared.submit(OP, record).map(drop)
+    }
+
+    /// Copies whole words of a buffer to where nobody looks.
+    pub(crate) fn copy_unseen(&self, shared: &Shared, buffer: &wgpu::Buffer, start: u64, bytes: u64) -> Result<()> {
+        const OP: &str = "draw_unseen";
+        let record = |encoder: &mut wgpu::CommandEncoder| {
+            let mut kept = self.scratch.borrow_mut();
+            let descriptor = wgpu::BufferDescriptor {
+                label: Some("pixelferry scratch"),
+                size: whole_words(bytes),
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            };
+            let scratch = match kept.take().filter(|scratch| scratch.size() >= descriptor.size) {
+                Some(scratch) => scratch,
+                None => shared.device.create_buffer(&descriptor),
+            };
+            encoder.copy_buffer_to_buffer(buffer, start, kept.insert(scratch), 0, descriptor.size);
+        };
+        shared.submit(OP, record).map(drop)
+    }
+
+    /// What a viewer would see of a part: drawn, and read back in tight rows.
+    pub(crate) fn read_back(&self, shared: &Shared, picture: &Picture, region: Region) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        let format = texture_format(picture.format(), OP)?;
+        let bpp = picture.format().bytes_per_pixel();
+        crate::read_back::image(shared, region.extent(), bpp, |encoder| {
+            self.paint_unseen(shared, encoder, picture, region, format)
+        })
+    }
+}
+
+/// What is drawn, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    pub region: Region,
+    pub viewport: [f32; 4],
+    pub linear: bool,
+    pub grey: bool,
+}
+
+/// A pass with one colour attachment, cleared or as it was.
+pub(crate) fn begin_pass<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    view: &wgpu::TextureView,
+    clear: Option<wgpu::Color>,
+) -> wgpu::RenderPass<'a> {
+    let load = clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear);
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("pixelferry"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
+        })],
+        ..wgpu::RenderPassDescriptor::default()
+    })
+}
+
+fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
+    let module = half.module(device);
+    let one_to_one = ("one_to_one", f64::from(u8::from(kind.one_to_one)));
+    let place = |format| PixelFormat::ALL.iter().position(|other| *other == format).unwrap_or(0);
+    let format = kind.memory.map(|format| ("kind", place(format) as f64));
+    let constants: Vec<_> = std::iter::once(one_to_one).chain(format).collect();
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("pixelferry image"),
+        bind_group_layouts: &[Some(&half.layout)],
+        immediate_size: 0,
+    });
+    let depth_stencil = kind.target.depth_stencil.map(|format| wgpu::DepthStencilState {
+        format,
+        depth_write_enabled: Some(false),
+        depth_compare: Some(wgpu::CompareFunction::Always),
+        stencil: wgpu::StencilState::default(),
+        bias: wgpu::DepthBiasState::default(),
+    });
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some("pixelferry image"),
+        layout: Some(&layout),
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: Some("cover"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers: &[],
+        },
+        primitive: wgpu::PrimitiveState::default(),
+        depth_stencil,
+        multisample: wgpu::MultisampleState { count: kind.target.samples, ..wgpu::MultisampleState::default() },
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: Some("show"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                ..wgpu::PipelineCompilationOptions::default()
+            },
+            targets: &[Some(kind.target.format.into())],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}

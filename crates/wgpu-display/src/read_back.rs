@@ -1,0 +1,82 @@
+//! Bytes of the device on the host.
+
+use crate::format::{WORD, whole_words};
+use crate::shared::Shared;
+use interop_core::{Error, Extent, Result};
+use std::ops::Range;
+
+const OP: &str = "read_back";
+
+/// Records copies into a buffer of `bytes` bytes that the host then reads. Waits.
+fn read<T>(
+    shared: &Shared,
+    bytes: u64,
+    record: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+    take: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
+    let buffer = shared.scoped(OP, || {
+        shared.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("pixelferry read back"),
+            size: whole_words(bytes),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        })
+    })?;
+    let index = shared.submit(OP, |encoder| record(encoder, &buffer))?;
+    shared.scoped(OP, || buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
+    shared.wait(OP, Some(index))?;
+    // Fails where the mapping did.
+    let mapped = buffer.get_mapped_range(..).map_err(|e| shared.failure(OP, e.to_string(), ""))?;
+    take(&mapped)
+}
+
+/// Memory for what is read.
+fn reserve(bytes: usize) -> Result<Vec<u8>> {
+    let mut found = Vec::new();
+    found.try_reserve_exact(bytes).map_err(|e| Error::Unavailable {
+        what: format!("host memory of {bytes} bytes"),
+        reason: e.to_string(),
+        hint: "Read a smaller part or free memory.".into(),
+    })?;
+    Ok(found)
+}
+
+/// A range of a buffer whose size is in whole words.
+pub(crate) fn buffer(shared: &Shared, from: &wgpu::Buffer, range: Range<u64>) -> Result<Vec<u8>> {
+    let start = range.start / WORD * WORD;
+    let skip = (range.start - start) as usize;
+    let wanted = (range.end - range.start) as usize;
+    let bytes = whole_words(range.end - start);
+    let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
+        encoder.copy_buffer_to_buffer(from, start, to, 0, bytes)
+    };
+    read(shared, bytes, record, |mapped| {
+        let mut found = reserve(wanted)?;
+        found.extend_from_slice(&mapped[skip..skip + wanted]);
+        Ok(found)
+    })
+}
+
+/// The top left corner of a texture that `draw` makes in the same submission, in tight rows.
+pub(crate) fn image(
+    shared: &Shared,
+    extent: Extent,
+    bytes_per_pixel: usize,
+    draw: impl FnOnce(&mut wgpu::CommandEncoder) -> wgpu::Texture,
+) -> Result<Vec<u8>> {
+    // The extent is that of a part of a surface, whose bytes were checked against the device's limits.
+    let row = extent.width as usize * bytes_per_pixel;
+    let pitch = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize);
+    let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
+        let texture = draw(encoder);
+        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(pitch as u32), rows_per_image: None };
+        let size = wgpu::Extent3d { width: extent.width, height: extent.height, depth_or_array_layers: 1 };
+        let to = wgpu::TexelCopyBufferInfo { buffer: to, layout };
+        encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
+    };
+    read(shared, pitch as u64 * u64::from(extent.height), record, |mapped| {
+        let mut found = reserve(row * extent.height as usize)?;
+        mapped.chunks_exact(pitch).for_each(|line| found.extend_from_slice(&line[..row]));
+        Ok(found)
+    })
+}

@@ -1,0 +1,58 @@
+// Shows an image, pixel (0, 0) at the top left of the viewport. `texel` comes from the other half.
+
+struct Look {
+  // Of the image, in texels: left, top, width, height.
+  region: vec4<u32>,
+  // Of the target, in pixels: left, top, width, height.
+  viewport: vec4<f32>,
+  // Linear memory: byte of pixel (0, 0) and bytes from row to row.
+  base: u32,
+  pitch: u32,
+  // 1: weigh the four nearest texels. 0: take the nearest.
+  linear: u32,
+  // 1: show the first channel as grey.
+  grey: u32,
+}
+
+@group(0) @binding(0) var<uniform> look: Look;
+
+// A texel for each pixel: nothing to weigh or clamp.
+override one_to_one: bool = false;
+
+// One triangle that covers the viewport; no vertex data.
+@vertex
+fn cover(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
+  return vec4<f32>(vec2<f32>(vec2<u32>(i & 1u, i >> 1u)) * 4.0 - 1.0, 0.0, 1.0);
+}
+
+fn clamped(p: vec2<i32>) -> vec4<f32> {
+  let inside = clamp(p, vec2<i32>(0), vec2<i32>(look.region.zw) - 1);
+  return texel(look.region.xy + vec2<u32>(inside));
+}
+
+fn scaled(p: vec2<f32>) -> vec4<f32> {
+  if look.linear == 0u {
+    return clamped(vec2<i32>(floor(p)));
+  }
+  let corner = floor(p - 0.5);
+  let i = vec2<i32>(corner);
+  let f = p - 0.5 - corner;
+  let above = mix(clamped(i), clamped(i + vec2<i32>(1, 0)), f.x);
+  let below = mix(clamped(i + vec2<i32>(0, 1)), clamped(i + vec2<i32>(1, 1)), f.x);
+  return mix(above, below, f.y);
+}
+
+@fragment
+fn show(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+  let p = at.xy - look.viewport.xy;
+  var color: vec4<f32>;
+  if one_to_one {
+    color = texel(look.region.xy + vec2<u32>(p));
+  } else {
+    color = scaled(p / look.viewport.zw * vec2<f32>(look.region.zw));
+  }
+  if look.grey != 0u {
+    color = vec4<f32>(color.rrr, 1.0);
+  }
+  return color;
+}

@@ -1,0 +1,223 @@
+//! Staging blocks: memory that the host or the compute device writes and wgpu reads.
+
+mod block;
+mod ring;
+
+pub(crate) use block::Block;
+
+use crate::picture::Picture;
+use crate::shared::Shared;
+#[cfg(target_os = "linux")]
+use crate::vulkan::{Exported, Vulkan};
+use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle, Staging, StagingKind};
+use ring::Ring;
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// What a block is to wgpu, and how the host reaches it.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // made by Vulkan only
+enum Body {
+    /// Mapped for each fill.
+    Ring(Ring),
+    /// A buffer that stays: the host's or a device's.
+    Linear(Rc<Block>, Option<HostBlock>),
+    /// A texture, with its size in bytes.
+    #[cfg(target_os = "linux")]
+    Image(Rc<Picture>, usize),
+}
+
+/// A block, and when the device has read it.
+pub(crate) struct WgpuStaging {
+    shared: Rc<Shared>,
+    body: Body,
+    /// The submission after which the block may be written.
+    fence: Option<wgpu::SubmissionIndex>,
+    /// Submissions of others may read it.
+    shown: Cell<bool>,
+    /// By which others open it.
+    #[cfg(target_os = "linux")]
+    exported: Option<Exported>,
+}
+
+impl WgpuStaging {
+    /// Makes a block; `bytes` was checked against the display's limit.
+    pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+        let body = match kind {
+            StagingKind::Orphaned => Body::Ring(Ring::new(shared, bytes)?),
+            #[cfg(target_os = "linux")]
+            other => return Self::shared_by_vulkan(shared, other, bytes),
+            #[cfg(not(target_os = "linux"))]
+            other => return Err(unknown(shared, &other)),
+        };
+        Ok(Self::of_body(shared, body))
+    }
+
+    fn of_body(shared: &Rc<Shared>, body: Body) -> Self {
+        Self {
+            shared: Rc::clone(shared),
+            body,
+            fence: None,
+            shown: Cell::new(false),
+            #[cfg(target_os = "linux")]
+            exported: None,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn shared_by_vulkan(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+        let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported("create_staging", Vulkan::ABSENT))?;
+        let linear = |buffer, host| Body::Linear(Rc::new(Block::new(buffer, bytes)), host);
+        Ok(match kind {
+            StagingKind::Persistent => {
+                let (buffer, host) = vulkan.mapped(shared, bytes)?;
+                Self::of_body(shared, linear(buffer, Some(host)))
+            }
+            StagingKind::Imported(host) => {
+                let buffer = vulkan.imported_host(shared, &host, bytes)?;
+                Self::of_body(shared, linear(buffer, Some(host)))
+            }
+            StagingKind::External(SharedHandle::OpaqueFd { fd, bytes: whole, dedicated }) => {
+                Self::of_body(shared, linear(vulkan.imported_fd(shared, fd, whole, dedicated, bytes)?, None))
+            }
+            StagingKind::ExportedImage(image) => {
+                let (texture, exported) = vulkan.exported_image(shared, &image)?;
+                let picture = shared.scoped("create_staging", || Picture::texture(texture, image.format))?;
+                let body = Body::Image(Rc::new(picture), bytes);
+                Self { exported: Some(exported), ..Self::of_body(shared, body) }
+            }
+            other => return Err(unknown(shared, &other)),
+        })
+    }
+
+    /// Finds our type again, made by this display.
+    pub(crate) fn of<'a>(staging: &'a dyn Staging, shared: &Rc<Shared>, operation: &'static str) -> Result<&'a Self> {
+        let found = staging.as_any().downcast_ref::<Self>();
+        found.filter(|s| Rc::ptr_eq(&s.shared, shared)).ok_or_else(|| shared.foreign(operation, "staging block"))
+    }
+
+    /// The same, to change it.
+    pub(crate) fn of_mut<'a>(
+        staging: &'a mut dyn Staging,
+        shared: &Rc<Shared>,
+        operation: &'static str,
+    ) -> Result<&'a mut Self> {
+        let found = staging.as_any_mut().downcast_mut::<Self>();
+        found.filter(|s| Rc::ptr_eq(&s.shared, shared)).ok_or_else(|| shared.foreign(operation, "staging block"))
+    }
+
+    /// The buffer to copy from.
+    pub(crate) fn buffer(&self, operation: &'static str) -> Result<&wgpu::Buffer> {
+        match &self.body {
+            Body::Ring(ring) => ring.filled(operation),
+            Body::Linear(block, _) => Ok(block.buffer()),
+            #[cfg(target_os = "linux")]
+            Body::Image(..) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
+        }
+    }
+
+    /// The buffer to show in place.
+    pub(crate) fn block(&self, operation: &'static str) -> Result<&Rc<Block>> {
+        match &self.body {
+            Body::Linear(block, _) => Ok(block),
+            Body::Ring(_) => {
+                Err(Error::invalid(operation, "a block that is mapped for each frame is not shown in place; upload it"))
+            }
+            #[cfg(target_os = "linux")]
+            Body::Image(..) => Err(Error::invalid(operation, "the block is a texture, the surface a buffer")),
+        }
+    }
+
+    /// The texture, where it is one.
+    pub(crate) fn image(&self) -> Option<Rc<Picture>> {
+        match &self.body {
+            #[cfg(target_os = "linux")]
+            Body::Image(picture, _) => Some(Rc::clone(picture)),
+            _ => None,
+        }
+    }
+
+    /// The device reads the block up to this submission.
+    pub(crate) fn read_until(&mut self, index: wgpu::SubmissionIndex) {
+        self.fence = Some(index);
+    }
+
+    /// From now on any submission may read it.
+    pub(crate) fn show(&self) {
+        self.shown.set(true);
+    }
+}
+
+fn unknown(shared: &Shared, kind: &StagingKind) -> Error {
+    shared.unsupported("create_staging", format!("it knows no staging of {kind:?}"))
+}
+
+impl Staging for WgpuStaging {
+    fn len(&self) -> usize {
+        match &self.body {
+            Body::Ring(ring) => ring.len(),
+            Body::Linear(block, _) => block.len(),
+            #[cfg(target_os = "linux")]
+            Body::Image(_, bytes) => *bytes,
+        }
+    }
+
+    fn host_block(&self) -> Option<HostBlock> {
+        match &self.body {
+            Body::Linear(_, host) => host.clone(),
+            _ => None,
+        }
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        if let Some(index) = self.fence.take()
+            && let Err(error) = self.shared.wait("wait", Some(index.clone()))
+        {
+            self.fence = Some(index);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.wait()?;
+        match &mut self.body {
+            Body::Ring(ring) => ring.fill(&self.shared, f),
+            Body::Linear(block, Some(host)) => {
+                let (address, len) = (host.address(), block.len());
+                // SAFETY: the address is valid for the block's length while the block lives. `self` is borrowed
+                // exclusively and the device was waited for; that the compute side is not writing is the path's part
+                // (see `HostBlock`).
+                f(unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), len) })
+            }
+            _ => {
+                let reason = "the host cannot address memory of the device; write it there";
+                Err(self.shared.unsupported("fill", reason))
+            }
+        }
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        // Uploads have marked their own end.
+        if self.shown.get() {
+            self.fence = Some(self.shared.flush("fence")?);
+        }
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        match (&self.exported, handle) {
+            (Some(exported), HandleType::OpaqueFd) => exported.handle(&self.shared),
+            _ => Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}"))),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,111 @@
+//! Images with storage of their own.
+
+use crate::checks::image_source;
+use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
+use crate::picture::Picture;
+use crate::shared::Shared;
+use crate::staging::WgpuStaging;
+use interop_core::{Error, ImageDesc, ImageView, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
+use std::any::Any;
+use std::rc::Rc;
+
+/// A texture.
+pub(crate) struct TextureSurface {
+    shared: Rc<Shared>,
+    desc: SurfaceDesc,
+    texture: wgpu::Texture,
+    picture: Picture,
+}
+
+impl TextureSurface {
+    /// wgpu makes the content zero.
+    pub(crate) fn new(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Self> {
+        const OP: &str = "create_surface";
+        let format = texture_format(image.format, OP)?;
+        let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, TEXTURE_USAGE);
+        let (texture, picture) = shared.scoped(OP, || {
+            let texture = shared.device.create_texture(&descriptor);
+            (texture.clone(), Picture::texture(texture, image.format))
+        })?;
+        Ok(Self { shared: Rc::clone(shared), desc: SurfaceDesc::Image(*image), texture, picture })
+    }
+
+    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
+        Rc::ptr_eq(&self.shared, shared)
+    }
+
+    pub(crate) fn picture(&self) -> &Picture {
+        &self.picture
+    }
+}
+
+/// Where a region begins in a texture.
+fn corner(texture: &wgpu::Texture, region: Region) -> wgpu::TexelCopyTextureInfo<'_> {
+    wgpu::TexelCopyTextureInfo { origin: wgpu::Origin3d { x: region.x, y: region.y, z: 0 }, ..texture.as_image_copy() }
+}
+
+const fn size(region: Region) -> wgpu::Extent3d {
+    wgpu::Extent3d { width: region.width, height: region.height, depth_or_array_layers: 1 }
+}
+
+/// Rows in memory; one row needs no pitch.
+fn layout(view: &ImageView, operation: &'static str) -> Result<wgpu::TexelCopyBufferLayout> {
+    let pitch = || {
+        u32::try_from(view.pitch())
+            .map_err(|_| Error::invalid(operation, format!("a row pitch of {} bytes is too large", view.pitch())))
+    };
+    let bytes_per_row = if view.extent.height == 1 { None } else { Some(pitch()?) };
+    Ok(wgpu::TexelCopyBufferLayout { offset: view.offset as u64, bytes_per_row, rows_per_image: None })
+}
+
+impl Surface for TextureSurface {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        const OP: &str = "upload";
+        let (region, view) = image_source(&self.desc, at, view, bytes.len(), OP)?;
+        let layout = layout(&view, OP)?;
+        self.shared.scoped(OP, || {
+            self.shared.queue.write_texture(corner(&self.texture, region), bytes, layout, size(region));
+            // Else what is written waits, in memory of its own, for whoever submits next.
+            self.shared.queue.submit([]);
+        })
+    }
+
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let len = staging.len();
+        let staging = WgpuStaging::of_mut(staging, &self.shared, OP)?;
+        let (region, view) = image_source(&self.desc, at, view, len, OP)?;
+        let layout = layout(&view, OP)?;
+        let alignment = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
+        if layout.bytes_per_row.is_some_and(|pitch| !pitch.is_multiple_of(alignment)) {
+            let problem = format!("rows in staging memory must begin at multiples of {alignment} bytes");
+            return Err(Error::invalid(OP, problem));
+        }
+        let index = {
+            let buffer = staging.buffer(OP)?;
+            let from = wgpu::TexelCopyBufferInfo { buffer, layout };
+            self.shared.submit(OP, |encoder| {
+                encoder.copy_buffer_to_texture(from, corner(&self.texture, region), size(region));
+            })?
+        };
+        staging.read_until(index);
+        Ok(())
+    }
+
+    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
+        Err(Error::invalid("read_in_place", crate::checks::HAS_STORAGE))
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        let region = crate::checks::region(&self.desc, part, "read_back")?;
+        self.shared.painter.read_back(&self.shared, &self.picture, region)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,42 @@
+//! The display that every test runs on: Mesa's Vulkan on the CPU, or what `PIXELFERRY_WGPU_ADAPTER` names.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+#![allow(clippy::panic)] // how tests fail
+
+use interop_core::Display as _;
+use std::rc::Rc;
+use wgpu_display::{WgpuDisplay, WgpuOptions};
+
+pub const LAVAPIPE: &str = "llvmpipe";
+
+pub fn options() -> WgpuOptions {
+    let name = std::env::var("PIXELFERRY_WGPU_ADAPTER").unwrap_or_else(|_| LAVAPIPE.into());
+    WgpuOptions { name: Some(name), backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() }
+}
+
+/// `None` after saying SKIPPED; a failure where the machine must have it.
+pub fn display() -> Option<Rc<WgpuDisplay>> {
+    match WgpuDisplay::headless(options()) {
+        Ok(display) => {
+            println!("{} ({})", display.device(), display.device().driver);
+            Some(display)
+        }
+        Err(reason) => {
+            let required = std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|l| l.split(',').any(|n| n == "lavapipe"));
+            assert!(!required, "lavapipe is required here (PIXELFERRY_REQUIRE), but: {reason}");
+            println!("SKIPPED: no lavapipe: {reason}");
+            None
+        }
+    }
+}
+
+pub use wgpu_display::wgpu;
+
+/// The value of a future of wgpu's, which natively is ready at once.
+pub fn ready<T>(future: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).as_mut().poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("the future is not ready"),
+    }
+}
