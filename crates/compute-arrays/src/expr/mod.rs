@@ -200,12 +200,14 @@ float_functions! {
 impl<T: Integer> Expr<'_, T> {
     /// Shifted left; the count is taken modulo the width.
     #[must_use]
+    #[allow(clippy::should_implement_trait)] // its count is an expression of any kind
     pub fn shl(self, count: impl Into<Self>) -> Self {
         self.binary(Binary::Shl, count)
     }
 
     /// Shifted right, with the sign for signed types; the count is taken modulo the width.
     #[must_use]
+    #[allow(clippy::should_implement_trait)] // as above
     pub fn shr(self, count: impl Into<Self>) -> Self {
         self.binary(Binary::Shr, count)
     }

@@ -1,5 +1,7 @@
 //! Every function of expressions.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // that NaN is on neither side is what is tested
+
 use crate::table::Table;
 use crate::{LENGTHS, Sample, has, on_every_backend, samples};
 use compute_arrays::{Array, Arrays, Expr};

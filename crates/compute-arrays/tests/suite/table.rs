@@ -14,6 +14,8 @@ impl Table {
         let worst = self.rows.entry(operation.to_owned()).or_default().entry(kind).or_default();
         *worst = worst.max(found);
         // Also where `found` is NaN.
+        // NaN is not allowed, either.
+        #[allow(clippy::neg_cmp_op_on_partial_ord)]
         if !(found <= allowed) {
             self.wrong.push(format!("{operation} {kind}: off by {found}, allowed {allowed}; {at}"));
         }
