@@ -74,6 +74,35 @@ fn a_texture_of_one_device_is_memory_of_another() {
     assert!(opened.host_block().is_none());
 }
 
+/// Linear memory that one device made, another opens; what is written behind the descriptor both see.
+#[test]
+fn linear_memory_of_one_device_is_memory_of_another() {
+    use std::os::unix::fs::FileExt as _;
+    let Some(display) = common::display() else { return };
+    if !display.device().software {
+        println!("SKIPPED: the host cannot write memory of {}", display.device());
+        return;
+    }
+    let other = WgpuDisplay::headless(common::options()).unwrap();
+    let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
+    assert!(staging.host_block().is_none());
+    let mut own = in_place(&display, staging.as_ref(), BYTES);
+    let (fd, bytes, dedicated) = export(staging.as_ref());
+    // lavapipe's memory is a file, which begins with a page of its own.
+    let file = std::fs::File::from(fd.try_clone().unwrap());
+    let len = file.metadata().unwrap().len();
+    let written = vec![0x5a; usize::try_from(len).unwrap() - HostBlock::PAGE];
+    file.write_all_at(&written, HostBlock::PAGE as u64).unwrap();
+    let handle = SharedHandle::OpaqueFd { fd, bytes, dedicated };
+    let opened = other.create_staging(StagingKind::External(handle), BYTES).unwrap();
+    let mut seen = in_place(&other, opened.as_ref(), BYTES);
+    let all = Part::Buffer(0..BYTES);
+    let tail = BYTES - 2 * HostBlock::PAGE..BYTES;
+    assert!(own.read_back(&all).unwrap()[tail.clone()].iter().all(|b| *b == 0x5a));
+    drop((own, staging, display));
+    assert!(seen.read_back(&all).unwrap()[tail].iter().all(|b| *b == 0x5a));
+}
+
 #[test]
 fn a_descriptor_of_something_else_is_refused() {
     let Some(display) = common::display() else { return };

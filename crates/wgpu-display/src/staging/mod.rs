@@ -80,6 +80,10 @@ impl WgpuStaging {
             StagingKind::External(SharedHandle::OpaqueFd { fd, bytes: whole, dedicated }) => {
                 Self::of_body(shared, linear(vulkan.imported_fd(shared, fd, whole, dedicated, bytes)?, None))
             }
+            StagingKind::Exported => {
+                let (buffer, exported) = vulkan.exported_buffer(shared, bytes)?;
+                Self { exported: Some(exported), ..Self::of_body(shared, linear(buffer, None)) }
+            }
             StagingKind::ExportedImage(image) => {
                 let (texture, exported) = vulkan.exported_image(shared, &image)?;
                 let picture = shared.scoped("create_staging", || Picture::texture(texture, image.format))?;

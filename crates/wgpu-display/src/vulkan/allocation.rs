@@ -68,6 +68,23 @@ impl Allocation {
         }
     }
 
+    /// Allocates of the GPU's own memory, for the object alone, what others can open.
+    pub(super) fn allocate_exported(&mut self, vulkan: &Vulkan) -> Result<()> {
+        let needs = self.needs();
+        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let index = vulkan
+            .memory_type(needs.memory_type_bits, |f| f.contains(local))
+            .ok_or_else(|| vulkan.unsupported("create_staging", "no memory of the GPU's own holds it"))?;
+        let mut dedicated = self.dedicated();
+        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(OPAQUE_MEMORY);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(index)
+            .push_next(&mut dedicated)
+            .push_next(&mut export);
+        self.allocate(vulkan, &info)
+    }
+
     pub(super) fn object(&self) -> Object {
         self.object
     }

@@ -1,6 +1,6 @@
 //! Buffers in memory that the host or another API writes.
 
-use super::allocation::{Allocation, Object};
+use super::allocation::{Allocation, Exported, Object};
 use super::{Api, OPAQUE_MEMORY, Vulkan};
 use crate::format::{WORD, whole_words};
 use crate::shared::Shared;
@@ -82,6 +82,18 @@ impl Vulkan {
             .push_next(&mut import);
         made.allocate(self, &info)?;
         self.wrap(shared, &Arc::new(made), whole_words(bytes as u64))
+    }
+
+    /// Memory of the device's own that others can open, as a buffer.
+    pub(crate) fn exported_buffer(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
+        if self.memory_fd.is_none() {
+            return Err(self.unsupported(OP, "the device was made without VK_KHR_external_memory_fd"));
+        }
+        let size = whole_words(bytes as u64);
+        let mut made = self.bare(shared, size, Some(OPAQUE_MEMORY), None)?;
+        made.allocate_exported(self)?;
+        let made = Arc::new(made);
+        Ok((self.wrap(shared, &made, size)?, Exported(made)))
     }
 
     /// Memory of another device's or API's, opened by its descriptor, as a buffer.

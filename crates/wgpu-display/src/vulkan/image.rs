@@ -39,19 +39,7 @@ impl Vulkan {
         // SAFETY: the driver was asked whether it makes such images; the structures live through the call.
         let image = unsafe { self.device.create_image(&info, None) }.map_err(self.failed("vkCreateImage"))?;
         let mut made = Allocation::without_memory(self, Object::Image(image), None);
-        let needs = made.needs();
-        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let index = self
-            .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| self.unsupported(OP, "no memory of the GPU's own holds the image"))?;
-        let mut dedicated = made.dedicated();
-        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(OPAQUE_MEMORY);
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(index)
-            .push_next(&mut dedicated)
-            .push_next(&mut export);
-        made.allocate(self, &info)?;
+        made.allocate_exported(self)?;
         let made = Arc::new(made);
         let texture = wrap(shared, image, &made, desc)?;
         Ok((texture, Exported(made)))

@@ -107,6 +107,7 @@ impl Vulkan {
         vec![
             // What `vkMapMemory` gives is aligned at least so (`minMemoryMapAlignment`, required limits).
             MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes).aligned(64, 1),
+            MemoryCap::new(HandleType::OpaqueFd, MemoryShape::Linear, self.descriptors()),
             MemoryCap::new(HandleType::OpaqueFd, MemoryShape::Image, self.descriptors()),
         ]
     }
