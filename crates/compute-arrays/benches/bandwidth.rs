@@ -1,4 +1,4 @@
-//! `cargo bench -p compute-arrays --bench bandwidth [-- --json FILE --samples N --batch N --exponent N]`: how close
+//! `cargo bench -p compute-arrays --bench bandwidth [-- --json FILE --samples N --batch N --exponent N --only DEVICE --operation NAME]`: how close
 //! reductions, scans and elementwise kernels of 2^26 floats come to the speed of a plain copy, on every backend here.
 //!
 //! The floor is measured in the same run, in turns with the rest: the device's own copy, and on the CPU a copy by all
@@ -164,9 +164,13 @@ fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch:
         _ => vec![("copy", 8)],
     };
     let copies = operations.len();
+    let wanted = argument("--operation");
     operations.extend([("sum", 4), ("max", 4), ("dot", 8), ("scan", 8), ("axpy", 12), ("uniform", 4), ("normal", 4)]);
     if backend.device().api == Api::Cuda {
         operations.push(("scan, 3 passes", 8));
+    }
+    if let Some(wanted) = wanted {
+        operations.retain(|(name, _)| name.starts_with("copy") || *name == wanted);
     }
     let mut taken = vec![Vec::new(); operations.len()];
     for round in 0..samples + 2 {

@@ -53,22 +53,12 @@ pub(crate) enum Scratch {
 /// Memory between passes.
 pub(crate) struct Kept {
     pub memory: Box<dyn ComputeMemory>,
-    /// Of [`Scratch::State`].
-    pub look_back: LookBack,
-}
-
-/// What tells the tiles of one one-pass scan from those of the scans before.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct LookBack {
+    /// Number of the latest one-pass scan that used it, in [`Scratch::State`].
     pub epoch: u32,
-    /// Tiles taken by all scans before.
-    pub taken: u32,
 }
 
-impl LookBack {
-    /// Twice the epoch is a tag of 32 bits.
-    const LAST: u32 = 1 << 30;
-}
+/// Twice the epoch is a tag of 32 bits.
+const LAST_EPOCH: u32 = 1 << 30;
 
 impl fmt::Debug for Arrays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -356,12 +346,12 @@ impl Arrays {
         // known.
         let kept = self.context.scratch.borrow_mut().remove(&which);
         let mut kept = match kept {
-            Some(kept) if kept.memory.len() >= bytes && kept.look_back.epoch < LookBack::LAST => kept,
+            Some(kept) if kept.memory.len() >= bytes && kept.epoch < LAST_EPOCH => kept,
             _ => {
                 let mut memory = self.context.backend.allocate(bytes.next_power_of_two())?;
                 let zeros = vec![0u8; memory.len()];
                 memory.write(0, &zeros)?;
-                Kept { memory, look_back: LookBack::default() }
+                Kept { memory, epoch: 0 }
             }
         };
         let result = f(&mut kept)?;

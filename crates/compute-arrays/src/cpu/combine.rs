@@ -7,12 +7,8 @@ use crate::monoid::{Monoid, Operation};
 use bytemuck::cast_slice;
 use std::sync::Arc;
 
-/// Neighbouring runs that a scan goes along side by side, so that each addition need not wait for the one before ...
-const STREAMS: usize = 8;
-/// ... and how long they are: no multiple of 4 KiB apart, where all would fall into one set of the first cache.
-const STREAM: usize = 1040;
-/// Elements that [`Combine::scan`] takes at once, at best.
-pub const SCAN_GROUP: usize = STREAMS * STREAM;
+/// Elements that a scan takes in a row, in steps that the compiler makes into vectors.
+const ROW: usize = 16;
 
 /// Accumulators of a sum, independent of each other.
 const LANES: usize = 32;
@@ -71,18 +67,37 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
         lanes[0]
     }
 
-    fn group<const EXCLUSIVE: bool>(
-        &self,
-        values: &[[T; STREAM]; STREAMS],
-        mut running: [T; STREAMS],
-        out: &mut [[T; STREAM]; STREAMS],
-    ) {
-        for at in 0..STREAM {
-            for stream in 0..STREAMS {
-                let next = (self.f)(running[stream], values[stream][at]);
-                out[stream][at] = if EXCLUSIVE { running[stream] } else { next };
-                running[stream] = next;
+    /// Running values of one leaf.
+    fn run(&self, values: &[T], mut before: T, exclusive: bool, out: &mut [T]) {
+        let (rows, rest) = values.as_chunks::<ROW>();
+        let (out_rows, out_rest) = out.as_chunks_mut::<ROW>();
+        for (row, out) in rows.iter().zip(out_rows) {
+            // Hillis and Steele: after each pass a value covers twice as many of those before.
+            let mut covered = *row;
+            let mut reach = 1;
+            while reach < ROW {
+                let old = covered;
+                for at in reach..ROW {
+                    covered[at] = (self.f)(old[at - reach], old[at]);
+                }
+                reach *= 2;
             }
+            if exclusive {
+                out[0] = before;
+                for at in 1..ROW {
+                    out[at] = (self.f)(before, covered[at - 1]);
+                }
+            } else {
+                for at in 0..ROW {
+                    out[at] = (self.f)(before, covered[at]);
+                }
+            }
+            before = (self.f)(before, covered[ROW - 1]);
+        }
+        for (value, out) in rest.iter().zip(out_rest) {
+            let next = (self.f)(before, *value);
+            *out = if exclusive { before } else { next };
+            before = next;
         }
     }
 }
@@ -97,40 +112,18 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Combine<T> for Native<T, F> {
     }
 
     fn fold(&self, values: &[T]) -> T {
-        pairwise(&values.chunks(LEAF).map(|leaf| self.leaf(leaf)).collect::<Vec<_>>(), self.identity, &self.f)
+        pairwise(&self.parts(values), self.identity, &self.f)
     }
 
     fn parts(&self, values: &[T]) -> Vec<T> {
-        values.chunks(STREAM).map(|stream| self.leaf(stream)).collect()
+        values.chunks(LEAF).map(|leaf| self.leaf(leaf)).collect()
     }
 
     fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
-        let mut running = before;
-        let (streams, rest) = values.as_chunks::<STREAM>();
-        let (out_streams, out_rest) = out.as_chunks_mut::<STREAM>();
-        let (groups, single) = streams.as_chunks::<STREAMS>();
-        let (out_groups, out_single) = out_streams.as_chunks_mut::<STREAMS>();
-        let mut parts = parts.iter();
-        let mut next_start = || {
-            let start = running;
-            if let Some(part) = parts.next() {
-                running = (self.f)(running, *part);
-            }
-            start
-        };
-        for (group, out) in groups.iter().zip(out_groups) {
-            let starts = std::array::from_fn(|_| next_start());
-            if exclusive { self.group::<true>(group, starts, out) } else { self.group::<false>(group, starts, out) }
-        }
-        let single = single.iter().map(|s| s.as_slice()).chain([rest]);
-        let out_single = out_single.iter_mut().map(|s| s.as_mut_slice()).chain([out_rest]);
-        for (values, out) in single.zip(out_single) {
-            let mut running = next_start();
-            for (value, out) in values.iter().zip(out) {
-                let next = (self.f)(running, *value);
-                *out = if exclusive { running } else { next };
-                running = next;
-            }
+        let mut start = before;
+        for ((values, out), part) in values.chunks(LEAF).zip(out.chunks_mut(LEAF)).zip(parts) {
+            self.run(values, start, exclusive, out);
+            start = (self.f)(start, *part);
         }
     }
 }

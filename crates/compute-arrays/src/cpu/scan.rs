@@ -1,7 +1,7 @@
 //! Scans on the CPU, in one pass over memory: a thread adds up a tile, which then lies in its second cache, waits for
 //! what comes before, and goes over the tile again. Tiles are taken in order, so those before are always being worked on.
 
-use super::combine::{Combine, SCAN_GROUP};
+use super::combine::Combine;
 use super::interpret::CpuProgram;
 use super::tasks;
 use crate::element::Element;
@@ -10,11 +10,8 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Bytes of a tile, about: a quarter of the second cache of today's CPUs, with the input beside it.
-const TILE_BYTES: usize = 1 << 18;
-fn tile_bytes() -> usize {
-    std::env::var("T_TILE").ok().and_then(|v| v.parse().ok()).unwrap_or(TILE_BYTES)
-}
+/// Bytes of a tile: with its input beside it, half of the second cache of today's servers.
+const TILE_BYTES: usize = 1 << 19;
 
 /// Turns of waiting before the thread lets others run.
 const SPINS: u32 = 200;
@@ -61,7 +58,7 @@ impl Drop for Guard<'_> {
 
 /// Running values of the program.
 pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], combine: &dyn Combine<T>, scan: Scan) {
-    let tile_len = (tile_bytes() / size_of::<T>() / SCAN_GROUP).max(1) * SCAN_GROUP;
+    let tile_len = (TILE_BYTES / size_of::<T>()).max(1);
     let turn =
         Turn { tile: AtomicUsize::new(0), before: Mutex::new(combine.identity()), broken: AtomicBool::new(false) };
     let exclusive = scan == Scan::Exclusive;

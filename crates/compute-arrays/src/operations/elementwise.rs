@@ -5,11 +5,16 @@ use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::Element;
 use crate::expr::Bound;
-use crate::text::{ELEMENTWISE, Text, parameters};
+use crate::text::{Dialect, ELEMENTWISE, Text, parameters};
 use interop_core::{Result, Target};
 use rayon::prelude::*;
 
 const NAME: &str = "pf_elementwise";
+
+pub(super) fn text<T: Element>(dialect: Dialect, bound: &Bound<'_>, len: usize, per_item: usize) -> String {
+    let text = Text::new(dialect, bound, T::KIND, len).map(bound);
+    text.define("PF_PER_ITEM", per_item).append(ELEMENTWISE).finish()
+}
 
 /// Writes `len` values, more than 0, to a target of as many.
 pub(crate) fn run<T: Element>(
@@ -32,8 +37,7 @@ pub(crate) fn run<T: Element>(
         });
     };
     let per_item = arrays.per_item();
-    let text = Text::new(dialect, bound, T::KIND, len).map(bound).define("PF_PER_ITEM", per_item).append(ELEMENTWISE);
-    let kernel = arrays.kernel(NAME, &text.finish(), dialect)?;
+    let kernel = arrays.kernel(NAME, &text::<T>(dialect, bound, len, per_item), dialect)?;
     let target = target.with_items(len.div_ceil(per_item));
     arrays.launch(kernel.as_ref(), target, &[], &bound.leaves, &parameters(bound), operation)
 }

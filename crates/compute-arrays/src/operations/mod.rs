@@ -1,5 +1,7 @@
 //! What is done with expressions.
 
+#[cfg(test)]
+mod compiles;
 pub(crate) mod elementwise;
 pub(crate) mod random;
 mod reduce;

@@ -40,7 +40,7 @@ pub struct Philox {
 
 /// How words become elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Distribution {
+pub(super) enum Distribution {
     Bits,
     Uniform,
     Normal,
@@ -105,9 +105,7 @@ impl Philox {
         let blocks = len.div_ceil(lanes);
         let target = into.target(memory.as_mut())?;
         if let Some(dialect) = arrays.dialect() {
-            let text = Text::with(dialect, T::KIND, len, false).define("PF_LANES", lanes);
-            let text = text.define("PF_DISTRIBUTE", distribute(distribution, T::KIND, dialect)).append(PHILOX);
-            let kernel = arrays.kernel("pf_philox", &text.finish(), dialect)?;
+            let kernel = arrays.kernel("pf_philox", &text(dialect, T::KIND, distribution, len), dialect)?;
             let args = [Arg::U64(self.seed), Arg::U64(self.stream), Arg::U64(self.block)];
             arrays.launch(kernel.as_ref(), target.with_items(blocks), &args, &[], &[], operation)?;
         } else {
@@ -169,6 +167,12 @@ fn elements(words: [u32; 4], kind: Kind, distribution: Distribution) -> [u8; 16]
         // Uniform and normal are of floats only.
         _ => cast(words),
     }
+}
+
+/// `pf_philox`.
+pub(super) fn text(dialect: Dialect, kind: Kind, distribution: Distribution, len: usize) -> String {
+    let text = Text::with(dialect, kind, len, false).define("PF_LANES", 128 / kind.bits());
+    text.define("PF_DISTRIBUTE", distribute(distribution, kind, dialect)).append(PHILOX).finish()
 }
 
 /// The same as text: `w` becomes `v`.

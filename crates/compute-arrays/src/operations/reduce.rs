@@ -26,13 +26,42 @@ fn unroll(arrays: &Arrays) -> usize {
 const PAIR_BYTES: usize = 16;
 
 /// What a group leaves.
-struct Acc {
+pub(super) struct Acc {
     bytes: usize,
     kind: Kind,
     /// `pf_identity`, `pf_combine` and what comes before.
     definitions: Box<dyn Fn(Text) -> Text>,
     /// `pf_value`.
     value: &'static str,
+}
+
+impl Acc {
+    pub(super) fn monoid<T: Element>(monoid: &Monoid<T>) -> Self {
+        let of = monoid.clone();
+        let definitions = move |text: Text| {
+            let (identity, definition) = (of.identity(), of.definition());
+            let text = text.define("PF_ACC", "PF_T").identity(identity);
+            text.combine(&definition.program, &definition.constants)
+        };
+        let value = "#define pf_value pf_map\n";
+        Self { bytes: size_of::<T>(), kind: T::KIND, definitions: Box::new(definitions), value }
+    }
+
+    pub(super) fn extremum<T: Element>(better: &'static str) -> Self {
+        let definitions = move |text: Text| text.append(&extremum_text(T::KIND, better));
+        Self { bytes: PAIR_BYTES, kind: T::KIND, definitions: Box::new(definitions), value: EXTREMUM_VALUE }
+    }
+
+    /// `pf_reduce`.
+    pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize, unroll: usize) -> String {
+        let text = (self.definitions)(Text::new(dialect, bound, self.kind, len).map(bound)).append(self.value);
+        text.define("PF_UNROLL", unroll).append(TREE).append(REDUCE).finish()
+    }
+
+    /// `pf_fold`.
+    pub(super) fn fold_text(&self, dialect: Dialect) -> String {
+        (self.definitions)(Text::with(dialect, self.kind, 0, false)).append(TREE).append(FOLD).finish()
+    }
 }
 
 impl<'a, T: Element> Expr<'a, T> {
@@ -143,13 +172,7 @@ impl<'a, T: Element> Expr<'a, T> {
         arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
             let memory = kept.memory.as_mut();
             if let Some(dialect) = arrays.dialect() {
-                let acc = Acc {
-                    bytes: PAIR_BYTES,
-                    kind: T::KIND,
-                    definitions: Box::new(move |text| text.append(&extremum_text(T::KIND, better))),
-                    value: EXTREMUM_VALUE,
-                };
-                on_device(&arrays, &bound, len, &acc, dialect, memory, operation)?;
+                on_device(&arrays, &bound, len, &Acc::extremum::<T>(better), dialect, memory, operation)?;
             } else {
                 let (program, combine) = (bound.on_cpu(), combine_of(monoid));
                 let target = (part(memory, PAIR_BYTES)?, len);
@@ -215,19 +238,7 @@ fn reduce_to<T: Element>(
     operation: &'static str,
 ) -> Result<()> {
     if let Some(dialect) = arrays.dialect() {
-        let of = monoid.clone();
-        let definitions = move |text: Text| {
-            let (identity, definition) = (of.identity(), of.definition());
-            let text = text.define("PF_ACC", "PF_T").identity(identity);
-            text.combine(&definition.program, &definition.constants)
-        };
-        let acc = Acc {
-            bytes: size_of::<T>(),
-            kind: T::KIND,
-            definitions: Box::new(definitions),
-            value: "#define pf_value pf_map\n",
-        };
-        return on_device(arrays, bound, len, &acc, dialect, memory, operation);
+        return on_device(arrays, bound, len, &Acc::monoid(monoid), dialect, memory, operation);
     }
     let (program, combine) = (bound.on_cpu(), combine_of(monoid));
     let target = (part(memory, size_of::<T>())?, len);
@@ -248,17 +259,14 @@ fn on_device(
     operation: &'static str,
 ) -> Result<()> {
     let unroll = unroll(arrays);
-    let text = (acc.definitions)(Text::new(dialect, bound, acc.kind, len).map(bound)).append(acc.value);
-    let text = text.define("PF_UNROLL", unroll).append(TREE).append(REDUCE).finish();
-    let reduce = arrays.kernel("pf_reduce", &text, dialect)?;
+    let reduce = arrays.kernel("pf_reduce", &acc.reduce_text(dialect, bound, len, unroll), dialect)?;
     let (before, after) = ([Arg::U64(len as u64)], parameters(bound));
     let groups = len.div_ceil(WIDTH * unroll).min(MOST_GROUPS);
     if groups == 1 {
         let target = part(memory, acc.bytes)?.with_items(WIDTH);
         return arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation);
     }
-    let text = (acc.definitions)(Text::with(dialect, acc.kind, 0, false)).append(TREE).append(FOLD).finish();
-    let fold = arrays.kernel("pf_fold", &text, dialect)?;
+    let fold = arrays.kernel("pf_fold", &acc.fold_text(dialect), dialect)?;
     arrays.with_scratch(Scratch::Partials, groups * acc.bytes, |kept| {
         let target = part(kept.memory.as_mut(), groups * acc.bytes)?.with_items(groups * WIDTH);
         arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation)?;

@@ -22,12 +22,10 @@ pub enum Scan {
     Exclusive,
 }
 
-/// Elements of a work item: a tile, padded, lies in 18 KiB of local memory at most.
-fn items(element_bytes: usize) -> usize {
-    if let Ok(v) = std::env::var("T_ITEMS") {
-        return v.parse().unwrap_or(16) * 4 / element_bytes;
-    }
-    if element_bytes == 8 { 8 } else { 16 }
+/// Elements of a work item. A tile, with its padding, lies in 33 KiB of local memory in the one-pass scan, where larger
+/// tiles have fewer others to ask, and else in half of that: OpenCL promises 32.
+const fn items(element_bytes: usize, one_pass: bool) -> usize {
+    (if one_pass { 128 } else { 64 }) / element_bytes
 }
 
 impl<T: Element> Expr<'_, T> {
@@ -96,6 +94,39 @@ fn run<T: Element>(
     }
 }
 
+/// The monoid and what groups do with it.
+fn common<T: Element>(text: Text, monoid: &Monoid<T>) -> Text {
+    let definition = monoid.definition();
+    let text = text.identity(monoid.identity()).combine(&definition.program, &definition.constants);
+    text.append(SCAN)
+}
+
+fn tiles<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize, items: usize) -> Text {
+    common(Text::new(dialect, bound, T::KIND, len).map(bound), monoid).define("PF_ITEMS", items).append(TILE)
+}
+
+/// `pf_scan`.
+pub(super) fn one_pass_text<T: Element>(
+    dialect: Dialect,
+    bound: &Bound<'_>,
+    monoid: &Monoid<T>,
+    len: usize,
+) -> String {
+    let text = tiles(dialect, bound, monoid, len, items(size_of::<T>(), true));
+    let text = if size_of::<T>() == 4 { text.define("PF_PACKED", 1) } else { text };
+    text.append(LOOK_BACK).finish()
+}
+
+/// `pf_tile_totals` and `pf_scan_tiles`.
+pub(super) fn tiles_text<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
+    tiles(dialect, bound, monoid, len, items(size_of::<T>(), false)).append(SCAN_THREE).finish()
+}
+
+/// `pf_tile_starts`.
+pub(super) fn starts_text<T: Element>(dialect: Dialect, monoid: &Monoid<T>) -> String {
+    common(Text::with(dialect, T::KIND, 0, false), monoid).append(SCAN_STARTS).finish()
+}
+
 struct Device<'s, 'a> {
     arrays: &'s Arrays,
     bound: &'s Bound<'a>,
@@ -109,40 +140,24 @@ fn whole<T>(memory: &mut dyn ComputeMemory, len: usize) -> Result<Target<'_>> {
 }
 
 impl Device<'_, '_> {
-    /// The monoid and what groups do with it.
-    fn common<T: Element>(&self, text: Text, monoid: &Monoid<T>) -> Text {
-        let definition = monoid.definition();
-        let text = text.define("PF_REST", std::env::var("T_REST").unwrap_or_default());
-        let text = text.identity(monoid.identity()).combine(&definition.program, &definition.constants);
-        text.define("PF_ITEMS", items(size_of::<T>())).append(SCAN)
-    }
-
-    fn tiles<T: Element>(&self, monoid: &Monoid<T>, len: usize) -> Text {
-        self.common(Text::new(self.dialect, self.bound, T::KIND, len).map(self.bound), monoid).append(TILE)
-    }
-
     fn one_pass<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let text = self.tiles(monoid, len);
-        let (text, words) = if size_of::<T>() == 4 { (text.define("PF_PACKED", 1), 1) } else { (text, 3) };
-        let kernel = self.arrays.kernel("pf_scan", &text.append(LOOK_BACK).finish(), self.dialect)?;
-        let tiles = self.count::<T>(len)?;
-        self.arrays.with_scratch(Scratch::State(size_of::<T>()), (16 + words * tiles as usize) * 8, |kept| {
-            let now = &mut kept.look_back;
-            let (taken, epoch) = (now.taken, now.epoch + 1);
-            (now.taken, now.epoch) = (taken.wrapping_add(tiles), epoch);
-            let state = Arg::Memory(kept.memory.as_ref());
-            let before = [state, Arg::U32(taken), Arg::U32(epoch), Arg::I32(self.exclusive)];
+        let text = one_pass_text(self.dialect, self.bound, monoid, len);
+        let kernel = self.arrays.kernel("pf_scan", &text, self.dialect)?;
+        let words = if size_of::<T>() == 4 { 1 } else { 3 };
+        let tiles = self.count::<T>(len, true)?;
+        self.arrays.with_scratch(Scratch::State(size_of::<T>()), words * tiles as usize * 8, |kept| {
+            kept.epoch += 1;
+            let before = [Arg::Memory(kept.memory.as_ref()), Arg::U32(kept.epoch), Arg::I32(self.exclusive)];
             self.launch(kernel.as_ref(), target.with_items(tiles as usize * WIDTH), &before)
         })
     }
 
     fn three_passes<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let text = self.tiles(monoid, len).append(SCAN_THREE).finish();
+        let text = tiles_text(self.dialect, self.bound, monoid, len);
         let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
         let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
-        let text = self.common(Text::with(self.dialect, T::KIND, 0, false), monoid).append(SCAN_STARTS).finish();
-        let starts = self.arrays.kernel("pf_tile_starts", &text, self.dialect)?;
-        let tiles = self.count::<T>(len)? as usize;
+        let starts = self.arrays.kernel("pf_tile_starts", &starts_text(self.dialect, monoid), self.dialect)?;
+        let tiles = self.count::<T>(len, false)? as usize;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
             let memory = &mut kept.memory;
             let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * WIDTH);
@@ -158,8 +173,8 @@ impl Device<'_, '_> {
         self.arrays.launch(kernel, target, before, &self.bound.leaves, &parameters(self.bound), self.operation)
     }
 
-    fn count<T>(&self, len: usize) -> Result<u32> {
-        let tiles = len.div_ceil(WIDTH * items(size_of::<T>()));
+    fn count<T>(&self, len: usize, one_pass: bool) -> Result<u32> {
+        let tiles = len.div_ceil(WIDTH * items(size_of::<T>(), one_pass));
         u32::try_from(tiles).map_err(|_| {
             Error::invalid(self.operation, format!("{len} elements are more tiles than can be counted; scan parts"))
         })
