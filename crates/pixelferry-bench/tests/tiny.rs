@@ -117,8 +117,8 @@ fn mistakes_are_found_before_anything_is_measured() {
     std::fs::write(&later, "{\"schema\": \"pixelferry-bench\", \"schema_version\": 99}").unwrap();
     let compare = |file: &PathBuf| format!("--compare {f} {f}", f = file.display());
     for (arguments, says) in [
-        (format!("{TINY} --backends vulkan"), "no compute backend matches 'vulkan'"),
-        ("--displays vulkan".to_owned(), "plain memory"),
+        (format!("{TINY} --backends nowhere"), "no compute backend matches 'nowhere'"),
+        ("--displays nowhere".to_owned(), "plain memory"),
         (format!("{TINY} --json /nonexistent/x.json"), "cannot write /nonexistent/x.json"),
         (format!("{TINY} --json /tmp/a --csv /tmp/a"), "two kinds of output"),
         (compare(&folder.join("none.json")), "cannot read"),

@@ -106,12 +106,7 @@ fn tiles<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, le
 }
 
 /// `pf_scan`.
-pub(super) fn one_pass_text<T: Element>(
-    dialect: Dialect,
-    bound: &Bound<'_>,
-    monoid: &Monoid<T>,
-    len: usize,
-) -> String {
+pub(super) fn one_pass_text<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
     let text = tiles(dialect, bound, monoid, len, items(size_of::<T>(), true));
     let text = if size_of::<T>() == 4 { text.define("PF_PACKED", 1) } else { text };
     text.append(LOOK_BACK).finish()
