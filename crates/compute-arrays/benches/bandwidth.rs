@@ -145,7 +145,10 @@ impl Subjects {
             copy => {
                 let piece = PIECES.iter().find(|(name, _)| *name == copy).expect("an operation").1 / 4;
                 let piece = if piece == 0 { host.0.len().div_ceil(rayon::current_num_threads()) } else { piece };
-                host.1.par_chunks_mut(piece).zip(host.0.par_chunks(piece)).for_each(|(to, from)| to.copy_from_slice(from));
+                host.1
+                    .par_chunks_mut(piece)
+                    .zip(host.0.par_chunks(piece))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
                 Ok(())
             }
         };

@@ -219,7 +219,10 @@ impl Arrays {
             self.check_same(arrays, OP)?;
         }
         if let Some(shape) = bound.shape().filter(|shape| shape.iter().product::<usize>() != len) {
-            return Err(Error::invalid(OP, format!("the target has {len} elements, the expression's shape is {shape:?}")));
+            return Err(Error::invalid(
+                OP,
+                format!("the target has {len} elements, the expression's shape is {shape:?}"),
+            ));
         }
         if len == 0 { Ok(()) } else { elementwise::run::<T>(self, &bound, target, len, OP) }
     }

@@ -266,7 +266,9 @@ fn three<T: Float>(a: &[T], b: &[T], c: &[T], out: &mut [T]) {
 }
 
 fn select<T: Copy>(test: &[u32], a: &[T], b: &[T], out: &mut [T]) {
-    out.iter_mut().zip(test.iter().zip(a.iter().zip(b))).for_each(|(o, (t, (a, b)))| *o = if *t != 0 { *a } else { *b });
+    out.iter_mut()
+        .zip(test.iter().zip(a.iter().zip(b)))
+        .for_each(|(o, (t, (a, b)))| *o = if *t != 0 { *a } else { *b });
 }
 
 fn unary_any<T: Element>(op: Unary, a: &[T], out: &mut [T]) {

@@ -124,8 +124,11 @@ impl<'a> Lowering<'_, 'a> {
             _ => true,
         };
         if !belongs {
-            return Err(Error::invalid(operation, "an expression holds a part of another operation's closure or, in a \
-                monoid, an array or an index"));
+            return Err(Error::invalid(
+                operation,
+                "an expression holds a part of another operation's closure or, in a \
+                monoid, an array or an index",
+            ));
         }
         let step = match &tree.node {
             Node::Constant(constant) => {

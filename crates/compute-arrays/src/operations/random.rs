@@ -178,7 +178,9 @@ pub(super) fn text(dialect: Dialect, kind: Kind, distribution: Distribution, len
 /// The same as text: `w` becomes `v`.
 fn distribute(distribution: Distribution, kind: Kind, dialect: Dialect) -> String {
     let (f, shift, scale) = match kind {
-        Kind::F32 => (if dialect == Dialect::CudaCpp { "f" } else { "" }, 8, format!("PF_BITS_F32({:#x})", EPSILON_24.to_bits())),
+        Kind::F32 => {
+            (if dialect == Dialect::CudaCpp { "f" } else { "" }, 8, format!("PF_BITS_F32({:#x})", EPSILON_24.to_bits()))
+        }
         _ => ("", 11, format!("PF_BITS_F64({:#x})", EPSILON_53.to_bits())),
     };
     match distribution {

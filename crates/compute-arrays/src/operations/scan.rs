@@ -34,7 +34,7 @@ impl<T: Element> Expr<'_, T> {
     ///
     /// CUDA takes one pass over memory, the CPU one and a second in its caches, OpenCL three: its devices need not run
     /// the groups before while others wait for them. Sums of floats are off by no more than `(n / 4096 + 80) * epsilon`
-    /// times the sum of the absolute values so far on devices (`(n / 65536 + 1200) * epsilon` on the CPU), and by far
+    /// times the sum of the absolute values so far on devices (`(n / 131072 + 450) * epsilon` on the CPU), and by far
     /// less where errors cancel out. See [`Arrays::set_reproducible`].
     ///
     /// # Errors
@@ -106,12 +106,7 @@ fn tiles<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, le
 }
 
 /// `pf_scan`.
-pub(super) fn one_pass_text<T: Element>(
-    dialect: Dialect,
-    bound: &Bound<'_>,
-    monoid: &Monoid<T>,
-    len: usize,
-) -> String {
+pub(super) fn one_pass_text<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
     let text = tiles(dialect, bound, monoid, len, items(size_of::<T>(), true));
     let text = if size_of::<T>() == 4 { text.define("PF_PACKED", 1) } else { text };
     text.append(LOOK_BACK).finish()

@@ -111,4 +111,3 @@ pub fn cast(from: Kind, to: Kind, a: &str) -> String {
 
     format!("({a} != {a} ? ({name})0 : {a} <= {low} ? ({name}){least} : {a} >= {high} ? ({name}){most} : ({name}){a})")
 }
-

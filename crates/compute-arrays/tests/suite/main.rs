@@ -36,9 +36,9 @@ fn backends() -> Vec<Arc<dyn ComputeBackend>> {
         cpu(CpuOptions::default().with_threads(1).with_serial_items(usize::MAX)),
     ];
     match opencl_backend::devices() {
-        Ok(devices) => all.extend(devices.iter().map(|d| -> Arc<dyn ComputeBackend> {
-            Arc::new(OpenClBackend::open(d).unwrap())
-        })),
+        Ok(devices) => {
+            all.extend(devices.iter().map(|d| -> Arc<dyn ComputeBackend> { Arc::new(OpenClBackend::open(d).unwrap()) }))
+        }
         Err(error) => {
             assert!(!required("opencl"), "OpenCL is required here, but: {error}");
             println!("SKIPPED: OpenCL: {error}");

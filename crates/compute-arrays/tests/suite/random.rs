@@ -58,14 +58,14 @@ fn normal(at: usize) -> f64 {
     let (a, b) = (word(at & !1), word(at | 1));
     let radius = (-2.0 * ((f64::from(a >> 8) + 1.0) / f64::from(1 << 24)).ln()).sqrt();
     let angle = std::f64::consts::TAU * f64::from(b >> 8) / f64::from(1 << 24);
-    radius * if at % 2 == 0 { angle.cos() } else { angle.sin() }
+    radius * if at.is_multiple_of(2) { angle.cos() } else { angle.sin() }
 }
 
 fn wide_normal(at: usize) -> f64 {
     let (a, b) = (wide(at & !1) >> 11, wide(at | 1) >> 11);
     let scale = (1u64 << 53) as f64;
     let (radius, angle) = ((-2.0 * ((a + 1) as f64 / scale).ln()).sqrt(), std::f64::consts::TAU * (b as f64 / scale));
-    radius * if at % 2 == 0 { angle.cos() } else { angle.sin() }
+    radius * if at.is_multiple_of(2) { angle.cos() } else { angle.sin() }
 }
 
 #[test]

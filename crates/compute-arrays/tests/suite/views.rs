@@ -11,11 +11,13 @@ fn views_are_read_where_they_lie() {
         let a = arrays.from_slice(&x).unwrap().reshape(&[rows, columns]).unwrap();
         let v = a.view();
         let t = v.transpose();
-        let expected: Vec<f32> = (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| at(r, c)).collect();
+        let expected: Vec<f32> =
+            (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| at(r, c)).collect();
         assert_eq!(t.to_vec().unwrap(), expected);
         assert_eq!(t.item(&[7, 5]).unwrap(), at(5, 7));
         let part = v.slice(0, 3..50).unwrap().slice_step(1, 2..80, -3).unwrap();
-        let expected: Vec<f32> = (3..50).flat_map(|r| (2..80).rev().step_by(3).map(move |c| (r, c))).map(|(r, c)| at(r, c)).collect();
+        let expected: Vec<f32> =
+            (3..50).flat_map(|r| (2..80).rev().step_by(3).map(move |c| (r, c))).map(|(r, c)| at(r, c)).collect();
         assert_eq!(part.to_vec().unwrap(), expected);
         // A slice that is not aligned to anything, and its neighbour, in one expression.
         let flat = v.reshape(&[rows * columns]).unwrap();
