@@ -68,37 +68,39 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
     }
 
     /// Running values of one leaf.
-    fn run(&self, values: &[T], mut before: T, exclusive: bool, out: &mut [T]) {
+    fn run<const EXCLUSIVE: bool>(&self, values: &[T], mut before: T, out: &mut [T]) {
         let (rows, rest) = values.as_chunks::<ROW>();
         let (out_rows, out_rest) = out.as_chunks_mut::<ROW>();
         for (row, out) in rows.iter().zip(out_rows) {
-            // Hillis and Steele: after each pass a value covers twice as many of those before.
-            let mut covered = *row;
-            let mut reach = 1;
-            while reach < ROW {
-                let old = covered;
-                for at in reach..ROW {
-                    covered[at] = (self.f)(old[at - reach], old[at]);
-                }
-                reach *= 2;
-            }
-            if exclusive {
+            let row = self.cover::<8>(self.cover::<4>(self.cover::<2>(self.cover::<1>(*row))));
+            if EXCLUSIVE {
                 out[0] = before;
                 for at in 1..ROW {
-                    out[at] = (self.f)(before, covered[at - 1]);
+                    out[at] = (self.f)(before, row[at - 1]);
                 }
             } else {
                 for at in 0..ROW {
-                    out[at] = (self.f)(before, covered[at]);
+                    out[at] = (self.f)(before, row[at]);
                 }
             }
-            before = (self.f)(before, covered[ROW - 1]);
+            before = (self.f)(before, row[ROW - 1]);
         }
         for (value, out) in rest.iter().zip(out_rest) {
             let next = (self.f)(before, *value);
-            *out = if exclusive { before } else { next };
+            *out = if EXCLUSIVE { before } else { next };
             before = next;
         }
+    }
+
+    /// One pass of Hillis and Steele's scan, after which a value covers twice as many of those before. The reach is
+    /// constant, so that the compiler makes a few vectors of it.
+    #[inline(always)]
+    fn cover<const REACH: usize>(&self, row: [T; ROW]) -> [T; ROW] {
+        let mut wider = row;
+        for at in REACH..ROW {
+            wider[at] = (self.f)(row[at - REACH], row[at]);
+        }
+        wider
     }
 }
 
@@ -122,7 +124,11 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Combine<T> for Native<T, F> {
     fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
         let mut start = before;
         for ((values, out), part) in values.chunks(LEAF).zip(out.chunks_mut(LEAF)).zip(parts) {
-            self.run(values, start, exclusive, out);
+            if exclusive {
+                self.run::<true>(values, start, out);
+            } else {
+                self.run::<false>(values, start, out);
+            }
             start = (self.f)(start, *part);
         }
     }

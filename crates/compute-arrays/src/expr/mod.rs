@@ -7,7 +7,7 @@ mod program;
 pub(crate) use node::{Binary, Leaf, Node, Tree, Unary};
 pub(crate) use program::{Access, Bound, Program, Role, Step};
 
-use crate::element::{Element, Float, Integer, Value};
+use crate::element::{Element, Float, Value};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -33,8 +33,8 @@ use std::rc::Rc;
 /// | `powf` | 16 |
 /// | `%` of floats, `mul_add` | exact |
 ///
-/// Integers wrap; division by zero gives 0, `%` by zero gives 0, and shifts take the count modulo the width: no input
-/// is undefined. `min` and `max` pass a NaN over where the other side is a number; of `-0.0` and `0.0` they may give
+/// Integers wrap; division by zero gives 0, `%` by zero gives 0, and `<<` and `>>` take the count modulo the width
+/// (`>>` keeps the sign): no input is undefined. `min` and `max` pass a NaN over where the other side is a number; of `-0.0` and `0.0` they may give
 /// either.
 pub struct Expr<'a, T: Value> {
     pub(crate) tree: Rc<Tree<'a>>,
@@ -195,20 +195,4 @@ float_functions! {
     trunc Trunc;
     /// Nearest whole number, ties to even.
     round_even RoundEven;
-}
-
-impl<T: Integer> Expr<'_, T> {
-    /// Shifted left; the count is taken modulo the width.
-    #[must_use]
-    #[allow(clippy::should_implement_trait)] // its count is an expression of any kind
-    pub fn shl(self, count: impl Into<Self>) -> Self {
-        self.binary(Binary::Shl, count)
-    }
-
-    /// Shifted right, with the sign for signed types; the count is taken modulo the width.
-    #[must_use]
-    #[allow(clippy::should_implement_trait)] // as above
-    pub fn shr(self, count: impl Into<Self>) -> Self {
-        self.binary(Binary::Shr, count)
-    }
 }

@@ -4,7 +4,7 @@ use super::{Binary, Expr, Node, Unary};
 use crate::array::Array;
 use crate::element::{Element, Float, Integer};
 use crate::view::View;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
 impl<T: Element> From<T> for Expr<'_, T> {
     fn from(value: T) -> Self {
@@ -69,6 +69,8 @@ operator! {
     BitAnd bitand And Integer;
     BitOr bitor Or Integer;
     BitXor bitxor Xor Integer;
+    Shl shl Shl Integer;
+    Shr shr Shr Integer;
 }
 
 /// Numbers at the left.

@@ -52,7 +52,7 @@ fn texts_compile_for_cuda() {
     let arrays = Arrays::new(Arc::new(cpu_fallback::CpuBackend::new().unwrap())).unwrap();
     let _ = all_of::<f32>(&arrays, 6, |a| a.clone().sin().mul_add(a.clone().powf(2.0), a) + Expr::index().cast())
         && all_of::<f64>(&arrays, LONG, |a| a.clone().round_even() % a.atan2(0.5))
-        && all_of::<i32>(&arrays, LONG, |a| a.clone().shl(3) / (a.shr(1) % 7))
+        && all_of::<i32>(&arrays, LONG, |a| (a.clone() << 3) / ((a >> 1) % 7))
         && all_of::<u32>(&arrays, 6, |a| a.clone().lt(5).select(a.cast::<f32>().cast::<u32>(), 1))
         && all_of::<i64>(&arrays, LONG, |a| -(a.clone().abs() ^ a.cast::<f64>().cast::<i64>()))
         && all_of::<u64>(&arrays, 6, |a| (a.clone() & Expr::index()) | a.clamp(1, 9));

@@ -34,7 +34,7 @@ impl<T: Element> Expr<'_, T> {
     ///
     /// CUDA takes one pass over memory, the CPU one and a second in its caches, OpenCL three: its devices need not run
     /// the groups before while others wait for them. Sums of floats are off by no more than `(n / 4096 + 80) * epsilon`
-    /// times the sum of the absolute values so far on devices (`(n / 65536 + 1200) * epsilon` on the CPU), and by far
+    /// times the sum of the absolute values so far on devices (`(n / 131072 + 450) * epsilon` on the CPU), and by far
     /// less where errors cancel out. See [`Arrays::set_reproducible`].
     ///
     /// # Errors

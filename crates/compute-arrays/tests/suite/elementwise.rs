@@ -5,6 +5,7 @@
 use crate::table::Table;
 use crate::{LENGTHS, Sample, has, on_every_backend, samples};
 use compute_arrays::{Array, Arrays, Expr};
+use interop_core::Api;
 
 /// Inputs on the host and on the device.
 struct Case<'t, T: Sample> {
@@ -71,7 +72,10 @@ macro_rules! all_types {
                 let (p, q) = (a.clone().lt(1 as $t), b.clone().lt(2 as $t));
                 ((p & !q) | (a.equals(b) ^ Expr::from(true))).cast::<$t>()
             },
-            |x, y| truth((x < 1 as $t && !(y < 2 as $t)) | ((x == y) ^ true)),
+            |x, y| {
+                let (p, q) = (x < 1 as $t, y < 2 as $t);
+                truth((p && !q) | (x != y))
+            },
         );
         $case.check("as f32", 0, |a, _| a.cast::<f32>(), |x, _| x as f32);
         $case.check("as i32", 0, |a, _| a.cast::<i32>(), |x, _| x as i32);
@@ -95,13 +99,13 @@ macro_rules! integer {
         case.check("and", 0, |a, b| a & b, |x, y| x & y);
         case.check("or", 0, |a, b| a | b, |x, y| x | y);
         case.check("xor", 0, |a, b| a ^ b, |x, y| x ^ y);
-        case.check("shl", 0, |a, b| a.shl(b), |x, y| x.wrapping_shl(y as u32));
-        case.check("shr", 0, |a, b| a.shr(b), |x, y| x.wrapping_shr(y as u32));
+        case.check("shl", 0, |a, b| a << b, |x, y| x.wrapping_shl(y as u32));
+        case.check("shr", 0, |a, b| a >> b, |x, y| x.wrapping_shr(y as u32));
     })*};
 }
 
 macro_rules! float {
-    ($table:ident, $arrays:ident, $t:ident, exact $exact:literal) => {{
+    ($table:ident, $arrays:ident, $t:ident, $exact:expr) => {{
         let mut case = Case::<$t>::new(&mut $table, $arrays);
         all_types!(case, $t);
         let wide = |x: $t| f64::from(x);
@@ -145,9 +149,11 @@ fn functions_are_those_of_the_reference() {
     on_every_backend(|arrays| {
         let mut table = Table::default();
         integer!(table, arrays, i32 u32 i64 u64);
-        float!(table, arrays, f32, exact false);
+        // What OpenCL leaves open.
+        let exact = arrays.backend().device().api != Api::OpenCl;
+        float!(table, arrays, f32, exact);
         if has::<f64>(arrays) {
-            float!(table, arrays, f64, exact false);
+            float!(table, arrays, f64, exact);
         }
         wrong.extend(table.check("units in the last place, at most"));
     });

@@ -13,10 +13,7 @@ impl Table {
     pub fn add(&mut self, operation: &str, kind: &'static str, found: f64, allowed: f64, at: &str) {
         let worst = self.rows.entry(operation.to_owned()).or_default().entry(kind).or_default();
         *worst = worst.max(found);
-        // Also where `found` is NaN.
-        // NaN is not allowed, either.
-        #[allow(clippy::neg_cmp_op_on_partial_ord)]
-        if !(found <= allowed) {
+        if found.is_nan() || found > allowed {
             self.wrong.push(format!("{operation} {kind}: off by {found}, allowed {allowed}; {at}"));
         }
     }
