@@ -192,33 +192,42 @@ impl<'a, T: Element> Expr<'a, T> {
 }
 
 const EXTREMUM_VALUE: &str = "static PF_ACC pf_value(const pf_index i PF_PARAMS) {
-  PF_ACC v;
-  v.value = pf_map(i PF_ARGS);
-  v.index = (pf_u64)i;
-  return v;
+  const PF_T value = pf_map(i PF_ARGS);
+  PF_ACC pair;
+  pair.x = PF_WORD_OF(value);
+  pair.y = (pf_u64)i;
+  return pair;
 }
 ";
 
-/// Nothing has the index of all ones, and a NaN loses against a number.
+/// A pair is the value's bits and the index, two words: rusticl 22.3 ends the process on some structures. Nothing has the
+/// index of all ones, and a NaN loses against a number.
 fn extremum_text(kind: Kind, better: &str) -> String {
-    let zero = if kind.is_float() { "0.0f" } else { "0" };
+    let (word_of, of_word) = match kind {
+        Kind::F32 => ("PF_OF_F32(v)", "PF_F32_OF(w)"),
+        Kind::F64 => ("PF_OF_F64(v)", "PF_F64_OF(w)"),
+        _ => ("((pf_u64)(v))", "((PF_T)(w))"),
+    };
     format!(
-        "typedef struct {{ PF_T value; pf_u64 index; }} pf_pair;
-#define PF_ACC pf_pair
+        "#define PF_ACC pf_pair
+#define PF_WORD_OF(v) {word_of}
+#define PF_OF_WORD(w) {of_word}
 static PF_ACC pf_identity(void) {{
   PF_ACC none;
-  none.value = {zero};
-  none.index = ~(pf_u64)0;
+  none.x = 0;
+  none.y = ~(pf_u64)0;
   return none;
 }}
 static PF_ACC pf_combine(const PF_ACC a, const PF_ACC b) {{
-  if (a.index == ~(pf_u64)0) return b;
-  if (b.index == ~(pf_u64)0) return a;
-  const int a_nan = a.value != a.value, b_nan = b.value != b.value;
-  const int same = a_nan ? b_nan : a.value == b.value;
-  if (same) return b.index < a.index ? b : a;
-  if (a_nan || b_nan) return a_nan ? b : a;
-  return b.value {better} a.value ? b : a;
+  const PF_T v = PF_OF_WORD(a.x), w = PF_OF_WORD(b.x);
+  const int v_nan = v != v, w_nan = w != w;
+  const int same = v_nan ? w_nan : v == w;
+  const int better = same ? b.y < a.y : v_nan ? 1 : w_nan ? 0 : w {better} v;
+  const int second = a.y == ~(pf_u64)0 || (b.y != ~(pf_u64)0 && better);
+  PF_ACC one;
+  one.x = second ? b.x : a.x;
+  one.y = second ? b.y : a.y;
+  return one;
 }}
 "
     )

@@ -15,6 +15,11 @@
 #define PF_GROUPS ((uint)get_num_groups(0))
 #define PF_BITS_F32(bits) as_float(bits##u)
 #define PF_BITS_F64(bits) as_double(bits##UL)
+#define PF_F32_OF(word) as_float((uint)(word))
+#define PF_F64_OF(word) as_double(word)
+#define PF_OF_F32(v) ((ulong)as_uint(v))
+#define PF_OF_F64(v) as_ulong(v)
+#define pf_pair ulong2
 #define pf_u32 uint
 #define pf_i64 long
 #define pf_u64 ulong
@@ -30,6 +35,11 @@
 #define PF_GROUPS (gridDim.x)
 #define PF_BITS_F32(bits) __uint_as_float(bits##u)
 #define PF_BITS_F64(bits) __longlong_as_double((long long)bits##ull)
+#define PF_F32_OF(word) __uint_as_float((unsigned int)(word))
+#define PF_F64_OF(word) __longlong_as_double((long long)(word))
+#define PF_OF_F32(v) ((unsigned long long)__float_as_uint(v))
+#define PF_OF_F64(v) ((unsigned long long)__double_as_longlong(v))
+#define pf_pair ulonglong2
 #define restrict __restrict__
 #define pf_u32 unsigned int
 #define pf_i64 long long

@@ -74,8 +74,8 @@ macro_rules! floats {
             let dot = (&a * &a).sum().unwrap();
             let squares: Vec<f64> = x.iter().map(|v| f64::from(*v * *v)).collect();
             $table.add("dot", stringify!($t), sum_error(f64::from(dot), &squares, f64::from($t::EPSILON)), 1.0, &at);
-            let product = a.expr().lt(0.0).select(-1.0, 1.0).product().unwrap();
-            let expected = if x.iter().filter(|v| **v < 0.0).count() % 2 == 0 { 1.0 } else { -1.0 };
+            let product = a.expr().lt(0.0).select(-1.0 as $t, 1.0 as $t).product().unwrap();
+            let expected: $t = if x.iter().filter(|v| **v < 0.0).count() % 2 == 0 { 1.0 } else { -1.0 };
             $table.add("product", stringify!($t), product.distance(expected) as f64, 0.0, &at);
             let hypot = Monoid::new(0.0 as $t, |a, b| (a.clone() * a + b.clone() * b).sqrt()).unwrap();
             let norm = f64::from(a.expr().abs().reduce(&hypot).unwrap());
