@@ -133,12 +133,6 @@ impl Subjects {
             "max" => x.expr().reduce_into(&Monoid::max(), one),
             "dot" => (&*x * &*y).reduce_into(&Monoid::sum(), one),
             "scan" => x.expr().scan_into(&Monoid::sum(), Scan::Inclusive, out),
-            "scan, 3 passes" => {
-                arrays.set_reproducible(true);
-                let done = x.expr().scan_into(&Monoid::sum(), Scan::Inclusive, out);
-                arrays.set_reproducible(false);
-                done
-            }
             "axpy" => y.update(|y| &*x * 0.5 + y),
             "uniform" => random.uniform(out),
             "normal" => random.normal(out),
@@ -166,9 +160,6 @@ fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch:
     let copies = operations.len();
     let wanted = argument("--operation");
     operations.extend([("sum", 4), ("max", 4), ("dot", 8), ("scan", 8), ("axpy", 12), ("uniform", 4), ("normal", 4)]);
-    if backend.device().api == Api::Cuda {
-        operations.push(("scan, 3 passes", 8));
-    }
     if let Some(wanted) = wanted {
         operations.retain(|(name, _)| name.starts_with("copy") || *name == wanted);
     }

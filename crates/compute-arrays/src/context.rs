@@ -8,7 +8,7 @@ use crate::operations::elementwise;
 use crate::text::Dialect;
 use interop_core::{Arg, BufferView, ComputeBackend, ComputeMemory, Error, Kernel, KernelSource, Language};
 use interop_core::{Result, Target, View};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
@@ -34,7 +34,6 @@ struct Context {
     kernels: RefCell<HashMap<String, Arc<dyn Kernel>>>,
     scratch: RefCell<HashMap<Scratch, Kept>>,
     doubles: RefCell<Option<Result<()>>>,
-    reproducible: Cell<bool>,
 }
 
 /// Memory between the passes of one operation, kept from call to call: the queue is in order.
@@ -46,19 +45,16 @@ pub(crate) enum Scratch {
     Result,
     /// One value for each tile of a scan.
     Tiles,
-    /// A one-pass scan's state, for values of so many bytes: what is left there never looks like a state of today's.
-    State(usize),
+    /// A one-pass scan's state. What is left there never looks like a state of today's.
+    State,
 }
 
 /// Memory between passes.
 pub(crate) struct Kept {
     pub memory: Box<dyn ComputeMemory>,
-    /// Number of the latest one-pass scan that used it, in [`Scratch::State`].
+    /// Number of the latest one-pass scan that used it, in [`Scratch::State`]: the tag of its values.
     pub epoch: u32,
 }
-
-/// Twice the epoch is a tag of 32 bits.
-const LAST_EPOCH: u32 = 1 << 30;
 
 impl fmt::Debug for Arrays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,7 +91,6 @@ impl Arrays {
                 kernels: RefCell::default(),
                 scratch: RefCell::default(),
                 doubles: RefCell::default(),
-                reproducible: Cell::new(false),
             }),
         })
     }
@@ -103,17 +98,6 @@ impl Arrays {
     /// The backend.
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
         &self.context.backend
-    }
-
-    /// Whether scans of floats give the same bits in every run on one device. They do everywhere but on CUDA, whose
-    /// one-pass scan adds in the order in which groups happen to finish; `true` makes it take three passes (a third
-    /// slower). Integers, and reductions of all types, are the same in every run anyway.
-    pub fn set_reproducible(&self, yes: bool) {
-        self.context.reproducible.set(yes);
-    }
-
-    pub(crate) fn scans_in_one_pass(&self, kind: Kind) -> bool {
-        self.context.dialect == Some(Dialect::CudaCpp) && !(self.context.reproducible.get() && kind.is_float())
     }
 
     /// An array with the host's values, of one axis.
@@ -346,7 +330,7 @@ impl Arrays {
         // known.
         let kept = self.context.scratch.borrow_mut().remove(&which);
         let mut kept = match kept {
-            Some(kept) if kept.memory.len() >= bytes && kept.epoch < LAST_EPOCH => kept,
+            Some(kept) if kept.memory.len() >= bytes && kept.epoch < u32::MAX => kept,
             _ => {
                 let mut memory = self.context.backend.allocate(bytes.next_power_of_two())?;
                 let zeros = vec![0u8; memory.len()];

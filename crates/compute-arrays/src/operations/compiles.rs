@@ -36,11 +36,8 @@ fn all_of<T: Element>(arrays: &Arrays, len: usize, value: impl Fn(Expr<'_, T>) -
         && compile("pf_fold", &extremum.fold_text(CudaCpp))
         && [Monoid::sum(), Monoid::min(), own].iter().all(|monoid| {
             let acc = reduce::Acc::monoid(monoid);
-            compile("pf_fold", &acc.fold_text(CudaCpp))
-                && compile("pf_scan", &scan::one_pass_text(CudaCpp, &bound, monoid, len))
-                && compile("pf_tile_starts", &scan::starts_text(CudaCpp, monoid))
+            compile("pf_fold", &acc.fold_text(CudaCpp)) && compile("pf_scan", &scan::one_pass_text(&bound, monoid, len))
         })
-        && compile("pf_tile_totals", &scan::tiles_text(CudaCpp, &bound, &Monoid::<T>::sum(), len))
         && [Distribution::Bits, Distribution::Uniform, Distribution::Normal].into_iter().all(|distribution| {
             let possible = distribution == Distribution::Bits || T::KIND.is_float();
             !possible || compile("pf_philox", &random::text(CudaCpp, T::KIND, distribution, len))

@@ -7,7 +7,7 @@ use crate::cpu;
 use crate::element::Element;
 use crate::expr::{Bound, Expr};
 use crate::monoid::Monoid;
-use crate::text::{Dialect, LOOK_BACK, SCAN, SCAN_STARTS, SCAN_THREE, TILE, Text, parameters};
+use crate::text::{Dialect, ONE_PASS, SCAN, SCAN_STARTS, SCAN_THREE, TILE, Text, parameters};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 
 /// Work items of a group.
@@ -22,10 +22,15 @@ pub enum Scan {
     Exclusive,
 }
 
-/// Elements of a work item. A tile, with its padding, lies in 33 KiB of local memory in the one-pass scan, where larger
-/// tiles have fewer others to ask, and else in half of that: OpenCL promises 32.
-const fn items(element_bytes: usize, one_pass: bool) -> usize {
-    (if one_pass { 128 } else { 64 }) / element_bytes
+/// Elements of a work item in CUDA's one pass: four groups fit on a multiprocessor, with half of this in registers and half
+/// in shared memory.
+const fn one_pass_items(element_bytes: usize) -> usize {
+    256 / element_bytes
+}
+
+/// Elements of a work item in OpenCL's passes. A tile, with its padding, lies in 17 KiB of local memory: OpenCL promises 32.
+const fn items(element_bytes: usize) -> usize {
+    64 / element_bytes
 }
 
 impl<T: Element> Expr<'_, T> {
@@ -33,9 +38,9 @@ impl<T: Element> Expr<'_, T> {
     /// expression as well. `monoid` need not be commutative.
     ///
     /// CUDA takes one pass over memory, the CPU one and a second in its caches, OpenCL three: its devices need not run
-    /// the groups before while others wait for them. Sums of floats are off by no more than `(n / 4096 + 80) * epsilon`
-    /// times the sum of the absolute values so far on devices (`(n / 131072 + 450) * epsilon` on the CPU), and by far
-    /// less where errors cancel out. See [`Arrays::set_reproducible`].
+    /// the groups before while others wait for them. Sums of floats are the same in every run on one device. They are off
+    /// by no more than `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices
+    /// (`(n / 131072 + 450) * epsilon` on the CPU), and by far less where errors cancel out.
     ///
     /// # Errors
     /// As [`Expr::reduce`].
@@ -86,46 +91,39 @@ fn run<T: Element>(
             cpu::scan(&program, leaves, out, combine.as_ref(), scan);
         });
     };
-    let device = Device { arrays, bound, dialect, exclusive: i32::from(scan == Scan::Exclusive), operation };
-    if arrays.scans_in_one_pass(T::KIND) {
-        device.one_pass(monoid, target, len)
-    } else {
-        device.three_passes(monoid, target, len)
+    let device = Device { arrays, bound, exclusive: i32::from(scan == Scan::Exclusive), operation };
+    match dialect {
+        Dialect::CudaCpp => device.one_pass(monoid, target, len),
+        Dialect::OpenClC => device.three_passes(monoid, target, len),
     }
 }
 
-/// The monoid and what groups do with it.
-fn common<T: Element>(text: Text, monoid: &Monoid<T>) -> Text {
+fn with_monoid<T: Element>(text: Text, monoid: &Monoid<T>) -> Text {
     let definition = monoid.definition();
-    let text = text.identity(monoid.identity()).combine(&definition.program, &definition.constants);
-    text.append(SCAN)
-}
-
-fn tiles<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize, items: usize) -> Text {
-    common(Text::new(dialect, bound, T::KIND, len).map(bound), monoid).define("PF_ITEMS", items).append(TILE)
+    text.identity(monoid.identity()).combine(&definition.program, &definition.constants)
 }
 
 /// `pf_scan`.
-pub(super) fn one_pass_text<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
-    let text = tiles(dialect, bound, monoid, len, items(size_of::<T>(), true));
-    let text = if size_of::<T>() == 4 { text.define("PF_PACKED", 1) } else { text };
-    text.append(LOOK_BACK).finish()
+pub(super) fn one_pass_text<T: Element>(bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
+    let text = with_monoid(Text::new(Dialect::CudaCpp, bound, T::KIND, len).map(bound), monoid);
+    // Rows of 16 bytes for each work item.
+    text.define("PF_HALF", one_pass_items(size_of::<T>()) * size_of::<T>() / 32).append(ONE_PASS).finish()
 }
 
 /// `pf_tile_totals` and `pf_scan_tiles`.
-pub(super) fn tiles_text<T: Element>(dialect: Dialect, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
-    tiles(dialect, bound, monoid, len, items(size_of::<T>(), false)).append(SCAN_THREE).finish()
+fn tiles_text<T: Element>(bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
+    let text = with_monoid(Text::new(Dialect::OpenClC, bound, T::KIND, len).map(bound), monoid);
+    text.append(SCAN).define("PF_ITEMS", items(size_of::<T>())).append(TILE).append(SCAN_THREE).finish()
 }
 
 /// `pf_tile_starts`.
-pub(super) fn starts_text<T: Element>(dialect: Dialect, monoid: &Monoid<T>) -> String {
-    common(Text::with(dialect, T::KIND, 0, false), monoid).append(SCAN_STARTS).finish()
+fn starts_text<T: Element>(monoid: &Monoid<T>) -> String {
+    with_monoid(Text::with(Dialect::OpenClC, T::KIND, 0, false), monoid).append(SCAN).append(SCAN_STARTS).finish()
 }
 
 struct Device<'s, 'a> {
     arrays: &'s Arrays,
     bound: &'s Bound<'a>,
-    dialect: Dialect,
     exclusive: i32,
     operation: &'static str,
 }
@@ -136,23 +134,24 @@ fn whole<T>(memory: &mut dyn ComputeMemory, len: usize) -> Result<Target<'_>> {
 
 impl Device<'_, '_> {
     fn one_pass<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let text = one_pass_text(self.dialect, self.bound, monoid, len);
-        let kernel = self.arrays.kernel("pf_scan", &text, self.dialect)?;
-        let words = if size_of::<T>() == 4 { 1 } else { 3 };
-        let tiles = self.count::<T>(len, true)?;
-        self.arrays.with_scratch(Scratch::State(size_of::<T>()), words * tiles as usize * 8, |kept| {
+        let text = one_pass_text(self.bound, monoid, len);
+        let kernel = self.arrays.kernel("pf_scan", &text, Dialect::CudaCpp)?;
+        let tiles = self.count(len, one_pass_items(size_of::<T>()))?;
+        // A word of 64 bits for each 4 bytes of a value; a value for each tile, and one before.
+        let state = (tiles + 1) * size_of::<T>() * 2;
+        self.arrays.with_scratch(Scratch::State, state, |kept| {
             kept.epoch += 1;
             let before = [Arg::Memory(kept.memory.as_ref()), Arg::U32(kept.epoch), Arg::I32(self.exclusive)];
-            self.launch(kernel.as_ref(), target.with_items(tiles as usize * WIDTH), &before)
+            self.launch(kernel.as_ref(), target.with_items(tiles * WIDTH), &before)
         })
     }
 
     fn three_passes<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let text = tiles_text(self.dialect, self.bound, monoid, len);
-        let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
-        let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
-        let starts = self.arrays.kernel("pf_tile_starts", &starts_text(self.dialect, monoid), self.dialect)?;
-        let tiles = self.count::<T>(len, false)? as usize;
+        let text = tiles_text(self.bound, monoid, len);
+        let totals = self.arrays.kernel("pf_tile_totals", &text, Dialect::OpenClC)?;
+        let scan = self.arrays.kernel("pf_scan_tiles", &text, Dialect::OpenClC)?;
+        let starts = self.arrays.kernel("pf_tile_starts", &starts_text(monoid), Dialect::OpenClC)?;
+        let tiles = self.count(len, items(size_of::<T>()))?;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
             let memory = &mut kept.memory;
             let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * WIDTH);
@@ -168,10 +167,13 @@ impl Device<'_, '_> {
         self.arrays.launch(kernel, target, before, &self.bound.leaves, &parameters(self.bound), self.operation)
     }
 
-    fn count<T>(&self, len: usize, one_pass: bool) -> Result<u32> {
-        let tiles = len.div_ceil(WIDTH * items(size_of::<T>(), one_pass));
-        u32::try_from(tiles).map_err(|_| {
-            Error::invalid(self.operation, format!("{len} elements are more tiles than can be counted; scan parts"))
-        })
+    /// Tiles of groups whose work items take so many elements.
+    fn count(&self, len: usize, items: usize) -> Result<usize> {
+        let tiles = len.div_ceil(WIDTH * items);
+        if u32::try_from(tiles).is_ok() {
+            return Ok(tiles);
+        }
+        let problem = format!("{len} elements are more tiles than can be counted; scan parts");
+        Err(Error::invalid(self.operation, problem))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) const SCAN: &str = include_str!("scan.h");
 pub(crate) const TILE: &str = include_str!("tile.h");
 pub(crate) const SCAN_THREE: &str = include_str!("scan_three.h");
 pub(crate) const SCAN_STARTS: &str = include_str!("scan_starts.h");
-pub(crate) const LOOK_BACK: &str = include_str!("look_back.cuh");
+pub(crate) const ONE_PASS: &str = include_str!("one_pass.cuh");
 pub(crate) const PHILOX: &str = include_str!("philox.h");
 
 /// The macro of `common.h` that is this type.

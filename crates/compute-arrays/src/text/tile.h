@@ -10,13 +10,8 @@
 /* The same element in local memory, spelled out so that the compiler sees the same step from each k to the next. */
 #define PF_ACROSS_LOCAL(lane, k)                                                                             \
   ((lane) / 32 * (32 * PF_ITEMS + 32 * PF_ITEMS / PF_ROW) + (lane) % 32 + (lane) % 32 / PF_ROW + (k) * (32 + 32 / PF_ROW))
-#ifdef __OPENCL_VERSION__
-#define PF_BARRIER_32 PF_BARRIER
-#else
-#define PF_BARRIER_32 __syncwarp()
-#endif
 
-static void pf_load(PF_LOCAL_OF(PF_T) * tile, const pf_u32 lane, const pf_index base, const pf_index n PF_PARAMS) {
+static void pf_load(PF_LOCAL PF_T *tile, const pf_u32 lane, const pf_index base, const pf_index n PF_PARAMS) {
   if (base + PF_TILE <= n) {
 #pragma unroll
     for (int k = 0; k < PF_ITEMS; ++k) tile[PF_ACROSS_LOCAL(lane, k)] = pf_map(base + PF_ACROSS(lane, k) PF_ARGS);
@@ -28,10 +23,10 @@ static void pf_load(PF_LOCAL_OF(PF_T) * tile, const pf_u32 lane, const pf_index 
       tile[PF_ACROSS_LOCAL(lane, k)] = v;
     }
   }
-  PF_BARRIER_32;
+  PF_BARRIER;
 }
 
-static PF_T pf_own_total(PF_LOCAL_OF(PF_T) * tile, const pf_u32 lane) {
+static PF_T pf_own_total(PF_LOCAL PF_T *tile, const pf_u32 lane) {
   PF_T total = tile[PF_OWN(lane)];
 #pragma unroll
   for (int k = 1; k < PF_ITEMS; ++k) total = pf_combine(total, tile[PF_OWN(lane) + k]);
@@ -39,7 +34,7 @@ static PF_T pf_own_total(PF_LOCAL_OF(PF_T) * tile, const pf_u32 lane) {
 }
 
 /* Replaces the lane's own elements by the running values after `before`. */
-static void pf_run(PF_LOCAL_OF(PF_T) * tile, const pf_u32 lane, const PF_T before, const int exclusive) {
+static void pf_run(PF_LOCAL PF_T *tile, const pf_u32 lane, const PF_T before, const int exclusive) {
   PF_T running = before;
 #pragma unroll
   for (int k = 0; k < PF_ITEMS; ++k) {
@@ -47,7 +42,7 @@ static void pf_run(PF_LOCAL_OF(PF_T) * tile, const pf_u32 lane, const PF_T befor
     tile[PF_OWN(lane) + k] = exclusive ? running : next;
     running = next;
   }
-  PF_BARRIER_32;
+  PF_BARRIER;
 }
 
 #define PF_STORE_TILE(out, base, n, tile, lane)                                                                  \
