@@ -53,7 +53,7 @@ pub fn show(
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     let backend = open_backend_for(options.backend_choice(), kernels)?;
-    if options.headless {
+    if options.is_headless() {
         let screen = open_headless_for(backend.device(), options.display_choice())?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
@@ -104,7 +104,7 @@ fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError>
 }
 
 /// Says on standard output who computes, who draws, and by which path.
-fn introduce(scene: &mut dyn Scene) {
+pub fn introduce(scene: &mut dyn Scene) {
     let (name, about) = (scene.name(), scene.about());
     let link = scene.link();
     let report = link.report();

@@ -69,8 +69,31 @@ impl FilterScene {
             let stages = Stages::new(&backend, video.extent(), filter)?;
             return Self::new(backend, display, Input::Video(Box::new(video)), stages, options);
         }
-        let picture =
-            image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?.into_rgba8();
+        let picture = image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?;
+        Self::of_picture(backend, display, picture, filter, options)
+    }
+
+    /// The picture of a lake that comes with the program.
+    pub fn of_the_lake(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        filter: Filter,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        const FILE: &str = "lake.jpg";
+        let picture = image::load_from_memory(include_bytes!("../../assets/lake.jpg"))
+            .map_err(|source| SceneError::Picture { path: FILE.into(), source })?;
+        Self::of_picture(backend, display, picture, filter, options)
+    }
+
+    fn of_picture(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        picture: image::DynamicImage,
+        filter: Filter,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        let picture = picture.into_rgba8();
         let mut stages = Stages::new(&backend, Extent::new(picture.width(), picture.height()), filter)?;
         stages.source_mut().write(0, &picture)?;
         Self::new(backend, display, Input::Picture, stages, options)

@@ -5,7 +5,7 @@
 
 mod kernels;
 
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Scene, SceneError, filter_for};
 use kernels::{colours, waves};
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
@@ -40,7 +40,8 @@ pub enum Format {
 }
 
 impl Format {
-    fn pixel_format(self) -> PixelFormat {
+    /// As surfaces name it.
+    pub fn pixel_format(self) -> PixelFormat {
         match self {
             Self::Rgba8 => PixelFormat::Rgba8,
             Self::Rgba16f => PixelFormat::Rgba16F,
@@ -86,9 +87,11 @@ impl Scene for Plasma {
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
         let Self { link, field, extent, waves, colours } = self;
-        let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
-        link.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
-        link.frame(|frame| frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())]))?;
+        link.frame(|frame| {
+            let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
+            frame.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
+            frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())])
+        })?;
         Ok(true)
     }
 
@@ -97,6 +100,8 @@ impl Scene for Plasma {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, DrawOptions::default())?)
+        let shown = self.link.shown()?;
+        let options = DrawOptions { filter: filter_for(shown.desc(), viewport), ..DrawOptions::default() };
+        Ok(gl.draw(shown.surface(), viewport, options)?)
     }
 }
