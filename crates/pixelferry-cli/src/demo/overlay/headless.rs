@@ -13,7 +13,7 @@ use pixelferry_examples::runner::introduce;
 use std::error::Error;
 
 /// Frames where nothing else was said: enough for a graph of their times.
-const FRAMES: u32 = 120;
+const FRAMES: u32 = 60;
 /// Time passes by the frame, so that the same call gives the same scene.
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 

@@ -19,9 +19,14 @@ pub struct Line {
     pub seconds: f64,
     pub level: Level,
     pub text: String,
-    /// How often it came in a row.
+    /// How often it came, see [`Log::add`].
     pub times: u32,
+    /// When it came last.
+    last: f64,
 }
+
+/// A line that comes again this soon, seconds, among so many of the last, is one that comes with every frame.
+const SOON: (f64, usize) = (2.0, 40);
 
 /// The last lines; clones share them.
 #[derive(Clone)]
@@ -43,18 +48,19 @@ impl Log {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line; one that is as the last is counted.
+    /// Adds a line, or counts it where it comes with every frame.
     pub fn add(&self, level: Level, text: impl Into<String>) {
         let (seconds, text) = (self.0.began.elapsed().as_secs_f64(), text.into());
         let mut lines = self.lines();
-        if let Some(last) = lines.back_mut().filter(|last| last.text == text) {
-            last.times = last.times.saturating_add(1);
+        let mut recent = lines.iter_mut().rev().take(SOON.1);
+        if let Some(known) = recent.find(|line| line.text == text && seconds - line.last < SOON.0) {
+            (known.times, known.last) = (known.times.saturating_add(1), seconds);
             return;
         }
         if lines.len() == KEPT {
             lines.pop_front();
         }
-        lines.push_back(Line { seconds, level, text, times: 1 });
+        lines.push_back(Line { seconds, level, text, times: 1, last: seconds });
     }
 
     /// All that are kept, oldest first.

@@ -38,7 +38,7 @@ use std::rc::Rc;
 
 /// Window, or picture without one, where no other size is asked for.
 const SIZE: (u32, u32) = (1600, 900);
-/// Less has no room for picture and panels.
+/// Less, in points of the screen, has no room for picture and panels.
 const LEAST: Extent = Extent::new(1000, 600);
 
 /// Options of the controls.

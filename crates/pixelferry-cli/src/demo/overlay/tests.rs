@@ -13,6 +13,7 @@ use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::gl::{GlDisplay, Viewport};
 use pixelferry::{DisplayChoice, Headless, PathId, PathState, open_headless};
+use pixelferry_examples::options::Backend;
 use pixelferry_examples::scenes::plasma::Format;
 use pixelferry_faults::{Kind, Step};
 use pixelferry_tests::{Driver, need};
@@ -95,7 +96,7 @@ fn what_cannot_be_changes_nothing() {
         Setup { size: (1 << 30, 1 << 30), ..Setup::small() },
         Setup { bodies: Some(0), scene: SceneName::Nbody, ..Setup::small() },
     ];
-    for (n, setup) in wrong.into_iter().enumerate() {
+    for (n, setup) in wrong.iter().copied().enumerate() {
         player.act(Action::Change(setup));
         assert_eq!((player.setup(), errors(&show.log).len()), (&Setup::small(), n + 1), "{:?}", errors(&show.log));
         assert_eq!(pixelferry::picture(player.scene().link()).unwrap(), before);
@@ -103,6 +104,13 @@ fn what_cannot_be_changes_nothing() {
     assert!(errors(&show.log)[0].contains("Take one of"), "{:?}", errors(&show.log));
     player.frame(1.0);
     assert_ne!(pixelferry::picture(player.scene().link()).unwrap(), before);
+    // Whatever the machine has, threads at the least: this can be, and so can the way back.
+    for backend in [Backend::Auto, Backend::Cpu] {
+        player.act(Action::Change(Setup { backend, ..Setup::small() }));
+        assert_eq!((player.setup().backend, errors(&show.log).len()), (backend, wrong.len()));
+        player.frame(2.0);
+    }
+    assert_eq!(player.scene().link().backend().device().api, pixelferry::Api::Cpu);
 }
 
 /// Of what a frame calls, something that only a path calls.
@@ -188,9 +196,15 @@ fn opengl_and_plain_memory_paint_the_same_panels() {
 }
 
 #[test]
-fn the_picture_and_its_controls_are_there_with_and_without_opengl() {
-    for choice in [DisplayChoice::Gl, DisplayChoice::Memory] {
-        let Some(screen) = need(Driver::Egl, open_headless(choice)) else { continue };
+fn every_display_shows_the_picture_and_its_controls() {
+    let displays = [
+        (DisplayChoice::Gl, Driver::Egl),
+        // The tests' crate has the feature `wgpu`.
+        (DisplayChoice::Wgpu, Driver::Lavapipe),
+        (DisplayChoice::Memory, Driver::Egl),
+    ];
+    for (choice, driver) in displays {
+        let Some(screen) = need(driver, open_headless(choice)) else { continue };
         let show = show(Setup::small());
         let mut player = player(&show, &screen);
         let picture: RgbaImage = picture_after(&show, &mut player, &screen, 4).unwrap();
@@ -254,6 +268,41 @@ impl Hand<'_> {
 }
 
 #[test]
+fn panels_go_where_they_are_not_wanted_or_have_no_room() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let show = show(Setup::small());
+    let (mut player, mut ui) = (player(&show, &screen), Ui::default());
+    let mut picture = |size, events: Vec<Event>| {
+        let input = egui::RawInput { events, ..ui.input_without_window(size, 0) };
+        ui.run(input, &mut player).painted.place().size()
+    };
+    let f1 = |pressed| Event::Key {
+        key: egui::Key::F1,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::default(),
+    };
+    assert!(picture(SIZE, Vec::new()).x < 700.0);
+    assert_eq!(picture((700, 500), Vec::new()), egui::vec2(700.0, 500.0));
+    assert_eq!(picture(SIZE, vec![f1(true), f1(false)]), egui::vec2(1000.0, 600.0));
+    assert!(picture(SIZE, vec![f1(true), f1(false)]).x < 700.0);
+}
+
+#[test]
+fn lines_that_come_with_every_frame_are_counted() {
+    let log = Log::default();
+    for _ in 0..300 {
+        log.add(tracing::Level::WARN, "one");
+        log.add(tracing::Level::ERROR, "two");
+    }
+    assert_eq!(
+        log.all().iter().map(|line| (line.text.as_str(), line.times)).collect::<Vec<_>>(),
+        [("one", 300), ("two", 300)]
+    );
+}
+
+#[test]
 fn clicks_reach_the_controls() {
     let screen = open_headless(DisplayChoice::Memory).unwrap();
     let show = show(Setup::small());
@@ -266,7 +315,7 @@ fn clicks_reach_the_controls() {
     );
     assert_eq!(hand.click("cpu"), []);
     let Some(Action::Change(Setup { backend, .. })) = hand.click("auto").pop() else { panic!("no change of backend") };
-    assert_eq!(backend, pixelferry_examples::options::Backend::Auto);
+    assert_eq!(backend, Backend::Auto);
     assert_eq!(hand.click("Recalibrate"), [Action::Recalibrate]);
     assert_eq!(hand.click("every such call"), []);
     let wish = Wish { lasting: true, ..Wish::default() };

@@ -83,6 +83,7 @@ impl Objects {
 
     /// The context is current.
     fn paint(&mut self, painted: &Painted, (width, height): (u32, u32)) -> Result<(), PaintError> {
+        self.drain_errors();
         for (id, delta) in &painted.textures.set {
             self.set_texture(*id, delta)?;
         }
@@ -125,6 +126,13 @@ impl Objects {
             gl.get_error()
         };
         if error == glow::NO_ERROR { Ok(()) } else { Err(PaintError::Gl(format!("error 0x{error:04x} while drawing"))) }
+    }
+
+    /// Errors of before are not ours. A lost context reports them without end.
+    fn drain_errors(&self) {
+        // SAFETY: the context is current.
+        let next = || unsafe { self.gl.get_error() };
+        (0..8).find(|_| next() == glow::NO_ERROR);
     }
 
     fn draw(&self, mesh: &Mesh) {

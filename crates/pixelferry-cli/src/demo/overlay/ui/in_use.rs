@@ -2,7 +2,7 @@
 
 use super::theme::{DIM, GOOD, WARN};
 use crate::demo::overlay::player::Player;
-use egui::{Label, RichText, Ui};
+use egui::{Align, Label, Layout, RichText, Ui};
 use pixelferry::DeviceIdentity;
 
 pub fn show(ui: &mut Ui, player: &mut Player) {
@@ -12,6 +12,9 @@ pub fn show(ui: &mut Ui, player: &mut Player) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("pixelferry").heading().strong());
         ui.label(RichText::new(name).heading().color(DIM));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(RichText::new("F1 hides the panels").small().color(DIM));
+        });
     });
     ui.add_space(4.0);
     ui.horizontal(|ui| {

@@ -10,10 +10,11 @@ mod theme;
 
 pub use theme::BEHIND;
 
+use super::LEAST;
 use super::inject::Wish;
 use super::player::{Action, Player};
 use egui::{
-    CentralPanel, ClippedPrimitive, Frame, FullOutput, RawInput, Rect, ScrollArea, SidePanel, TexturesDelta,
+    CentralPanel, ClippedPrimitive, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TexturesDelta,
     TopBottomPanel,
 };
 use pixelferry::gl::Viewport;
@@ -29,13 +30,15 @@ const FRAMES_A_SECOND: f64 = 30.0;
 pub struct Ui {
     context: egui::Context,
     wish: Wish,
+    /// By F1.
+    hidden: bool,
 }
 
 impl Default for Ui {
     fn default() -> Self {
         let context = egui::Context::default();
         theme::apply(&context);
-        Self { context, wish: Wish::default() }
+        Self { context, wish: Wish::default(), hidden: false }
     }
 }
 
@@ -70,10 +73,16 @@ impl Ui {
 
     /// Lays the panels out for what `player` shows now: the shapes, what was asked for, and where the picture goes.
     pub fn lay_out(&mut self, input: RawInput, player: &mut Player) -> (FullOutput, Vec<Action>, Rect) {
-        let Self { context, wish } = self;
+        let Self { context, wish, hidden } = self;
         let mut actions = Vec::new();
         let mut picture = Rect::NOTHING;
-        let output = context.run(input, |context| picture = panels(context, player, wish, &mut actions));
+        let output = context.run(input, |context| {
+            *hidden ^= context.input(|input| input.key_pressed(Key::F1));
+            let whole = context.content_rect();
+            let has_room = whole.width() >= LEAST.width as f32 && whole.height() >= LEAST.height as f32;
+            let shown = has_room && !*hidden;
+            picture = if shown { panels(context, player, wish, &mut actions) } else { whole };
+        });
         (output, actions, picture)
     }
 
