@@ -1,10 +1,11 @@
 //! What the kernels do for one cell, in Rust.
 
-use crate::convert::srgb;
+use super::kernels::JETS;
+use crate::convert::reinhard;
 use pixelferry::{Error, Extent, Result};
 use std::f32::consts::PI;
 
-const COLOURS: [[f32; 3]; 3] = [[1.9, 0.5, 0.03], [0.04, 0.6, 1.9], [1.0, 0.06, 1.5]];
+const COLOURS: [[f32; 3]; JETS] = [[1.9, 0.5, 0.03], [0.04, 0.6, 1.9], [1.0, 0.06, 1.5]];
 
 /// Values of all cells, row by row.
 pub struct Field<'a, T> {
@@ -23,10 +24,6 @@ impl<'a, T: Copy> Field<'a, T> {
 
     fn rows(&self) -> f32 {
         self.cells.height as f32
-    }
-
-    fn aspect(&self) -> f32 {
-        self.cells.width as f32 / self.rows()
     }
 
     /// The nearest cell's.
@@ -65,25 +62,25 @@ impl Field<'_, [f32; 4]> {
 }
 
 /// Place and aim of a jet.
-fn jet(i: usize, aspect: f32, t: f32) -> ([f32; 2], [f32; 2]) {
+pub fn jet(i: usize, aspect: f32, t: f32) -> [f32; 4] {
     let i = i as f32;
     let place = 2.094_395_1 * i + 0.3 * t;
     let aim = place + PI + 0.9 * (1.3 * t + 2.0 * i).sin();
-    ([0.5 * aspect + 0.36 * place.cos(), 0.5 + 0.36 * place.sin()], [aim.cos(), aim.sin()])
+    [0.5 * aspect + 0.36 * place.cos(), 0.5 + 0.36 * place.sin(), aim.cos(), aim.sin()]
 }
 
-fn reach(place: [f32; 2], x: u32, y: u32, rows: f32) -> f32 {
-    let (dx, dy) = ((x as f32 + 0.5) / rows - place[0], (y as f32 + 0.5) / rows - place[1]);
-    (-(dx * dx + dy * dy) * 1500.0).exp()
+fn reach(jet: &[f32; 4], x: u32, y: u32, rows: f32) -> f32 {
+    let (dx, dy) = ((x as f32 + 0.5) / rows - jet[0], (y as f32 + 0.5) / rows - jet[1]);
+    let d = dx * dx + dy * dy;
+    if d < 0.01 { (-1500.0 * d).exp() } else { 0.0 }
 }
 
-pub fn push(flow: &Field<'_, [f32; 4]>, x: u32, y: u32, t: f32, dt: f32) -> [f32; 4] {
+pub fn push(flow: &Field<'_, [f32; 4]>, jets: &[[f32; 4]], x: u32, y: u32, dt: f32) -> [f32; 4] {
     let mut v = flow.carried(x, y, flow.at(x as i32, y as i32), dt);
-    for i in 0..COLOURS.len() {
-        let (place, aim) = jet(i, flow.aspect(), t);
-        let force = 36.0 * dt * reach(place, x, y, flow.rows());
-        v[0] += force * aim[0];
-        v[1] += force * aim[1];
+    for jet in jets {
+        let force = 36.0 * dt * reach(jet, x, y, flow.rows());
+        v[0] += force * jet[2];
+        v[1] += force * jet[3];
     }
     v
 }
@@ -108,12 +105,19 @@ pub fn project(flow: &Field<'_, [f32; 4]>, pressure: &Field<'_, f32>, x: u32, y:
     v
 }
 
-pub fn carry(dye: &Field<'_, [f32; 4]>, flow: &Field<'_, [f32; 4]>, x: u32, y: u32, t: f32, dt: f32) -> [f32; 4] {
+pub fn carry(
+    dye: &Field<'_, [f32; 4]>,
+    flow: &Field<'_, [f32; 4]>,
+    jets: &[[f32; 4]],
+    x: u32,
+    y: u32,
+    dt: f32,
+) -> [f32; 4] {
     let mut c = dye.carried(x, y, flow.at(x as i32, y as i32), dt);
     let fade = 1.0 - 0.35 * dt;
     (0..3).for_each(|channel| c[channel] *= fade);
-    for (i, colour) in COLOURS.iter().enumerate() {
-        let feed = 9.0 * dt * reach(jet(i, dye.aspect(), t).0, x, y, dye.rows());
+    for (jet, colour) in jets.iter().zip(COLOURS) {
+        let feed = 9.0 * dt * reach(jet, x, y, dye.rows());
         (0..3).for_each(|channel| c[channel] += feed * colour[channel]);
     }
     c
@@ -123,6 +127,6 @@ pub fn carry(dye: &Field<'_, [f32; 4]>, flow: &Field<'_, [f32; 4]>, x: u32, y: u
 pub fn light(dye: &Field<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> [f32; 3] {
     let at = |i: u32, cells: u32, pixels: u32| (i as f32 + 0.5) * cells as f32 / pixels as f32 - 0.5;
     let d = dye.sample(at(x, dye.cells.width, shown.width), at(y, dye.cells.height, shown.height));
-    let channel = |i: usize, base: f32| srgb(1.0 - (-base - 1.2 * d[i]).exp());
+    let channel = |i: usize, base: f32| reinhard(base + 1.2 * d[i]).sqrt();
     [channel(0, 0.004), channel(1, 0.0045), channel(2, 0.008)]
 }

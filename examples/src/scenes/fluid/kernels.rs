@@ -7,9 +7,12 @@ use crate::convert::{rgba8, rgba16f};
 use crate::scenes::plasma::Format;
 use pixelferry::{CpuKernelExt, KernelSource};
 
+/// Sources of push and dye.
+pub const JETS: usize = 3;
+
 /// Those of a step, in their order.
 pub fn of_a_step() -> Vec<KernelSource> {
-    vec![push(), divergence(), jacobi(), project(), carry()]
+    vec![jets(), push(), divergence(), jacobi(), project(), carry()]
 }
 
 const OPENCL: &str = "#define KERNEL kernel void
@@ -40,18 +43,10 @@ const COMMON: &str = "
       a.w = 0.0f;
       return a;
     }
-    /* Place of a jet (x, y) and where it aims (z, w): round a circle, inwards, swinging. */
-    float4 jet(int i, float aspect, float t) {
-      float place = 2.0943951f * i + 0.3f * t, aim = place + 3.1415927f + 0.9f * sin(1.3f * t + 2.0f * i);
-      float4 j;
-      j.x = 0.5f * aspect + 0.36f * cos(place); j.y = 0.5f + 0.36f * sin(place);
-      j.z = cos(aim); j.w = sin(aim);
-      return j;
-    }
     /* How much of a jet reaches a cell, 0 to 1. */
-    float reach(float4 j, float x, float y, float rows) {
-      float dx = (x + 0.5f) / rows - j.x, dy = (y + 0.5f) / rows - j.y;
-      return exp(-(dx * dx + dy * dy) * 1500.0f);
+    float reach(float4 jet, float x, float y, float rows) {
+      float dx = (x + 0.5f) / rows - jet.x, dy = (y + 0.5f) / rows - jet.y, d = dx * dx + dy * dy;
+      return d < 0.01f ? exp(-1500.0f * d) : 0.0f;
     }
 ";
 
@@ -59,24 +54,44 @@ fn source(name: &'static str, body: &str) -> KernelSource {
     KernelSource::new(name).opencl_c(format!("{OPENCL}{COMMON}{body}")).cuda_cpp(format!("{CUDA}{COMMON}{body}"))
 }
 
-/// Target: the flow, carried along by itself, and pushed by the jets. Arguments: flow, time, length of the step.
+/// Target: where the jets are (x, y) and where they aim (z, w): round a circle, inwards, swinging. Arguments: width of the
+/// fluid in heights, time.
+pub fn jets() -> KernelSource {
+    let body = "
+        KERNEL jets(PF_BUFFER(float4, out), float aspect, float t) {
+          int i = THREAD_X;
+          if (i >= (int)PF_LEN(out)) return;
+          float place = 2.0943951f * i + 0.3f * t, aim = place + 3.1415927f + 0.9f * sin(1.3f * t + 2.0f * i);
+          float4 jet;
+          jet.x = 0.5f * aspect + 0.36f * cos(place); jet.y = 0.5f + 0.36f * sin(place);
+          jet.z = cos(aim); jet.w = sin(aim);
+          PF_ITEM(out, i) = jet;
+        }";
+    source("jets", body)
+        .cpu_buffer(|out, args| {
+            let (aspect, t) = (args.f32(0)?, args.f32(1)?);
+            out.par_items(|i| cpu::jet(i, aspect, t))
+        })
+        .with_items(JETS)
+}
+
+/// Target: the flow, carried along by itself, and pushed by the jets. Arguments: flow, jets, length of the step.
 pub fn push() -> KernelSource {
     let body = "
-        KERNEL push(PF_IMAGE(float4, out), IN float4* flow, float t, float dt) {
+        KERNEL push(PF_IMAGE(float4, out), IN float4* flow, IN float4* jets, float dt) {
           CELL
           float rows = (float)out_height;
           float4 v = flow[y * out_width + x];
           v = sample(flow, out_width, out_height, x - dt * rows * v.x, y - dt * rows * v.y);
           for (int i = 0; i < 3; i++) {
-            float4 j = jet(i, out_width / rows, t);
-            float force = 36.0f * dt * reach(j, (float)x, (float)y, rows);
-            v.x += force * j.z; v.y += force * j.w;
+            float force = 36.0f * dt * reach(jets[i], (float)x, (float)y, rows);
+            v.x += force * jets[i].z; v.y += force * jets[i].w;
           }
           PF_STORE(out, x, y, v);
         }";
     source("push", body).cpu_image(|out, args| {
-        let (flow, t, dt) = (cpu::Field::of(args.memory(0)?, out.extent())?, args.f32(1)?, args.f32(2)?);
-        out.par_pixels(|x, y| cpu::push(&flow, x, y, t, dt))
+        let (flow, jets, dt) = (cpu::Field::of(args.memory(0)?, out.extent())?, args.memory(1)?, args.f32(2)?);
+        out.par_pixels(|x, y| cpu::push(&flow, jets, x, y, dt))
     })
 }
 
@@ -133,11 +148,11 @@ pub fn project() -> KernelSource {
     })
 }
 
-/// Target: the dye, carried along by the flow, fading, and fed by the jets. Arguments: dye, flow, time, length of the
+/// Target: the dye, carried along by the flow, fading, and fed by the jets. Arguments: dye, flow, jets, length of the
 /// step.
 pub fn carry() -> KernelSource {
     let body = "
-        KERNEL carry(PF_IMAGE(float4, out), IN float4* dye, IN float4* flow, float t, float dt) {
+        KERNEL carry(PF_IMAGE(float4, out), IN float4* dye, IN float4* flow, IN float4* jets, float dt) {
           CELL
           float rows = (float)out_height;
           float4 v = flow[y * out_width + x];
@@ -145,7 +160,7 @@ pub fn carry() -> KernelSource {
           float fade = 1.0f - 0.35f * dt;
           c.x *= fade; c.y *= fade; c.z *= fade;
           for (int i = 0; i < 3; i++) {
-            float feed = 9.0f * dt * reach(jet(i, out_width / rows, t), (float)x, (float)y, rows);
+            float feed = 9.0f * dt * reach(jets[i], (float)x, (float)y, rows);
             c.x += feed * (i == 0 ? 1.9f : i == 1 ? 0.04f : 1.0f);
             c.y += feed * (i == 0 ? 0.5f : i == 1 ? 0.6f : 0.06f);
             c.z += feed * (i == 0 ? 0.03f : i == 1 ? 1.9f : 1.5f);
@@ -155,8 +170,8 @@ pub fn carry() -> KernelSource {
     source("carry", body).cpu_image(|out, args| {
         let (dye, flow) =
             (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
-        let (t, dt) = (args.f32(2)?, args.f32(3)?);
-        out.par_pixels(|x, y| cpu::carry(&dye, &flow, x, y, t, dt))
+        let (jets, dt) = (args.memory(2)?, args.f32(3)?);
+        out.par_pixels(|x, y| cpu::carry(&dye, &flow, jets, x, y, dt))
     })
 }
 
@@ -178,9 +193,10 @@ pub fn dye(format: Format) -> KernelSource {
           CELL
           float4 d = sample(field, w, h, (x + 0.5f) * w / out_width - 0.5f, (y + 0.5f) * h / out_height - 0.5f);
           float3 c;
-          /* As much light as thick dye gives, never more than white. */
-          c.x = pf_srgb(1.0f - exp(-0.004f - 1.2f * d.x)); c.y = pf_srgb(1.0f - exp(-0.0045f - 1.2f * d.y));
-          c.z = pf_srgb(1.0f - exp(-0.008f - 1.2f * d.z));
+          c.x = 0.004f + 1.2f * d.x; c.y = 0.0045f + 1.2f * d.y; c.z = 0.008f + 1.2f * d.z;
+          /* As much light as thick dye gives, never more than white; encoded by a root, which is near the sRGB curve. */
+          c = pf_tonemap_reinhard(c);
+          c.x = sqrt(c.x); c.y = sqrt(c.y); c.z = sqrt(c.z);
           PF_STORE(out, x, y, {store});
         }}"
     );

@@ -39,10 +39,12 @@ pub struct Simulation {
     dye: Pair,
     pressure: Pair,
     divergence: Box<dyn ComputeMemory>,
+    jets: Box<dyn ComputeMemory>,
     kernels: Kernels,
 }
 
 struct Kernels {
+    jets: Arc<dyn Kernel>,
     push: Arc<dyn Kernel>,
     divergence: Arc<dyn Kernel>,
     jacobi: Arc<dyn Kernel>,
@@ -68,7 +70,9 @@ impl Simulation {
             dye: Pair::new(on, cells, FLOW)?,
             pressure: Pair::new(on, cells, SCALAR)?,
             divergence: zeros(on, cells, SCALAR)?,
+            jets: on.allocate(kernels::JETS * size_of::<[f32; 4]>())?,
             kernels: Kernels {
+                jets: on.build(&kernels::jets())?,
                 push: on.build(&kernels::push())?,
                 divergence: on.build(&kernels::divergence())?,
                 jacobi: on.build(&kernels::jacobi())?,
@@ -91,12 +95,14 @@ impl Simulation {
 
     /// Goes on by one [`STEP`]. A step that fails half way leaves a fluid that is still one.
     pub fn step(&mut self) -> Result<()> {
-        let Self { backend, cells, flow, dye, pressure, divergence, kernels, .. } = self;
-        let time = Arg::F32(self.steps as f32 * STEP);
+        let Self { backend, cells, flow, dye, pressure, divergence, jets, kernels, .. } = self;
         let run = |kernel: &Arc<dyn Kernel>, to: &mut Box<dyn ComputeMemory>, format, args: &[Arg<'_>]| {
             backend.launch(kernel.as_ref(), Target::image(to.as_mut(), *cells, format)?, args)
         };
-        run(&kernels.push, &mut flow.next, FLOW, &[Arg::Memory(flow.now.as_ref()), time, Arg::F32(STEP)])?;
+        let place = [Arg::F32(cells.width as f32 / cells.height as f32), Arg::F32(self.steps as f32 * STEP)];
+        backend.launch(kernels.jets.as_ref(), Target::buffer(jets.as_mut()), &place)?;
+        let args = [Arg::Memory(flow.now.as_ref()), Arg::Memory(jets.as_ref()), Arg::F32(STEP)];
+        run(&kernels.push, &mut flow.next, FLOW, &args)?;
         flow.swap();
         run(&kernels.divergence, divergence, SCALAR, &[Arg::Memory(flow.now.as_ref())])?;
         // From the pressure of the step before, which is near.
@@ -108,7 +114,8 @@ impl Simulation {
         let args = [Arg::Memory(flow.now.as_ref()), Arg::Memory(pressure.now.as_ref())];
         run(&kernels.project, &mut flow.next, FLOW, &args)?;
         flow.swap();
-        let args = [Arg::Memory(dye.now.as_ref()), Arg::Memory(flow.now.as_ref()), time, Arg::F32(STEP)];
+        let args =
+            [Arg::Memory(dye.now.as_ref()), Arg::Memory(flow.now.as_ref()), Arg::Memory(jets.as_ref()), Arg::F32(STEP)];
         run(&kernels.carry, &mut dye.next, FLOW, &args)?;
         dye.swap();
         self.steps = self.steps.wrapping_add(1);

@@ -26,7 +26,7 @@ pub fn show(ui: &mut Ui, times: &Times) {
     for part in [0.0, 0.5, 1.0] {
         let y = egui::lerp(area.bottom()..=area.top(), part as f32);
         painter.hline(area.x_range(), y, Stroke::new(1.0, LINE));
-        let label = format!("{} ms", short(top * part));
+        let label = short(top * part);
         painter.text(Pos2::new(area.left() - 5.0, y), Align2::RIGHT_CENTER, label, FontId::proportional(10.5), DIM);
     }
     curve(&painter, area, times, top, DIM, |frame| frame.work_ms);
@@ -39,13 +39,13 @@ pub fn show(ui: &mut Ui, times: &Times) {
         }
     }
     let [work, _] = times.p50_p99(|frame| frame.work_ms);
-    let legend = format!("last {} frames; grey: computing and handing over, {work:.2} ms", times.frames().len());
+    let legend = format!("last {} frames; grey: compute and hand-over, {}", times.frames().len(), digits(work));
     ui.label(RichText::new(legend).small().color(DIM));
 }
 
 fn figure(ui: &mut Ui, name: &str, ms: f64, colour: Color32) {
     ui.label(RichText::new(name).color(colour));
-    ui.label(RichText::new(format!("{ms:.2} ms")).monospace().color(TEXT));
+    ui.label(RichText::new(digits(ms)).monospace().color(TEXT));
     ui.add_space(6.0);
 }
 
@@ -69,8 +69,18 @@ fn nice(ms: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|step| step * decade).into_iter().find(|top| *top >= ms).unwrap_or(10.0 * decade)
 }
 
+/// A mark of the scale.
 fn short(ms: f64) -> String {
-    if ms == 0.0 || ms >= 10.0 { format!("{ms:.0}") } else { format!("{ms}") }
+    match ms {
+        1000.0.. => format!("{} s", ms / 1e3),
+        _ => format!("{ms} ms"),
+    }
+}
+
+/// A time in milliseconds with three digits.
+fn digits(ms: f64) -> String {
+    let decimals = if ms < 10.0 { 2 } else { usize::from(ms < 100.0) };
+    format!("{ms:.decimals$} ms")
 }
 
 #[cfg(test)]
@@ -80,6 +90,7 @@ mod tests {
     #[test]
     fn scales_end_at_round_numbers() {
         assert_eq!([0.9, 1.0, 16.7, 48.0, 333.0].map(nice), [1.0, 2.0, 20.0, 100.0, 500.0]);
-        assert_eq!([0.0, 2.5, 25.0].map(short), ["0", "2.5", "25"]);
+        assert_eq!([0.0, 2.5, 25.0, 2500.0].map(short), ["0 ms", "2.5 ms", "25 ms", "2.5 s"]);
+        assert_eq!([2.0, 16.66, 487.6].map(digits), ["2.00 ms", "16.7 ms", "488 ms"]);
     }
 }
