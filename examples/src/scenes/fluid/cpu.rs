@@ -127,6 +127,6 @@ pub fn carry(
 pub fn light(dye: &Field<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> [f32; 3] {
     let at = |i: u32, cells: u32, pixels: u32| (i as f32 + 0.5) * cells as f32 / pixels as f32 - 0.5;
     let d = dye.sample(at(x, dye.cells.width, shown.width), at(y, dye.cells.height, shown.height));
-    let channel = |i: usize, base: f32| reinhard(base + 1.2 * d[i]).sqrt();
+    let channel = |i: usize, base: f32| reinhard(base + 2.2 * d[i]).sqrt();
     [channel(0, 0.004), channel(1, 0.0045), channel(2, 0.008)]
 }

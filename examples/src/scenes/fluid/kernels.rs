@@ -193,7 +193,7 @@ pub fn dye(format: Format) -> KernelSource {
           CELL
           float4 d = sample(field, w, h, (x + 0.5f) * w / out_width - 0.5f, (y + 0.5f) * h / out_height - 0.5f);
           float3 c;
-          c.x = 0.004f + 1.2f * d.x; c.y = 0.0045f + 1.2f * d.y; c.z = 0.008f + 1.2f * d.z;
+          c.x = 0.004f + 2.2f * d.x; c.y = 0.0045f + 2.2f * d.y; c.z = 0.008f + 2.2f * d.z;
           /* As much light as thick dye gives, never more than white; encoded by a root, which is near the sRGB curve. */
           c = pf_tonemap_reinhard(c);
           c.x = sqrt(c.x); c.y = sqrt(c.y); c.z = sqrt(c.z);

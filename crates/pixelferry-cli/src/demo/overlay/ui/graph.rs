@@ -22,7 +22,7 @@ pub fn show(ui: &mut Ui, times: &Times) {
     let painter = ui.painter_at(whole);
     painter.rect_filled(whole, 4.0, WELL);
     let area = Rect { min: whole.min + egui::vec2(SCALE, 8.0), max: whole.max - egui::vec2(8.0, 8.0) };
-    let top = nice(times.frames().map(|f| f.interval_ms).fold(0.0, f64::max).min(2.5 * p99).max(p99));
+    let top = nice(times.frames().map(|f| f.interval_ms).fold(0.0, f64::max).min(1.25 * p99));
     for part in [0.0, 0.5, 1.0] {
         let y = egui::lerp(area.bottom()..=area.top(), part as f32);
         painter.hline(area.x_range(), y, Stroke::new(1.0, LINE));

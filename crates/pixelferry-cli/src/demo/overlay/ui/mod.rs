@@ -22,7 +22,7 @@ use pixelferry::gl::Viewport;
 /// Width of the panel at the left, points.
 const LEFT: f32 = 348.0;
 /// Height of the panel at the bottom, points.
-const BOTTOM: f32 = 298.0;
+const BOTTOM: f32 = 340.0;
 /// Frames a second where there is no window, for what egui animates.
 const FRAMES_A_SECOND: f64 = 30.0;
 
