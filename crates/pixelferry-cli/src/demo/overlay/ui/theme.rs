@@ -56,9 +56,13 @@ pub fn heading(ui: &mut Ui, title: &str) {
     ui.add_space(1.0);
 }
 
-/// Lays out inside `rect`.
+/// Lays out inside `rect`; nothing is drawn beside it.
 pub fn at<R>(ui: &mut Ui, rect: Rect, contents: impl FnOnce(&mut Ui) -> R) -> R {
-    ui.scope_builder(UiBuilder::new().max_rect(rect), contents).inner
+    let inside = |ui: &mut Ui| {
+        ui.shrink_clip_rect(rect);
+        contents(ui)
+    };
+    ui.scope_builder(UiBuilder::new().max_rect(rect), inside).inner
 }
 
 /// Text in a column of this width; what does not fit is cut and shown under the pointer.
