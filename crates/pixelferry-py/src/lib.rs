@@ -1,0 +1,85 @@
+//! The Python package pixelferry: arrays of NumPy, CuPy, PyTorch, JAX and anything else with `__dlpack__`,
+//! `__cuda_array_interface__` or a buffer, shown by the fastest path that really works.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what Python calls | `viewer`, `report`, here |
+//! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (all the `unsafe`) |
+//! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
+//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there) |
+//! | which backend | `engine` |
+//! | exceptions | `failure` |
+
+mod convert;
+mod engine;
+mod failure;
+mod host;
+mod kernel;
+mod plane;
+mod raw;
+mod report;
+mod source;
+mod stage;
+mod viewer;
+mod window;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use viewer::{Options, Viewer};
+
+/// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
+/// no window is opened, the picture is saved.
+#[pyfunction]
+#[pyo3(signature = (array, title="pixelferry", *, block=true, save=None, layout="HWC", width=None, height=None,
+                    backend=None))]
+#[allow(clippy::too_many_arguments)] // by name, in Python
+fn show(
+    py: Python<'_>,
+    array: &Bound<'_, PyAny>,
+    title: &str,
+    block: bool,
+    save: Option<PathBuf>,
+    layout: &str,
+    width: Option<u32>,
+    height: Option<u32>,
+    backend: Option<&str>,
+) -> PyResult<Option<Viewer>> {
+    let size = (width.unwrap_or(1280), height.unwrap_or(720));
+    let options = Options {
+        size,
+        title,
+        format: "rgba8",
+        headless: save.is_some(),
+        mode: "latency",
+        path: None,
+        backend,
+        display: "auto",
+        vsync: false,
+    };
+    let viewer = Viewer::open(py, &options)?;
+    viewer.show(py, array, layout)?;
+    if let Some(file) = save {
+        viewer.save(py, file)?;
+        return Ok(None);
+    }
+    if block {
+        viewer.wait(py)?;
+        return Ok(None);
+    }
+    Ok(Some(viewer))
+}
+
+/// Arrays on the screen, without a detour through the host where they are on its GPU.
+#[pymodule]
+fn pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Viewer>()?;
+    module.add_function(wrap_pyfunction!(show, module)?)?;
+    module.add_function(wrap_pyfunction!(report::probe, module)?)?;
+    failure::register(module)?;
+    let close_all = wrap_pyfunction!(viewer::_close_all, module)?;
+    py.import("atexit")?.call_method("register", (close_all,), None::<&Bound<'_, PyDict>>)?;
+    Ok(())
+}
