@@ -27,8 +27,8 @@ pub trait Pixel: Pod {
 }
 
 fn unorm8(value: f32) -> u8 {
-    // NaN is 0; the conversion cuts off.
-    (value.max(0.0).min(1.0) * 255.0 + 0.5) as u8
+    // NaN stays NaN, which becomes 0; the conversion cuts off.
+    (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
 impl Pixel for u8 {

@@ -63,10 +63,20 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
         };
         let error = make("Error", "Anything that pixelferry reports.", vec![py.get_type::<PyException>()])?;
         let under = |name, doc, base| make(name, doc, vec![error.bind(py).clone(), base]);
-        let dtype = under("DtypeError", "What the array holds, or the object is, cannot be shown.", py.get_type::<PyTypeError>())?;
-        let shape = under("ShapeError", "A shape, stride, size or option that is not taken.", py.get_type::<PyValueError>())?;
-        let device = under("DeviceError", "A device, driver or memory that cannot be used so.", py.get_type::<PyRuntimeError>())?;
-        let no_display = under("NoDisplayError", "There is no screen to open a window on.", py.get_type::<PyRuntimeError>())?;
+        let dtype = under(
+            "DtypeError",
+            "What the array holds, or the object is, cannot be shown.",
+            py.get_type::<PyTypeError>(),
+        )?;
+        let shape =
+            under("ShapeError", "A shape, stride, size or option that is not taken.", py.get_type::<PyValueError>())?;
+        let device = under(
+            "DeviceError",
+            "A device, driver or memory that cannot be used so.",
+            py.get_type::<PyRuntimeError>(),
+        )?;
+        let no_display =
+            under("NoDisplayError", "There is no screen to open a window on.", py.get_type::<PyRuntimeError>())?;
         let closed = under("ClosedError", "The viewer or its window was closed.", py.get_type::<PyRuntimeError>())?;
         Ok(Types { error, dtype, shape, device, no_display, closed })
     })
@@ -99,6 +109,11 @@ impl From<Failure> for PyErr {
             Self::from_type(ty.bind(py).clone(), text)
         })
     }
+}
+
+/// Whether an exception says that the viewer is closed.
+pub fn is_closed(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
+    Ok(error.is_instance(py, types(py)?.closed.bind(py)))
 }
 
 impl Failure {

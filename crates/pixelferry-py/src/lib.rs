@@ -58,7 +58,11 @@ fn show(
         vsync: false,
     };
     let viewer = Viewer::open(py, &options)?;
-    viewer.show(py, array, layout)?;
+    match viewer.show(py, array, layout) {
+        // The user was quicker.
+        Err(error) if block && save.is_none() && failure::is_closed(py, &error)? => return Ok(None),
+        shown => shown?,
+    }
     if let Some(file) = save {
         viewer.save(py, file)?;
         return Ok(None);

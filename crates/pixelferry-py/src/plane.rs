@@ -129,7 +129,8 @@ impl Plane {
             let hint = if chw { " (is its layout \"CHW\"?)" } else { "" };
             return Err(wrong(&format!("has {channels} channels{hint}")));
         }
-        let side = |n: i64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32).ok_or_else(|| wrong("is too large"));
+        let side =
+            |n: i64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32).ok_or_else(|| wrong("is too large"));
         let (width, height) = (side(width)?, side(height)?);
         if address == 0 {
             return Err(Failure::Shape("the array has no memory (its address is null)".into()));
@@ -147,7 +148,8 @@ impl Plane {
         if start.checked_add(len).is_none() {
             return Err(wrong("reaches outside of memory"));
         }
-        let plane = Self { start, len, first, width, height, channels: channels as u32, strides: steps, element, place };
+        let plane =
+            Self { start, len, first, width, height, channels: channels as u32, strides: steps, element, place };
         plane.check_alignment()?;
         Ok(plane)
     }

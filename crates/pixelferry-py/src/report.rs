@@ -58,7 +58,11 @@ fn text(report: &SystemReport) -> String {
     let mut out = format!("pixelferry {}\n", report.version);
     // Writing to a string does not fail.
     if let Some(chosen) = &report.chosen {
-        let _ = writeln!(out, "taken by default: {} -> {} by {}: {}", chosen.compute, chosen.display, chosen.path, chosen.why);
+        let _ = writeln!(
+            out,
+            "taken by default: {} -> {} by {}: {}",
+            chosen.compute, chosen.display, chosen.path, chosen.why
+        );
     }
     for pairing in &report.pairings {
         let _ = write!(out, "\n{pairing}");

@@ -131,10 +131,15 @@ impl Source {
         let plane = Plane::new(address, &shape, &strides, element, axes, Place::Cuda(ordinal))?;
         let backend = py.detach(|| engines.engine(plane.place).and_then(|_| engines.cuda(ordinal)))?;
         // `None`, from version 3 on, says that there is nothing to wait for; before, nothing is said.
-        let stream = if interface.contains("stream")? { item("stream")? } else { Some(1_usize.into_pyobject(py)?.into_any()) };
+        let stream =
+            if interface.contains("stream")? { item("stream")? } else { Some(1_usize.into_pyobject(py)?.into_any()) };
         if let Some(stream) = stream {
             match stream.extract::<usize>()? {
-                0 => return Err(Failure::Dtype("__cuda_array_interface__ names stream 0, which it may not".into()).into()),
+                0 => {
+                    return Err(
+                        Failure::Dtype("__cuda_array_interface__ names stream 0, which it may not".into()).into()
+                    );
+                }
                 stream => memory::follow(&backend, stream).map_err(Failure::from)?,
             }
         }
