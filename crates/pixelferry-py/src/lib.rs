@@ -4,7 +4,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what Python calls | `viewer`, `report`, here |
-//! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (all the `unsafe`) |
+//! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
 //! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there) |
 //! | which backend | `engine` |

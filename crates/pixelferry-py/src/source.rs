@@ -4,7 +4,7 @@ use crate::engine::Engines;
 use crate::failure::Failure;
 use crate::plane::{Axes, Element, Place, Plane, Sort};
 use crate::raw::dlpack::{Described, Taken, VERSION};
-use crate::raw::memory::{self, Readable};
+use crate::raw::memory::Readable;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -140,15 +140,18 @@ impl Source {
                         Failure::Dtype("__cuda_array_interface__ names stream 0, which it may not".into()).into()
                     );
                 }
-                stream => memory::follow(&backend, stream).map_err(Failure::from)?,
+                // SAFETY: what the protocol gives as the producer's stream, which lives while the array does; 1 and 2 mean
+                // what they mean to the driver, on this thread.
+                stream => unsafe { backend.follow_stream(stream) }.map_err(Failure::from)?,
             }
         }
         Ok(Self::kept(plane, Box::new(array.clone().unbind())))
     }
 
     fn kept(plane: Plane, kept: Box<dyn Any>) -> Self {
-        // `kept` keeps the memory for as long as this lives.
-        Self { readable: memory::readable(plane), _kept: kept }
+        // SAFETY: the protocol that `plane` was read from promises its memory for as long as `kept` lives, which `show` of
+        // the viewer keeps until the job that got the copy is done; the streams were ordered before.
+        Self { readable: unsafe { Readable::new(plane) }, _kept: kept }
     }
 }
 

@@ -7,18 +7,18 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::slice;
 
-/// A description whose memory is there. Made by [`readable`] alone.
+/// A description whose memory is there.
 #[derive(Clone, Copy)]
 pub struct Readable(Plane);
 
-/// Says that the memory of `plane` is there. Its only caller, [`crate::source::Source`], makes the description of an array
-/// that it keeps, and the viewer keeps that until the last job that got a copy of this is done. Of what producers say
-/// (address, shape, strides), all that can be checked was checked by then; the rest is the protocols' promise.
-pub const fn readable(plane: Plane) -> Readable {
-    Readable(plane)
-}
-
 impl Readable {
+    /// # Safety
+    /// For as long as a copy of this is used, the described memory must be readable: by the host for [`Place::Host`], else
+    /// by its device in work of a stream that was ordered after the memory's producer.
+    pub const unsafe fn new(plane: Plane) -> Self {
+        Self(plane)
+    }
+
     pub const fn plane(&self) -> &Plane {
         &self.0
     }
@@ -33,7 +33,7 @@ impl Readable {
     /// torn, as it would be in NumPy.
     pub fn bytes(&self) -> Result<&[u8]> {
         let address = self.on_host()?;
-        // SAFETY: readable memory of the host by the promise of `readable`; its length was checked when it was described.
+        // SAFETY: readable memory of the host by the promise given to `new`; its length was checked when it was described.
         Ok(unsafe { slice::from_raw_parts(address.as_ptr(), self.0.len) })
     }
 
@@ -45,15 +45,8 @@ impl Readable {
 
     /// The bytes as an argument of kernels on their device.
     pub fn on_device(&self, backend: &CudaBackend) -> Result<Box<dyn ComputeMemory>> {
-        // SAFETY: allocated by the promise of `readable`; the producer was ordered before the backend's stream, and its
+        // SAFETY: allocated by the promise given to `new`; the producer was ordered before the backend's stream, and its
         // caller waits until the memory that is returned here is gone, so that nothing it does later overlaps.
         unsafe { backend.borrow_memory(self.0.start as u64, self.0.len) }
     }
-}
-
-/// Orders a backend's stream after a producer's.
-pub fn follow(backend: &CudaBackend, stream: usize) -> Result<()> {
-    // SAFETY: the number is what the producer's `__cuda_array_interface__` gives as its stream, which by that protocol
-    // lives while the array does.
-    unsafe { backend.follow_stream(stream) }
 }

@@ -1,4 +1,4 @@
-//! All the `unsafe` of this crate: capsules of DLPack, and reading the memory that arrays describe.
+//! The `unsafe` of this crate (but for the two places at which `source` takes a protocol at its word): capsules of DLPack, and reading the memory that arrays describe.
 
 pub mod dlpack;
 pub mod memory;

@@ -65,15 +65,25 @@ def sample(shape, dtype, seed=0):
     return (random.random(shape) * 1.2 - 0.1).astype(dtype)
 
 
-@pytest.fixture(params=["gl", "memory"])
-def viewer(request):
-    """Without a window: by OpenGL, and with no graphics driver at all."""
+def headless(display):
     try:
-        made = pixelferry.Viewer(64, 48, headless=True, display=request.param)
+        made = pixelferry.Viewer(64, 48, headless=True, display=display)
     except pixelferry.DeviceError as why:
         missing("gl", str(why))
     with made:
         yield made
+
+
+@pytest.fixture(scope="session", params=["gl", "memory"])
+def viewer(request):
+    """Without a window: by OpenGL, and with no graphics driver at all. One for many tests, as programs use it."""
+    yield from headless(request.param)
+
+
+@pytest.fixture(params=["gl", "memory"])
+def fresh(request):
+    """One that nobody has used."""
+    yield from headless(request.param)
 
 
 @pytest.fixture(scope="session")

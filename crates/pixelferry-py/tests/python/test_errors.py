@@ -79,22 +79,22 @@ def test_types_of_options_are_pythons_errors():
         pixelferry.Viewer(2**32 - 1, 8, headless=True, display="gl")
 
 
-def test_before_the_first_array(viewer):
-    assert viewer.path is None and viewer.report is None and "nothing" in viewer.explain()
-    viewer.finish()
+def test_before_the_first_array(fresh):
+    assert fresh.path is None and fresh.report is None and "nothing" in fresh.explain()
+    fresh.finish()
     with pytest.raises(pixelferry.ShapeError, match="nothing was shown"):
-        viewer.screenshot()
+        fresh.screenshot()
     with pytest.raises(pixelferry.ShapeError, match="layout"):
-        viewer.show(sample((3, 4), "u1"), layout="NHWC")
+        fresh.show(sample((3, 4), "u1"), layout="NHWC")
 
 
-def test_after_the_end(viewer):
-    assert viewer.is_open and "open" in repr(viewer)
-    with viewer:
-        viewer.show(sample((3, 4), "u1"))
-    viewer.close()
-    assert not viewer.is_open and "closed" in repr(viewer)
-    for call in (lambda: viewer.show(sample((3, 4), "u1")), viewer.screenshot, viewer.finish, viewer.explain):
+def test_after_the_end(fresh):
+    assert fresh.is_open and "open" in repr(fresh)
+    with fresh:
+        fresh.show(sample((3, 4), "u1"))
+    fresh.close()
+    assert not fresh.is_open and "closed" in repr(fresh)
+    for call in (lambda: fresh.show(sample((3, 4), "u1")), fresh.screenshot, fresh.finish, fresh.explain):
         with pytest.raises(pixelferry.ClosedError):
             call()
 

@@ -70,11 +70,11 @@ def test_viewers_come_and_go():
     for n in range(5):
         once(n)
     before, files, tasks = resident(), descriptors(), settled_threads()
-    for n in range(40):
+    for n in range(20):
         once(n)
     gc.collect()
     assert (descriptors(), settled_threads()) == (files, tasks)
-    assert resident() - before < 40 << 20, f"{resident() - before} bytes more"
+    assert resident() - before < 20 << 20, f"{resident() - before} bytes more"
 
 
 def test_a_viewer_that_is_dropped_ends():

@@ -171,7 +171,7 @@ def once():
         viewer.show(plain((1, 1, 1)))
 [once() for _ in range(3)]
 before = files()
-[once() for _ in range(15)]
+[once() for _ in range(8)]
 assert files() <= before + 1, (before, files())
 print("done")
 ''') == ["done"]
