@@ -94,6 +94,11 @@ class PixelferryThroughput(Pixelferry):
     options = {"mode": "throughput"}
 
 
+class PixelferryTexture(Pixelferry):
+    name = "pixelferry, path=\"external-texture\""
+    options = {"path": "external-texture"}
+
+
 class PixelferryByHost(Pixelferry):
     name = "pixelferry, given .cpu().numpy()"
 
@@ -113,6 +118,19 @@ class ByHand(Way):
 
     def pixels(self):
         return numpy.frombuffer(self.screen.pixels(), "u1").reshape(self.height, self.width, 4)
+
+
+class Floor(ByHand):
+    """What no way can do without: the operation, a wait for it, a draw of something else."""
+
+    name = "floor: operation, wait, draw; nothing shared"
+
+    def show(self):
+        self.torch.cuda.synchronize()
+        self.screen.draw()
+
+    def pixels(self):
+        return self.expected()
 
 
 class Usual(ByHand):
@@ -183,7 +201,8 @@ class PyImageCudaInPlace(PyImageCuda):
             self.pic.convert_float_to_u8(self.image, self.floats)
 
 
-WAYS = (Pixelferry, PixelferryThroughput, PyImageCuda, PyImageCudaInPlace, Usual, PixelferryByHost)
+WAYS = (Floor, Pixelferry, PixelferryTexture, PixelferryThroughput, PyImageCuda, PyImageCudaInPlace, Usual,
+        PixelferryByHost)
 
 
 def check(way):
@@ -234,7 +253,7 @@ def main():
                 way = made(torch, kind, width, height, gl, screen)
                 rows.append((way, check(way), {"latency": [], "throughput": []}))
             except Exception as why:
-                print(f"{kind:<12} {made.name:<40} unavailable: {type(why).__name__}: {why}")
+                print(f"{kind:<12} {made.name:<44} unavailable: {type(why).__name__}: {why}")
         for _ in range(options.rounds):
             for way, _, samples in rows:
                 way.frame()
@@ -248,7 +267,7 @@ def main():
                        "median_us": round(quantile(values, 0.5), 1), "p99_us": round(quantile(values, 0.99), 1),
                        "n": len(values), "path": way.viewer.path if isinstance(way, Pixelferry) else None,
                        "samples": [round(v, 1) for v in values]}
-                print(f"{kind:<12} {way.name:<40} {mode:<10} median {row['median_us']:9.1f} p99 {row['p99_us']:9.1f} "
+                print(f"{kind:<12} {way.name:<44} {mode:<10} median {row['median_us']:9.1f} p99 {row['p99_us']:9.1f} "
                       f"n {row['n']:4}  {pixels}  {row['path'] or ''}", flush=True)
                 if out:
                     out.write(json.dumps(row) + "\n")

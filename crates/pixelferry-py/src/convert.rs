@@ -86,57 +86,57 @@ impl Numbers<'_> {
 
     /// Pixels of row `y`.
     pub fn row<P: Pixel>(&self, y: u32, out: &mut [P]) {
-        let [row, column, channel] = self.strides;
-        let start = self.first + i64::from(y) * row;
-        if self.element != Element::U8 {
-            for (at, pixel) in (0..).map(|x: i64| start + x * column).zip(out) {
-                *pixel = P::of_colour(self.colour(at, channel));
-            }
-            return;
+        match self.element {
+            Element::U8 => self.row_of(y, out, |[byte]: [u8; 1]| byte, 255, P::of_bytes),
+            Element::U16 => self.row_of(y, out, |n| f32::from(u16::from_ne_bytes(n)) / 65535.0, 1.0, P::of_colour),
+            Element::F16 => self.row_of(y, out, |n| f16::from_ne_bytes(n).to_f32(), 1.0, P::of_colour),
+            Element::F32 => self.row_of(y, out, f32::from_ne_bytes, 1.0, P::of_colour),
         }
-        // Tight rows are most arrays.
-        let tight = (column, channel) == (i64::from(self.channels), 1) || (column, self.channels) == (1, 1);
-        let bytes = tight.then(|| self.bytes.get(start as usize..)).flatten();
-        match (bytes, self.channels) {
-            (Some(from), 4) => {
-                out.iter_mut().zip(from.as_chunks().0).for_each(|(pixel, p)| *pixel = P::of_bytes(*p));
-            }
-            (Some(from), 3) => {
-                let pixels = from.as_chunks().0;
-                out.iter_mut().zip(pixels).for_each(|(pixel, [r, g, b])| *pixel = P::of_bytes([*r, *g, *b, 255]));
-            }
-            (Some(from), _) => {
-                out.iter_mut().zip(from).for_each(|(pixel, g)| *pixel = P::of_bytes([*g, *g, *g, 255]));
-            }
-            (None, _) => {
-                let byte = |at: i64| self.bytes.get(at as usize).copied().unwrap_or(0);
-                for (at, pixel) in (0..).map(|x: i64| start + x * column).zip(out) {
-                    *pixel = P::of_bytes(self.channels_of(at, channel, 255, byte));
+    }
+
+    /// Of numbers of `N` bytes: `number` reads one, `pixel` takes four.
+    fn row_of<P: Pixel, T: Copy, const N: usize>(
+        &self,
+        y: u32,
+        out: &mut [P],
+        number: impl Fn([u8; N]) -> T,
+        opaque: T,
+        pixel: impl Fn([T; 4]) -> P,
+    ) {
+        let [row, column, channel] = self.strides;
+        // `check` has compared all of this with the bytes there are.
+        let start = self.first + i64::from(y) * row;
+        let size = N as i64;
+        let tight = column == size * i64::from(self.channels) && (channel == size || self.channels == 1);
+        let bytes = self.bytes.get(start as usize..).unwrap_or_default();
+        match (tight, self.channels) {
+            // Most arrays: loops that the compiler makes into vector instructions.
+            (true, 4) => numbers::<N>(bytes).as_chunks().0.iter().zip(out).for_each(|([r, g, b, a], to)| {
+                *to = pixel([number(*r), number(*g), number(*b), number(*a)]);
+            }),
+            (true, 3) => numbers::<N>(bytes).as_chunks().0.iter().zip(out).for_each(|([r, g, b], to)| {
+                *to = pixel([number(*r), number(*g), number(*b), opaque]);
+            }),
+            (true, _) => numbers::<N>(bytes).iter().zip(out).for_each(|(grey, to)| {
+                let grey = number(*grey);
+                *to = pixel([grey, grey, grey, opaque]);
+            }),
+            (false, channels) => {
+                let at = |at: i64| {
+                    let there = self.bytes.get(at as usize..).and_then(|rest| rest.first_chunk());
+                    number(there.copied().unwrap_or([0; N]))
+                };
+                for (at_pixel, to) in (0..).map(|x: i64| start + x * column).zip(out) {
+                    let first = at(at_pixel);
+                    let other = |n: i64| if channels == 1 { first } else { at(at_pixel + n * channel) };
+                    *to = pixel([first, other(1), other(2), if channels == 4 { other(3) } else { opaque }]);
                 }
             }
         }
     }
+}
 
-    fn colour(&self, at: i64, channel: i64) -> [f32; 4] {
-        self.channels_of(at, channel, 1.0, |at| match self.element {
-            Element::U8 => f32::from(u8::from_ne_bytes(self.number(at))) / 255.0,
-            Element::U16 => f32::from(u16::from_ne_bytes(self.number(at))) / 65535.0,
-            Element::F16 => f16::from_ne_bytes(self.number(at)).to_f32(),
-            Element::F32 => f32::from_ne_bytes(self.number(at)),
-        })
-    }
-
-    fn channels_of<T: Copy>(&self, at: i64, channel: i64, opaque: T, value: impl Fn(i64) -> T) -> [T; 4] {
-        let first = value(at);
-        match self.channels {
-            1 => [first, first, first, opaque],
-            3 => [first, value(at + channel), value(at + 2 * channel), opaque],
-            _ => [first, value(at + channel), value(at + 2 * channel), value(at + 3 * channel)],
-        }
-    }
-
-    /// Zero outside of the bytes, which `check` has ruled out.
-    fn number<const N: usize>(&self, at: i64) -> [u8; N] {
-        self.bytes.get(at as usize..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
-    }
+/// Whole numbers of `N` bytes.
+fn numbers<const N: usize>(bytes: &[u8]) -> &[[u8; N]] {
+    bytes.as_chunks().0
 }

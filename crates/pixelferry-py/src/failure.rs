@@ -116,6 +116,11 @@ pub fn is_closed(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
     Ok(error.is_instance(py, types(py)?.closed.bind(py)))
 }
 
+/// Whether an exception says that a shape or stride is not taken.
+pub fn is_shape(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
+    Ok(error.is_instance(py, types(py)?.shape.bind(py)))
+}
+
 impl Failure {
     /// The exception, with what led to it.
     pub fn caused_by(self, py: Python<'_>, cause: PyErr) -> PyErr {

@@ -1,7 +1,7 @@
 //! Any array of Python as a [`Plane`] whose memory is kept: by DLPack, `__cuda_array_interface__`, or the buffer protocol.
 
 use crate::engine::Engines;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::plane::{Axes, Element, Place, Plane, Sort};
 use crate::raw::dlpack::{Described, Taken, VERSION};
 use crate::raw::memory::Readable;
@@ -38,11 +38,16 @@ impl Source {
                 let ordinal = u32::try_from(id).map_err(|_| Failure::Device(format!("CUDA device {id}")))?;
                 // A device that this viewer does not read from is refused before anything is taken.
                 let backend = py.detach(|| engines.engine(Place::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
-                Self::dlpack(array, axes, Some(backend.stream()))
+                match Self::dlpack(array, axes, Some(backend.stream())) {
+                    // CuPy (14.2) gives nonsense for negative strides of elements wider than a byte; its other protocol
+                    // does not.
+                    Err(error) if failure::is_shape(py, &error)? => {
+                        Self::cuda_array_interface(array, axes, engines)?.ok_or(error)
+                    }
+                    taken => taken,
+                }
             }
-            _ if let Some(interface) = array.getattr_opt(intern!(py, "__cuda_array_interface__"))? => {
-                Self::cuda_array_interface(array, &interface.cast_into::<PyDict>()?, axes, engines)
-            }
+            _ if let Some(source) = Self::cuda_array_interface(array, axes, engines)? => Ok(source),
             Some((kind, _)) if !HOST.contains(&kind) => Err(Failure::Device(format!(
                 "the array is in memory of a device of DLPack's kind {kind}, which is not read; copy it to the host"
             ))
@@ -100,14 +105,12 @@ impl Source {
         Ok(Self::kept(plane, Box::new(buffer)))
     }
 
-    /// <https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html>, up to version 3.
-    fn cuda_array_interface(
-        array: &Bound<'_, PyAny>,
-        interface: &Bound<'_, PyDict>,
-        axes: Axes,
-        engines: &Engines,
-    ) -> PyResult<Self> {
+    /// <https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html>, up to version 3. `None` where the array has
+    /// no such thing.
+    fn cuda_array_interface(array: &Bound<'_, PyAny>, axes: Axes, engines: &Engines) -> PyResult<Option<Self>> {
         let py = array.py();
+        let Some(interface) = array.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
+        let interface = interface.cast_into::<PyDict>()?;
         let item = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
             Ok(interface.get_item(name)?.filter(|value| !value.is_none()))
         };
@@ -145,7 +148,7 @@ impl Source {
                 stream => unsafe { backend.follow_stream(stream) }.map_err(Failure::from)?,
             }
         }
-        Ok(Self::kept(plane, Box::new(array.clone().unbind())))
+        Ok(Some(Self::kept(plane, Box::new(array.clone().unbind()))))
     }
 
     fn kept(plane: Plane, kept: Box<dyn Any>) -> Self {

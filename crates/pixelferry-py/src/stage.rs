@@ -68,7 +68,6 @@ struct Feed {
 
 /// What is known of the way in use.
 pub struct Status {
-    pub path: String,
     pub explain: String,
     /// JSON.
     pub report: String,
@@ -143,8 +142,13 @@ impl Stage {
         self.screen.make_current()?;
         let Some(feed) = self.feeds.last() else { return Ok(()) };
         let shown = feed.link.shown()?;
+        let SurfaceDesc::Image(image) = shown.desc() else { return Ok(()) };
         let draw = |gl: &GlDisplay, width, height| {
-            gl.clear([0.0, 0.0, 0.0, 1.0])?;
+            let area = Extent::new(width, height);
+            // A clear that the picture covers would cost as much as the draw.
+            if Fit::Contain.place(image.extent, area) != area.full() {
+                gl.clear([0.0, 0.0, 0.0, 1.0])?;
+            }
             let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
             gl.draw(shown.surface(), Viewport::full(width, height), options)
         };
@@ -211,7 +215,12 @@ impl Stage {
     pub fn status(&self) -> Result<Option<Status>, Failure> {
         let Some(Feed { link, .. }) = self.feeds.last() else { return Ok(None) };
         let report = serde_json::to_string(link.report()).map_err(|e| Failure::Device(e.to_string()))?;
-        Ok(Some(Status { path: link.path().to_string(), explain: link.explain(), report }))
+        Ok(Some(Status { explain: link.explain(), report }))
+    }
+
+    /// The path in use; `None` before the first array.
+    pub fn path(&self) -> Option<&'static str> {
+        self.feeds.last().map(|feed| feed.link.path().name())
     }
 }
 

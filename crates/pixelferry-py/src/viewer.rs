@@ -214,8 +214,8 @@ impl Viewer {
 
     /// The path in use, or None before the first array.
     #[getter]
-    fn path(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        Ok(self.status(py)?.map(|status| status.path))
+    fn path(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
+        self.run(py, |stage| Ok(stage.path()))
     }
 
     /// Everything about the path in use as text to paste into a bug report.
