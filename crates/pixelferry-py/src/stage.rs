@@ -7,8 +7,8 @@ use crate::plane::Place;
 use crate::raw::memory::Readable;
 use pixelferry::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
-    Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PixelFormat,
-    Policy, SurfaceDesc, picture, save_picture,
+    Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
+    PixelFormat, Policy, SurfaceDesc, picture, save_picture,
 };
 use std::path::Path;
 use std::rc::Rc;
