@@ -3,7 +3,13 @@
 from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, final, overload
-from collections.abc import Buffer
+
+from typing_extensions import Buffer
+
+__all__ = [
+    "ClosedError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "__version__", "probe", "show",
+]
 
 __version__: str
 
@@ -15,7 +21,6 @@ class _CudaArray(Protocol):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
-# typing.Buffer is of Python 3.12; type checkers know it for all.
 _Array = _DLPack | _CudaArray | Buffer
 _Layout = Literal["HWC", "CHW"]
 _Path = str | PathLike[str]
@@ -43,6 +48,8 @@ class Report(dict[str, Any]):
 
     text: str
 
+    def __init__(self, data: dict[str, Any], text: str) -> None: ...
+
 @final
 class Viewer:
     """Shows arrays: in a window, or off screen. Any thread may call.
@@ -56,8 +63,8 @@ class Viewer:
     display: "gl" or "memory" (no graphics driver at all), without a window.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         width: int = 1280,
         height: int = 720,
         *,
@@ -69,7 +76,7 @@ class Viewer:
         backend: str | None = None,
         display: Literal["auto", "gl", "memory"] = "auto",
         vsync: bool = False,
-    ) -> None: ...
+    ) -> Self: ...
     def show(self, array: _Array, layout: _Layout = "HWC") -> None:
         """Shows an array of uint8, uint16 (whole range), float16 or float32 (0 to 1).
 

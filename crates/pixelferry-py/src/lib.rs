@@ -82,6 +82,7 @@ fn pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Viewer>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
+    report::register(module)?;
     failure::register(module)?;
     let close_all = wrap_pyfunction!(viewer::_close_all, module)?;
     py.import("atexit")?.call_method("register", (close_all,), None::<&Bound<'_, PyDict>>)?;

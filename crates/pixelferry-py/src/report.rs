@@ -5,12 +5,13 @@ use pixelferry::{PixelFormat, SurfaceDesc, SystemReport};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
+use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::thread;
 
-static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static CODE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-const CODE: &std::ffi::CStr = c"
+const TEXT: &CStr = c"
 import json
 
 class Report(dict):
@@ -29,13 +30,21 @@ def make(data, text):
 Report.__module__ = 'pixelferry'
 ";
 
+fn code(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    let made = CODE.get_or_try_init(py, || {
+        PyModule::from_code(py, TEXT, c"pixelferry/report.py", c"pixelferry._report").map(Bound::unbind)
+    })?;
+    Ok(made.bind(py))
+}
+
+/// Puts the class of reports into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("Report", code(module.py())?.getattr("Report")?)
+}
+
 /// A dict of `json` whose `str()` is `text`.
 pub fn report<'py>(py: Python<'py>, json: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    let make = TYPE.get_or_try_init(py, || {
-        let module = PyModule::from_code(py, CODE, c"pixelferry/report.py", c"pixelferry._report")?;
-        module.getattr("make").map(Bound::unbind)
-    })?;
-    make.bind(py).call1((json, text))
+    code(py)?.getattr("make")?.call1((json, text))
 }
 
 /// Tries every path between every device that computes and every display without a window, each proved by pixels.
