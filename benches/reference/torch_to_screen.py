@@ -94,9 +94,9 @@ class PixelferryThroughput(Pixelferry):
     options = {"mode": "throughput"}
 
 
-class PixelferryTexture(Pixelferry):
-    name = "pixelferry, path=\"external-texture\""
-    options = {"path": "external-texture"}
+class PixelferryDirect(Pixelferry):
+    name = "pixelferry, path=\"direct\""
+    options = {"path": "direct"}
 
 
 class PixelferryByHost(Pixelferry):
@@ -201,7 +201,7 @@ class PyImageCudaInPlace(PyImageCuda):
             self.pic.convert_float_to_u8(self.image, self.floats)
 
 
-WAYS = (Floor, Pixelferry, PixelferryTexture, PixelferryThroughput, PyImageCuda, PyImageCudaInPlace, Usual,
+WAYS = (Floor, Pixelferry, PixelferryDirect, PixelferryThroughput, PyImageCuda, PyImageCudaInPlace, Usual,
         PixelferryByHost)
 
 
