@@ -172,18 +172,26 @@ fn ended() -> Failure {
     Failure::NoDisplay("the thread of the windows has ended; start the program again to open one".into())
 }
 
-/// The event loop, once it was asked for: winit makes one for each process, also where that fails.
-static EVENT_LOOP: Mutex<Option<Result<EventLoopProxy<Task>, String>>> = Mutex::new(None);
+/// The event loop, once it was asked for (winit makes one for each process, also where that fails), and the process that
+/// has its thread: a forked one does not.
+static EVENT_LOOP: Mutex<Option<(u32, Started)>> = Mutex::new(None);
+
+type Started = Result<EventLoopProxy<Task>, String>;
 
 fn event_loop() -> Result<EventLoopProxy<Task>, Failure> {
     let mut made = EVENT_LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     if made.is_none() {
         check_display()?;
-        *made = Some(start());
+        *made = Some((std::process::id(), start()));
     }
     match made.as_ref() {
-        Some(Ok(proxy)) => Ok(proxy.clone()),
-        Some(Err(reason)) => Err(Failure::NoDisplay(format!("{reason}. {HINT}"))),
+        Some((process, _)) if *process != std::process::id() => Err(Failure::NoDisplay(
+            "this process was forked from one with windows and cannot open its own; start it afresh (multiprocessing: \
+             \"spawn\")"
+                .into(),
+        )),
+        Some((_, Ok(proxy))) => Ok(proxy.clone()),
+        Some((_, Err(reason))) => Err(Failure::NoDisplay(format!("{reason}. {HINT}"))),
         None => Err(ended()),
     }
 }
@@ -199,14 +207,14 @@ fn check_display() -> Result<(), Failure> {
     Err(Failure::NoDisplay(format!("there is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. {HINT}")))
 }
 
-fn start() -> Result<EventLoopProxy<Task>, String> {
+fn start() -> Started {
     let (answer, answered) = channel();
     let thread = thread::Builder::new().name("pixelferry windows".into()).spawn(move || run(&answer));
     thread.map_err(|e| format!("no thread can be started: {e}"))?;
     answered.recv().unwrap_or_else(|_| Err("the thread of the windows ended at once".into()))
 }
 
-fn run(answer: &Sender<Result<EventLoopProxy<Task>, String>>) {
+fn run(answer: &Sender<Started>) {
     let made = guarded(|| {
         let mut builder = EventLoop::<Task>::with_user_event();
         on_any_thread(&mut builder);

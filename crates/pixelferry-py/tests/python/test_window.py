@@ -177,6 +177,23 @@ print("done")
 ''') == ["done"]
 
 
+def test_a_forked_process_opens_no_window(screen):
+    assert run(screen, '''
+with pixelferry.Viewer(80, 60) as viewer:
+    viewer.show(plain((1, 1, 1)))
+    child = os.fork()
+    if child == 0:
+        try:
+            pixelferry.Viewer(80, 60)
+        except pixelferry.NoDisplayError as error:
+            os._exit(17 if "spawn" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+    viewer.show(plain((1, 1, 1)))
+print("done")
+''') == ["done"]
+
+
 def test_no_screen():
     assert run(None, '''
 import numpy as np, os, pixelferry
