@@ -118,7 +118,7 @@ def show(
     array: _Array, title: str = "pixelferry", *, block: bool, save: _Path | None = None,
     layout: _Layout = "HWC", width: int | None = None, height: int | None = None, backend: str | None = None,
 ) -> Viewer | None:
-    """Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With
+    """Shows one array. In a window of its size: waits until it is closed, or with block=False returns the viewer. With
     save="x.png": no window is opened, the picture is saved."""
 
 def probe(width: int = 640, height: int = 360) -> Report:

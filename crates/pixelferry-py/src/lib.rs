@@ -28,6 +28,22 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use viewer::{Options, Viewer};
 
+/// Sides of a window that nobody has named: the array's, at most so large, at least so small.
+const LARGEST: [f64; 2] = [1920.0, 1080.0];
+const SMALLEST: f64 = 160.0;
+
+/// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
+fn window_size(array: &Bound<'_, PyAny>, layout: &str) -> (u32, u32) {
+    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<f64>>()).unwrap_or_default();
+    let (height, width) = match (layout, shape.as_slice()) {
+        (_, [h, w]) | ("HWC", [h, w, _]) | ("CHW", [_, h, w]) => (*h, *w),
+        _ => return (1280, 720),
+    };
+    let scale = (LARGEST[0] / width).min(LARGEST[1] / height).min(1.0);
+    let side = |side: f64| (side * scale).max(SMALLEST) as u32;
+    (side(width), side(height))
+}
+
 /// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
 /// no window is opened, the picture is saved.
 #[pyfunction]
@@ -45,7 +61,8 @@ fn show(
     height: Option<u32>,
     backend: Option<&str>,
 ) -> PyResult<Option<Viewer>> {
-    let size = (width.unwrap_or(1280), height.unwrap_or(720));
+    let own = window_size(array, layout);
+    let size = (width.unwrap_or(own.0), height.unwrap_or(own.1));
     let options = Options {
         size,
         title,

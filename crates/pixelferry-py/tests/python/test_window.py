@@ -125,6 +125,24 @@ print("done")
 ''') == ["the viewer is closed", "done"]
 
 
+def test_a_window_has_the_size_of_its_array(screen):
+    assert run(screen, '''
+def size_of(array, **options):
+    with pixelferry.show(array, "sized", block=False, **options):
+        a, b = c.c_ulong(), [c.c_uint() for _ in range(6)]
+        assert wait_for(lambda: "sized" in windows())
+        x.XGetGeometry(server, c.c_ulong(windows()["sized"]), c.byref(a), *map(c.byref, b))
+    assert wait_for(lambda: "sized" not in windows())
+    return b[2].value, b[3].value
+assert size_of(np.zeros((300, 400), "u1")) == (400, 300)
+assert size_of(np.zeros((3, 300, 400), "u1"), layout="CHW") == (400, 300)
+assert size_of(np.zeros((300, 400, 3), "u1"), width=200) == (200, 300)
+assert size_of(np.zeros((2160, 3840), "u1")) == (1920, 1080)
+assert size_of(memoryview(bytes(12)).cast("B", (3, 4))) == (160, 160)
+print("done")
+''') == ["done"]
+
+
 def test_show_waits_for_the_window_and_for_ctrl_c(screen):
     assert run(screen, '''
 def user():
