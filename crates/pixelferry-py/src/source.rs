@@ -33,38 +33,44 @@ impl Source {
             Some(ask) => Some(ask.call0().and_then(|d| d.extract::<(i32, i32)>()).map_err(|e| refused(py, e))?),
             None => None,
         };
-        match device {
-            Some((kind, id)) if CUDA.contains(&kind) => {
-                let ordinal = u32::try_from(id).map_err(|_| Failure::Device(format!("CUDA device {id}")))?;
-                // A device that this viewer does not read from is refused before anything is taken.
-                let backend = py.detach(|| engines.engine(Place::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
-                match Self::dlpack(array, axes, Some(backend.stream())) {
-                    // CuPy (14.2) gives nonsense for negative strides of elements wider than a byte; its other protocol
-                    // does not.
-                    Err(error) if failure::is_shape(py, &error)? => {
-                        Self::cuda_array_interface(array, axes, engines)?.ok_or(error)
-                    }
-                    taken => taken,
-                }
-            }
-            _ if let Some(source) = Self::cuda_array_interface(array, axes, engines)? => Ok(source),
-            Some((kind, _)) if !HOST.contains(&kind) => Err(Failure::Device(format!(
-                "the array is in memory of a device of DLPack's kind {kind}, which is not read; copy it to the host"
+        if let Some((kind, id)) = device
+            && CUDA.contains(&kind)
+        {
+            return Self::cuda_dlpack(array, id, axes, engines);
+        }
+        if let Some(source) = Self::cuda_array_interface(array, axes, engines)? {
+            return Ok(source);
+        }
+        if let Some((kind, _)) = device
+            && !HOST.contains(&kind)
+        {
+            let what = format!("the array is in memory of a device of DLPack's kind {kind}, which is not read");
+            return Err(Failure::Device(format!("{what}; copy it to the host")).into());
+        }
+        match PyUntypedBuffer::get(array) {
+            Ok(buffer) => Self::buffer(buffer, axes),
+            Err(_) if device.is_some() => Self::dlpack(array, axes, None),
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => Err(Failure::Dtype(format!(
+                "'{}' is no array: it has neither __dlpack__, __cuda_array_interface__ nor a buffer; numpy.asarray(x) makes \
+                 one of most things",
+                array.get_type().name()?
             ))
             .into()),
-            _ => match PyUntypedBuffer::get(array) {
-                Ok(buffer) => Self::buffer(buffer, axes),
-                Err(error) if device.is_none() && error.is_instance_of::<PyTypeError>(py) => {
-                    let what = array.get_type().name()?;
-                    Err(Failure::Dtype(format!(
-                        "'{what}' is no array: it has neither __dlpack__, __cuda_array_interface__ nor a buffer; \
-                         numpy.asarray(x) makes one of most things"
-                    ))
-                    .into())
-                }
-                Err(error) if device.is_none() => Err(refused(py, error)),
-                Err(_) => Self::dlpack(array, axes, None),
-            },
+            Err(error) => Err(refused(py, error)),
+        }
+    }
+
+    fn cuda_dlpack(array: &Bound<'_, PyAny>, id: i32, axes: Axes, engines: &Engines) -> PyResult<Self> {
+        let py = array.py();
+        let ordinal = u32::try_from(id).map_err(|_| Failure::Device(format!("there is no CUDA device {id}")))?;
+        // A device that this viewer does not read from is refused before anything is taken.
+        let backend = py.detach(|| engines.engine(Place::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
+        match Self::dlpack(array, axes, Some(backend.stream())) {
+            // CuPy (14.2) gives nonsense for negative strides of elements wider than a byte; its other protocol does not.
+            Err(error) if failure::is_shape(py, &error)? => {
+                Self::cuda_array_interface(array, axes, engines)?.ok_or(error)
+            }
+            taken => taken,
         }
     }
 
