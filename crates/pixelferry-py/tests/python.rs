@@ -1,5 +1,7 @@
 //! The package as Python sees it: runs the tests in `python`, with pytest and NumPy, on the extension that cargo built.
 
+// The file names of extensions, and the X server, are Linux's.
+#![cfg(target_os = "linux")]
 // Helpers of tests may panic as tests may.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -32,7 +34,6 @@ fn package() -> PathBuf {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn the_package_works_in_python() {
     let Some(python) = python() else {
         let why = "no Python 3.11 with numpy and pytest (Debian: python3-numpy python3-pytest)";

@@ -137,7 +137,7 @@ def size_of(array, **options):
 assert size_of(np.zeros((300, 400), "u1")) == (400, 300)
 assert size_of(np.zeros((3, 300, 400), "u1"), layout="CHW") == (400, 300)
 assert size_of(np.zeros((300, 400, 3), "u1"), width=200) == (200, 300)
-assert size_of(np.zeros((2160, 3840), "u1")) == (1920, 1080)
+assert size_of(np.zeros((1000, 2000), "u1")) == (1920, 960)
 assert size_of(memoryview(bytes(12)).cast("B", (3, 4))) == (160, 160)
 print("done")
 ''') == ["done"]
