@@ -8,7 +8,7 @@ use pixelferry::{Measured, PathReport, PathState};
 const COLUMNS: [(&str, f32); 5] = [("path", 148.0), ("state", 84.0), ("median", 68.0), ("p99", 68.0), ("sync", 116.0)];
 
 /// Room that what was found gets at the least, points; columns give way to it.
-const FOUND: f32 = 80.0;
+const FOUND: f32 = 70.0;
 
 /// The columns that this width has room for.
 fn columns(width: f32) -> &'static [(&'static str, f32)] {
