@@ -345,7 +345,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     let part = Part::Image(Region::new(3, 2, 5, 4));
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {
-        let options = DrawOptions { filter, fit: Fit::Contain, grey: true };
+        let options = DrawOptions { filter, fit: Fit::Contain, ..DrawOptions::default() };
         unchanged(gl, "draw", || display.draw(surface.as_ref(), Viewport::full(64, 64), options).unwrap());
     }
     for _ in 0..2 {
