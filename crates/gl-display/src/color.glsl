@@ -1,7 +1,7 @@
 // Colours: decode to light, shown by a tone map, encode for the target. What each step does is fixed when the program
 // is made: DECODE and ENCODE (0 linear, 1 sRGB, 2 power 2.2), ALPHA (0 stored, 1 opaque, 2 premultiplied, 3 straight),
-// TONE (0 none, 1 clamp, 2 Reinhard, 3 ACES by Narkowicz, 4 ACES by Hill), OVER (on a background), BLENDS. The reference
-// is interop_core::look::paint.
+// TONE (0 none, 1 clamp, 2 Reinhard, 3 ACES by Narkowicz, 4 ACES by Hill), OVER (on a background) and BLENDS
+// (0 or 1). The reference is interop_core::look::paint.
 
 // What light is multiplied by, and 1 / white^2.
 uniform vec2 exposure;
@@ -85,11 +85,11 @@ vec4 shown(vec4 light, vec3 background) {
   light = divided(light);
 #endif
   vec4 own = vec4(tone_mapped(light.rgb * exposure.x), light.a);
-#ifdef OVER
+#if OVER == 1
   own = vec4(mix(background, own.rgb, own.a), 1.0);
 #endif
   own.rgb = encode(own.rgb);
-#ifdef BLENDS
+#if BLENDS == 1
   own.rgb *= own.a;
 #endif
   return own;

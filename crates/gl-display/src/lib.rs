@@ -36,7 +36,7 @@
 //! feedback or a bound program pipeline's validation is in progress.
 //!
 //! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound, the
-//! fragment tests off, and image unit 0 as the last upload set it.
+//! fragment tests off, how buffers blend as the last draw that blended set it, and image unit 0 as the last upload did.
 
 mod buffer;
 mod caps;

@@ -5,7 +5,7 @@ use crate::names::Owned;
 use crate::program::link;
 use crate::shared::Shared;
 use glow::HasContext as _;
-use interop_core::look::Plan;
+use interop_core::look::{Plan, Variant};
 use interop_core::{Region, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -39,18 +39,7 @@ struct Kind {
     linear_memory: bool,
     one_to_one: bool,
     bars: bool,
-    colors: Option<Colors>,
-}
-
-/// As `color.glsl` counts them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Colors {
-    decode: u32,
-    encode: u32,
-    alpha: u32,
-    tone: u32,
-    over: bool,
-    blends: bool,
+    colors: Option<Variant>,
 }
 
 /// Programs, an empty vertex array, and a sampler that makes any texture of one level complete.
@@ -68,31 +57,17 @@ const FRAGMENT: &str = include_str!("image.frag");
 
 impl Kind {
     fn of(plan: &Plan, source: &ImageSource) -> Self {
-        let colors = plan.shading.map(|s| Colors {
-            decode: s.decode.code(),
-            encode: s.encode.code(),
-            alpha: s.alpha.code(),
-            tone: s.tone.code(),
-            over: s.alpha.is_translucent() && plan.background.is_some(),
-            blends: plan.blends,
-        });
         let linear_memory = source.target == glow::TEXTURE_BUFFER;
-        Self { linear_memory, one_to_one: plan.one_to_one, bars: plan.bars, colors }
+        Self { linear_memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan) }
     }
 
     /// Before the text of the fragment shader.
     fn head(self) -> String {
         let names = [(self.linear_memory, "LINEAR_MEMORY"), (self.one_to_one, "ONE_TO_ONE"), (self.bars, "BARS")];
-        let mut defines: Vec<String> = names.iter().filter(|(on, _)| *on).map(|(_, name)| (*name).into()).collect();
-        if let Some(Colors { decode, encode, alpha, tone, over, blends }) = self.colors {
-            let values = [("DECODE", decode), ("ENCODE", encode), ("ALPHA", alpha), ("TONE", tone)];
-            defines.push("SHADED".into());
-            defines.extend(values.iter().map(|(name, value)| format!("{name} {value}")));
-            defines.extend([(over, "OVER"), (blends, "BLENDS")].iter().filter(|(on, _)| *on).map(|(_, n)| (*n).into()));
-        }
-        let defines: String = defines.iter().map(|d| format!("#define {d}\n")).collect();
-        let color = if self.colors.is_some() { COLOR } else { "" };
-        format!("{VERSION}{defines}{color}")
+        let names = names.iter().filter(|(on, _)| *on).map(|(_, name)| format!("#define {name}\n"));
+        let Some(colors) = self.colors else { return format!("{VERSION}{}", names.collect::<String>()) };
+        let values = colors.constants().map(|(name, value)| format!("#define {name} {value}\n")).concat();
+        format!("{VERSION}{}#define SHADED\n{values}{COLOR}", names.collect::<String>())
     }
 }
 

@@ -130,7 +130,18 @@ const PLAIN: DrawOptions = DrawOptions {
     target: TargetEncoding::Srgb,
 };
 
-const TARGETS: [TargetEncoding; 3] = [TargetEncoding::Srgb, TargetEncoding::SrgbFormat, TargetEncoding::Linear];
+/// What is drawn into what: every curve there is, either way, and none.
+const WAYS: [(TargetEncoding, Encoding); 9] = [
+    (TargetEncoding::Srgb, Encoding::Unmanaged),
+    (TargetEncoding::Srgb, Encoding::Srgb),
+    (TargetEncoding::Srgb, Encoding::Linear),
+    (TargetEncoding::Srgb, Encoding::Gamma22),
+    (TargetEncoding::SrgbFormat, Encoding::Srgb),
+    (TargetEncoding::SrgbFormat, Encoding::Linear),
+    (TargetEncoding::Linear, Encoding::Unmanaged),
+    (TargetEncoding::Linear, Encoding::Srgb),
+    (TargetEncoding::Linear, Encoding::Linear),
+];
 const ENCODINGS: [Encoding; 4] = [Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear, Encoding::Gamma22];
 const ALPHAS: [AlphaMode; 4] = [AlphaMode::Stored, AlphaMode::Opaque, AlphaMode::Premultiplied, AlphaMode::Straight];
 const TONES: [ToneMap; 6] = [
@@ -145,15 +156,13 @@ const TONES: [ToneMap; 6] = [
 /// Curves, exposures and tone maps.
 fn meanings() -> Vec<Drawing> {
     let mut cases = Vec::new();
-    for target in TARGETS {
-        for encoding in ENCODINGS {
-            let format = if encoding == Encoding::Linear { PixelFormat::Rgba16F } else { PixelFormat::Rgba8 };
-            let tones = if encoding == Encoding::Unmanaged { &TONES[..1] } else { &TONES[..] };
-            cases.extend(tones.iter().zip([0.0, 1.5, 0.0, -2.0, 0.5, 0.0]).map(|(tone_map, exposure)| {
-                let options = DrawOptions { target, tone_map: *tone_map, exposure, ..PLAIN };
-                Drawing::new(format, encoding, AlphaMode::Stored, options)
-            }));
-        }
+    for (target, encoding) in WAYS {
+        let format = if encoding == Encoding::Linear { PixelFormat::Rgba16F } else { PixelFormat::Rgba8 };
+        let tones = if encoding == Encoding::Unmanaged { &TONES[..1] } else { &TONES[..] };
+        cases.extend(tones.iter().zip([0.0, 1.5, 0.0, -2.0, 0.5, 0.0]).map(|(tone_map, exposure)| {
+            let options = DrawOptions { target, tone_map: *tone_map, exposure, ..PLAIN };
+            Drawing::new(format, encoding, AlphaMode::Stored, options)
+        }));
     }
     cases
 }
@@ -161,7 +170,7 @@ fn meanings() -> Vec<Drawing> {
 /// Alpha over a background and over what is there.
 fn coverings() -> Vec<Drawing> {
     let mut cases = Vec::new();
-    for (target, encoding) in TARGETS.iter().flat_map(|t| ENCODINGS.map(|e| (*t, e))) {
+    for (target, encoding) in WAYS {
         for (alpha, background) in ALPHAS.iter().flat_map(|a| [None, Some([0.1, 0.5, 0.9])].map(|b| (*a, b))) {
             let filter = if background.is_some() { Filter::Linear } else { Filter::Nearest };
             let options = DrawOptions { target, background, filter, ..PLAIN };

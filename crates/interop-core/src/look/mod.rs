@@ -7,10 +7,12 @@
 mod fit;
 mod paint;
 mod plan;
+mod variant;
 
 pub use fit::{Fit, Placement};
 pub use paint::paint;
 pub use plan::{Plan, Shading};
+pub use variant::Variant;
 
 use crate::color::{TargetEncoding, ToneMap};
 
