@@ -6,7 +6,7 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless_for, save_picture,
+    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless_for, save_picture_with,
     save_rgba8,
 };
 use pixelferry_trace::{Trace, TraceError};
@@ -174,7 +174,8 @@ fn headless(
 /// With no OpenGL there is only the surface itself, and a buffer is no picture.
 fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
     let name = scene.name();
-    match save_picture(scene.link(), out) {
+    let look = scene.look();
+    match save_picture_with(scene.link(), out, &look) {
         Err(pixelferry::SaveError::Frame(pixelferry::Error::InvalidInput { .. })) => Err(SceneError::NeedsOpenGl(name)),
         other => Ok(other?),
     }
