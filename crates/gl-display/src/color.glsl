@@ -6,7 +6,7 @@
 // What light is multiplied by, and 1 / white^2.
 uniform vec2 exposure;
 
-const float LIMIT = 18446744073709551616.0;
+const float LIMIT = 274877906944.0;
 const float BRIGHTEST = 65504.0;
 
 // NaN is 0, and nothing is infinite.

@@ -5,11 +5,17 @@ mod common;
 #[path = "common/engine.rs"]
 mod engine;
 
+use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use gl_display::{DrawOptions, Encoding, GlDisplay, TargetEncoding, Viewport};
 use glow::HasContext as _;
+use half::f16;
 use interop_core::conformance::Drawing;
 use interop_core::display::{Display, Part, StagingKind, Surface};
-use interop_core::{Error, ImageAccess, PixelFormat, SurfaceDesc};
+use interop_core::{
+    AlphaMode, ComputeBackend, Error, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc,
+};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Rows the other way round: row 0 of a texture is the bottom row.
 fn flipped(pixels: &[u8], row: usize) -> Vec<u8> {
@@ -162,7 +168,7 @@ fn options_that_mean_nothing_are_refused() {
 fn blending_of_the_engine_stays() {
     let Some(engine) = engine::Engine::new() else { return common::skip("opengl", "EGL lists no device") };
     let gl = engine.glow();
-    let case = Drawing::all().into_iter().find(|c| c.image.alpha == interop_core::AlphaMode::Straight).unwrap();
+    let case = Drawing::all().into_iter().find(|c| c.image.alpha == AlphaMode::Straight).unwrap();
     for limit in [None, Some((3, 3))] {
         let display = engine.pixelferry(limit);
         let texture = surface(&display, &case, ImageAccess::Texture);
@@ -188,4 +194,30 @@ fn blending_of_the_engine_stays() {
             assert!(!gl.is_enabled(glow::BLEND) && !gl.is_enabled(glow::FRAMEBUFFER_SRGB));
         }
     }
+}
+
+/// A frame that a kernel computes, by a link, into a target that keeps what is brighter than white.
+#[test]
+fn light_goes_from_a_kernel_to_a_target_of_floats() {
+    let Some(display) = common::headless(None) else { return };
+    let image =
+        ImageDesc::new(4, 2, PixelFormat::Rgba16F).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Opaque);
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    let kernel = backend
+        .build(&KernelSource::new("light").cpu_image(|out, _| {
+            out.par_pixels(|x, y| [x as f32 * 4.0, y as f32 * -0.5, 0.25, 0.0].map(f16::from_f32))
+        }));
+    let kernel = kernel.unwrap();
+    let shown: Rc<dyn Display> = display.clone();
+    let mut link = Link::open(backend, shown, SurfaceDesc::Image(image), LinkOptions::default()).unwrap();
+    link.frame(|frame| frame.launch(kernel.as_ref(), &[])).unwrap();
+    let target = display.create_offscreen_target_of(4, 2, PixelFormat::Rgba16F).unwrap();
+    let options = DrawOptions { target: TargetEncoding::Linear, ..DrawOptions::default() };
+    target.bind().unwrap();
+    display.draw(link.shown().unwrap().surface(), Viewport::full(4, 2), options).unwrap();
+    target.unbind().unwrap();
+    let found: Vec<f32> =
+        target.read_pixels().unwrap().chunks_exact(2).map(|b| f16::from_ne_bytes([b[0], b[1]]).to_f32()).collect();
+    let expected = (0..8).flat_map(|at| [(at % 4) as f32 * 4.0, (at / 4) as f32 * -0.5, 0.25, 1.0]).collect::<Vec<_>>();
+    assert_eq!(found, expected);
 }

@@ -6,10 +6,15 @@
 mod common;
 
 use common::wgpu;
+use cpu_fallback::{CpuBackend, CpuKernelExt as _};
+use half::f16;
 use interop_core::conformance::Drawing;
 use interop_core::{
-    Display, Error, ImageAccess, ImageView, Part, PixelFormat, StagingKind, Surface, SurfaceDesc, View,
+    AlphaMode, ComputeBackend, Display, Error, ImageAccess, ImageDesc, ImageView, KernelSource, Link, LinkOptions,
+    Part, PixelFormat, StagingKind, Surface, SurfaceDesc, View,
 };
+use std::rc::Rc;
+use std::sync::Arc;
 use wgpu_display::{DrawOptions, Encoding, OffscreenTarget, TargetEncoding, Viewport, WgpuDisplay};
 
 /// The image as a texture, or where its memory lies.
@@ -171,4 +176,31 @@ fn options_that_mean_nothing_are_refused() {
     assert_eq!(target.read_rgba8().unwrap(), [0; 64], "nothing was drawn");
     let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba16F).unwrap();
     assert!(matches!(floats.read_rgba8(), Err(Error::InvalidInput { .. })));
+}
+
+/// A frame that a kernel computes, by a link, into a target that keeps what is brighter than white.
+#[test]
+fn light_goes_from_a_kernel_to_a_target_of_floats() {
+    let Some(display) = common::display() else { return };
+    let image =
+        ImageDesc::new(4, 2, PixelFormat::Rgba16F).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Opaque);
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    let kernel = backend
+        .build(&KernelSource::new("light").cpu_image(|out, _| {
+            out.par_pixels(|x, y| [x as f32 * 4.0, y as f32 * -0.5, 0.25, 0.0].map(f16::from_f32))
+        }));
+    let kernel = kernel.unwrap();
+    let shown: Rc<dyn Display> = display.clone();
+    let mut link = Link::open(backend, shown, SurfaceDesc::Image(image), LinkOptions::default()).unwrap();
+    link.frame(|frame| frame.launch(kernel.as_ref(), &[])).unwrap();
+    let target = display.create_offscreen_target_of(4, 2, PixelFormat::Rgba16F).unwrap();
+    let options = DrawOptions { target: TargetEncoding::Linear, ..DrawOptions::default() };
+    let format = target.draw_target().format;
+    let surface = link.shown().unwrap();
+    display.draw_to(surface.surface(), target.view(), format, None, Viewport::full(4, 2), options).unwrap();
+    drop(surface);
+    let found: Vec<f32> =
+        target.read_pixels().unwrap().chunks_exact(2).map(|b| f16::from_ne_bytes([b[0], b[1]]).to_f32()).collect();
+    let expected = (0..8).flat_map(|at| [(at % 4) as f32 * 4.0, (at / 4) as f32 * -0.5, 0.25, 1.0]).collect::<Vec<_>>();
+    assert_eq!(found, expected);
 }

@@ -232,10 +232,13 @@ fn formats() -> Vec<Drawing> {
 fn hostile() -> Vec<Drawing> {
     let numbers = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38, 1e-40];
     let mut cases = Vec::new();
-    for (tone_map, alpha) in TONES.iter().flat_map(|t| ALPHAS.map(|a| (*t, a))) {
+    let alphas = |encoding, tone_map| ALPHAS.map(|alpha| (encoding, tone_map, alpha));
+    let light = TONES.iter().flat_map(|tone_map| alphas(Encoding::Linear, *tone_map));
+    let curved = alphas(Encoding::Srgb, ToneMap::AcesHill).into_iter().chain(alphas(Encoding::Gamma22, ToneMap::None));
+    for (encoding, tone_map, alpha) in light.chain(curved) {
         let (filter, background) = (Filter::Linear, Some([0.5; 3]));
         let options = DrawOptions { tone_map, filter, background, exposure: 32.0, ..PLAIN };
-        let mut case = Drawing::new(PixelFormat::Rgba32F, Encoding::Linear, alpha, options);
+        let mut case = Drawing::new(PixelFormat::Rgba32F, encoding, alpha, options);
         for (at, pixel) in case.pixels.chunks_exact_mut(16).enumerate() {
             let [r, g, b] = [0, 1, 2].map(|c| numbers[(at + 2 * c) % numbers.len()]);
             // A stored alpha is nobody's to mend.

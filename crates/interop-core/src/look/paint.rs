@@ -7,8 +7,8 @@ use crate::format::ChannelKind;
 use crate::geometry::{Extent, Region};
 use crate::view::{ImageView, View};
 
-/// What no colour is brighter than, either way: 2^64, so that no exposure makes an infinity of it.
-const LIMIT: f32 = 18_446_744_073_709_551_616.0;
+/// What no number is larger than, either way: 2^38, so that neither a curve nor an exposure makes an infinity of it.
+const LIMIT: f32 = 274_877_906_944.0;
 
 /// NaN is 0, and nothing is infinite.
 fn clean(v: f32) -> f32 {

@@ -13,7 +13,7 @@ override OVER: u32 = 0;
 // 1: multiplied by alpha at the end.
 override BLENDS: u32 = 0;
 
-const LIMIT: f32 = 18446744073709551616.0;
+const LIMIT: f32 = 274877906944.0;
 const BRIGHTEST: f32 = 65504.0;
 
 // NaN is 0, and nothing is infinite.
