@@ -155,7 +155,7 @@ impl Stage {
         let draw = |gl: &GlDisplay, width, height| {
             let area = Extent::new(width, height);
             // A clear that the picture covers would cost as much as the draw.
-            if Fit::Contain.place(image.extent, area).inside(area) != area.full() {
+            if Fit::Contain.place(image.extent, area) != area.full() {
                 gl.clear([0.0, 0.0, 0.0, 1.0])?;
             }
             let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };

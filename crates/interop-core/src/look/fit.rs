@@ -66,8 +66,13 @@ impl Fit {
         }
     }
 
-    /// Where in `area` an image of this size goes; rows count from the top. No side of either may be 0.
-    pub fn place(self, image: Extent, area: Extent) -> Placement {
+    /// The pixels of `area` that show an image of this size; rows count from the top. No side of either may be 0.
+    pub fn place(self, image: Extent, area: Extent) -> Region {
+        self.placement(image, area).inside(area)
+    }
+
+    /// Where all of the image goes, of which [`Fit::place`] is the part that is seen.
+    pub fn placement(self, image: Extent, area: Extent) -> Placement {
         let (iw, ih) = (u64::from(image.width), u64::from(image.height));
         let (aw, ah) = (u64::from(area.width), u64::from(area.height));
         let is_wide = aw * ih <= ah * iw;
@@ -112,7 +117,7 @@ mod tests {
     use super::*;
 
     fn fit(fit: Fit, image: (u32, u32), area: (u32, u32)) -> (i32, i32, u32, u32) {
-        let p = fit.place(Extent::new(image.0, image.1), Extent::new(area.0, area.1));
+        let p = fit.placement(Extent::new(image.0, image.1), Extent::new(area.0, area.1));
         (p.x, p.y, p.width, p.height)
     }
 
@@ -147,7 +152,7 @@ mod tests {
             if area.width.max(area.height) > i32::MAX as u32 {
                 continue;
             }
-            let inside = by.place(image, area).inside(area);
+            let inside = by.place(image, area);
             assert!(inside.check_inside(area, "t").is_ok(), "{by} {image} in {area}: {inside}");
             if matches!(by, Fit::Stretch | Fit::Cover) {
                 assert_eq!(inside, area.full(), "{by} {image}");

@@ -106,7 +106,7 @@ impl Plan {
                            give its ImageDesc an encoding";
             return Err(Error::invalid(OP, problem));
         }
-        let picture = options.fit.place(image.extent, area);
+        let picture = options.fit.placement(image.extent, area);
         let inside = picture.inside(area);
         let one_to_one = (picture.width, picture.height) == (image.extent.width, image.extent.height);
         let weighs = options.filter == Filter::Linear && !one_to_one;
