@@ -2,6 +2,7 @@
 
 mod convert;
 mod gl_program;
+pub mod look;
 pub mod options;
 pub mod overlap;
 pub mod runner;
@@ -9,6 +10,7 @@ pub mod scene;
 pub mod scenes;
 pub mod video;
 
+pub use look::LookOptions;
 pub use options::Options;
 pub use runner::run;
 pub use scene::{Scene, SceneError};

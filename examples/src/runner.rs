@@ -6,8 +6,8 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless_for, save_picture,
-    save_rgba8,
+    ComputeBackend, Display, Extent, Headless, KernelSource, SurfaceDesc, open_backend_for, open_headless_for,
+    save_picture_with, save_rgba8,
 };
 use pixelferry_trace::{Trace, TraceError};
 use std::error::Error;
@@ -173,11 +173,11 @@ fn headless(
 
 /// With no OpenGL there is only the surface itself, and a buffer is no picture.
 fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
-    let name = scene.name();
-    match save_picture(scene.link(), out) {
-        Err(pixelferry::SaveError::Frame(pixelferry::Error::InvalidInput { .. })) => Err(SceneError::NeedsOpenGl(name)),
-        other => Ok(other?),
+    if let SurfaceDesc::Buffer(_) = scene.link().desc() {
+        return Err(SceneError::NeedsOpenGl(scene.name()));
     }
+    let look = scene.look();
+    Ok(save_picture_with(scene.link(), out, &look)?)
 }
 
 /// A scene in a window; made when the window's context is there.

@@ -1,7 +1,7 @@
 //! What the loop asks of a scene.
 
 use pixelferry::gl::{Filter, GlDisplay, Viewport};
-use pixelferry::{Link, SaveError, SurfaceDesc};
+use pixelferry::{DrawOptions, Link, SaveError, SurfaceDesc};
 use std::path::PathBuf;
 
 /// Why a scene ended early.
@@ -57,6 +57,11 @@ pub trait Scene {
 
     /// Draws the shown frame into the framebuffer bound now.
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
+
+    /// How that draws a picture; also how one is saved where nothing can be drawn.
+    fn look(&self) -> DrawOptions {
+        DrawOptions::default()
+    }
 
     /// Number of frames, where the scene has an end.
     fn frames(&self) -> Option<u64> {

@@ -55,7 +55,7 @@ fn plasma_is_the_same_on_opencl_and_threads() {
 #[test]
 #[ignore = "run by the test above, in a process that sees one OpenCL driver"]
 fn child_plasma() {
-    for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces] {
+    for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces, Tone::Light] {
         for format in [Format::Rgba8, Format::Rgba16f] {
             println!("{tone:?} {format:?}");
             let look = (tone, format);

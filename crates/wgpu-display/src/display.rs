@@ -13,9 +13,10 @@ use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 #[cfg(target_os = "linux")]
 use crate::vulkan::{Vulkan, WgpuSemaphore};
+use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, Filter, ImageView, PixelFormat, Result, Staging,
-    StagingKind, Surface, SurfaceDesc,
+    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, ImageView, PixelFormat, Result, Staging,
+    StagingKind, Surface, SurfaceDesc, TargetEncoding,
 };
 #[cfg(target_os = "linux")]
 use interop_core::{DisplaySemaphore, SharedHandle, SyncKind};
@@ -140,14 +141,17 @@ impl WgpuDisplay {
         &self.shared.queue
     }
 
-    /// Records a draw of an image surface into a pass of the user's, with no blending. Other state of the pass than
-    /// pipeline, bind group 0 and viewport stays; those three the user sets anew.
+    /// Records a draw of an image surface into a pass of the user's, as the surface's
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. Other state
+    /// of the pass than pipeline, bind group 0 and viewport stays; those three the user sets anew.
     ///
     /// Submit the pass before the next frame is finished.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer or an empty viewport,
-    /// [`Error::NothingShown`] for an in-place surface with no frame yet, [`Error::Driver`] where wgpu refuses `target`.
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, an empty viewport, options
+    /// that mean nothing ([`Plan::new`]) or a format that does not encode where the options say so,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet, [`Error::Driver`] where wgpu refuses `target`: it
+    /// blends with 32-bit floats only where the device has that feature.
     pub fn draw(
         &self,
         surface: &dyn Surface,
@@ -156,7 +160,7 @@ impl WgpuDisplay {
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<()> {
-        let (picture, frame) = self.frame(surface, viewport, options)?;
+        let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
         self.shared.scoped("draw", || self.shared.painter.paint(&self.shared, pass, picture, target, frame))
     }
 
@@ -173,7 +177,7 @@ impl WgpuDisplay {
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<()> {
-        let (picture, frame) = self.frame(surface, viewport, options)?;
+        let (picture, frame) = self.frame(surface, format, viewport, options)?;
         let record = |encoder: &mut wgpu::CommandEncoder| {
             let mut pass = begin_pass(encoder, view, clear);
             self.shared.painter.paint(&self.shared, &mut pass, picture, DrawTarget::new(format), frame);
@@ -184,6 +188,7 @@ impl WgpuDisplay {
     fn frame<'s>(
         &self,
         surface: &'s dyn Surface,
+        format: wgpu::TextureFormat,
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<(&'s Picture, Frame)> {
@@ -193,16 +198,18 @@ impl WgpuDisplay {
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
             return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
-        let place = options.fit.place(picture.extent(), Extent::new(viewport.width, viewport.height));
-        let single = matches!(picture.format(), PixelFormat::R8 | PixelFormat::R32F);
-        let (x, y) = (viewport.x.saturating_add_unsigned(place.x), viewport.y.saturating_add_unsigned(place.y));
-        let frame = Frame {
-            region: picture.extent().full(),
-            viewport: [x as f32, y as f32, place.width as f32, place.height as f32],
-            linear: options.filter == Filter::Linear,
-            grey: options.grey && single,
+        let SurfaceDesc::Image(image) = surface.desc() else { return Err(self.not_found(surface, false, OP)) };
+        let target = match (format.is_srgb(), options.target) {
+            (true, _) => TargetEncoding::SrgbFormat,
+            (false, TargetEncoding::SrgbFormat) => {
+                let problem = format!("{format:?} does not encode; draw with TargetEncoding::Srgb or Linear");
+                return Err(Error::invalid(OP, problem));
+            }
+            (false, target) => target,
         };
-        Ok((picture, frame))
+        let area = Extent::new(viewport.width, viewport.height);
+        let plan = Plan::new(image, area, &DrawOptions { target, ..options })?;
+        Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan }))
     }
 
     /// The texture or the rows of an image surface.
@@ -234,9 +241,14 @@ impl WgpuDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
     }
 
-    /// Makes a texture to draw into where there is no window; black and transparent at first.
+    /// Makes an RGBA8 texture to draw into where there is no window; black and transparent at first.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
-        OffscreenTarget::new(&self.shared, width, height)
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.shared, width, height, format)
     }
 
     fn picture<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s Picture> {

@@ -47,7 +47,7 @@ mod vulkan;
 
 pub use adapter::{WgpuOptions, wgpu_adapters};
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
-pub use interop_core::{DrawOptions, Filter, Fit};
+pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
 pub use painter::DrawTarget;
 pub use target::OffscreenTarget;
 

@@ -10,7 +10,7 @@ use crate::scene::{Scene, SceneError};
 use crate::video::Video;
 use pixelferry::gl::{DrawOptions, Fit, GlDisplay, Viewport};
 use pixelferry::{
-    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
+    ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
     PixelFormat, SurfaceDesc,
 };
 use stages::Stages;
@@ -43,6 +43,7 @@ pub struct FilterScene {
     link: Link,
     input: Input,
     stages: Stages,
+    look: DrawOptions,
 }
 
 /// True for files that are read as video.
@@ -107,9 +108,17 @@ impl FilterScene {
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
         let Extent { width, height } = stages.extent();
-        let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        // Pictures and videos hold sRGB numbers, and the filters weigh them as such.
+        let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
+        let image = image.with_access(ImageAccess::Any).with_encoding(Encoding::Srgb);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, input, stages })
+        let look = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
+        Ok(Self { link, input, stages, look })
+    }
+
+    /// The same shown like this.
+    pub fn with_look(self, look: DrawOptions) -> Self {
+        Self { look, ..self }
     }
 
     /// Size of the picture or video.
@@ -139,8 +148,11 @@ impl Scene for FilterScene {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, options)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
+    }
+
+    fn look(&self) -> DrawOptions {
+        self.look
     }
 
     fn frames(&self) -> Option<u64> {

@@ -9,7 +9,7 @@ use crate::scene::{Scene, SceneError, filter_for};
 use kernels::{colours, waves};
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    Arg, ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
     LinkOptions, PixelFormat, SurfaceDesc, Target,
 };
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub enum Tone {
     Reinhard,
     /// Linear light through the ACES film curve, then encoded.
     Aces,
+    /// Linear light, for the draw to expose, map and encode.
+    Light,
 }
 
 /// How a pixel is stored.
@@ -56,6 +58,7 @@ pub struct Plasma {
     extent: Extent,
     waves: Arc<dyn Kernel>,
     colours: Arc<dyn Kernel>,
+    look: DrawOptions,
 }
 
 impl Plasma {
@@ -72,11 +75,22 @@ impl Plasma {
         (tone, format): (Tone, Format),
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
-        let image = ImageDesc::new(width, height, format.pixel_format()).with_access(ImageAccess::Any);
+        let encoding = match tone {
+            Tone::None => Encoding::Unmanaged,
+            Tone::Srgb | Tone::Reinhard | Tone::Aces => Encoding::Srgb,
+            Tone::Light => Encoding::Linear,
+        };
+        let image = ImageDesc::new(width, height, format.pixel_format());
+        let image = image.with_access(ImageAccess::Any).with_encoding(encoding);
         let field = backend.allocate(SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len("plasma")?)?;
         let (waves, colours) = (backend.build(&waves())?, backend.build(&colours(tone, format))?);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, field, extent: image.extent, waves, colours })
+        Ok(Self { link, field, extent: image.extent, waves, colours, look: DrawOptions::default() })
+    }
+
+    /// The same shown like this.
+    pub fn with_look(self, look: DrawOptions) -> Self {
+        Self { look, ..self }
     }
 }
 
@@ -86,7 +100,7 @@ impl Scene for Plasma {
     }
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        let Self { link, field, extent, waves, colours } = self;
+        let Self { link, field, extent, waves, colours, .. } = self;
         link.frame(|frame| {
             let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
             frame.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
@@ -101,7 +115,11 @@ impl Scene for Plasma {
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
         let shown = self.link.shown()?;
-        let options = DrawOptions { filter: filter_for(shown.desc(), viewport), ..DrawOptions::default() };
+        let options = DrawOptions { filter: filter_for(shown.desc(), viewport), ..self.look };
         Ok(gl.draw(shown.surface(), viewport, options)?)
+    }
+
+    fn look(&self) -> DrawOptions {
+        self.look
     }
 }
