@@ -52,6 +52,17 @@ pub enum Backend {
     Cpu,
 }
 
+impl From<Backend> for BackendChoice {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Auto => Self::Auto,
+            Backend::Cuda => Self::Cuda,
+            Backend::Opencl => Self::OpenCl,
+            Backend::Cpu => Self::Cpu,
+        }
+    }
+}
+
 /// What to draw with when there is no window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Display {
@@ -74,12 +85,7 @@ impl Options {
 
     /// The backend asked for.
     pub fn backend_choice(&self) -> BackendChoice {
-        match self.backend {
-            Backend::Auto => BackendChoice::Auto,
-            Backend::Cuda => BackendChoice::Cuda,
-            Backend::Opencl => BackendChoice::OpenCl,
-            Backend::Cpu => BackendChoice::Cpu,
-        }
+        self.backend.into()
     }
 
     /// The display asked for.

@@ -29,6 +29,7 @@ impl Pixels {
     }
 
     /// For the calls that create images.
+    #[cfg(unix)]
     pub(super) fn describe(self) -> (cl_image_format, cl_image_desc) {
         let [image_channel_order, image_channel_data_type] = image_format(self.format);
         let desc = cl_image_desc {
