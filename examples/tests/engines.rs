@@ -30,8 +30,9 @@ fn picture(name: &str, file: &str, arguments: &[&str]) -> Option<(RgbaImage, Str
     command.args(["--headless", "--size", "240x160", "--out"]).arg(&out).args(arguments);
     let output = command.output().unwrap();
     let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
-    if !output.status.success() && ["lists no device", "No suitable graphics adapter"].iter().any(|s| text.contains(s)) {
-        need::<(), _>(if name == "engine_gl" { Driver::Egl } else { Driver::Lavapipe }, Err(text));
+    if !output.status.success() && ["lists no device", "No suitable graphics adapter"].iter().any(|s| text.contains(s))
+    {
+        need::<()>(if name == "engine_gl" { Driver::Egl } else { Driver::Lavapipe }, Err(text));
         return None;
     }
     assert!(output.status.success(), "{name} {arguments:?}: {text}");
@@ -80,10 +81,10 @@ fn engine_wgpu_survives_the_loss_of_its_device() {
 #[test]
 fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
     for name in ["engine_gl", "engine_wgpu"] {
-        let late = |file, more: &[&str]| picture(name, file, &[&["--frames", "7", "--frames-late", "2"], more].concat());
-        // Of size 180x120 from frame 3 on (where the churn has come once round), as a quarter of 60 and 40 says.
-        let Some((resized, _)) = late(&format!("{name}_resized.png"), &["--churn", "6"]) else { return };
-        assert_eq!(resized.dimensions(), (240, 160));
+        // 300x200 from frame 4 on, 180x120 from frame 6 on.
+        let arguments = ["--frames", "8", "--frames-late", "2", "--churn", "2"];
+        let Some((resized, _)) = picture(name, &format!("{name}_resized.png"), &arguments) else { return };
+        assert_eq!(resized.dimensions(), (180, 120), "{name}");
         assert_whole(&resized);
     }
 }
@@ -120,7 +121,7 @@ fn usage(process: u32) -> Option<(u64, usize)> {
 /// Windows that are resized, closed and opened again, `PIXELFERRY_WINDOWS` times.
 fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
     let Some((_server, display)) = xvfb() else { return };
-    let times = std::env::var("PIXELFERRY_WINDOWS").map_or(24, |n| n.parse().expect("a number"));
+    let times = std::env::var("PIXELFERRY_WINDOWS").map_or(12, |n| n.parse().expect("a number"));
     let mut command = engine(name);
     let frames = (4 * times).to_string();
     command.env("DISPLAY", display).args(["--size", "96x64", "--churn", "1", "--frames", &frames]).args(more);
@@ -143,8 +144,12 @@ fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
     assert!(last.1 <= middle.1 + RSS_SLACK, "memory grew from {} to {}", middle.1, last.1);
     // Other windows may be open or not at the time.
     assert!(last.2.abs_diff(middle.2) <= 4 * windows as usize, "descriptors: {} to {}", middle.2, last.2);
-    let left = |text: &str| text.split("left: ").nth(1).map(str::to_owned);
-    assert_eq!(left(&last.0), left(&middle.0), "GL objects");
+    for (text, ..) in &seen {
+        // What the display draws with stays until it goes itself.
+        let left = text.split("left: ").nth(1).unwrap_or_default();
+        let counts = left.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+        assert!(counts.into_iter().all(|n| n <= 2), "GL objects: {text}");
+    }
 }
 
 #[test]
