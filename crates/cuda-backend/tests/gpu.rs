@@ -414,25 +414,3 @@ fn nothing_leaks() {
     }
     assert!(files_after < files_before + 50);
 }
-
-#[test]
-fn reading_into_prepared_host_memory_is_faster() {
-    let Some(backend) = gpu() else { return };
-    let bytes = 3840 * 2160 * 4;
-    let mut memory: Box<dyn ComputeMemory> = backend.allocate(bytes).unwrap();
-    let block = HostBlock::allocate(bytes).unwrap();
-    // SAFETY: the block is ours, nobody else touches it here, and it outlives the slice.
-    let host = unsafe { std::slice::from_raw_parts_mut(block.address().as_ptr(), bytes) };
-    let mut time = |rounds: u32| {
-        memory.read(0, host).unwrap();
-        let start = std::time::Instant::now();
-        (0..rounds).for_each(|_| memory.read(0, host).unwrap());
-        start.elapsed() / rounds
-    };
-    let pageable = time(20);
-    let guard = backend.prepare_host(&block).unwrap();
-    let prepared = time(20);
-    drop(guard);
-    println!("4K frame device to host: {pageable:?} pageable, {prepared:?} prepared");
-    assert!(prepared < pageable);
-}

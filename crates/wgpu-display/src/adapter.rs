@@ -3,7 +3,7 @@
 use crate::identity::identify;
 use crate::shared::{Loss, now};
 use interop_core::{DeviceIdentity, Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
 #[derive(Debug, Clone)]
@@ -33,12 +33,24 @@ impl Default for WgpuOptions {
 
 /// Every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    now(instance(backends).enumerate_adapters(backends)).unwrap_or_default()
+}
+
+/// One for each set of APIs, for as long as the process runs: with the last Vulkan instance NVIDIA's driver takes down the
+/// EGL displays of everybody in the process (seen with 580.159), and wgpu ends the EGL display that it was given.
+fn instance(backends: wgpu::Backends) -> wgpu::Instance {
+    static KEPT: Mutex<Vec<(wgpu::Backends, wgpu::Instance)>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, instance)) = kept.iter().find(|(of, _)| *of == backends) {
+        return instance.clone();
+    }
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
         flags: wgpu::InstanceFlags::empty().with_env(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
-    now(instance.enumerate_adapters(backends)).unwrap_or_default()
+    kept.push((backends, instance.clone()));
+    instance
 }
 
 /// The better, the smaller.

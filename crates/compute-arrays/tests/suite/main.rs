@@ -1,4 +1,5 @@
 //! Every operation, type and backend against plain Rust: CPU, every OpenCL device, and CUDA with `PIXELFERRY_GPU=1`.
+//! `PIXELFERRY_DEVICE=<part of a name>` leaves out all others.
 
 // Helpers of tests fail as tests do; the lint knows only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -48,6 +49,10 @@ fn backends() -> Vec<Arc<dyn ComputeBackend>> {
         all.push(Arc::new(CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened")));
     } else {
         println!("SKIPPED: CUDA needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
+    }
+    if let Ok(wanted) = std::env::var("PIXELFERRY_DEVICE") {
+        all.retain(|b| b.device().to_string().contains(&wanted));
+        assert!(!all.is_empty(), "no device is called {wanted}");
     }
     all
 }

@@ -4,7 +4,7 @@ use ash::{khr, vk};
 use interop_core::{DeviceIdentity, DeviceUuid, DriverError, Error, Result};
 use std::ffi::CStr;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The loader library, opened once and for as long as the process runs.
 pub(crate) fn loader() -> Result<&'static ash::Entry, &'static str> {
@@ -14,15 +14,9 @@ pub(crate) fn loader() -> Result<&'static ash::Entry, &'static str> {
     loader.as_ref().map_err(String::as_str)
 }
 
-/// Destroyed when dropped.
+/// One for all, made once and kept for as long as the process runs: with the last one NVIDIA's driver takes down the EGL
+/// displays of everybody in the process (seen with 580.159).
 struct Instance(ash::Instance);
-
-impl Drop for Instance {
-    fn drop(&mut self) {
-        // SAFETY: what was made of it goes before: `VulkanDevice` destroys its device first.
-        unsafe { self.0.destroy_instance(None) }
-    }
-}
 
 /// One logical device. Kept by the images and semaphores that are made of it.
 pub(crate) struct VulkanDevice {
@@ -34,7 +28,7 @@ pub(crate) struct VulkanDevice {
     /// Semaphores with a counter (Vulkan 1.2).
     pub(super) timeline: bool,
     name: String,
-    instance: Instance,
+    instance: &'static Instance,
 }
 
 /// What is asked of a physical device before one is chosen.
@@ -52,7 +46,7 @@ impl VulkanDevice {
         let uuid = gl.uuid.ok_or_else(|| {
             unsupported("the GL driver gives no device UUID, so its Vulkan device cannot be told from others".into())
         })?;
-        let instance = Instance::new(&gl.name, operation)?;
+        let instance = Instance::get(&gl.name, operation)?;
         let candidates = instance.candidates(&gl.name)?;
         let Some(found) = candidates.iter().find(|c| c.uuid == uuid) else {
             let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.uuid)).collect();
@@ -65,7 +59,7 @@ impl VulkanDevice {
         Self::new(instance, found, operation).map(Rc::new)
     }
 
-    fn new(instance: Instance, chosen: &Candidate, operation: &'static str) -> Result<Self> {
+    fn new(instance: &'static Instance, chosen: &Candidate, operation: &'static str) -> Result<Self> {
         let (physical, name) = (chosen.physical, &chosen.name);
         // SAFETY: the physical device is of this instance; the structures live through the calls, and every function is
         // of Vulkan 1.1 or gated by the device's version.
@@ -132,6 +126,16 @@ impl Drop for VulkanDevice {
 }
 
 impl Instance {
+    fn get(device: &str, operation: &'static str) -> Result<&'static Self> {
+        static INSTANCE: Mutex<Option<&Instance>> = Mutex::new(None);
+        let mut kept = INSTANCE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(instance) = *kept {
+            return Ok(instance);
+        }
+        // What fails is tried again the next time.
+        Ok(kept.insert(Box::leak(Box::new(Self::new(device, operation)?))))
+    }
+
     /// Without layers or extensions.
     fn new(device: &str, operation: &'static str) -> Result<Self> {
         let unsupported = |reason: String| Error::Unsupported { operation, device: device.to_owned(), reason };

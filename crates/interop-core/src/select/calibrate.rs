@@ -8,7 +8,7 @@ use super::attempt::Candidate;
 use super::contest::{Contest, Entry};
 use super::stats::Measured;
 use crate::error::Error;
-use crate::path::{OpenedPath, Pairing, SharingPath};
+use crate::path::{OpenedPath, Pairing};
 use crate::report::PathState;
 use crate::timeline::stage;
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ pub(super) enum Extent {
 pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent: Extent) -> Calibration {
     let _stage = stage!("calibrate", candidates = candidates.len());
     let begun = Instant::now();
-    let mut session = Session { pairing, events: Vec::new(), contest: Contest::default() };
+    let mut session = Session { pairing, events: Vec::new(), contest: Contest::default(), proof: Duration::ZERO };
     let mut waiting = candidates.iter().copied();
     let first = waiting.by_ref().find_map(|candidate| session.prove_new(candidate));
     let deadline = match extent {
@@ -66,8 +66,9 @@ pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent:
         }
         session.contest.challenge(pairing, entry);
         session.screen(&mut waiting, deadline, extent);
+        // The first proof may have been long for what drivers do only once: half is left to compare.
         let proof = session.proof_time();
-        let until = deadline.map(|end| end - proof.min(end.saturating_duration_since(Instant::now())));
+        let until = deadline.map(|end| end - proof.min(end.saturating_duration_since(Instant::now()) / 2));
         session.contest.decide(pairing, until);
         session.collect_losers();
     }
@@ -78,12 +79,20 @@ struct Session<'a> {
     pairing: &'a Pairing<'a>,
     events: Vec<(Candidate, Event)>,
     contest: Contest,
+    /// What the last proof took.
+    proof: Duration,
 }
 
 impl Session<'_> {
     /// Opens one and proves it.
     fn prove_new(&mut self, candidate: Candidate) -> Option<Entry> {
-        match candidate.attempt(self.pairing) {
+        let opened = candidate.open(self.pairing).and_then(|mut path| {
+            let begun = Instant::now();
+            candidate.prove(self.pairing, &mut path)?;
+            self.proof = begun.elapsed();
+            Ok(path)
+        });
+        match opened {
             Ok(path) => Some(Entry::new(candidate, path, true)),
             Err(state) => {
                 self.events.push((candidate, Event::Failed(state)));
@@ -97,7 +106,7 @@ impl Session<'_> {
         // What opening one takes is known from the second on.
         let mut opening = Duration::ZERO;
         loop {
-            let takes = opening + self.contest.challenge_time();
+            let takes = opening + self.contest.challenge_time() + self.proof_time();
             if deadline.is_some_and(|end| Instant::now() + takes > end) {
                 return;
             }
@@ -116,13 +125,10 @@ impl Session<'_> {
         }
     }
 
-    /// What proving the leader would take; nothing where it is proved.
+    /// What proving the leader would take: as long as the proof before it. Nothing where it is proved.
     fn proof_time(&self) -> Duration {
         match self.contest.leader() {
-            // About as long for reading a frame back as for making it.
-            Some(entry) if !entry.proved => {
-                entry.frame_time() * 2 * entry.path.slots().max(crate::verify::FRAMES) as u32
-            }
+            Some(entry) if !entry.proved => self.proof,
             _ => Duration::ZERO,
         }
     }

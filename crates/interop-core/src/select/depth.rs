@@ -14,8 +14,8 @@ const STEPS: [usize; 7] = [16, 8, 4, 3, 2, 1, 0];
 const RUNS: usize = 3;
 /// Frames of a run beyond those that fill the pipeline.
 const FRAMES: usize = 12;
-/// More lateness must gain this much.
-const WORTH: f64 = 1.05;
+/// More lateness must gain this much. Less than what makes a choice a miss in the benchmark, which is 3 %.
+const WORTH: f64 = 1.02;
 
 /// Times less and less lateness until it costs too much, settles `path` on the least that does not, and returns what was
 /// measured. Begins nothing that would not fit into `budget` except one frame, which says how long one takes.
@@ -94,8 +94,8 @@ mod tests {
             (least_worth_it(&measured), costs_too_much(&measured))
         };
         assert_eq!(of(&[]), (None, false));
-        assert_eq!(of(&[(2, 99.0), (1, 96.0), (0, 100.0)]), (Some(0), false));
-        assert_eq!(of(&[(4, 240.0), (3, 245.0), (2, 250.0), (1, 300.0)]), (Some(2), true));
+        assert_eq!(of(&[(2, 99.0), (1, 98.0), (0, 99.5)]), (Some(0), false));
+        assert_eq!(of(&[(4, 240.0), (3, 242.0), (2, 244.0), (1, 250.0)]), (Some(2), true));
         assert_eq!(of(&[(8, 200.0), (4, 290.0)]), (Some(8), true));
     }
 

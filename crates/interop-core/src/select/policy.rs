@@ -30,7 +30,7 @@ pub enum Mode {
     /// switch between them overlap. Paths that hand over within `finish` show the last one whatever is asked.
     FramesLate(usize),
     /// As many frames late as measurement on this machine finds worth it, up to `most`: the least lateness that is
-    /// within 5 % of the quickest. `most` itself where the budget is zero.
+    /// within 2 % of the quickest. `most` itself where the budget is zero.
     Throughput {
         /// At most so late; limits the memory that is taken, too.
         most: usize,
