@@ -19,7 +19,7 @@ use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoop, EventLoopProxy};
-use winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
+use winit::raw_window_handle::{HasDisplayHandle as _, RawWindowHandle};
 use winit::window::{Window, WindowAttributes, WindowId};
 
 /// A window as its thread and the event loop see it.
@@ -148,7 +148,7 @@ fn handle(window: &Window) -> Result<RawWindowHandle, Failure> {
     // SAFETY: for making contexts and surfaces only, which WGL allows on any thread.
     let handle = unsafe { winit::platform::windows::WindowExtWindows::window_handle_any_thread(window) };
     #[cfg(not(windows))]
-    let handle = window.window_handle();
+    let handle = winit::raw_window_handle::HasWindowHandle::window_handle(window);
     Ok(handle?.as_raw())
 }
 
