@@ -9,6 +9,7 @@ use common::{FORMATS, headless};
 use engine::Engine;
 use gl_display::{DrawOptions, Filter, Fit, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
 use glow::HasContext as _;
+use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
 use interop_core::{BufferView, Error, HandleType, HostBlock, PixelFormat, SharedHandle, SurfaceDesc, View};
 use std::cell::Cell;
