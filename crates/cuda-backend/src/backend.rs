@@ -48,7 +48,7 @@ use std::sync::Arc;
 /// device.
 pub struct CudaBackend {
     patterns: PatternKernels,
-    session: Arc<Session>,
+    pub(crate) session: Arc<Session>,
 }
 
 impl CudaBackend {
