@@ -1,6 +1,7 @@
 //! The examples' scenes, and the loop that shows any of them in a window or saves it as a picture.
 
 mod convert;
+pub mod engine;
 mod gl_program;
 pub mod look;
 pub mod options;

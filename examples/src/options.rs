@@ -52,14 +52,13 @@ pub enum Backend {
     Cpu,
 }
 
-impl Backend {
-    /// As the library names it.
-    pub fn choice(self) -> BackendChoice {
-        match self {
-            Self::Auto => BackendChoice::Auto,
-            Self::Cuda => BackendChoice::Cuda,
-            Self::Opencl => BackendChoice::OpenCl,
-            Self::Cpu => BackendChoice::Cpu,
+impl From<Backend> for BackendChoice {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Auto => Self::Auto,
+            Backend::Cuda => Self::Cuda,
+            Backend::Opencl => Self::OpenCl,
+            Backend::Cpu => Self::Cpu,
         }
     }
 }
@@ -91,7 +90,7 @@ impl Options {
 
     /// The backend asked for.
     pub fn backend_choice(&self) -> BackendChoice {
-        self.backend.choice()
+        self.backend.into()
     }
 
     /// The display asked for.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub enum Store {
     /// Kept by operations of queues, too.
     Device(Arc<DeviceBlock>),
+    #[cfg_attr(not(unix), allow(dead_code))] // made to be exported by descriptor
     Shared(SharedBlock),
     Host(Registered),
     /// Of other code, which keeps it.

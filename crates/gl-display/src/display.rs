@@ -105,6 +105,17 @@ impl GlDisplay {
         }
     }
 
+    /// To be told where the context is gone, with all that was in it, before this display and its links are: lost with
+    /// the driver's reset and destroyed, or destroyed by an engine that makes another. From then on every call gives an
+    /// error and nothing is called in the context; what links and surfaces leave behind is freed on the host's side.
+    /// Make a new display in the new context, and new links.
+    ///
+    /// Who destroys a context lets the compute device finish before ([`interop_core::ComputeBackend::finish`]): kernels
+    /// may be writing memory that the context has mapped.
+    pub fn context_lost(&self) {
+        self.shared().lose();
+    }
+
     /// GL objects made by this display that still exist.
     pub fn object_counts(&self) -> ObjectCounts {
         self.shared().object_counts()

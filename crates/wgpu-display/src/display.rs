@@ -93,7 +93,8 @@ impl WgpuDisplay {
     }
 
     /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs the
-    /// extensions that the engine switched on: what is missing is a reason in [`Display::caps`].
+    /// extensions that the engine switched on, as [`crate::open_device`] does: what is missing is a reason in
+    /// [`Display::caps`].
     ///
     /// The engine's handlers of errors and of a lost device stay as they are.
     ///
@@ -139,6 +140,19 @@ impl WgpuDisplay {
     /// Its queue.
     pub fn wgpu_queue(&self) -> &wgpu::Queue {
         &self.shared.queue
+    }
+
+    /// Lets callbacks run whose time has come, that of a lost device among them: [`wgpu::Device::poll`], which ends the
+    /// program where the device is lost.
+    ///
+    /// wgpu tells of a lost device only when it is polled, and lets whatever is then made of it pass without an error. An
+    /// engine that would know polls before it draws, and makes device, display and links anew where its callback
+    /// ([`wgpu::Device::set_device_lost_callback`]) was called.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where the device cannot be waited for any more.
+    pub fn poll(&self) -> Result<()> {
+        self.shared.poll("poll", wgpu::PollType::Poll)
     }
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
@@ -221,6 +235,24 @@ impl WgpuDisplay {
             Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
             Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
         })
+    }
+
+    /// The texture of an image surface, as a view of all of it to be bound; row 0 is the picture's top row. Surfaces
+    /// with [`interop_core::ImageAccess::Texture`], as they are unless asked for otherwise, have one.
+    ///
+    /// Another frame may be another texture: ask for each frame, and submit what reads it before the next is finished.
+    ///
+    /// # Errors
+    /// As of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
+    pub fn surface_texture<'s>(&self, surface: &'s dyn Surface) -> Result<&'s wgpu::TextureView> {
+        const OP: &str = "surface_texture";
+        match self.picture(surface, OP)?.source() {
+            Source::Texture(_, view) => Ok(view),
+            Source::Memory(..) => {
+                let reason = "the image is rows in a buffer; open its link with ImageAccess::Texture";
+                Err(self.shared.unsupported(OP, reason))
+            }
+        }
     }
 
     /// The buffer of a buffer surface.

@@ -59,7 +59,7 @@ impl Backends {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
         }
-        let inner = open_backend_for(setup.backend.choice(), &setup.recipe().kernels())?;
+        let inner = open_backend_for(setup.backend.into(), &setup.recipe().kernels())?;
         let backend: Arc<dyn ComputeBackend> = BackendDouble::over(inner, &self.faults);
         self.opened.push((setup.backend, Arc::clone(&backend)));
         Ok(backend)
