@@ -1,8 +1,9 @@
 //! A picture or a video, filtered on the device.
 
 use clap::Parser;
+use pixelferry::Fit;
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::{Options, run};
+use pixelferry_examples::{LookOptions, Options, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +17,8 @@ struct Cli {
     #[arg(long, value_enum, default_value_t)]
     filter: Filter,
     #[command(flatten)]
+    look: LookOptions,
+    #[command(flatten)]
     options: Options,
 }
 
@@ -23,6 +26,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let (size, link) = (cli.options.size_or(1280, 720), cli.options.link_options());
     run(&cli.options, size, &FilterScene::sources(), |backend, display| {
-        Ok(Box::new(FilterScene::open(backend, display, &cli.file, cli.filter, link)?))
+        let scene = FilterScene::open(backend, display, &cli.file, cli.filter, link)?;
+        Ok(Box::new(scene.with_look(cli.look.draw_options(Fit::Contain))))
     })
 }

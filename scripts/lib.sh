@@ -129,7 +129,7 @@ install_rustup() {
 # OpenGL without a screen, by Mesa; a vendor's own driver is used beside it where there is one.
 readonly GL_PACKAGES=(libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri)
 
-# What the tests drive: two OpenCL drivers, OpenGL, Vulkan, an X server and a Wayland compositor, all on the CPU.
+# What the tests drive: two OpenCL drivers, OpenGL, Vulkan, an X server and a Wayland compositor, all on the CPU; Python.
 # shellcheck disable=SC2034 # used by the scripts that source this one
 readonly TEST_PACKAGES=(
     ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd
@@ -137,4 +137,5 @@ readonly TEST_PACKAGES=(
     libvulkan1 mesa-vulkan-drivers
     xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0
     weston libwayland-client0 libwayland-egl1
+    python3 python3-numpy python3-pytest
 )

@@ -1,7 +1,9 @@
 //! The examples' scenes, and the loop that shows any of them in a window or saves it as a picture.
 
 mod convert;
+pub mod engine;
 mod gl_program;
+pub mod look;
 pub mod options;
 pub mod overlap;
 pub mod runner;
@@ -9,6 +11,7 @@ pub mod scene;
 pub mod scenes;
 pub mod video;
 
+pub use look::LookOptions;
 pub use options::Options;
 pub use runner::run;
 pub use scene::{Scene, SceneError};

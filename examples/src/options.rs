@@ -11,8 +11,8 @@ pub struct Options {
     /// Open no window; draw off screen and save the last frame.
     #[arg(long)]
     pub headless: bool,
-    /// Where to save the picture; the ending says the format (.png, .jpg).
-    #[arg(long, value_name = "FILE", requires = "headless")]
+    /// Where to save the picture, with no window; the ending says the format (.png, .jpg).
+    #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Size of the picture or window in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
@@ -52,6 +52,17 @@ pub enum Backend {
     Cpu,
 }
 
+impl From<Backend> for BackendChoice {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Auto => Self::Auto,
+            Backend::Cuda => Self::Cuda,
+            Backend::Opencl => Self::OpenCl,
+            Backend::Cpu => Self::Cpu,
+        }
+    }
+}
+
 /// What to draw with when there is no window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Display {
@@ -67,6 +78,11 @@ pub enum Display {
 }
 
 impl Options {
+    /// Whether there is to be no window.
+    pub fn is_headless(&self) -> bool {
+        self.headless || self.out.is_some()
+    }
+
     /// Size asked for, or the scene's own.
     pub fn size_or(&self, width: u32, height: u32) -> (u32, u32) {
         self.size.unwrap_or((width, height))
@@ -74,12 +90,7 @@ impl Options {
 
     /// The backend asked for.
     pub fn backend_choice(&self) -> BackendChoice {
-        match self.backend {
-            Backend::Auto => BackendChoice::Auto,
-            Backend::Cuda => BackendChoice::Cuda,
-            Backend::Opencl => BackendChoice::OpenCl,
-            Backend::Cpu => BackendChoice::Cpu,
-        }
+        self.backend.into()
     }
 
     /// The display asked for.

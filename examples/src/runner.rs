@@ -6,8 +6,8 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    ComputeBackend, Display, Extent, Headless, KernelSource, open_backend_for, open_headless_for, save_picture,
-    save_rgba8,
+    ComputeBackend, Display, Extent, Headless, KernelSource, SurfaceDesc, open_backend_for, open_headless_for,
+    save_picture_with, save_rgba8,
 };
 use pixelferry_trace::{Trace, TraceError};
 use std::error::Error;
@@ -53,7 +53,7 @@ pub fn show(
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     let backend = open_backend_for(options.backend_choice(), kernels)?;
-    if options.headless {
+    if options.is_headless() {
         let screen = open_headless_for(backend.device(), options.display_choice())?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
@@ -104,7 +104,7 @@ fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError>
 }
 
 /// Says on standard output who computes, who draws, and by which path.
-fn introduce(scene: &mut dyn Scene) {
+pub fn introduce(scene: &mut dyn Scene) {
     let (name, about) = (scene.name(), scene.about());
     let link = scene.link();
     let report = link.report();
@@ -173,11 +173,11 @@ fn headless(
 
 /// With no OpenGL there is only the surface itself, and a buffer is no picture.
 fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
-    let name = scene.name();
-    match save_picture(scene.link(), out) {
-        Err(pixelferry::SaveError::Frame(pixelferry::Error::InvalidInput { .. })) => Err(SceneError::NeedsOpenGl(name)),
-        other => Ok(other?),
+    if let SurfaceDesc::Buffer(_) = scene.link().desc() {
+        return Err(SceneError::NeedsOpenGl(scene.name()));
     }
+    let look = scene.look();
+    Ok(save_picture_with(scene.link(), out, &look)?)
 }
 
 /// A scene in a window; made when the window's context is there.

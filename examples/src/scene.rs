@@ -1,7 +1,7 @@
 //! What the loop asks of a scene.
 
-use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{Link, SaveError};
+use pixelferry::gl::{Filter, GlDisplay, Viewport};
+use pixelferry::{DrawOptions, Link, SaveError, SurfaceDesc};
 use std::path::PathBuf;
 
 /// Why a scene ended early.
@@ -58,6 +58,11 @@ pub trait Scene {
     /// Draws the shown frame into the framebuffer bound now.
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
 
+    /// How that draws a picture; also how one is saved where nothing can be drawn.
+    fn look(&self) -> DrawOptions {
+        DrawOptions::default()
+    }
+
     /// Number of frames, where the scene has an end.
     fn frames(&self) -> Option<u64> {
         None
@@ -71,5 +76,15 @@ pub trait Scene {
     /// One line on where things stand, for a progress line.
     fn status(&self) -> Option<String> {
         None
+    }
+}
+
+/// Exact where each texel is a pixel, else smooth.
+pub(crate) fn filter_for(shown: &SurfaceDesc, viewport: Viewport) -> Filter {
+    match shown {
+        SurfaceDesc::Image(image) if (image.extent.width, image.extent.height) != (viewport.width, viewport.height) => {
+            Filter::Linear
+        }
+        _ => Filter::Nearest,
     }
 }

@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use pixelferry::compute::SourceCode;
-use pixelferry::{ComputeBackend, CpuBackend, Display, KernelSource, Language, LinkOptions, MemoryDisplay, cuda};
+use pixelferry::{
+    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda,
+};
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
+use pixelferry_examples::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_examples::scenes::fountain::Fountain;
 use pixelferry_examples::scenes::nbody::NBody;
 use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
@@ -52,12 +55,55 @@ fn plasma_is_the_same_on_opencl_and_threads() {
 #[test]
 #[ignore = "run by the test above, in a process that sees one OpenCL driver"]
 fn child_plasma() {
-    for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces] {
+    for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces, Tone::Light] {
         for format in [Format::Rgba8, Format::Rgba16f] {
             println!("{tone:?} {format:?}");
             let look = (tone, format);
             same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), look, LinkOptions::default())?)), 5);
         }
+    }
+}
+
+#[test]
+fn fluid_is_the_same_on_opencl_and_threads() {
+    on_every_driver("child_fluid");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+fn child_fluid() {
+    for format in [Format::Rgba8, Format::Rgba16f] {
+        same_picture(&move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), format, LinkOptions::default())?)), 12);
+    }
+}
+
+/// What flows out of the inner cells, root mean square, per second.
+fn divergence(flow: &[[f32; 4]], cells: Extent) -> f32 {
+    let (w, h) = (cells.width as usize, cells.height as usize);
+    let inner = (2..h - 2).flat_map(|y| (2..w - 2).map(move |x| y * w + x));
+    let out = inner.map(|i| 0.5 * h as f32 * (flow[i + 1][0] - flow[i - 1][0] + flow[i + w][1] - flow[i - w][1]));
+    let squares: Vec<f32> = out.map(|d| d * d).collect();
+    (squares.iter().sum::<f32>() / squares.len() as f32).sqrt()
+}
+
+#[test]
+fn the_fluid_flows_and_does_not_pile_up() {
+    let cells = Extent::new(96, 54);
+    let mut fluid = Simulation::new(Arc::new(CpuBackend::new().unwrap()), cells).unwrap();
+    let speed = |flow: &[[f32; 4]]| flow.iter().map(|v| v[0].hypot(v[1])).fold(0.0, f32::max);
+    for _ in 0..240 {
+        fluid.step().unwrap();
+    }
+    let flow = fluid.read_flow().unwrap();
+    let (fastest, piling) = (speed(&flow), divergence(&flow, cells));
+    assert!(flow.iter().flatten().all(|v| v.is_finite()));
+    // Jets of the order of a height a second; what is pumped in by them is let out again but for a small part.
+    assert!((0.2..8.0).contains(&fastest), "{fastest} heights a second after {} s", 240.0 * STEP);
+    let shear = fastest * cells.height as f32 / 4.0;
+    assert!(piling < 0.05 * shear, "{piling} per second, where a jet shears by {shear}");
+    for wrong in [Extent::new(0, 4), Extent::new(4, 5000)] {
+        let backend = Arc::new(CpuBackend::new().unwrap());
+        assert!(matches!(Simulation::new(backend, wrong), Err(pixelferry::Error::InvalidInput { .. })));
     }
 }
 
@@ -201,6 +247,8 @@ fn cuda_sources_compile() {
         Plasma::sources(Tone::Reinhard, Format::Rgba8),
         Plasma::sources(Tone::Aces, Format::Rgba16f),
         NBody::sources(),
+        Fluid::sources(Format::Rgba8),
+        Fluid::sources(Format::Rgba16f),
         Sine::sources(),
         Tile::sources(),
         Fountain::sources(1000),

@@ -4,6 +4,7 @@ mod asset;
 mod bench;
 mod check_size;
 mod error;
+mod platforms;
 mod ptx;
 mod repository;
 
@@ -45,6 +46,8 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Compiles everything for Windows and macOS, as far as rustup can fetch their standard libraries. Runs nothing
+    Platforms,
     /// Measures which sharing path is fastest here: `pixelferry bench` as a release build, with the same options
     #[command(disable_help_flag = true)]
     Bench {
@@ -71,6 +74,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
             Some(folder) => asset::write_all(folder),
             None => asset::write_all(&repository::root()?.join("examples/assets")),
         },
+        Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),
         Chore::Ptx { nvrtc, check } => ptx::run(&repository::root()?, nvrtc.as_deref(), *check),
     }

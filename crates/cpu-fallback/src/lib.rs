@@ -7,6 +7,7 @@
 //! |---|---|
 //! | what kernels look like | [`CpuKernelExt`], [`CpuImage`], [`CpuBuffer`], [`CpuArgs`] |
 //! | how many threads run them | [`CpuOptions`] |
+//! | a frame drawn: fitted, exposed, tone mapped, over a background | [`MemoryDisplay::draw`] |
 //! | pictures to save | [`MemoryDisplay::pixels_rgba8`], [`RgbaImage`] |
 
 mod args;
@@ -30,6 +31,6 @@ pub use args::CpuArgs;
 pub use backend::CpuBackend;
 pub use buffer::CpuBuffer;
 pub use crew::CpuOptions;
-pub use display::{MemoryDisplay, RgbaImage};
+pub use display::{MemoryDisplay, OffscreenTarget, RgbaImage};
 pub use image::CpuImage;
 pub use kernel::CpuKernelExt;

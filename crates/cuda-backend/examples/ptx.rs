@@ -1,4 +1,4 @@
-//! Compiles the CUDA C++ in `kernels` to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
+//! Compiles the CUDA C++ in `kernels`, here and in the Python package, to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
 //! sees to the compiler: NVRTC 12.0, so that the PTX's version loads on every driver that is taken. Needs no GPU.
 
 #[path = "../src/ptx/stamp.rs"]
@@ -28,8 +28,21 @@ fn main() -> ExitCode {
 
 fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let ptx = generate(&std::fs::read_to_string(root.join("kernels/pattern.cu"))?)?;
-    let path = root.join("src/ptx/pattern.ptx");
+    each(root, "pattern", "pf_pattern_4", stamp::pattern_text, check)?;
+    each(&root.join("../pixelferry-py"), "show", "pf_show_rgba8", str::to_owned, check)
+}
+
+/// `kernels/<name>.cu` in `root`, made into a whole text by `text`. `entry` is one of its kernels.
+fn each(
+    root: &Path,
+    name: &str,
+    entry: &str,
+    text: impl FnOnce(&str) -> String,
+    check: bool,
+) -> Result<(), Box<dyn Error>> {
+    let file = format!("kernels/{name}.cu");
+    let ptx = generate(&file, &text(&std::fs::read_to_string(root.join(&file))?), entry)?;
+    let path = root.join(format!("src/ptx/{name}.ptx"));
     if !check {
         std::fs::write(&path, &ptx).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         println!("{}: {} bytes", path.display(), ptx.len());
@@ -46,9 +59,8 @@ fn run(check: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn generate(source: &str) -> Result<String, Box<dyn Error>> {
-    let text = stamp::pattern_text(source);
-    let compile = |name, variant| match compile_ptx(name, &text, ARCHITECTURE, variant) {
+fn generate(file: &str, text: &str, entry: &str) -> Result<String, Box<dyn Error>> {
+    let compile = |name: &str, variant| match compile_ptx(name, text, ARCHITECTURE, variant) {
         Ok(ptx) if !ptx.text.contains(VERSION) => {
             let found = ptx.text.lines().find(|line| line.starts_with(".version")).unwrap_or("no version");
             Err(format!("another NVRTC was found: it writes {found}, not {VERSION}. {HINT}"))
@@ -57,12 +69,12 @@ fn generate(source: &str) -> Result<String, Box<dyn Error>> {
         Err(e @ interop_core::Error::Unavailable { .. }) => Err(format!("{e}\n{HINT}")),
         Err(e) => Err(e.to_string()),
     };
-    let linear = compile("pf_pattern_4", Variant::Linear)?;
-    let surface = compile("pf_pattern_4_surface", Variant::Surface)?;
+    let linear = compile(entry, Variant::Linear)?;
+    let surface = compile(&format!("{entry}_surface"), Variant::Surface)?;
     // One module: the second text goes on after the first one's header.
     let (_, entries) = surface.split_once(".address_size 64").ok_or("PTX without .address_size")?;
-    let unit = cuda_backend::translation_unit(&text);
-    Ok(format!("{}\n{}\n{}\n", stamp::line(&unit), strip(&linear), strip(entries)))
+    let unit = cuda_backend::translation_unit(text);
+    Ok(format!("{}\n{}\n{}\n", stamp::line(file, &unit), strip(&linear), strip(entries)))
 }
 
 /// Number of the first line that is not the same, from 1.

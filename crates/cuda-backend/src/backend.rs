@@ -16,10 +16,11 @@ use crate::shared;
 use interop_core::compute::{Access, check_range};
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error,
-    HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support,
-    SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
+    HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
+#[cfg(unix)]
+use interop_core::{ComputeSemaphore, ImageDesc};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ use std::sync::Arc;
 /// device.
 pub struct CudaBackend {
     patterns: PatternKernels,
-    session: Arc<Session>,
+    pub(crate) session: Arc<Session>,
 }
 
 impl CudaBackend {

@@ -3,6 +3,7 @@
 
 use crate::devices::devices_of;
 use crate::ffi::double::{self, DOUBLE};
+use crate::memory::CudaMemory;
 use crate::{CudaBackend, CudaDevice};
 use interop_core::pattern::Pattern;
 use interop_core::{
@@ -49,6 +50,29 @@ fn host_memory() -> Result<()> {
     let mut memory = backend.import_host(&block)?;
     let _guard = backend.prepare_host(&block)?;
     write(&backend, memory.as_mut())
+}
+
+/// An address that the double knows, of memory that outlives its name.
+fn lent(backend: &CudaBackend, bytes: usize) -> Result<(Box<dyn ComputeMemory>, u64)> {
+    let owner = backend.allocate(bytes)?;
+    let memory = owner.as_any().downcast_ref::<CudaMemory>().ok_or(Error::NothingShown)?;
+    let address = memory.span("lent")?.address();
+    Ok((owner, address))
+}
+
+fn memory_of_others() -> Result<()> {
+    let backend = open()?;
+    let (owner, address) = lent(&backend, 1024)?;
+    assert_eq!(backend.device_of(address)?, 0);
+    // SAFETY: the default stream lives for ever; `owner` outlives what borrows from it.
+    let mut borrowed = unsafe {
+        backend.follow_stream(1)?;
+        backend.borrow_memory(address, 1024)?
+    };
+    write(&backend, borrowed.as_mut())?;
+    drop(borrowed);
+    drop(owner);
+    Ok(())
 }
 
 fn exported_memory() -> Result<()> {
@@ -186,6 +210,27 @@ fn own_memory_fails_cleanly() {
 #[test]
 fn the_timeline_fails_cleanly() {
     each_call_fails_once(timeline);
+}
+
+#[test]
+fn memory_of_others_fails_cleanly() {
+    each_call_fails_once(memory_of_others);
+}
+
+#[test]
+fn only_memory_that_the_driver_knows_is_borrowed() {
+    double::reset(None);
+    let backend = open().unwrap();
+    let (_owner, address) = lent(&backend, 1024).unwrap();
+    // SAFETY: nothing uses the memory.
+    let borrow = |address, bytes| unsafe { backend.borrow_memory(address, bytes) }.map(|memory| memory.len());
+    assert_eq!(borrow(address + 24, 1000).unwrap(), 1000);
+    assert!(matches!(borrow(address, 0), Err(Error::InvalidInput { .. })));
+    for (at, bytes) in [(address - 1, 8), (address, 1025), (64, 8), (u64::MAX, 2)] {
+        assert!(matches!(borrow(at, bytes), Err(Error::Driver(_))), "{bytes} bytes at {at:x}");
+    }
+    backend.device_of(64).unwrap_err();
+    assert_ne!(backend.stream(), 0);
 }
 
 #[test]

@@ -8,11 +8,13 @@
 //! | devices and their identity | [`devices`], [`CudaDevice`] |
 //! | the backend, what a kernel's parameters are | [`CudaBackend`] |
 //! | CUDA C++ compiled to PTX, also ahead of time | [`compile_ptx`] |
+//! | memory and streams of other code in this process | [`CudaBackend::borrow_memory`], [`CudaBackend::stream`] |
 //!
 //! The `unsafe` is all in `ffi`. Driver calls go through a table of function pointers made once, so that a missing
 //! symbol is an error, and so that tests can put a double in the driver's place.
 
 mod backend;
+mod borrowed;
 mod compiler;
 mod devices;
 mod error;

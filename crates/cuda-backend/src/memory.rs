@@ -1,5 +1,6 @@
-//! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers.
+//! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers, other code's.
 
+use crate::ffi::borrowed::Borrowed;
 #[cfg(unix)]
 use crate::ffi::external_memory::ExternalBuffer;
 use crate::ffi::graphics::Resource;
@@ -18,8 +19,11 @@ use std::sync::Arc;
 pub enum Store {
     /// Kept by operations of queues, too.
     Device(Arc<DeviceBlock>),
+    #[cfg_attr(not(unix), allow(dead_code))] // made to be exported by descriptor
     Shared(SharedBlock),
     Host(Registered),
+    /// Of other code, which keeps it.
+    Borrowed(Borrowed),
     #[cfg(unix)]
     External(ExternalBuffer),
     /// Has an address only while it is mapped.
@@ -55,6 +59,7 @@ impl CudaMemory {
             Store::Device(block) => block.span(),
             Store::Shared(block) => block.span(),
             Store::Host(block) => block.span(),
+            Store::Borrowed(block) => block.span(),
             #[cfg(unix)]
             Store::External(buffer) => buffer.span(),
             Store::GlBuffer(resource) => {

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn the_ptx_is_that_of_the_source() {
         let text = stamp::pattern_text(include_str!("../kernels/pattern.cu"));
-        let expected = stamp::line(&crate::translation_unit(&text));
+        let expected = stamp::line("kernels/pattern.cu", &crate::translation_unit(&text));
         let found = PTX.lines().next().unwrap();
         assert_eq!(found, expected, "run `cargo xtask ptx`: kernels, prelude or conversions have changed");
     }

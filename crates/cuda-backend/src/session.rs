@@ -27,6 +27,7 @@ pub struct Session {
     /// Compute capability as one number, e.g. 90.
     pub architecture: i32,
     /// Sizes of exportable memory are multiples of this many bytes.
+    #[cfg_attr(not(unix), allow(dead_code))]
     pub granularity: usize,
     /// Host memory of queues' copies.
     pub pinned: Arc<HostPool<Pinned>>,

@@ -8,8 +8,8 @@ mod common;
 use common::{check_pattern, gpu};
 use cuda_backend::{CudaBackend, devices};
 use interop_core::{
-    Arg, BufferView, ComputeBackend, ComputeMemory, Error, Extent, HandleType, HostBlock, ImageView, Kernel,
-    KernelSource, Language, PixelFormat, SharedHandle, Target, View,
+    Arg, BufferView, ComputeBackend, Error, Extent, HandleType, HostBlock, ImageView, Kernel, KernelSource, Language,
+    PixelFormat, SharedHandle, Target, View,
 };
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::buffer::BufferSurface;
 use crate::draw_state::Viewport;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
-use crate::quad::{ImageSource, Look};
+use crate::quad::ImageSource;
 #[cfg(unix)]
 use crate::semaphore::GlSemaphore;
 use crate::shared::Shared;
@@ -16,9 +16,10 @@ use glow::HasContext as _;
 #[cfg(unix)]
 use interop_core::display::DisplaySemaphore;
 use interop_core::display::{Display, Staging, StagingKind, Surface};
+use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, Filter, FrameTag, PixelFormat, Result,
-    Support, SurfaceDesc,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, PixelFormat, Result, Support,
+    SurfaceDesc,
 };
 #[cfg(unix)]
 use interop_core::{SharedHandle, SyncKind};
@@ -104,6 +105,17 @@ impl GlDisplay {
         }
     }
 
+    /// To be told where the context is gone, with all that was in it, before this display and its links are: lost with
+    /// the driver's reset and destroyed, or destroyed by an engine that makes another. From then on every call gives an
+    /// error and nothing is called in the context; what links and surfaces leave behind is freed on the host's side.
+    /// Make a new display in the new context, and new links.
+    ///
+    /// Who destroys a context lets the compute device finish before ([`interop_core::ComputeBackend::finish`]): kernels
+    /// may be writing memory that the context has mapped.
+    pub fn context_lost(&self) {
+        self.shared().lose();
+    }
+
     /// GL objects made by this display that still exist.
     pub fn object_counts(&self) -> ObjectCounts {
         self.shared().object_counts()
@@ -116,14 +128,16 @@ impl GlDisplay {
         Ok(())
     }
 
-    /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), with no
-    /// blending and no conversion between colour spaces.
+    /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is.
     ///
     /// In a context of this crate's, viewport 0 and the fragment tests stay as the draw set them (tests off).
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer or an empty viewport,
-    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, an empty viewport,
+    /// options that mean nothing ([`Plan::new`]) or a framebuffer object that does not encode where
+    /// [`interop_core::TargetEncoding::SrgbFormat`] says so (windows are taken at their word, as drivers answer for them
+    /// as they like), [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
         let _step = drawing(OP);
@@ -137,19 +151,14 @@ impl GlDisplay {
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
             return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
-        let place = options.fit.place(image.extent, Extent::new(viewport.width, viewport.height));
-        let viewport = Viewport {
-            x: viewport.x.saturating_add_unsigned(place.x),
-            y: viewport.y.saturating_add_unsigned(place.y),
-            width: place.width,
-            height: place.height,
-        };
-        let single = matches!(image.format, PixelFormat::R8 | PixelFormat::R32F);
-        let look = Look { linear: options.filter == Filter::Linear, grey: options.grey && single };
+        let plan = Plan::new(image, Extent::new(viewport.width, viewport.height), &options)?;
+        if plan.format_encodes {
+            encodes(shared, OP)?;
+        }
         let quad = self.tools.quad()?;
         self.tools.timed(OP, || {
             shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
-                quad.draw(shared, &source, image.extent.full(), viewport, look, false)
+                quad.draw(shared, &source, image.extent.full(), viewport, &plan, false)
             })
         })?
     }
@@ -200,9 +209,14 @@ impl GlDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
     }
 
-    /// Makes a framebuffer to draw into where there is no window; black and transparent at first.
+    /// Makes an RGBA8 framebuffer to draw into where there is no window; black and transparent at first.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
-        OffscreenTarget::new(&self.tools, width, height)
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.tools, width, height, format)
     }
 
     fn image_source(&self, surface: &dyn Surface, operation: &'static str) -> Result<ImageSource> {
@@ -223,6 +237,29 @@ impl GlDisplay {
         }
         Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
     }
+}
+
+/// Refuses a framebuffer object whose first colour buffer does not encode.
+fn encodes(shared: &Shared, operation: &'static str) -> Result<()> {
+    let gl = &shared.gl;
+    // SAFETY: the context is current; the queries are of GL 3.3, and an attachment is asked for what it is only where
+    // there is one.
+    let encoding = unsafe {
+        if gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING).is_none() {
+            return Ok(());
+        }
+        let (target, buffer) = (glow::DRAW_FRAMEBUFFER, gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
+        let get = |name| gl.get_framebuffer_attachment_parameter_i32(target, buffer, name) as u32;
+        if buffer == glow::NONE || get(glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) == glow::NONE {
+            return Ok(());
+        }
+        get(glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING)
+    };
+    if encoding == glow::SRGB {
+        return Ok(());
+    }
+    let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
+    Err(Error::invalid(operation, problem))
 }
 
 /// A step of a frame: its draw.

@@ -57,6 +57,64 @@ pub(crate) struct Source {
     pub sampler: glow::Sampler,
 }
 
+/// How a draw's pixels are written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written {
+    /// Over what is there, multiplied by alpha.
+    pub blends: bool,
+    /// Encoded by the format.
+    pub encodes: bool,
+}
+
+/// Of draw buffer 0: how colour and alpha are blended.
+#[derive(Clone, Copy)]
+struct Blending {
+    functions: [u32; 4],
+    equations: [u32; 2],
+}
+
+impl Written {
+    /// Of the switches that are off, those that this needs.
+    fn switch(self, shared: &Shared, on: bool) {
+        let needed = [(self.blends, glow::BLEND), (self.encodes, glow::FRAMEBUFFER_SRGB)];
+        needed.iter().filter(|(needed, _)| *needed).for_each(|(_, switch)| set_switch(shared, *switch, on));
+    }
+}
+
+impl Blending {
+    const QUERIES: [u32; 4] = [glow::BLEND_SRC_RGB, glow::BLEND_DST_RGB, glow::BLEND_SRC_ALPHA, glow::BLEND_DST_ALPHA];
+
+    /// Of colours that are multiplied by alpha.
+    const OVER: Self = Self {
+        functions: [glow::ONE, glow::ONE_MINUS_SRC_ALPHA, glow::ONE, glow::ONE_MINUS_SRC_ALPHA],
+        equations: [glow::FUNC_ADD; 2],
+    };
+
+    fn read(shared: &Shared) -> Self {
+        // SAFETY: the context is current; names are of GL 3.3 and each a single integer, of draw buffer 0 where there
+        // are several.
+        let get = |name| unsafe { shared.gl.get_parameter_i32(name) as u32 };
+        Self {
+            functions: Self::QUERIES.map(get),
+            equations: [glow::BLEND_EQUATION_RGB, glow::BLEND_EQUATION_ALPHA].map(get),
+        }
+    }
+
+    fn set(self, shared: &Shared) {
+        let (gl, [src, dst, src_alpha, dst_alpha], [rgb, alpha]) = (&shared.gl, self.functions, self.equations);
+        // SAFETY: the context is current; the indexed forms are gated.
+        unsafe {
+            if shared.features.indexed_blending {
+                gl.blend_func_separate_draw_buffer(0, src, dst, src_alpha, dst_alpha);
+                gl.blend_equation_separate_draw_buffer(0, rgb, alpha);
+            } else {
+                gl.blend_func_separate(src, dst, src_alpha, dst_alpha);
+                gl.blend_equation_separate(rgb, alpha);
+            }
+        }
+    }
+}
+
 struct Saved {
     switches: [bool; SWITCHES.len()],
     color_mask: [bool; 4],
@@ -65,6 +123,8 @@ struct Saved {
     vertex_array: Option<glow::VertexArray>,
     /// Of unit 0.
     sampler: Option<glow::Sampler>,
+    /// Where the draw blends.
+    blending: Option<Blending>,
 }
 
 /// Set while it lives. In a context of our own it stays set afterwards, but for program, vertex array, texture and
@@ -72,6 +132,7 @@ struct Saved {
 pub(crate) struct DrawState<'a> {
     shared: &'a Shared,
     saved: Option<Saved>,
+    written: Written,
     // Put back after all else.
     _reading: Reading<'a>,
 }
@@ -116,11 +177,16 @@ impl<'a> DrawState<'a> {
         program: glow::Program,
         vertex_array: glow::VertexArray,
         source: Source,
+        written: Written,
     ) -> Self {
         let gl = &shared.gl;
         let reading = Reading::set(shared, keep, program, source.target, source.texture);
-        let saved = (keep || shared.is_engine()).then(|| save(shared));
+        let saved = (keep || shared.is_engine()).then(|| save(shared, written));
         SWITCHES.iter().for_each(|s| set_switch(shared, *s, false));
+        written.switch(shared, true);
+        if written.blends {
+            Blending::OVER.set(shared);
+        }
         set_viewport(shared, [viewport.x as f32, viewport.y as f32, viewport.width as f32, viewport.height as f32]);
         // SAFETY: the context is current and the names are of it.
         unsafe {
@@ -129,12 +195,12 @@ impl<'a> DrawState<'a> {
             gl.bind_vertex_array(Some(vertex_array));
             gl.bind_sampler(0, Some(source.sampler));
         }
-        Self { shared, saved, _reading: reading }
+        Self { shared, saved, written, _reading: reading }
     }
 }
 
 /// Reads all that [`DrawState`] itself changes. Unit 0 is active.
-fn save(shared: &Shared) -> Saved {
+fn save(shared: &Shared, written: Written) -> Saved {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are of GL 3.3. POLYGON_MODE may be two integers and VIEWPORT is four.
     unsafe {
@@ -149,6 +215,7 @@ fn save(shared: &Shared) -> Saved {
             viewport,
             vertex_array: gl.get_parameter_vertex_array(glow::VERTEX_ARRAY_BINDING),
             sampler: gl.get_parameter_sampler(glow::SAMPLER_BINDING),
+            blending: written.blends.then(|| Blending::read(shared)),
         }
     }
 }
@@ -161,6 +228,7 @@ impl Drop for DrawState<'_> {
             let Some(saved) = &self.saved else {
                 gl.bind_sampler(0, None);
                 gl.bind_vertex_array(None);
+                self.written.switch(self.shared, false);
                 return;
             };
             gl.bind_sampler(0, saved.sampler);
@@ -169,6 +237,9 @@ impl Drop for DrawState<'_> {
             let [r, g, b, a] = saved.color_mask;
             gl.color_mask_draw_buffer(0, r, g, b, a);
             set_viewport(self.shared, saved.viewport);
+            if let Some(blending) = saved.blending {
+                blending.set(self.shared);
+            }
             SWITCHES.iter().zip(saved.switches).for_each(|(s, on)| set_switch(self.shared, *s, on));
         }
     }

@@ -23,6 +23,8 @@ pub(crate) struct Features {
     pub client_mapped_barrier: bool,
     /// Compute shaders that store into images: GL 4.3, or `ARB_compute_shader`, which builds on GL 4.2.
     pub compute: bool,
+    /// GL 4.0: draw buffers blend each in its own way, so that only the first is ours to change.
+    pub indexed_blending: bool,
     /// GL 4.1: several viewports, so that only the first is ours to change.
     pub indexed_viewports: bool,
     /// `AMD_pinned_memory`.
@@ -67,6 +69,7 @@ impl Features {
             buffer_storage: has((4, 4), "GL_ARB_buffer_storage"),
             client_mapped_barrier: version >= (4, 4),
             compute: version >= (4, 2) && has((4, 3), "GL_ARB_compute_shader"),
+            indexed_blending: version >= (4, 0),
             indexed_viewports: version >= (4, 1),
             pinned_memory: has(never, "GL_AMD_pinned_memory"),
             memory_object: has(never, "GL_EXT_memory_object"),

@@ -1,4 +1,4 @@
-// Shows an image, pixel (0, 0) at the bottom left of the viewport. Positions come from gl_FragCoord, so no clip
+// Shows an image, pixel (0, 0) at the bottom left of the picture. Positions come from gl_FragCoord, so no clip
 // origin or depth convention of the engine's matters.
 
 #ifdef LINEAR_MEMORY
@@ -11,7 +11,7 @@ uniform sampler2D image;
 vec4 texel(ivec2 p) { return texelFetch(image, p, 0); }
 #endif
 
-// Viewport: left, bottom, width, height in pixels of the framebuffer.
+// Picture: left, bottom, width, height in pixels of the framebuffer.
 uniform vec4 window;
 // Region of the image: left, bottom, width, height in texels.
 uniform ivec4 region;
@@ -19,19 +19,37 @@ uniform ivec4 region;
 uniform int smooth_;
 // 1: show the first channel as grey.
 uniform int grey;
+// What is beside the picture (BARS) and below it (OVER), before it is encoded.
+uniform vec3 background;
 
 out vec4 color;
 
-vec4 clamped(ivec2 p) { return texel(region.xy + clamp(p, ivec2(0), region.zw - 1)); }
-
-#ifdef ONE_TO_ONE
-// A texel for each pixel: nothing to weigh or clamp.
-void main() {
-  color = texel(region.xy + ivec2(gl_FragCoord.xy) - ivec2(window.xy));
-  if (grey != 0) color = vec4(color.rrr, 1.0);
+#ifdef SHADED
+vec4 tap(ivec2 p) {
+  vec4 own = texel(p);
+  return light(grey != 0 ? vec4(own.rrr, 1.0) : own);
 }
+vec4 finished(vec4 own) { return shown(own, background); }
 #else
+vec4 tap(ivec2 p) { return texel(p); }
+vec4 finished(vec4 own) { return grey != 0 ? vec4(own.rrr, 1.0) : own; }
+vec3 encode(vec3 v) { return v; }
+#endif
+
+vec4 clamped(ivec2 p) { return tap(region.xy + clamp(p, ivec2(0), region.zw - 1)); }
+
 void main() {
+#ifdef BARS
+  vec2 inside = gl_FragCoord.xy - window.xy;
+  if (any(lessThan(inside, vec2(0.0))) || any(greaterThanEqual(inside, window.zw))) {
+    color = vec4(encode(background), 1.0);
+    return;
+  }
+#endif
+#ifdef ONE_TO_ONE
+  // A texel for each pixel: nothing to weigh or clamp.
+  color = tap(region.xy + ivec2(gl_FragCoord.xy) - ivec2(window.xy));
+#else
   vec2 p = (gl_FragCoord.xy - window.xy) / window.zw * vec2(region.zw);
   if (smooth_ != 0) {
     p -= 0.5;
@@ -42,6 +60,6 @@ void main() {
   } else {
     color = clamped(ivec2(floor(p)));
   }
-  if (grey != 0) color = vec4(color.rrr, 1.0);
-}
 #endif
+  color = finished(color);
+}

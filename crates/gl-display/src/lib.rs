@@ -27,7 +27,7 @@
 //! - draws: program, vertex array, active unit, unit 0's texture and sampler, viewport 0, the colour mask of draw
 //!   buffer 0, polygon mode, and the switches for blending (draw buffer 0), scissor (viewport 0), depth, stencil,
 //!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
-//!   clip distances 0 to 7;
+//!   clip distances 0 to 7; draws that blend also how draw buffer 0 blends;
 //! - reading back: all of these, both framebuffer bindings, `PIXEL_PACK_BUFFER` and the `PACK_*` of the list above.
 //!
 //! Not put back: errors that the engine left in `glGetError` are taken away (and logged) by calls that ask for errors
@@ -36,7 +36,7 @@
 //! feedback or a bound program pipeline's validation is in progress.
 //!
 //! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound, the
-//! fragment tests off, and image unit 0 as the last upload set it.
+//! fragment tests off, how buffers blend as the last draw that blended set it, and image unit 0 as the last upload did.
 
 mod buffer;
 mod caps;
@@ -79,7 +79,7 @@ pub use context::{
 pub use display::{GlBuffer, GlDisplay, GlTexture};
 pub use draw_state::Viewport;
 pub use features::MIN_VERSION;
-pub use interop_core::{DrawOptions, Filter, Fit};
+pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
 pub use names::ObjectCounts;
 pub use target::OffscreenTarget;
 

@@ -127,6 +127,15 @@ impl<T: GlName> Drop for Owned<T> {
 }
 
 impl Corpse {
+    /// Lets go of an object whose context is gone, and it with it.
+    pub(crate) fn abandon(self, shared: &Shared) {
+        match self {
+            Self::Gl { name, .. } => shared.counts.change(name, -1),
+            // Drivers look for the context when what belongs to it is unregistered.
+            Self::Other(object) => std::mem::forget(object),
+        }
+    }
+
     /// Deletes the object; its context must be current.
     pub(crate) fn delete(self, shared: &Shared) {
         let (name, memory) = match self {

@@ -1,12 +1,13 @@
 //! Drawing an image into the bound framebuffer.
 
-use crate::draw_state::{DrawState, Source, Viewport};
+use crate::draw_state::{DrawState, Source, Viewport, Written};
 use crate::names::Owned;
 use crate::program::link;
 use crate::shared::Shared;
 use glow::HasContext as _;
+use interop_core::look::{Plan, Variant};
 use interop_core::{Region, Result};
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Where the pixels are.
@@ -20,13 +21,6 @@ pub(crate) struct ImageSource {
     pub pitch: i32,
 }
 
-/// How a draw looks.
-#[derive(Clone, Copy)]
-pub(crate) struct Look {
-    pub linear: bool,
-    pub grey: bool,
-}
-
 /// A program and its uniforms.
 struct Program {
     program: Owned<glow::Program>,
@@ -35,34 +29,58 @@ struct Program {
     region: Option<glow::UniformLocation>,
     smooth: Option<glow::UniformLocation>,
     grey: Option<glow::UniformLocation>,
+    background: Option<glow::UniformLocation>,
+    exposure: Option<glow::UniformLocation>,
+}
+
+/// What a program is made for. Plain draws have programs of their own, with nothing of colours in them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    linear_memory: bool,
+    one_to_one: bool,
+    bars: bool,
+    colors: Option<Variant>,
 }
 
 /// Programs, an empty vertex array, and a sampler that makes any texture of one level complete.
 pub(crate) struct Quad {
-    /// By [`DEFINES`]; made at the first use.
-    programs: [OnceCell<Program>; DEFINES.len()],
+    /// Made at the first use.
+    programs: RefCell<Vec<(Kind, Rc<Program>)>>,
     vertex_array: Owned<glow::VertexArray>,
     sampler: Owned<glow::Sampler>,
 }
 
-/// For a texture or linear memory, drawn at any size or a texel for each pixel.
-const DEFINES: [&str; 4] =
-    ["", "#define LINEAR_MEMORY\n", "#define ONE_TO_ONE\n", "#define LINEAR_MEMORY\n#define ONE_TO_ONE\n"];
-
 const VERSION: &str = "#version 330 core\n";
 const VERTEX: &str = include_str!("triangle.vert");
+const COLOR: &str = include_str!("color.glsl");
 const FRAGMENT: &str = include_str!("image.frag");
 
+impl Kind {
+    fn of(plan: &Plan, source: &ImageSource) -> Self {
+        let linear_memory = source.target == glow::TEXTURE_BUFFER;
+        Self { linear_memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan) }
+    }
+
+    /// Before the text of the fragment shader.
+    fn head(self) -> String {
+        let names = [(self.linear_memory, "LINEAR_MEMORY"), (self.one_to_one, "ONE_TO_ONE"), (self.bars, "BARS")];
+        let names = names.iter().filter(|(on, _)| *on).map(|(_, name)| format!("#define {name}\n"));
+        let Some(colors) = self.colors else { return format!("{VERSION}{}", names.collect::<String>()) };
+        let values = colors.constants().map(|(name, value)| format!("#define {name} {value}\n")).concat();
+        format!("{VERSION}{}#define SHADED\n{values}{COLOR}", names.collect::<String>())
+    }
+}
+
 impl Program {
-    fn build(shared: &Rc<Shared>, defines: &str) -> Result<Self> {
-        let text = |stage| format!("{VERSION}{defines}{stage}");
-        let stages = [(glow::VERTEX_SHADER, &*text(VERTEX)), (glow::FRAGMENT_SHADER, &*text(FRAGMENT))];
-        let program = link(shared, &stages)?;
+    fn build(shared: &Rc<Shared>, kind: Kind) -> Result<Self> {
+        let (vertex, fragment) = (format!("{VERSION}{VERTEX}"), format!("{}{FRAGMENT}", kind.head()));
+        let program = link(shared, &[(glow::VERTEX_SHADER, &vertex), (glow::FRAGMENT_SHADER, &fragment)])?;
         // SAFETY: the context is current and the program is of it and linked.
         let at = |uniform| unsafe { shared.gl.get_uniform_location(program.get(), uniform) };
         // The sampler uniform starts as unit 0, the one we use.
         let (layout, window, region) = (at("layout_"), at("window"), at("region"));
-        Ok(Self { layout, window, region, smooth: at("smooth_"), grey: at("grey"), program })
+        let (smooth, grey, background, exposure) = (at("smooth_"), at("grey"), at("background"), at("exposure"));
+        Ok(Self { layout, window, region, smooth, grey, background, exposure, program })
     }
 }
 
@@ -82,22 +100,20 @@ impl Quad {
             (vertex_array, sampler)
         };
         shared.check("Quad::new")?;
-        Ok(Self { programs: Default::default(), vertex_array, sampler })
+        Ok(Self { programs: RefCell::default(), vertex_array, sampler })
     }
 
-    fn program(&self, shared: &Rc<Shared>, linear_memory: bool, one_to_one: bool) -> Result<&Program> {
-        let index = usize::from(linear_memory) + 2 * usize::from(one_to_one);
-        let slot = &self.programs[index];
-        match slot.get() {
-            Some(program) => Ok(program),
-            None => {
-                let program = Program::build(shared, DEFINES[index])?;
-                Ok(slot.get_or_init(|| program))
-            }
+    fn program(&self, shared: &Rc<Shared>, kind: Kind) -> Result<Rc<Program>> {
+        let mut made = self.programs.borrow_mut();
+        if let Some((_, program)) = made.iter().find(|(other, _)| *other == kind) {
+            return Ok(Rc::clone(program));
         }
+        let program = Rc::new(Program::build(shared, kind)?);
+        made.push((kind, Rc::clone(&program)));
+        Ok(program)
     }
 
-    /// Draws `region` of the image over the whole of `viewport` in the bound draw framebuffer. `keep` puts the state
+    /// Draws `region` of the image as planned into `viewport` of the bound draw framebuffer. `keep` puts the state
     /// back in any context.
     pub(crate) fn draw(
         &self,
@@ -105,24 +121,41 @@ impl Quad {
         image: &ImageSource,
         region: Region,
         viewport: Viewport,
-        look: Look,
+        plan: &Plan,
         keep: bool,
     ) -> Result<()> {
-        let one_to_one = !look.linear && (viewport.width, viewport.height) == (region.width, region.height);
-        let p = self.program(shared, image.target == glow::TEXTURE_BUFFER, one_to_one)?;
+        let p = self.program(shared, Kind::of(plan, image))?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
         let gl = &shared.gl;
-        let _state = DrawState::set(shared, keep, viewport, p.program.get(), self.vertex_array.get(), source);
+        // Plans count rows from the top.
+        let bottom = |y: i64, rows: u32| i64::from(viewport.height) - y - i64::from(rows);
+        let (drawn, picture) = (plan.drawn, plan.picture);
+        let clip = Viewport {
+            x: viewport.x.saturating_add_unsigned(drawn.x),
+            y: viewport.y.saturating_add_unsigned(bottom(i64::from(drawn.y), drawn.height) as u32),
+            width: drawn.width,
+            height: drawn.height,
+        };
+        let left = i64::from(viewport.x) + i64::from(picture.x);
+        let low = i64::from(viewport.y) + bottom(i64::from(picture.y), picture.height);
+        let written = Written { blends: plan.blends, encodes: plan.format_encodes };
+        let _state = DrawState::set(shared, keep, clip, p.program.get(), self.vertex_array.get(), source, written);
         // SAFETY: the context is current, our program is in use; the region lies inside the image, so every fetch
         // lies inside the texture.
         unsafe {
             let (x, y, w, h) = (region.x as i32, region.y as i32, region.width as i32, region.height as i32);
             gl.uniform_2_i32(p.layout.as_ref(), image.base, image.pitch);
             gl.uniform_4_i32(p.region.as_ref(), x, y, w, h);
-            let (vw, vh) = (viewport.width as f32, viewport.height as f32);
-            gl.uniform_4_f32(p.window.as_ref(), viewport.x as f32, viewport.y as f32, vw, vh);
-            gl.uniform_1_i32(p.smooth.as_ref(), i32::from(look.linear));
-            gl.uniform_1_i32(p.grey.as_ref(), i32::from(look.grey));
+            let size = [picture.width as f32, picture.height as f32];
+            gl.uniform_4_f32(p.window.as_ref(), left as f32, low as f32, size[0], size[1]);
+            gl.uniform_1_i32(p.smooth.as_ref(), i32::from(plan.weighs));
+            gl.uniform_1_i32(p.grey.as_ref(), i32::from(plan.grey));
+            if let Some([r, g, b]) = plan.background {
+                gl.uniform_3_f32(p.background.as_ref(), r, g, b);
+            }
+            if let Some(shading) = plan.shading {
+                gl.uniform_2_f32(p.exposure.as_ref(), shading.gain, shading.tone.inverse_white_squared());
+            }
             gl.draw_arrays(glow::TRIANGLES, 0, 3);
         }
         Ok(())

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub caps: DisplayCaps,
     pub counts: Counts,
     has_graves: Cell<bool>,
+    /// The context is gone, and its objects with it.
+    lost: Cell<bool>,
     // The context goes before the graveyard: host memory in there may be freed only when GL has let go of it.
     ownership: Ownership,
     graveyard: RefCell<Vec<Corpse>>,
@@ -107,7 +109,8 @@ impl Shared {
             (features, device)
         };
         let caps = caps(&features, &raw);
-        let (counts, has_graves, graveyard) = (Counts::default(), Cell::new(false), RefCell::default());
+        let (counts, graveyard) = (Counts::default(), RefCell::default());
+        let (has_graves, lost) = (Cell::new(false), Cell::new(false));
         Ok(Rc::new(Self {
             gl,
             raw,
@@ -116,6 +119,7 @@ impl Shared {
             caps,
             counts,
             has_graves,
+            lost,
             ownership,
             graveyard,
             #[cfg(unix)]
@@ -131,6 +135,7 @@ impl Shared {
     /// True where GL calls reach this context. An engine that gave no way to ask is trusted.
     pub(crate) fn is_current(&self) -> bool {
         match &self.ownership {
+            _ if self.lost.get() => false,
             Ownership::Own(own) => own.is_current(),
             Ownership::Engine(engine) => engine.is_current(),
         }
@@ -146,6 +151,10 @@ impl Shared {
 
     /// The start of every call: the context must be current. Deletes what waited for it.
     pub(crate) fn enter(&self, operation: &'static str) -> Result<()> {
+        if self.lost.get() {
+            let hint = crate::error::hint(glow::CONTEXT_LOST);
+            return Err(self.failure(operation, glow::CONTEXT_LOST.into(), "the context is gone", hint));
+        }
         if !self.is_current() {
             return Err(Error::WrongContext { operation, device: self.device.name.clone() });
         }
@@ -155,8 +164,17 @@ impl Shared {
         Ok(())
     }
 
+    /// The context is gone: its objects need no deleting.
+    pub(crate) fn lose(&self) {
+        self.lost.set(true);
+        self.graveyard.take().into_iter().for_each(|corpse| corpse.abandon(self));
+    }
+
     /// Keeps a dead object until its context is current.
     pub(crate) fn bury(&self, corpse: Corpse) {
+        if self.lost.get() {
+            return corpse.abandon(self);
+        }
         self.has_graves.set(true);
         self.graveyard.borrow_mut().push(corpse);
     }

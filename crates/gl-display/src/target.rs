@@ -6,28 +6,29 @@ use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::tools::Tools;
 use glow::HasContext as _;
-use interop_core::{PixelFormat, Result, SurfaceDesc};
+use interop_core::{Error, PixelFormat, Result, SurfaceDesc};
 use std::cell::Cell;
 use std::rc::Rc;
 
 type Bindings = (Option<glow::Framebuffer>, Option<glow::Framebuffer>);
 
-/// An RGBA8 framebuffer. Stays on the thread of its display; each call gives [`interop_core::Error::WrongContext`]
+/// A framebuffer of one texture. Stays on the thread of its display; each call gives [`interop_core::Error::WrongContext`]
 /// where the display's context is not current.
 pub struct OffscreenTarget {
     color: ColorTarget,
+    format: PixelFormat,
     tools: Rc<Tools>,
     before: Cell<Option<Bindings>>,
 }
 
 impl OffscreenTarget {
-    pub(crate) fn new(tools: &Rc<Tools>, width: u32, height: u32) -> Result<Self> {
+    pub(crate) fn new(tools: &Rc<Tools>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         const OP: &str = "create_offscreen_target";
         let shared = tools.shared();
         shared.enter(OP)?;
-        SurfaceDesc::image(width, height, PixelFormat::Rgba8).check(&shared.device.name, &shared.caps, OP)?;
-        let color = ColorTarget::new(shared, width, height, gl_format(PixelFormat::Rgba8, OP)?)?;
-        let target = Self { color, tools: Rc::clone(tools), before: Cell::new(None) };
+        SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps, OP)?;
+        let color = ColorTarget::new(shared, width, height, gl_format(format, OP)?)?;
+        let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
         let _bound = Framebuffers::bind(shared, target.color.framebuffer());
         target.tools.clear([0.0; 4]);
         Ok(target)
@@ -78,13 +79,30 @@ impl OffscreenTarget {
         Ok(())
     }
 
-    /// Every pixel as red, green, blue, alpha; top row first, as image files want it. Waits for the draws.
-    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+    /// Format of a pixel.
+    pub fn format(&self) -> PixelFormat {
+        self.format
+    }
+
+    /// Every pixel as it is, in tight rows, top row first. Waits for the draws.
+    pub fn read_pixels(&self) -> Result<Vec<u8>> {
         let shared = self.shared();
-        shared.enter("OffscreenTarget::read_rgba8")?;
+        shared.enter("OffscreenTarget::read_pixels")?;
         let _bound = Framebuffers::bind(shared, self.color.framebuffer());
-        let bytes = self.color.read_bound(4)?;
-        let row = self.color.size().0 as usize * 4;
+        let pixel = self.format.bytes_per_pixel();
+        let bytes = self.color.read_bound(pixel)?;
+        let row = self.color.size().0 as usize * pixel;
         Ok(bytes.chunks_exact(row).rev().flatten().copied().collect())
+    }
+
+    /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a target of another format.
+    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+        if self.format != PixelFormat::Rgba8 {
+            return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.format)));
+        }
+        self.read_pixels()
     }
 }

@@ -7,11 +7,12 @@ use crate::draw_state::{ClearState, Viewport};
 use crate::framebuffer::ColorTarget;
 use crate::gl_format::gl_format;
 use crate::names::Owned;
-use crate::quad::{ImageSource, Look, Quad};
+use crate::quad::{ImageSource, Quad};
 use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::timeline::Timeline;
 use glow::HasContext as _;
+use interop_core::look::Plan;
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -71,7 +72,7 @@ impl Tools {
         let viewport = Viewport::full(region.width, region.height);
         let _bound = Framebuffers::bind(shared, target.framebuffer());
         shared.checked("glDrawArrays", || {
-            quad.draw(shared, image, region, viewport, Look { linear: false, grey: false }, true)
+            quad.draw(shared, image, region, viewport, &Plan::exact(region.extent()), true)
         })??;
         target.read_bound(format.bytes_per_pixel())
     }
@@ -86,8 +87,8 @@ impl Tools {
         };
         {
             let _bound = Framebuffers::bind(shared, target.framebuffer());
-            let (viewport, look) = (Viewport::full(extent.width, extent.height), Look { linear: false, grey: false });
-            quad.draw(shared, image, extent.full(), viewport, look, true)?;
+            let viewport = Viewport::full(extent.width, extent.height);
+            quad.draw(shared, image, extent.full(), viewport, &Plan::exact(extent), true)?;
         }
         *unseen = Some((format, target));
         Ok(())

@@ -9,6 +9,7 @@ use common::{FORMATS, headless};
 use engine::Engine;
 use gl_display::{DrawOptions, Filter, Fit, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
 use glow::HasContext as _;
+use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
 use interop_core::{BufferView, Error, HandleType, HostBlock, PixelFormat, SharedHandle, SurfaceDesc, View};
 use std::cell::Cell;
@@ -160,6 +161,41 @@ fn nothing_is_left_after_the_last_drop() {
     assert!(names(&gl) > before, "the quad is there, so the count counts");
     drop(display);
     assert_eq!(names(&gl), before);
+}
+
+#[test]
+fn a_lost_context_is_an_error_and_keeps_nothing() {
+    let Some(engine) = Engine::new() else { return common::skip("opengl", "EGL lists no device") };
+    let Engine { context, display: egl, .. } = engine;
+    let current = Rc::downgrade(&context);
+    let is_current: Box<dyn Fn() -> bool> = Box::new(move || current.upgrade().is_some_and(|c| c.is_current()));
+    let options = gl_display::EngineOptions { is_current: Some(is_current), version_limit: None };
+    // SAFETY: the context is current, and the display is told when it goes.
+    let display = unsafe { GlDisplay::from_loader(|name| egl.get_proc_address(name), options) }.unwrap();
+    let mut surface = display.create_surface(&DESC).unwrap();
+    let pages = HostBlock::allocate(4096).unwrap();
+    let imported = display.create_staging(StagingKind::Imported(pages), 64).ok();
+    let staging = display.create_staging(StagingKind::Orphaned, 64).unwrap();
+    let early = display.create_surface(&SurfaceDesc::buffer(16)).unwrap();
+    assert!(surface.read_back(&Part::full(&DESC)).is_ok());
+    context.make_not_current_in_place().unwrap();
+    drop(early);
+    assert_eq!(display.object_counts().awaiting_context, 1);
+    // The last of it.
+    assert_eq!(Rc::strong_count(&context), 1);
+    drop(context);
+    display.context_lost();
+    assert_eq!(display.object_counts().awaiting_context, 0);
+
+    let lost = |e: Error| matches!(&e, Error::Driver(d) if d.code == i64::from(glow::CONTEXT_LOST) && d.hint.contains("new display"));
+    assert!(!display.is_current());
+    assert!(lost(display.create_surface(&DESC).map(drop).unwrap_err()));
+    assert!(lost(surface.read_back(&Part::full(&DESC)).unwrap_err()));
+    assert!(lost(display.finish().unwrap_err()));
+    drop((surface, imported, staging));
+    let left = display.object_counts();
+    // What the display draws with stays until it goes itself.
+    assert!(left.textures <= 1 && (left.buffers, left.awaiting_context) == (0, 0), "{left:?}");
 }
 
 #[test]

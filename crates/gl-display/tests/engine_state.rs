@@ -13,11 +13,11 @@ mod engine;
 mod vulkan;
 
 use engine::Engine;
-use gl_display::{DrawOptions, Filter, Fit, GlDisplay, Viewport};
+use gl_display::{AlphaMode, DrawOptions, Encoding, Filter, Fit, GlDisplay, ToneMap, Viewport};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
-use interop_core::{BufferView, HostBlock, PixelFormat, Region, SurfaceDesc, View};
+use interop_core::{BufferView, HostBlock, ImageDesc, PixelFormat, Region, SurfaceDesc, View};
 use std::collections::BTreeMap;
 
 /// Single integers.
@@ -345,9 +345,17 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     let part = Part::Image(Region::new(3, 2, 5, 4));
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {
-        let options = DrawOptions { filter, fit: Fit::Contain, grey: true };
+        let options = DrawOptions { filter, fit: Fit::Contain, ..DrawOptions::default() };
         unchanged(gl, "draw", || display.draw(surface.as_ref(), Viewport::full(64, 64), options).unwrap());
     }
+    let light = ImageDesc::new(9, 5, format).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight);
+    let light = display.create_surface(&SurfaceDesc::Image(light)).unwrap();
+    for background in [None, Some([0.5; 3])] {
+        let options =
+            DrawOptions { background, fit: Fit::Contain, tone_map: ToneMap::AcesHill, ..DrawOptions::default() };
+        unchanged(gl, "draw light", || display.draw(light.as_ref(), Viewport::full(64, 64), options).unwrap());
+    }
+    unchanged(gl, "drop light", || drop(light));
     for _ in 0..2 {
         unchanged(gl, "draw_unseen", || display.draw_unseen(surface.as_ref()).unwrap());
     }

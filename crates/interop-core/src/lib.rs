@@ -16,6 +16,7 @@
 //! | queues, events, futures | [`ComputeQueue`], [`Event`], [`ReadBack`] |
 //! | what a display must do | [`display`] |
 //! | how a frame is drawn | [`look`] |
+//! | what its numbers mean | [`color`] |
 //! | handles that cross | [`shared_handle`], [`lent`] |
 //! | how bytes get across | [`path`] |
 //! | proof that they did | [`pattern`], [`verify`] |
@@ -25,6 +26,7 @@
 //! | what every path must pass | [`conformance`] |
 
 pub mod capability;
+pub mod color;
 pub mod compute;
 pub mod conformance;
 pub mod device;
@@ -48,6 +50,7 @@ pub mod verify;
 pub mod view;
 
 pub use capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
+pub use color::{AlphaMode, Encoding, TargetEncoding, ToneMap};
 pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, Language, Target};
 pub use compute::{ComputeQueue, Event, EventStatus, HostBuffer, QueueOptions, ReadBack, UserEvent};
 pub use device::{Api, DeviceIdentity, DeviceUuid, MemoryKind};

@@ -1,6 +1,7 @@
 //! Descriptions of what a display shows.
 
 use crate::capability::{DisplayCaps, MemoryShape};
+use crate::color::{AlphaMode, Encoding};
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
 use crate::geometry::{Extent, RowOrder};
@@ -29,6 +30,12 @@ pub struct ImageDesc {
     pub row_order: RowOrder,
     /// What the display must be able to do with it.
     pub access: ImageAccess,
+    /// What its colours stand for. Draws heed it; the bytes that paths carry do not depend on it.
+    #[serde(default)]
+    pub encoding: Encoding,
+    /// What its alpha stands for.
+    #[serde(default)]
+    pub alpha: AlphaMode,
 }
 
 /// A linear buffer: vertices, or storage that shaders read.
@@ -48,9 +55,16 @@ pub enum SurfaceDesc {
 }
 
 impl ImageDesc {
-    /// A texture with row 0 on top.
+    /// A texture with row 0 on top, whose numbers are shown as they are.
     pub const fn new(width: u32, height: u32, format: PixelFormat) -> Self {
-        Self { extent: Extent::new(width, height), format, row_order: RowOrder::TopDown, access: ImageAccess::Texture }
+        Self {
+            extent: Extent::new(width, height),
+            format,
+            row_order: RowOrder::TopDown,
+            access: ImageAccess::Texture,
+            encoding: Encoding::Unmanaged,
+            alpha: AlphaMode::Stored,
+        }
     }
 
     /// The same with another row order.
@@ -61,6 +75,16 @@ impl ImageDesc {
     /// The same with another access.
     pub const fn with_access(self, access: ImageAccess) -> Self {
         Self { access, ..self }
+    }
+
+    /// The same with colours that stand for this.
+    pub const fn with_encoding(self, encoding: Encoding) -> Self {
+        Self { encoding, ..self }
+    }
+
+    /// The same with an alpha channel that stands for this.
+    pub const fn with_alpha(self, alpha: AlphaMode) -> Self {
+        Self { alpha, ..self }
     }
 }
 

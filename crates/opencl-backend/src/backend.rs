@@ -12,10 +12,12 @@ use crate::sharing::gl::{GlAccess, SharedGlObject, context_for};
 use crate::sharing::image::OpenClImage;
 #[cfg(unix)]
 use crate::sharing::semaphore::OpenClSemaphore;
+#[cfg(unix)]
+use interop_core::ComputeSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HostBlock, Kernel,
+    KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;

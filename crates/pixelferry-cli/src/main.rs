@@ -30,7 +30,7 @@ enum Command {
     /// Measure which path is fastest for every compute device and display, and whether it is the one taken by itself.
     Bench(Box<pixelferry_bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
-    Demo(demo::DemoOptions),
+    Demo(Box<demo::DemoOptions>),
 }
 
 fn main() -> ExitCode {
@@ -50,10 +50,18 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
     };
     let filter = EnvFilter::try_from_env("PIXELFERRY_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
     let log = fmt::layer().with_writer(std::io::stderr).with_filter(filter);
-    tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer)).init();
+    let subscriber = tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer));
+    #[cfg(feature = "overlay")]
+    let messages = demo::Log::default();
+    #[cfg(feature = "overlay")]
+    let subscriber = subscriber.with(matches!(command, Command::Demo(_)).then(|| messages.layer()));
+    subscriber.init();
     match command {
         Command::Probe(options) => probe::run(&options),
         Command::Bench(options) => bench::run(&options),
-        Command::Demo(options) => demo::run(options, trace),
+        #[cfg(feature = "overlay")]
+        Command::Demo(options) => demo::run(*options, trace, &messages),
+        #[cfg(not(feature = "overlay"))]
+        Command::Demo(options) => demo::bare(*options, trace),
     }
 }

@@ -30,7 +30,7 @@ struct Server {
 
 fn start_server(folder: &Path) -> Result<Server, String> {
     let mut process = Command::new("Xvfb")
-        .args(["-displayfd", "1", "-screen", "0", "640x400x24", "-nolisten", "tcp", "-fbdir"])
+        .args(["-displayfd", "1", "-screen", "0", "1024x640x24", "-nolisten", "tcp", "-fbdir"])
         .arg(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -46,17 +46,17 @@ fn start_server(folder: &Path) -> Result<Server, String> {
     Ok(Server { _process: process, display: format!(":{}", number.trim()), screen: folder.join("Xvfb_screen0") })
 }
 
-/// The top left `SIZE` pixels of the screen as RGB.
-fn screenshot(path: &Path) -> Option<Vec<[u8; 3]>> {
+/// The top left pixels of the screen as RGB.
+fn screenshot(path: &Path, size: (usize, usize)) -> Option<Vec<[u8; 3]>> {
     let file = std::fs::read(path).ok()?;
     // XWD: a header of big-endian words, a colour map of 12 bytes each, then rows.
     let word = |i: usize| Some(u32::from_be_bytes(file.get(4 * i..4 * i + 4)?.try_into().ok()?) as usize);
     let (header, lsb_first, bits, pitch, colours) = (word(0)?, word(7)? == 0, word(11)?, word(12)?, word(19)?);
     assert!(lsb_first && bits == 32, "a screen of another kind: {bits} bits");
     let pixels = file.get(header + 12 * colours..)?;
-    let mut rgb = Vec::with_capacity(SIZE.0 * SIZE.1);
-    for row in pixels.chunks(pitch).take(SIZE.1) {
-        rgb.extend(row.get(..4 * SIZE.0)?.chunks_exact(4).map(|p| [p[2], p[1], p[0]]));
+    let mut rgb = Vec::with_capacity(size.0 * size.1);
+    for row in pixels.chunks(pitch).take(size.1) {
+        rgb.extend(row.get(..4 * size.0)?.chunks_exact(4).map(|p| [p[2], p[1], p[0]]));
     }
     Some(rgb)
 }
@@ -92,7 +92,7 @@ fn the_screen_shows_what_the_picture_shows() {
         if let Some(status) = window.0.try_wait().unwrap() {
             panic!("the window closed by itself: {status}");
         }
-        last = screenshot(&server.screen);
+        last = screenshot(&server.screen, SIZE);
         if last.as_ref() == Some(&expected) {
             return;
         }
@@ -100,6 +100,43 @@ fn the_screen_shows_what_the_picture_shows() {
     }
     let different = last.unwrap().iter().zip(&expected).filter(|(a, b)| a != b).count();
     panic!("{different} of {} pixels on the screen are not those of the picture", expected.len());
+}
+
+#[test]
+fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
+    const WINDOW: (usize, usize) = (1000, 600);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("controls");
+    std::fs::create_dir_all(&folder).unwrap();
+    let Some(server) = need(Driver::Xvfb, start_server(&folder)) else { return };
+    let window = Command::new(BIN)
+        .args(["demo", "plasma", "--size", "1000x600", "--picture", "160x90", "--backend", "cpu"])
+        .env("DISPLAY", &server.display)
+        .env_remove("WAYLAND_DISPLAY")
+        .spawn()
+        .unwrap();
+    let mut window = Running(window);
+    let deadline = Instant::now() + Duration::from_secs(90);
+    let mut seen: Vec<Vec<[u8; 3]>> = Vec::new();
+    while Instant::now() < deadline {
+        if let Some(status) = window.0.try_wait().unwrap() {
+            panic!("the window closed by itself: {status}");
+        }
+        if let Some(screen) = screenshot(&server.screen, WINDOW) {
+            let part = |columns: std::ops::Range<usize>, rows: std::ops::Range<usize>| -> Vec<[u8; 3]> {
+                rows.flat_map(|y| screen[y * WINDOW.0 + columns.start..y * WINDOW.0 + columns.end].to_vec()).collect()
+            };
+            let (panel, picture) = (part(0..340, 0..300), part(500..800, 120..180));
+            let text = panel.iter().filter(|pixel| pixel[1] > 150).count();
+            if panel[4 * 340 + 4] == [22, 24, 31] && text > 500 && picture.iter().any(|pixel| *pixel != picture[0]) {
+                seen.push(picture);
+            }
+        }
+        if seen.iter().any(|picture| *picture != seen[0]) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("no controls beside a picture that moves, {} times controls and a picture", seen.len());
 }
 
 #[test]

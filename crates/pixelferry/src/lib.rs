@@ -20,7 +20,7 @@ pub use gl_display as gl;
 pub use interop_core::*;
 /// The OpenCL backend: devices and memory.
 pub use opencl_backend as opencl;
-pub use picture::{SaveError, picture, save_picture, save_rgba8};
+pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe};
 /// The wgpu display: devices, drawing, and surfaces as textures and buffers (feature `wgpu`).
 #[cfg(feature = "wgpu")]

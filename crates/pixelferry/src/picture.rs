@@ -1,8 +1,11 @@
 //! Pictures from links, as files.
 
 use cpu_fallback::RgbaImage;
-use image::{ImageBuffer, Rgba};
-use interop_core::{Error, Link, RowOrder, SurfaceDesc};
+use image::error::EncodingError;
+use image::{ImageBuffer, ImageError, ImageFormat, ImageResult, Rgba};
+use interop_core::{DrawOptions, Error, Link, RowOrder, SurfaceDesc};
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Why a picture was not saved.
@@ -22,16 +25,25 @@ pub enum SaveError {
     },
 }
 
-/// The shown frame as 8-bit RGBA, top row first: single channels become grey, floats are cut to 0..=1.
+/// The shown frame as 8-bit RGBA, top row first, as files want it: sRGB numbers, colours not multiplied by alpha. Single
+/// channels become grey; light is encoded and cut to 0..=1; numbers without a meaning are taken as they are.
 ///
 /// # Errors
 /// [`Error::NothingShown`], [`Error::InvalidInput`] for a buffer, and what the display reports.
 pub fn picture(link: &mut Link) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
+    picture_with(link, &DrawOptions::default())
+}
+
+/// The same exposed, tone mapped and over a background as `options` say; their fit, filter and target do not count.
+///
+/// # Errors
+/// Also [`Error::InvalidInput`] for options that do not suit the surface.
+pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
     const OP: &str = "picture";
     let SurfaceDesc::Image(desc) = *link.shown()?.desc() else {
         return Err(Error::invalid(OP, "the link carries a buffer, not an image"));
     };
-    let rgba = RgbaImage::from_rows(desc.extent, desc.format, &link.read_back()?)?;
+    let rgba = RgbaImage::from_image(&desc, &link.read_back()?, options)?;
     let mut picture = ImageBuffer::from_raw(rgba.width, rgba.height, rgba.data)
         .ok_or_else(|| Error::invalid(OP, "the display gave fewer pixels than the surface has"))?;
     if desc.row_order == RowOrder::BottomUp {
@@ -42,15 +54,67 @@ pub fn picture(link: &mut Link) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error>
 
 /// Saves the shown frame; the ending of `path` says the format (`.png`, `.jpg`).
 pub fn save_picture(link: &mut Link, path: impl AsRef<Path>) -> Result<(), SaveError> {
-    let path = path.as_ref();
-    let picture = picture(link)?;
-    save_rgba8(picture, path)
+    save_picture_with(link, path, &DrawOptions::default())
 }
 
-/// Saves 8-bit RGBA pixels; JPEG drops the alpha channel.
+/// The same as [`picture_with`] gives it.
+pub fn save_picture_with(link: &mut Link, path: impl AsRef<Path>, options: &DrawOptions) -> Result<(), SaveError> {
+    save_rgba8(picture_with(link, options)?, path.as_ref())
+}
+
+/// Saves 8-bit RGBA pixels, which are sRGB numbers: a PNG says so, and a JPEG, which drops the alpha channel, is taken for
+/// that.
 pub fn save_rgba8(picture: ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> Result<(), SaveError> {
-    let jpeg = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("jpg") || e.eq_ignore_ascii_case("jpeg"));
-    let dynamic = image::DynamicImage::ImageRgba8(picture);
-    let result = if jpeg { dynamic.into_rgb8().save(path) } else { dynamic.save(path) };
+    let result = match ImageFormat::from_path(path) {
+        Ok(ImageFormat::Png) => save_png(&picture, path),
+        Ok(ImageFormat::Jpeg) => image::DynamicImage::ImageRgba8(picture).into_rgb8().save(path),
+        _ => picture.save(path),
+    };
     result.map_err(|source| SaveError::File { path: path.to_owned(), source })
+}
+
+/// As the crate `image` saves it, but with the chunk that names the colour space (PNG, third edition, 11.3.2.5).
+fn save_png(picture: &ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> ImageResult<()> {
+    let file = BufWriter::new(File::create(path)?);
+    let mut encoder = png::Encoder::new(file, picture.width(), picture.height());
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    let refused = |e| match e {
+        png::EncodingError::IoError(e) => ImageError::IoError(e),
+        e => ImageError::Encoding(EncodingError::new(ImageFormat::Png.into(), e)),
+    };
+    let mut writer = encoder.write_header().map_err(refused)?;
+    writer.write_image_data(picture.as_raw()).map_err(refused)?;
+    writer.finish().map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pngs_say_that_they_are_srgb() {
+        let path = std::env::temp_dir().join(format!("pixelferry-picture-{}.PNG", std::process::id()));
+        let pixels: Vec<u8> = (0..24).map(|i| i * 10).collect();
+        let picture = ImageBuffer::from_raw(3, 2, pixels.clone()).unwrap();
+        save_rgba8(picture, &path).unwrap();
+        let decoder = png::Decoder::new(std::io::BufReader::new(File::open(&path).unwrap()));
+        let reader = decoder.read_info().unwrap();
+        assert_eq!(reader.info().srgb, Some(png::SrgbRenderingIntent::Perceptual));
+        drop(reader);
+        let found = image::ImageReader::open(&path).unwrap().decode().unwrap().into_rgba8();
+        assert_eq!((found.dimensions(), found.into_raw()), ((3, 2), pixels));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_are_errors() {
+        for path in ["/nonexistent/folder/a.png", "/nonexistent/folder/a.jpg", "a.unknown"] {
+            let picture = ImageBuffer::from_raw(1, 1, vec![0; 4]).unwrap();
+            let error = save_rgba8(picture, Path::new(path)).unwrap_err();
+            assert!(matches!(&error, SaveError::File { path: p, .. } if p == Path::new(path)), "{error}");
+        }
+    }
 }

@@ -100,6 +100,31 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
     Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
 }
 
+/// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux) with every extension by
+/// which memory and semaphores are shared with compute devices, for [`crate::WgpuDisplay::from_engine`]. With a device
+/// that was opened without them, frames go by way of the host.
+///
+/// # Errors
+/// [`Error::Unavailable`] where the driver refuses.
+pub fn open_device(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    open_as(adapter, &identify(adapter), descriptor)
+}
+
+fn open_as(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    #[cfg(target_os = "linux")]
+    if let Some(opened) = crate::vulkan::open(adapter, identity, descriptor) {
+        return opened;
+    }
+    request(adapter, identity, descriptor)
+}
+
 /// A device with all that the adapter can do, which reports to `loss` and never ends the program.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
@@ -116,11 +141,7 @@ pub(crate) fn open(
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };
-    #[cfg(target_os = "linux")]
-    let opened = crate::vulkan::open(adapter, identity, &descriptor);
-    #[cfg(not(target_os = "linux"))]
-    let opened = None;
-    let (device, queue) = opened.unwrap_or_else(|| request(adapter, identity, &descriptor))?;
+    let (device, queue) = open_as(adapter, identity, &descriptor)?;
     let loss = Loss::default();
     let told = Arc::clone(&loss);
     device.set_device_lost_callback(move |reason, message| {

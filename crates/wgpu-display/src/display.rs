@@ -13,9 +13,10 @@ use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 #[cfg(target_os = "linux")]
 use crate::vulkan::{Vulkan, WgpuSemaphore};
+use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, Filter, ImageView, PixelFormat, Result, Staging,
-    StagingKind, Surface, SurfaceDesc,
+    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, ImageView, PixelFormat, Result, Staging,
+    StagingKind, Surface, SurfaceDesc, TargetEncoding,
 };
 #[cfg(target_os = "linux")]
 use interop_core::{DisplaySemaphore, SharedHandle, SyncKind};
@@ -92,7 +93,8 @@ impl WgpuDisplay {
     }
 
     /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs the
-    /// extensions that the engine switched on: what is missing is a reason in [`Display::caps`].
+    /// extensions that the engine switched on, as [`crate::open_device`] does: what is missing is a reason in
+    /// [`Display::caps`].
     ///
     /// The engine's handlers of errors and of a lost device stay as they are.
     ///
@@ -140,14 +142,30 @@ impl WgpuDisplay {
         &self.shared.queue
     }
 
-    /// Records a draw of an image surface into a pass of the user's, with no blending. Other state of the pass than
-    /// pipeline, bind group 0 and viewport stays; those three the user sets anew.
+    /// Lets callbacks run whose time has come, that of a lost device among them: [`wgpu::Device::poll`], which ends the
+    /// program where the device is lost.
+    ///
+    /// wgpu tells of a lost device only when it is polled, and lets whatever is then made of it pass without an error. An
+    /// engine that would know polls before it draws, and makes device, display and links anew where its callback
+    /// ([`wgpu::Device::set_device_lost_callback`]) was called.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where the device cannot be waited for any more.
+    pub fn poll(&self) -> Result<()> {
+        self.shared.poll("poll", wgpu::PollType::Poll)
+    }
+
+    /// Records a draw of an image surface into a pass of the user's, as the surface's
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. Other state
+    /// of the pass than pipeline, bind group 0 and viewport stays; those three the user sets anew.
     ///
     /// Submit the pass before the next frame is finished.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer or an empty viewport,
-    /// [`Error::NothingShown`] for an in-place surface with no frame yet, [`Error::Driver`] where wgpu refuses `target`.
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, an empty viewport, options
+    /// that mean nothing ([`Plan::new`]) or a format that does not encode where the options say so,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet, [`Error::Driver`] where wgpu refuses `target`: it
+    /// blends with 32-bit floats only where the device has that feature.
     pub fn draw(
         &self,
         surface: &dyn Surface,
@@ -156,7 +174,7 @@ impl WgpuDisplay {
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<()> {
-        let (picture, frame) = self.frame(surface, viewport, options)?;
+        let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
         self.shared.scoped("draw", || self.shared.painter.paint(&self.shared, pass, picture, target, frame))
     }
 
@@ -173,7 +191,7 @@ impl WgpuDisplay {
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<()> {
-        let (picture, frame) = self.frame(surface, viewport, options)?;
+        let (picture, frame) = self.frame(surface, format, viewport, options)?;
         let record = |encoder: &mut wgpu::CommandEncoder| {
             let mut pass = begin_pass(encoder, view, clear);
             self.shared.painter.paint(&self.shared, &mut pass, picture, DrawTarget::new(format), frame);
@@ -184,6 +202,7 @@ impl WgpuDisplay {
     fn frame<'s>(
         &self,
         surface: &'s dyn Surface,
+        format: wgpu::TextureFormat,
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<(&'s Picture, Frame)> {
@@ -193,16 +212,18 @@ impl WgpuDisplay {
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
             return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
-        let place = options.fit.place(picture.extent(), Extent::new(viewport.width, viewport.height));
-        let single = matches!(picture.format(), PixelFormat::R8 | PixelFormat::R32F);
-        let (x, y) = (viewport.x.saturating_add_unsigned(place.x), viewport.y.saturating_add_unsigned(place.y));
-        let frame = Frame {
-            region: picture.extent().full(),
-            viewport: [x as f32, y as f32, place.width as f32, place.height as f32],
-            linear: options.filter == Filter::Linear,
-            grey: options.grey && single,
+        let SurfaceDesc::Image(image) = surface.desc() else { return Err(self.not_found(surface, false, OP)) };
+        let target = match (format.is_srgb(), options.target) {
+            (true, _) => TargetEncoding::SrgbFormat,
+            (false, TargetEncoding::SrgbFormat) => {
+                let problem = format!("{format:?} does not encode; draw with TargetEncoding::Srgb or Linear");
+                return Err(Error::invalid(OP, problem));
+            }
+            (false, target) => target,
         };
-        Ok((picture, frame))
+        let area = Extent::new(viewport.width, viewport.height);
+        let plan = Plan::new(image, area, &DrawOptions { target, ..options })?;
+        Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan }))
     }
 
     /// The texture or the rows of an image surface.
@@ -214,6 +235,24 @@ impl WgpuDisplay {
             Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
             Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
         })
+    }
+
+    /// The texture of an image surface, as a view of all of it to be bound; row 0 is the picture's top row. Surfaces
+    /// with [`interop_core::ImageAccess::Texture`], as they are unless asked for otherwise, have one.
+    ///
+    /// Another frame may be another texture: ask for each frame, and submit what reads it before the next is finished.
+    ///
+    /// # Errors
+    /// As of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
+    pub fn surface_texture<'s>(&self, surface: &'s dyn Surface) -> Result<&'s wgpu::TextureView> {
+        const OP: &str = "surface_texture";
+        match self.picture(surface, OP)?.source() {
+            Source::Texture(_, view) => Ok(view),
+            Source::Memory(..) => {
+                let reason = "the image is rows in a buffer; open its link with ImageAccess::Texture";
+                Err(self.shared.unsupported(OP, reason))
+            }
+        }
     }
 
     /// The buffer of a buffer surface.
@@ -234,9 +273,14 @@ impl WgpuDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
     }
 
-    /// Makes a texture to draw into where there is no window; black and transparent at first.
+    /// Makes an RGBA8 texture to draw into where there is no window; black and transparent at first.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
-        OffscreenTarget::new(&self.shared, width, height)
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.shared, width, height, format)
     }
 
     fn picture<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s Picture> {

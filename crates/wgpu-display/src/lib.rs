@@ -3,13 +3,14 @@
 //! | to get a display | call |
 //! |---|---|
 //! | with a device of its own | [`WgpuDisplay::headless`] |
-//! | on an engine's device | [`WgpuDisplay::from_engine`] |
+//! | on an engine's device | [`WgpuDisplay::from_engine`]; the device by [`open_device`] |
 //!
 //! | to show a frame | call |
 //! |---|---|
 //! | in a pass of yours | [`WgpuDisplay::draw`] |
 //! | in a texture or a window's frame | [`WgpuDisplay::draw_to`] |
-//! | on an object of yours | [`WgpuDisplay::surface_image`], [`WgpuDisplay::surface_buffer`] |
+//! | on an object of yours | [`WgpuDisplay::surface_texture`], [`WgpuDisplay::surface_image`] |
+//! | as vertices or storage | [`WgpuDisplay::surface_buffer`] |
 //!
 //! # Threads
 //! A [`WgpuDisplay`] and all that it made stay on one thread; nothing here is `Send`. The device and the queue are wgpu's
@@ -45,9 +46,9 @@ mod texture;
 #[cfg(target_os = "linux")]
 mod vulkan;
 
-pub use adapter::{WgpuOptions, wgpu_adapters};
+pub use adapter::{WgpuOptions, open_device, wgpu_adapters};
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
-pub use interop_core::{DrawOptions, Filter, Fit};
+pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
 pub use painter::DrawTarget;
 pub use target::OffscreenTarget;
 

@@ -3,14 +3,15 @@
 use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format, whole_words};
 use crate::picture::{Look, Picture, Source};
 use crate::shared::Shared;
+use interop_core::look::{Plan, Variant};
 use interop_core::{Extent, PixelFormat, Region, Result};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 /// What a render pass draws into; pipelines are made for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawTarget {
-    /// Format of the colour attachment, as the view that is attached has it. A format with sRGB encoding encodes what
-    /// is drawn; others show the bytes as they are.
+    /// Format of the colour attachment, as the view that is attached has it. One with sRGB encoding encodes what is drawn:
+    /// whatever [`interop_core::DrawOptions::target`] says is then [`interop_core::TargetEncoding::SrgbFormat`].
     pub format: wgpu::TextureFormat,
     /// Samples of each pixel.
     pub samples: u32,
@@ -31,6 +32,10 @@ struct Kind {
     /// The format, where pixels lie in linear memory.
     memory: Option<PixelFormat>,
     one_to_one: bool,
+    bars: bool,
+    /// Work on colours; plain draws have a module of their own with nothing of it.
+    colors: Option<Variant>,
+    blends: bool,
     target: DrawTarget,
 }
 
@@ -48,7 +53,8 @@ pub(crate) struct Painter {
 struct Half {
     text: &'static str,
     layout: wgpu::BindGroupLayout,
-    module: RefCell<Option<wgpu::ShaderModule>>,
+    /// Plain, and with work on colours.
+    modules: [OnceCell<wgpu::ShaderModule>; 2],
 }
 
 impl Half {
@@ -63,13 +69,13 @@ impl Half {
             label: Some("pixelferry image"),
             entries: &[entry(0, crate::splice::buffer(wgpu::BufferBindingType::Uniform)), entry(1, image)],
         });
-        Self { text, layout, module: RefCell::default() }
+        Self { text, layout, modules: Default::default() }
     }
 
-    fn module(&self, device: &wgpu::Device) -> wgpu::ShaderModule {
-        let text = || format!("{}{}", include_str!("shaders/common.wgsl"), self.text);
-        let make = || crate::shader::trusted(device, text());
-        self.module.borrow_mut().get_or_insert_with(make).clone()
+    fn module(&self, device: &wgpu::Device, colors: bool) -> &wgpu::ShaderModule {
+        let steps = if colors { include_str!("shaders/color.wgsl") } else { include_str!("shaders/plain.wgsl") };
+        let text = || format!("{}{steps}{}", include_str!("shaders/common.wgsl"), self.text);
+        self.modules[usize::from(colors)].get_or_init(|| crate::shader::trusted(device, text()))
     }
 }
 
@@ -116,7 +122,7 @@ impl Painter {
         pipeline
     }
 
-    /// Draws `region` of the image over the `viewport` (left, top, width, height) of a pass.
+    /// Draws a region of the image as planned into a pass.
     pub(crate) fn paint(
         &self,
         shared: &Shared,
@@ -125,25 +131,35 @@ impl Painter {
         target: DrawTarget,
         frame: Frame,
     ) {
-        let Frame { region, viewport, linear, grey } = frame;
-        let one_to_one = !linear && viewport[2..] == [region.width as f32, region.height as f32];
+        let Frame { region, at: (x, y), plan } = frame;
         let memory = match picture.source() {
             Source::Texture(..) => None,
             Source::Memory(..) => Some(picture.format()),
         };
-        let pipeline = self.pipeline(shared, self.half(picture.source()), Kind { memory, one_to_one, target });
+        let (one_to_one, bars, blends) = (plan.one_to_one, plan.bars, plan.blends);
+        let kind = Kind { memory, one_to_one, bars, colors: Variant::of(&plan), blends, target };
+        let pipeline = self.pipeline(shared, self.half(picture.source()), kind);
+        // Where it lies in the target; no side comes near what 64 bits count.
+        let placed = |start: i32, inside: i64| (i64::from(start) + inside) as f32;
+        let (place, drawn) = (plan.picture, plan.drawn);
+        let left_top = [placed(x, place.x.into()), placed(y, place.y.into())];
+        let [r, g, b] = plan.background.unwrap_or_default();
+        let exposure = plan.shading.map_or([1.0, 0.0], |s| [s.gain, s.tone.inverse_white_squared()]);
         let look = Look {
             region: [region.x, region.y, region.width, region.height],
-            viewport,
+            picture: [left_top[0], left_top[1], place.width as f32, place.height as f32],
             base: 0,
             pitch: 0,
-            linear: linear.into(),
-            grey: grey.into(),
+            linear: plan.weighs.into(),
+            grey: plan.grey.into(),
+            background: [r, g, b, 1.0],
+            exposure: [exposure[0], exposure[1], 0.0, 0.0],
         };
         let bindings = picture.bindings(shared, look);
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
-        pass.set_viewport(viewport[0], viewport[1], viewport[2], viewport[3], 0.0, 1.0);
+        let (left, top) = (placed(x, drawn.x.into()), placed(y, drawn.y.into()));
+        pass.set_viewport(left, top, drawn.width as f32, drawn.height as f32, 0.0, 1.0);
         pass.draw(0..3, 0..1);
     }
 
@@ -159,8 +175,7 @@ impl Painter {
         let (texture, view) = self.unseen(shared, region.extent(), format);
         // All of it is drawn over.
         let mut pass = begin_pass(encoder, &view, None);
-        let viewport = [0.0, 0.0, region.width as f32, region.height as f32];
-        let frame = Frame { region, viewport, linear: false, grey: false };
+        let frame = Frame { region, at: (0, 0), plan: Plan::exact(region.extent()) };
         self.paint(shared, &mut pass, picture, DrawTarget::new(format), frame);
         texture
     }
@@ -227,10 +242,11 @@ impl Painter {
 /// What is drawn, and where.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
+    /// Of the image.
     pub region: Region,
-    pub viewport: [f32; 4],
-    pub linear: bool,
-    pub grey: bool,
+    /// Left and top of the plan's viewport in the target.
+    pub at: (i32, i32),
+    pub plan: Plan,
 }
 
 /// A pass with one colour attachment, cleared or as it was.
@@ -253,11 +269,12 @@ pub(crate) fn begin_pass<'a>(
 }
 
 fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
-    let module = half.module(device);
-    let one_to_one = ("one_to_one", f64::from(u8::from(kind.one_to_one)));
+    let module = half.module(device, kind.colors.is_some());
+    let switches = [("one_to_one", kind.one_to_one), ("bars", kind.bars)].map(|(n, on)| (n, f64::from(u8::from(on))));
+    let colors = kind.colors.map(Variant::constants).into_iter().flatten().map(|(n, value)| (n, f64::from(value)));
     let place = |format| PixelFormat::ALL.iter().position(|other| *other == format).unwrap_or(0);
     let format = kind.memory.map(|format| ("kind", place(format) as f64));
-    let constants: Vec<_> = std::iter::once(one_to_one).chain(format).collect();
+    let constants: Vec<_> = switches.into_iter().chain(colors).chain(format).collect();
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("pixelferry image"),
         bind_group_layouts: &[Some(&half.layout)],
@@ -274,7 +291,7 @@ fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline
         label: Some("pixelferry image"),
         layout: Some(&layout),
         vertex: wgpu::VertexState {
-            module: &module,
+            module,
             entry_point: Some("cover"),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             buffers: &[],
@@ -283,13 +300,17 @@ fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline
         depth_stencil,
         multisample: wgpu::MultisampleState { count: kind.target.samples, ..wgpu::MultisampleState::default() },
         fragment: Some(wgpu::FragmentState {
-            module: &module,
+            module,
             entry_point: Some("show"),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &constants,
                 ..wgpu::PipelineCompilationOptions::default()
             },
-            targets: &[Some(kind.target.format.into())],
+            targets: &[Some(wgpu::ColorTargetState {
+                // Of colours that are multiplied by alpha.
+                blend: kind.blends.then_some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+                ..kind.target.format.into()
+            })],
         }),
         multiview_mask: None,
         cache: None,

@@ -17,11 +17,13 @@ pub(crate) enum Source {
 #[repr(C)]
 pub(crate) struct Look {
     pub region: [u32; 4],
-    pub viewport: [f32; 4],
+    pub picture: [f32; 4],
     pub base: u32,
     pub pitch: u32,
     pub linear: u32,
     pub grey: u32,
+    pub background: [f32; 4],
+    pub exposure: [f32; 4],
 }
 
 /// Draws that differ, of which the bindings are kept.

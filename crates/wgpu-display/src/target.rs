@@ -1,34 +1,35 @@
 //! A place to draw into where there is no window.
 
-use crate::format::{TEXTURE_USAGE, texture_descriptor};
+use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
 use crate::painter::DrawTarget;
 use crate::shared::Shared;
-use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
+use interop_core::{Error, Extent, PixelFormat, Result, SurfaceDesc};
 use std::rc::Rc;
 
-/// An RGBA8 texture to draw into.
+/// A texture to draw into.
 pub struct OffscreenTarget {
+    pixels: PixelFormat,
     shared: Rc<Shared>,
     texture: wgpu::Texture,
     view: wgpu::TextureView,
 }
 
 impl OffscreenTarget {
-    /// Its format, of one sample and without depth.
+    /// What [`crate::WgpuDisplay::create_offscreen_target`] makes: RGBA8, one sample, no depth.
     pub const FORMAT: DrawTarget = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
 
     /// wgpu makes the content zero.
-    pub(crate) fn new(shared: &Rc<Shared>, width: u32, height: u32) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<Shared>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
         const OP: &str = "create_offscreen_target";
-        let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8);
+        let desc = SurfaceDesc::image(width, height, pixels);
         desc.check(&shared.identity.to_string(), &shared.caps, OP)?;
-        let descriptor = texture_descriptor(width, height, Self::FORMAT.format, TEXTURE_USAGE);
+        let descriptor = texture_descriptor(width, height, texture_format(pixels, OP)?, TEXTURE_USAGE);
         let (texture, view) = shared.scoped(OP, || {
             let texture = shared.device.create_texture(&descriptor);
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
             (texture, view)
         })?;
-        Ok(Self { shared: Rc::clone(shared), texture, view })
+        Ok(Self { pixels, shared: Rc::clone(shared), texture, view })
     }
 
     /// The texture.
@@ -41,9 +42,30 @@ impl OffscreenTarget {
         &self.view
     }
 
-    /// Every pixel as red, green, blue, alpha; top row first, as image files want it. Waits for what was submitted.
-    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+    /// Format of a pixel.
+    pub fn format(&self) -> PixelFormat {
+        self.pixels
+    }
+
+    /// What pipelines for it are made for: its format, one sample, no depth.
+    pub fn draw_target(&self) -> DrawTarget {
+        DrawTarget::new(self.texture.format())
+    }
+
+    /// Every pixel as it is, in tight rows, top row first. Waits for what was submitted.
+    pub fn read_pixels(&self) -> Result<Vec<u8>> {
         let extent = Extent::new(self.texture.width(), self.texture.height());
-        crate::read_back::image(&self.shared, extent, 4, |_| self.texture.clone())
+        crate::read_back::image(&self.shared, extent, self.pixels.bytes_per_pixel(), |_| self.texture.clone())
+    }
+
+    /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a target of another format.
+    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+        if self.pixels != PixelFormat::Rgba8 {
+            return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.pixels)));
+        }
+        self.read_pixels()
     }
 }

@@ -212,6 +212,29 @@ fn an_engines_device_offers_what_the_engine_switched_on() {
 }
 
 #[test]
+fn an_engines_device_opened_by_us_shares_as_ours_does() {
+    let Some(own) = common::display() else { return };
+    let adapters = wgpu_display::wgpu_adapters(wgpu::Backends::VULKAN);
+    let adapter = adapters.into_iter().find(|a| a.get_info().name == own.device().name).unwrap();
+    let (device, queue) = wgpu_display::open_device(&adapter, &wgpu::DeviceDescriptor::default()).unwrap();
+    let display = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
+    assert_eq!(format!("{:?}", display.caps().imports), format!("{:?}", own.caps().imports));
+    display.poll().unwrap();
+
+    let surface = image(&display, 3, 2, PixelFormat::R8, &[1, 2, 3, 4, 5, 6]);
+    let texture = display.surface_texture(surface.as_ref()).unwrap().texture();
+    assert_eq!((texture.width(), texture.height()), (3, 2));
+    assert!(matches!(own.surface_texture(surface.as_ref()), Err(Error::Foreign { .. })));
+    // Rows in a buffer are no texture.
+    let desc = SurfaceDesc::Image(ImageDesc::new(3, 2, PixelFormat::R8).with_access(ImageAccess::Any));
+    let mut rows = display.create_in_place_surface(&desc).unwrap();
+    let staging = display.create_staging(interop_core::StagingKind::Persistent, 512).unwrap();
+    let view = ImageView::packed(Extent::new(3, 2), PixelFormat::R8, 4, 0, false).unwrap();
+    rows.read_in_place(staging.as_ref(), &View::Image(view)).unwrap();
+    assert!(matches!(display.surface_texture(rows.as_ref()), Err(Error::Unsupported { .. })));
+}
+
+#[test]
 fn wrong_calls_are_refused_and_leave_everything_usable() {
     let Some(display) = common::display() else { return };
     let other = WgpuDisplay::headless(common::options()).unwrap();

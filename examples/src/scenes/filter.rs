@@ -10,7 +10,7 @@ use crate::scene::{Scene, SceneError};
 use crate::video::Video;
 use pixelferry::gl::{DrawOptions, Fit, GlDisplay, Viewport};
 use pixelferry::{
-    ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
+    ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
     PixelFormat, SurfaceDesc,
 };
 use stages::Stages;
@@ -43,6 +43,7 @@ pub struct FilterScene {
     link: Link,
     input: Input,
     stages: Stages,
+    look: DrawOptions,
 }
 
 /// True for files that are read as video.
@@ -69,8 +70,31 @@ impl FilterScene {
             let stages = Stages::new(&backend, video.extent(), filter)?;
             return Self::new(backend, display, Input::Video(Box::new(video)), stages, options);
         }
-        let picture =
-            image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?.into_rgba8();
+        let picture = image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?;
+        Self::of_picture(backend, display, picture, filter, options)
+    }
+
+    /// The picture of a lake that comes with the program.
+    pub fn of_the_lake(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        filter: Filter,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        const FILE: &str = "lake.jpg";
+        let picture = image::load_from_memory(include_bytes!("../../assets/lake.jpg"))
+            .map_err(|source| SceneError::Picture { path: FILE.into(), source })?;
+        Self::of_picture(backend, display, picture, filter, options)
+    }
+
+    fn of_picture(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        picture: image::DynamicImage,
+        filter: Filter,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        let picture = picture.into_rgba8();
         let mut stages = Stages::new(&backend, Extent::new(picture.width(), picture.height()), filter)?;
         stages.source_mut().write(0, &picture)?;
         Self::new(backend, display, Input::Picture, stages, options)
@@ -84,9 +108,17 @@ impl FilterScene {
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
         let Extent { width, height } = stages.extent();
-        let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        // Pictures and videos hold sRGB numbers, and the filters weigh them as such.
+        let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
+        let image = image.with_access(ImageAccess::Any).with_encoding(Encoding::Srgb);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, input, stages })
+        let look = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
+        Ok(Self { link, input, stages, look })
+    }
+
+    /// The same shown like this.
+    pub fn with_look(self, look: DrawOptions) -> Self {
+        Self { look, ..self }
     }
 
     /// Size of the picture or video.
@@ -116,8 +148,11 @@ impl Scene for FilterScene {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, options)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
+    }
+
+    fn look(&self) -> DrawOptions {
+        self.look
     }
 
     fn frames(&self) -> Option<u64> {

@@ -1,6 +1,7 @@
 //! The scenes. Each gives its kernels in OpenCL C, CUDA C++ and Rust.
 
 pub mod filter;
+pub mod fluid;
 pub mod fountain;
 pub mod nbody;
 pub mod plasma;

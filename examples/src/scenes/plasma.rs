@@ -5,11 +5,11 @@
 
 mod kernels;
 
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Scene, SceneError, filter_for};
 use kernels::{colours, waves};
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    Arg, ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
     LinkOptions, PixelFormat, SurfaceDesc, Target,
 };
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub enum Tone {
     Reinhard,
     /// Linear light through the ACES film curve, then encoded.
     Aces,
+    /// Linear light, for the draw to expose, map and encode.
+    Light,
 }
 
 /// How a pixel is stored.
@@ -40,7 +42,8 @@ pub enum Format {
 }
 
 impl Format {
-    fn pixel_format(self) -> PixelFormat {
+    /// As surfaces name it.
+    pub fn pixel_format(self) -> PixelFormat {
         match self {
             Self::Rgba8 => PixelFormat::Rgba8,
             Self::Rgba16f => PixelFormat::Rgba16F,
@@ -55,6 +58,7 @@ pub struct Plasma {
     extent: Extent,
     waves: Arc<dyn Kernel>,
     colours: Arc<dyn Kernel>,
+    look: DrawOptions,
 }
 
 impl Plasma {
@@ -71,11 +75,22 @@ impl Plasma {
         (tone, format): (Tone, Format),
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
-        let image = ImageDesc::new(width, height, format.pixel_format()).with_access(ImageAccess::Any);
+        let encoding = match tone {
+            Tone::None => Encoding::Unmanaged,
+            Tone::Srgb | Tone::Reinhard | Tone::Aces => Encoding::Srgb,
+            Tone::Light => Encoding::Linear,
+        };
+        let image = ImageDesc::new(width, height, format.pixel_format());
+        let image = image.with_access(ImageAccess::Any).with_encoding(encoding);
         let field = backend.allocate(SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len("plasma")?)?;
         let (waves, colours) = (backend.build(&waves())?, backend.build(&colours(tone, format))?);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, field, extent: image.extent, waves, colours })
+        Ok(Self { link, field, extent: image.extent, waves, colours, look: DrawOptions::default() })
+    }
+
+    /// The same shown like this.
+    pub fn with_look(self, look: DrawOptions) -> Self {
+        Self { look, ..self }
     }
 }
 
@@ -85,10 +100,12 @@ impl Scene for Plasma {
     }
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        let Self { link, field, extent, waves, colours } = self;
-        let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
-        link.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
-        link.frame(|frame| frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())]))?;
+        let Self { link, field, extent, waves, colours, .. } = self;
+        link.frame(|frame| {
+            let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
+            frame.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
+            frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())])
+        })?;
         Ok(true)
     }
 
@@ -97,6 +114,12 @@ impl Scene for Plasma {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, DrawOptions::default())?)
+        let shown = self.link.shown()?;
+        let options = DrawOptions { filter: filter_for(shown.desc(), viewport), ..self.look };
+        Ok(gl.draw(shown.surface(), viewport, options)?)
+    }
+
+    fn look(&self) -> DrawOptions {
+        self.look
     }
 }

@@ -1,10 +1,8 @@
 //! A compute backend that fails when it is told to.
 
-use super::faults::Faults;
 use super::handles::{name_memory, open_memory, open_semaphore};
 use super::memory::FaultyMemory;
 use super::semaphore::FaultyComputeSemaphore;
-use super::step::Step;
 use super::turn::Turn;
 use pixelferry::pattern::Pattern;
 use pixelferry::{
@@ -12,6 +10,7 @@ use pixelferry::{
     HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape, PixelFormat, Result, SemaphoreCap,
     SharedHandle, Support, SurfaceDesc, SyncKind, Target,
 };
+use pixelferry_faults::{Faults, Step};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,17 +1,16 @@
 //! A display that fails when it is told to.
 
 use super::backend::{memory_caps, semaphores};
-use super::faults::Faults;
 use super::handles::{name_semaphore, open_memory};
 use super::semaphore::{FaultyDisplaySemaphore, Shared};
 use super::staging::FaultyStaging;
-use super::step::Step;
 use super::surface::FaultySurface;
 use super::turn::Turn;
 use pixelferry::{
     DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, Error, HandleType, HostBlock, MemoryDisplay, MemoryShape,
     Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind,
 };
+use pixelferry_faults::{Faults, Step};
 use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -1,9 +1,8 @@
 //! Memory of the faulty backend.
 
-use super::faults::{Alive, Faults};
-use super::step::Step;
 use super::turn::Turn;
 use pixelferry::{ComputeMemory, Result};
+use pixelferry_faults::{Alive, Faults, Step};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;

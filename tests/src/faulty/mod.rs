@@ -5,16 +5,13 @@
 
 mod backend;
 mod display;
-mod faults;
 mod handles;
 mod memory;
 mod semaphore;
 mod staging;
-mod step;
 mod surface;
 mod turn;
 
 pub use backend::FaultyBackend;
 pub use display::FaultyDisplay;
-pub use faults::{Fault, Faults, Kind};
-pub use step::{Side, Step};
+pub use pixelferry_faults::{Fault, Faults, Kind, Side, Step};

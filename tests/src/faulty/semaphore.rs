@@ -1,10 +1,9 @@
 //! Semaphores whose use is checked.
 
-use super::faults::{Alive, Faults};
 use super::staging::FaultyStaging;
-use super::step::Step;
 use super::turn::Turn;
 use pixelferry::{ComputeSemaphore, DisplaySemaphore, Error, Result, Staging, SyncKind};
+use pixelferry_faults::{Alive, Faults, Step};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

@@ -1,10 +1,9 @@
 //! Staging blocks of the faulty display.
 
-use super::faults::{Alive, Faults};
 use super::handles::name_memory;
-use super::step::Step;
 use super::turn::Turn;
 use pixelferry::{Error, HandleType, HostBlock, Result, SharedHandle, Staging};
+use pixelferry_faults::{Alive, Faults, Step};
 use std::any::Any;
 use std::rc::Rc;
 

@@ -1,15 +1,14 @@
 //! Surfaces of the faulty display.
 
-use super::faults::{Alive, Faults};
 use super::handles::name_gl;
 use super::staging::FaultyStaging;
-use super::step::Step;
 use super::turn::Turn;
 use pixelferry::conformance::tight;
 use pixelferry::{
     Display, Error, HandleType, HostBlock, MemoryDisplay, Part, Result, SharedHandle, Staging, StagingKind, Surface,
     SurfaceDesc, View,
 };
+use pixelferry_faults::{Alive, Faults, Step};
 use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! Whose turn it is at a block that both sides address.
 
-use super::faults::Faults;
+use pixelferry_faults::Faults;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};

@@ -1,9 +1,10 @@
 //! Pixels of every format as 8-bit RGBA.
 
-use half::f16;
-use interop_core::{Error, Extent, PixelFormat, Result};
+use super::reserve;
+use interop_core::look::{Plan, paint};
+use interop_core::{DrawOptions, Error, Extent, ImageDesc, ImageView, PixelFormat, Result};
 
-/// A picture that any image encoder takes.
+/// A picture that any image encoder takes: sRGB numbers, colours not multiplied by alpha.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RgbaImage {
     /// Columns.
@@ -15,61 +16,48 @@ pub struct RgbaImage {
 }
 
 impl RgbaImage {
-    /// Converts tight rows, such as [`interop_core::Surface::read_back`] returns, top row first.
+    /// Converts tight rows, such as [`interop_core::Surface::read_back`] returns, top row first, of numbers that are
+    /// shown as they are.
     ///
     /// One channel becomes grey, two are red and green; a missing alpha is opaque. Floating-point channels are
     /// clamped to 0..1 (NaN is 0) and rounded.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where `bytes` is not the size of such an image, [`Error::Unavailable`] where there is
-    /// not enough memory.
+    /// As of [`RgbaImage::from_image`].
     pub fn from_rows(extent: Extent, format: PixelFormat, bytes: &[u8]) -> Result<Self> {
-        const OP: &str = "RgbaImage::from_rows";
+        let image = ImageDesc::new(extent.width, extent.height, format);
+        Self::from_image(&image, bytes, &DrawOptions::default())
+    }
+
+    /// The same of an image that says what its numbers mean: light is encoded, and exposed and tone mapped as `options`
+    /// say ([`Plan::picture`]).
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where `bytes` is not the size of such an image, or the options do not suit it;
+    /// [`Error::Unavailable`] where there is not enough memory.
+    pub fn from_image(image: &ImageDesc, bytes: &[u8], options: &DrawOptions) -> Result<Self> {
+        const OP: &str = "RgbaImage::from_image";
+        let (extent, format) = (image.extent, image.format);
         let wanted = extent.pixels().checked_mul(format.bytes_per_pixel() as u64);
         if wanted != Some(bytes.len() as u64) {
             return Err(Error::invalid(OP, format!("{} bytes are not an image of {extent} {format}", bytes.len())));
         }
-        let pixels = bytes.len() / format.bytes_per_pixel();
-        let len = pixels.saturating_mul(4);
-        let mut data = Vec::new();
-        data.try_reserve_exact(len).map_err(|e| Error::Unavailable {
-            what: format!("host memory of {len} bytes"),
-            reason: e.to_string(),
-            hint: "Convert a smaller part or free memory.".into(),
-        })?;
-        let grey = |v: u8| [v, v, v, 255];
-        let pixels = bytes.chunks_exact(format.bytes_per_pixel());
-        match format {
-            PixelFormat::R8 => pixels.for_each(|p| data.extend(grey(p[0]))),
-            PixelFormat::Rg8 => pixels.for_each(|p| data.extend([p[0], p[1], 0, 255])),
-            PixelFormat::Rgba8 => data.extend_from_slice(bytes),
-            PixelFormat::R32F => pixels.for_each(|p| data.extend(grey(unorm8(f32_at(p, 0))))),
-            PixelFormat::Rgba16F => pixels.for_each(|p| data.extend([0, 1, 2, 3].map(|c| unorm8(f16_at(p, c))))),
-            PixelFormat::Rgba32F => pixels.for_each(|p| data.extend([0, 1, 2, 3].map(|c| unorm8(f32_at(p, c))))),
-            _ => return Err(Error::invalid(OP, format!("{format} has no conversion to RGBA8"))),
-        }
+        let plan = Plan::picture(image, options)?;
+        let len = (bytes.len() / format.bytes_per_pixel()).saturating_mul(4);
+        let mut data = reserve(len)?;
+        data.resize(len, 0);
+        let views = [format, PixelFormat::Rgba8].map(|format| ImageView::packed(extent, format, 1, 0, false));
+        let [from, to] = views;
+        paint(&plan, (bytes, &from?), (&mut data, &to?), (0, 0))?;
         Ok(Self { width: extent.width, height: extent.height, data })
     }
-}
-
-fn f32_at(pixel: &[u8], channel: usize) -> f32 {
-    let at = 4 * channel;
-    f32::from_ne_bytes([pixel[at], pixel[at + 1], pixel[at + 2], pixel[at + 3]])
-}
-
-fn f16_at(pixel: &[u8], channel: usize) -> f32 {
-    let at = 2 * channel;
-    f16::from_ne_bytes([pixel[at], pixel[at + 1]]).to_f32()
-}
-
-/// 0..1 as 0..=255, rounded; a cast to an integer saturates and makes NaN 0.
-fn unorm8(value: f32) -> u8 {
-    (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use half::f16;
+    use interop_core::{AlphaMode, Encoding, ToneMap};
 
     fn convert(format: PixelFormat, bytes: &[u8]) -> Vec<u8> {
         let width = (bytes.len() / format.bytes_per_pixel()) as u32;
@@ -91,11 +79,37 @@ mod tests {
     }
 
     #[test]
+    fn light_is_encoded_and_alpha_is_straight() {
+        let plain = DrawOptions::default();
+        let floats: [f32; 8] = [0.5, 0.0, 4.0, 1.0, 0.25, 0.0, 0.0, 0.5];
+        let image = ImageDesc::new(2, 1, PixelFormat::Rgba32F).with_encoding(Encoding::Linear);
+        let picture = |alpha, options| {
+            RgbaImage::from_image(&image.with_alpha(alpha), bytemuck::cast_slice(&floats), &options).unwrap().data
+        };
+        assert_eq!(picture(AlphaMode::Stored, plain), [188, 0, 255, 255, 137, 0, 0, 128]);
+        assert_eq!(picture(AlphaMode::Straight, plain), [188, 0, 255, 255, 137, 0, 0, 128]);
+        assert_eq!(picture(AlphaMode::Opaque, plain), [188, 0, 255, 255, 137, 0, 0, 255]);
+        assert_eq!(picture(AlphaMode::Premultiplied, plain), [188, 0, 255, 255, 188, 0, 0, 128]);
+        let white = DrawOptions { background: Some([1.0; 3]), ..plain };
+        assert_eq!(picture(AlphaMode::Premultiplied, white)[4..], [225, 188, 188, 255]);
+        let toned = DrawOptions { tone_map: ToneMap::Reinhard { white: 4.0 }, exposure: 1.0, ..plain };
+        // Twice (0.5, 0, 4) has luminance 0.79, by which the red 1 becomes 0.586.
+        assert_eq!(picture(AlphaMode::Opaque, toned)[0], 201);
+        // Numbers that are sRGB already stay.
+        let bytes = [1, 2, 3, 4, 250, 128, 0, 0];
+        for alpha in [AlphaMode::Stored, AlphaMode::Straight] {
+            let image = ImageDesc::new(2, 1, PixelFormat::Rgba8).with_encoding(Encoding::Srgb).with_alpha(alpha);
+            assert_eq!(RgbaImage::from_image(&image, &bytes, &plain).unwrap().data, bytes);
+        }
+    }
+
+    #[test]
     fn wrong_sizes_are_refused() {
         for bytes in [0, 15, 17] {
             let bytes = vec![0; bytes];
             assert!(RgbaImage::from_rows(Extent::new(2, 2), PixelFormat::Rgba8, &bytes).is_err());
         }
         assert!(RgbaImage::from_rows(Extent::new(u32::MAX, u32::MAX), PixelFormat::Rgba32F, &[]).is_err());
+        assert!(RgbaImage::from_rows(Extent::new(0, 2), PixelFormat::Rgba8, &[]).is_err());
     }
 }

@@ -3,13 +3,16 @@
 mod convert;
 mod staging;
 mod surface;
+mod target;
 
 pub use convert::RgbaImage;
+pub use target::OffscreenTarget;
 
 use crate::host;
+use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, MemoryCap, MemoryShape, Part, Result, RowOrder,
-    Staging, StagingKind, Support, Surface, SurfaceDesc,
+    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape,
+    Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use staging::MemoryStaging;
 use std::rc::Rc;
@@ -70,24 +73,81 @@ impl MemoryDisplay {
 
     /// What a viewer would see of an image, as 8-bit RGBA with the top row first, ready to be saved.
     ///
-    /// One channel becomes grey, two are red and green; a missing alpha is opaque. Floating-point channels are
-    /// clamped to 0..1 (NaN is 0) and rounded.
+    /// One channel becomes grey, two are red and green; a missing alpha is opaque. Light is encoded as sRGB; floating-point
+    /// channels are clamped to 0..1 (NaN is 0) and rounded.
     ///
     /// # Errors
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
     /// [`Error::NothingShown`] for a surface that shows in place and was given nothing to show.
     pub fn pixels_rgba8(&self, surface: &dyn Surface) -> Result<RgbaImage> {
         const OP: &str = "MemoryDisplay::pixels_rgba8";
-        let surface: Option<&MemorySurface> = surface.as_any().downcast_ref();
-        let surface = surface
-            .filter(|s| Rc::ptr_eq(s.display(), &self.shared))
-            .ok_or_else(|| self.shared.foreign(OP, "surface"))?;
-        let SurfaceDesc::Image(image) = surface.desc() else {
-            return Err(Error::invalid(OP, format!("a {} has no pixels; give an image", surface.desc())));
-        };
+        let surface = self.own(surface, OP)?;
+        let image = Self::image(surface, OP)?;
         let bytes = surface.pixels(&Part::full(surface.desc()), OP)?;
-        RgbaImage::from_rows(image.extent, image.format, &bytes)
+        RgbaImage::from_image(image, &bytes, &DrawOptions::default())
     }
+
+    /// Makes an RGBA8 picture to draw into; black and transparent at first.
+    pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
+        let desc = ImageDesc::new(width, height, format);
+        let len = self.shared.check(&SurfaceDesc::Image(desc), "MemoryDisplay::create_offscreen_target")?;
+        OffscreenTarget::new(desc.extent, format, len)
+    }
+
+    /// Draws an image surface into `viewport` of a target (`y` counts from the top), as the surface's [`ImageDesc`] and
+    /// `options` say: by default every number goes there as it is. One thread does it, pixel by pixel.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, a viewport that is empty
+    /// or reaches outside the target, or options that mean nothing ([`Plan::new`]), [`Error::NothingShown`] for an in-place
+    /// surface with no frame yet.
+    pub fn draw(
+        &self,
+        surface: &dyn Surface,
+        target: &mut OffscreenTarget,
+        viewport: Region,
+        options: DrawOptions,
+    ) -> Result<()> {
+        const OP: &str = "MemoryDisplay::draw";
+        let surface = self.own(surface, OP)?;
+        let image = Self::image(surface, OP)?;
+        target.check(viewport, OP)?;
+        let plan = Plan::new(image, viewport.extent(), &options)?;
+        let (bytes, view) = surface.shown()?;
+        let bytes = bytes.read(0..bytes.len(), OP, &"this surface")?;
+        target.paint(&plan, &bytes, &view, (viewport.x, viewport.y))
+    }
+
+    fn own<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s MemorySurface> {
+        let surface = surface.as_any().downcast_ref::<MemorySurface>();
+        let own = surface.filter(|s| Rc::ptr_eq(s.display(), &self.shared));
+        own.ok_or_else(|| self.shared.foreign(operation, "surface"))
+    }
+
+    fn image<'s>(surface: &'s MemorySurface, operation: &'static str) -> Result<&'s ImageDesc> {
+        match surface.desc() {
+            SurfaceDesc::Image(image) => Ok(image),
+            SurfaceDesc::Buffer(_) => {
+                Err(Error::invalid(operation, format!("a {} has no pixels; give an image", surface.desc())))
+            }
+        }
+    }
+}
+
+/// Empty memory for so many bytes.
+fn reserve(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|e| Error::Unavailable {
+        what: format!("host memory of {len} bytes"),
+        reason: e.to_string(),
+        hint: "Use a smaller part or free memory.".into(),
+    })?;
+    Ok(bytes)
 }
 
 impl Display for MemoryDisplay {
@@ -117,10 +177,7 @@ impl Display for MemoryDisplay {
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
         const OP: &str = "MemoryDisplay::draw_unseen";
-        let surface = surface.as_any().downcast_ref::<MemorySurface>();
-        let surface = surface
-            .filter(|s| Rc::ptr_eq(s.display(), &self.shared))
-            .ok_or_else(|| self.shared.foreign(OP, "surface"))?;
+        let surface = self.own(surface, OP)?;
         // What there is to see is the memory itself.
         std::hint::black_box(surface.pixels(&Part::full(surface.desc()), OP)?);
         Ok(())

@@ -37,22 +37,21 @@ impl MemorySurface {
         &self.display
     }
 
+    /// The bytes that are seen, and where in them they lie.
+    pub(crate) fn shown(&self) -> Result<(&Bytes, View)> {
+        match &self.content {
+            Content::Stored(bytes) => Ok((bytes, tight(&self.desc)?)),
+            Content::InPlace(Some((bytes, view))) => Ok((bytes, *view)),
+            Content::InPlace(None) => Err(Error::NothingShown),
+        }
+    }
+
     /// The part's bytes in tight rows, as they would be seen.
     pub(crate) fn pixels(&self, part: &Part, operation: &'static str) -> Result<Vec<u8>> {
         part.check_inside(&self.desc, operation)?;
-        let (bytes, whole) = match &self.content {
-            Content::Stored(bytes) => (bytes, tight(&self.desc)?),
-            Content::InPlace(Some((bytes, view))) => (bytes, *view),
-            Content::InPlace(None) => return Err(Error::NothingShown),
-        };
+        let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
-        let len = from.payload_len();
-        let mut pixels = Vec::new();
-        pixels.try_reserve_exact(len).map_err(|e| Error::Unavailable {
-            what: format!("host memory of {len} bytes"),
-            reason: e.to_string(),
-            hint: "Read a smaller part or free memory.".into(),
-        })?;
+        let mut pixels = super::reserve(from.payload_len())?;
         let bytes = bytes.read(0..bytes.len(), operation, &"this surface")?;
         for (row, _) in row_pairs(&from, &from) {
             pixels.extend_from_slice(&bytes[row]);

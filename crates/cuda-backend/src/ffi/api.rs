@@ -110,6 +110,7 @@ macro_rules! table {
 
 table! {
     /// What every driver of CUDA 12.0 or later has.
+    #[cfg_attr(not(unix), allow(dead_code))] // descriptors are of POSIX systems only
     Driver {
         cuInit(c_uint);
         cuDriverGetVersion(*mut c_int);
@@ -138,6 +139,7 @@ table! {
         cuStreamWaitEvent(cu::CUstream, cu::CUevent, c_uint);
         cuStreamWaitValue32_v2(cu::CUstream, cu::CUdeviceptr, u32, c_uint);
         cuMemGetInfo_v2(*mut usize, *mut usize);
+        cuPointerGetAttribute(*mut c_void, c_uint, cu::CUdeviceptr);
         cuMemAlloc_v2(*mut cu::CUdeviceptr, usize);
         cuMemFree_v2(cu::CUdeviceptr);
         cuMemHostAlloc(*mut *mut c_void, usize, c_uint);

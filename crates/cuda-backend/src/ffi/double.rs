@@ -93,6 +93,11 @@ impl State {
         address
     }
 
+    fn holds(&self, address: u64) -> bool {
+        let before = self.memory.range(..=address).next_back();
+        before.is_some_and(|(start, memory)| address - start < 8 * memory.len() as u64)
+    }
+
     fn free(&mut self, kind: &'static str, address: u64) -> u32 {
         self.memory.remove(&address);
         self.end(kind, address)
@@ -168,6 +173,8 @@ double! {
     cuStreamWaitEvent(stream: cu::CUstream, event: cu::CUevent, flags: c_uint) |_s| 0;
     cuStreamWaitValue32_v2(stream: cu::CUstream, word: u64, value: u32, flags: c_uint) |_s| 0;
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) |_s| put(free, 1 << 29) + put(total, 1 << 30);
+    cuPointerGetAttribute(value: *mut c_void, attribute: c_uint, address: u64) |s|
+        if s.holds(address) { put(value.cast::<c_int>(), 0) } else { 1 };
     cuMemAlloc_v2(address: *mut u64, len: usize) |s| put(address, s.allocate("memory", len));
     cuMemFree_v2(address: u64) |s| s.free("memory", address);
     cuMemHostAlloc(address: *mut *mut c_void, len: usize, flags: c_uint) |s|

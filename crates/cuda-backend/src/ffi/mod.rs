@@ -4,6 +4,7 @@
 //! panics; what fails while something is dropped is logged.
 
 pub mod api;
+pub mod borrowed;
 pub mod command;
 pub mod context;
 pub mod copy;

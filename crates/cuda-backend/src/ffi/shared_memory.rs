@@ -1,4 +1,6 @@
 //! Device memory that other APIs can open: CUDA's virtual memory management with an exportable handle.
+// Descriptors are of POSIX systems only.
+#![cfg_attr(not(unix), allow(dead_code))]
 
 use super::api::call;
 use super::{Failure, Queue, Span};

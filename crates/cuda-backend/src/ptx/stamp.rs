@@ -7,11 +7,11 @@ pub fn pattern_text(kernels: &str) -> String {
     format!("{}\n{kernels}", Pattern::C_SOURCE)
 }
 
-/// First line of the PTX that was compiled from `source`. FNV-1a: a slip is to be found, not an attack.
-pub fn line(source: &str) -> String {
+/// First line of the PTX that was compiled from `source`, which is in `file`. FNV-1a: a slip is to be found, not an attack.
+pub fn line(file: &str, source: &str) -> String {
     let hash = source
         .replace("\r\n", "\n")
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("// Compiled from kernels/pattern.cu by cargo xtask ptx; source {hash:016x}")
+    format!("// Compiled from {file} by cargo xtask ptx; source {hash:016x}")
 }

@@ -1,7 +1,6 @@
 //! Where the context comes from: made here without a window, made here with one, or an engine's.
 
 mod create;
-mod egl_cuda;
 mod engine;
 mod headless;
 mod own;

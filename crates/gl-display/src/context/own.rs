@@ -2,7 +2,9 @@
 
 use glutin::context::PossiblyCurrentContext;
 use glutin::prelude::*;
-use glutin::surface::{PbufferSurface, Surface, WindowSurface};
+#[cfg(not(target_vendor = "apple"))]
+use glutin::surface::PbufferSurface;
+use glutin::surface::{Surface, WindowSurface};
 use interop_core::{DriverError, Error, Result};
 use std::rc::Rc;
 use winit::window::Window;
@@ -12,6 +14,7 @@ pub(crate) enum OwnSurface {
     /// Nothing: framebuffer objects only.
     None,
     /// One pixel, for drivers that cannot do without.
+    #[cfg(not(target_vendor = "apple"))]
     Pbuffer(Surface<PbufferSurface>),
     /// A window.
     Window(Surface<WindowSurface>),
@@ -60,9 +63,13 @@ impl OwnContext {
     pub(crate) fn make_current(&self, device: &str) -> Result<()> {
         let done = match (&self.surface, &self.context) {
             (OwnSurface::Window(s), context) => context.make_current(s),
+            #[cfg(not(target_vendor = "apple"))]
             (OwnSurface::Pbuffer(s), context) => context.make_current(s),
+            #[cfg(not(target_vendor = "apple"))]
             (OwnSurface::None, PossiblyCurrentContext::Egl(context)) => context.make_current_surfaceless(),
-            // Contexts without a surface are only made by EGL (see `headless`).
+            #[cfg(target_vendor = "apple")]
+            (OwnSurface::None, PossiblyCurrentContext::Cgl(context)) => context.make_current_surfaceless(),
+            // Contexts without a surface are only made by EGL and CGL (see `headless`).
             #[allow(unreachable_patterns)]
             (OwnSurface::None, _) => Ok(()),
         };

@@ -34,6 +34,11 @@ pub trait WindowApp {
         Ok(())
     }
 
+    /// Every event of the window, before anything else is done about it.
+    fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
+        let (_, _) = (window, event);
+    }
+
     /// The last call, while the context is still current: drop what was made in it.
     fn closing(&mut self, window: &GlWindow) {
         let _ = window;
@@ -154,6 +159,9 @@ impl<A: WindowApp> ApplicationHandler for Runner<'_, A> {
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        if let Some(window) = &self.window {
+            self.app.event(window, &event);
+        }
         let escape = Key::Named(NamedKey::Escape);
         let result = match event {
             WindowEvent::RedrawRequested => self.frame(),

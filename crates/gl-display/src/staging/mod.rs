@@ -24,6 +24,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 /// How the host reaches the bytes.
+#[cfg_attr(not(unix), allow(dead_code))] // made from descriptors only
 enum Access {
     /// Mapped for each fill.
     Orphaned,
@@ -34,6 +35,7 @@ enum Access {
 }
 
 /// What a block is to GL.
+#[cfg_attr(not(unix), allow(dead_code))] // made from descriptors only
 enum Body {
     Linear(Rc<Block>),
     Image(Rc<ImageBlock>),

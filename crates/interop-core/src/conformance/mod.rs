@@ -1,11 +1,14 @@
 //! One suite for every (backend, display, path): what users may rely on, whoever implements it.
 //!
-//! Backends and displays of other crates run it too: [`run`] gives rows, [`Table`] prints them.
+//! Backends and displays of other crates run it too: [`run`] gives rows, [`Table`] prints them. What displays draw is
+//! [`Drawing`]s.
 
 mod cases;
+mod drawing;
 mod table;
 
 pub use cases::CASES;
+pub use drawing::Drawing;
 pub use table::{Outcome, Row, Table};
 
 use crate::capability::{Support, SyncKind};

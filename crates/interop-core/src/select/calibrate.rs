@@ -34,6 +34,8 @@ pub(super) struct Calibration {
     pub events: Vec<(Candidate, Event)>,
     /// Candidates that were not reached within the budget.
     pub left: usize,
+    /// What one frame of the first that works took, about, where the time was looked at.
+    pub frame: Option<Duration>,
 }
 
 /// How much is wanted.
@@ -53,16 +55,20 @@ pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent:
     let mut waiting = candidates.iter().copied();
     let first = waiting.by_ref().find_map(|candidate| session.prove_new(candidate));
     let deadline = match extent {
-        // Drivers compile and allocate at their first use: however long that took, half is left to find out more.
-        Extent::Best(budget) => Some((begun + budget).max(Instant::now() + budget / 2)),
+        // Drivers compile and allocate at their first use: however long that took, half is left to find out more. A
+        // twelfth is for closing what was opened, and for the last turn, which may be longer than those before.
+        Extent::Best(budget) => Some((begun + budget - budget / 12).max(Instant::now() + budget / 2)),
         Extent::All => None,
     };
-    let has_time = |entry: &mut Entry| deadline.map_or(Ok(true), |end| entry.has_time(pairing, end));
+    let mut frame = None;
     if let Some(mut entry) = first {
         // An error comes up again in its turn.
-        if !has_time(&mut entry).unwrap_or(true) {
-            session.contest.enter(entry);
-            return session.end(waiting.len());
+        if let Some(Ok((took, fits))) = deadline.map(|end| entry.has_time(pairing, end)) {
+            frame = Some(took);
+            if !fits {
+                session.contest.enter(entry);
+                return session.end(waiting.len(), frame);
+            }
         }
         session.contest.challenge(pairing, entry);
         session.screen(&mut waiting, deadline, extent);
@@ -72,7 +78,7 @@ pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent:
         session.contest.decide(pairing, until);
         session.collect_losers();
     }
-    session.end(waiting.len())
+    session.end(waiting.len(), frame)
 }
 
 struct Session<'a> {
@@ -143,9 +149,9 @@ impl Session<'_> {
         }
     }
 
-    fn end(mut self, left: usize) -> Calibration {
+    fn end(mut self, left: usize, frame: Option<Duration>) -> Calibration {
         let best = self.crown();
-        Calibration { best, events: self.events, left }
+        Calibration { best, events: self.events, left, frame }
     }
 
     /// The best that is right.

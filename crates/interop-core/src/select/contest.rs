@@ -52,10 +52,14 @@ impl Entry {
         Duration::from_nanos((quantile(&self.samples_us, 0.5) * 1e3) as u64)
     }
 
-    /// Whether a turn ends before `deadline`, judged by one frame.
-    pub fn has_time(&mut self, pairing: &Pairing<'_>, deadline: Instant) -> Result<bool> {
-        let frame = Duration::from_nanos((time_run(&mut self.path, pairing, 1)? * 1e3) as u64);
-        Ok(Instant::now() + frame * run(pairing) as u32 <= deadline)
+    /// What one frame takes, about, and whether a turn would end before `deadline`.
+    pub fn has_time(&mut self, pairing: &Pairing<'_>, deadline: Instant) -> Result<(Duration, bool)> {
+        let begun = Instant::now();
+        warm_up(&mut self.path, pairing, 1)?;
+        let frame = begun.elapsed();
+        // A run in which frames are late ends with one draw more.
+        let draws = run(pairing) + usize::from(pairing.frames_late > 0);
+        Ok((frame, Instant::now() + frame * draws as u32 <= deadline))
     }
 
     fn has_turn_in(&self, round: u32) -> bool {

@@ -18,15 +18,21 @@ const FRAMES: usize = 12;
 const WORTH: f64 = 1.02;
 
 /// Times less and less lateness until it costs too much, settles `path` on the least that does not, and returns what was
-/// measured. Begins nothing that would not fit into `budget` except one frame, which says how long one takes.
-pub(super) fn settle(path: &mut OpenedPath, pairing: &Pairing<'_>, budget: Duration) -> Result<Vec<Lateness>> {
+/// measured. Begins nothing that would not fit into `budget` except one frame, where nobody knows what one takes.
+pub(super) fn settle(
+    path: &mut OpenedPath,
+    pairing: &Pairing<'_>,
+    budget: Duration,
+    frame: Option<Duration>,
+) -> Result<Vec<Lateness>> {
     let _stage = stage!("settle lateness");
     let (most, start) = (path.frames_late(), Instant::now());
     let mut measured: Vec<Lateness> = Vec::new();
     if most == 0 || budget.is_zero() {
         return Ok(measured);
     }
-    let mut fits = Fits { until: start + budget, frame: microseconds(time_run(path, pairing, 1)?) };
+    let frame = frame.map_or_else(|| time_run(path, pairing, 1).map(microseconds), Ok)?;
+    let mut fits = Fits { until: start + budget, frame };
     for frames_late in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
         let frames = FRAMES + 2 * frames_late;
         if !fits.another(frames) {

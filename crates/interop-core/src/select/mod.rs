@@ -34,9 +34,10 @@ use crate::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
 use attempt::Candidate;
 use calibrate::{Calibration, Event, Extent, calibrate};
-use profile::{Key, Remembered};
+use profile::{Found, Key, Remembered};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::{debug, info, warn};
 
 /// A path that works, and how it was found.
@@ -97,21 +98,21 @@ pub(crate) fn open_without(
     if let Some(known) = standing.known {
         field.prefer_quicker(known, policy);
     }
-    let (candidate, path, measured) = loop {
+    let (candidate, path, learned) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
-        let Choice { candidate, mut path, frames_late, measured } = choice;
-        match settle(&mut path, &pairing, policy, frames_late.or(standing.frames_late)) {
+        let Choice { candidate, mut path, frames_late, learned, frame } = choice;
+        match settle(&mut path, &pairing, policy, frames_late.or(standing.frames_late), frame) {
             Ok(lateness) => {
                 field.report.lateness = lateness;
-                break (candidate, path, measured);
+                break (candidate, path, learned);
             }
             Err(error) => field.give_up(candidate.id, &error),
         }
     };
-    if let Some((key, median_us)) = measured {
-        let what = Remembered { candidate, frames_late: path.frames_late(), median_us };
+    if let Some((key, found)) = learned {
+        let what = Remembered { candidate, frames_late: path.frames_late(), found };
         profile::store(&policy.profiles, &key, what);
     }
     let (id, report) = (candidate.id, field.report);
@@ -125,9 +126,10 @@ fn settle(
     pairing: &Pairing<'_>,
     policy: &Policy,
     frames_late: Option<usize>,
+    frame: Option<Duration>,
 ) -> Result<Vec<Lateness>> {
     match (policy.mode, frames_late) {
-        (Mode::Throughput { .. }, None) => depth::settle(path, pairing, policy.shares().1),
+        (Mode::Throughput { .. }, None) => depth::settle(path, pairing, policy.shares().1, frame),
         (Mode::Throughput { .. }, Some(frames)) => {
             path.set_frames_late(frames)?;
             path.trim();
@@ -362,8 +364,10 @@ struct Choice {
     path: OpenedPath,
     /// How late it showed best, where that is remembered.
     frames_late: Option<usize>,
-    /// Where it was measured just now: what that is remembered under, and the median.
-    measured: Option<(Key, f64)>,
+    /// Where it was looked for just now: what that is remembered under, and what was found.
+    learned: Option<(Key, Found)>,
+    /// What a frame takes, about, where that was measured just now.
+    frame: Option<Duration>,
 }
 
 fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Option<Keep>) -> Option<Choice> {
@@ -376,29 +380,37 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
                 let why = field.why_static(candidate.id, policy);
                 field.chosen(candidate.id, path.sync(), why);
                 let frames_late = keep.filter(|keep| keep.id == candidate.id).map(|keep| keep.frames_late);
-                return Some(Choice { candidate, path, frames_late, measured: None });
+                return Some(Choice { candidate, path, frames_late, learned: None, frame: None });
             }
         }
         return None;
     }
     let key = Key::new(pairing, &field.candidates, policy);
-    if let Some(Remembered { candidate, frames_late, median_us }) =
-        profile::load(&policy.profiles, &key, &field.candidates)
+    let remembered = profile::load(&policy.profiles, &key, &field.candidates);
+    if let Some(Remembered { candidate, frames_late, found }) = remembered
+        && found.stands(policy.budget)
         && let Ok(path) = candidate.attempt(pairing)
     {
-        let why = format!("measured before: the quickest, {median_us:.0} us a frame");
+        let why = match found {
+            Found::Quickest(us) => format!("measured before: the quickest, {us:.0} us a frame"),
+            Found::First { budget, .. } => format!(
+                "the first whose pixels were right; earlier starts had no time to measure within {} ms",
+                budget.as_millis()
+            ),
+        };
         field.chosen(candidate.id, path.sync(), why);
-        return Some(Choice { candidate, path, frames_late: Some(frames_late), measured: None });
+        return Some(Choice { candidate, path, frames_late: Some(frames_late), learned: None, frame: None });
     }
     let budget = policy.shares().0;
-    let Calibration { best, events, left } = calibrate(pairing, &field.candidates, Extent::Best(budget));
+    let Calibration { best, events, left, frame } = calibrate(pairing, &field.candidates, Extent::Best(budget));
     field.record(events);
     let (candidate, path, measured) = best?;
-    // What was not measured is not remembered either: the next start may have time for it.
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
     field.chosen(candidate.id, path.sync(), why_calibrated(median_us, left));
-    let measured = median_us.map(|us| (key, us));
-    Some(Choice { candidate, path, frames_late: None, measured })
+    let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
+    let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
+    let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);
+    Some(Choice { candidate, path, frames_late: None, learned: Some((key, found)), frame })
 }
 
 /// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.

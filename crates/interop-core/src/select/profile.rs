@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Of the file's content.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Where what was measured is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -130,7 +131,7 @@ struct Profile {
     path: String,
     sync: Option<SyncKind>,
     frames_late: usize,
-    median_us: f64,
+    found: Found,
 }
 
 /// A choice made before.
@@ -138,7 +139,38 @@ struct Profile {
 pub(super) struct Remembered {
     pub candidate: Candidate,
     pub frames_late: usize,
-    pub median_us: f64,
+    pub found: Found,
+}
+
+/// What a choice stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum Found {
+    /// It was the quickest: microseconds a frame.
+    Quickest(f64),
+    /// It was the first that worked, and so many starts had no time within this budget to measure anything.
+    First { starts: u32, budget: Duration },
+}
+
+/// A first start may have no time because drivers compile; one more tells whether frames are simply too large.
+const STARTS: u32 = 2;
+
+impl Found {
+    /// Whether measuring again within `budget` would find no more.
+    pub fn stands(self, within: Duration) -> bool {
+        match self {
+            Self::Quickest(_) => true,
+            Self::First { starts, budget } => starts >= STARTS && within <= budget,
+        }
+    }
+
+    /// There was no time within `budget`, in this start as in those that are remembered.
+    pub fn first(budget: Duration, before: Option<Self>) -> Self {
+        let starts = match before {
+            Some(Self::First { starts, budget: then }) if then >= budget => starts,
+            _ => 0,
+        };
+        Self::First { starts: starts + 1, budget }
+    }
 }
 
 /// What was remembered under `key`, if it is still among what can be taken.
@@ -156,7 +188,7 @@ pub(super) fn load(profiles: &Profiles, key: &Key, candidates: &[Candidate]) -> 
     candidates.contains(&candidate).then_some(Remembered {
         candidate,
         frames_late: found.frames_late,
-        median_us: found.median_us,
+        found: found.found,
     })
 }
 
@@ -168,7 +200,7 @@ pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered) {
         path: what.candidate.id.to_string(),
         sync: what.candidate.sync,
         frames_late: what.frames_late,
-        median_us: what.median_us,
+        found: what.found,
     };
     if let Err(error) = write(&folder, &key.file_name(), &profile) {
         tracing::debug!(folder = %folder.display(), %error, "what was measured is not remembered");
@@ -218,7 +250,7 @@ mod tests {
     }
 
     const CANDIDATE: Candidate = Candidate { id: PathId::Direct, sync: None };
-    const WHAT: Remembered = Remembered { candidate: CANDIDATE, frames_late: 2, median_us: 12.5 };
+    const WHAT: Remembered = Remembered { candidate: CANDIDATE, frames_late: 2, found: Found::Quickest(12.5) };
 
     fn in_folder(test: impl Fn(&Profiles, &Path)) {
         let folder = std::env::temp_dir().join(format!(
@@ -253,7 +285,7 @@ mod tests {
             let file = folder.join(key(40).file_name());
             let good = fs::read_to_string(&file).unwrap();
             let half = &good[..good.len() / 2];
-            let other_version = good.replace("\"version\": 1", "\"version\": 2");
+            let other_version = good.replace("\"version\": 2", "\"version\": 1");
             let other_driver = good.replace("\"driver\": \"1\"", "\"driver\": \"2\"");
             let no_path = good.replace("\"path\": \"direct\"", "\"path\": \"telepathy\"");
             for text in ["", "\0", "[]", half, &other_version, &other_driver, &no_path] {
@@ -271,13 +303,23 @@ mod tests {
     }
 
     #[test]
+    fn that_there_is_no_time_must_be_found_twice() {
+        let short = Duration::from_millis(300);
+        let once = Found::first(short, None);
+        let twice = Found::first(short, Some(once));
+        assert!(Found::Quickest(1.0).stands(short) && !once.stands(short) && twice.stands(short));
+        assert!(twice.stands(short / 2) && !twice.stands(short * 2), "more time may be enough");
+        assert!(!Found::first(short * 2, Some(twice)).stands(short * 2), "counted from the start");
+    }
+
+    #[test]
     fn many_writers_leave_one_whole_file() {
         in_folder(|profiles, folder| {
             std::thread::scope(|scope| {
                 for writer in 0..8 {
                     scope.spawn(move || {
                         for _ in 0..50 {
-                            store(profiles, &key(40), Remembered { median_us: f64::from(writer), ..WHAT });
+                            store(profiles, &key(40), Remembered { found: Found::Quickest(f64::from(writer)), ..WHAT });
                             let seen = load(profiles, &key(40), &[CANDIDATE]).expect("a whole file at any time");
                             assert_eq!(seen.frames_late, 2);
                         }

@@ -66,6 +66,7 @@ pub use session::Session;
 pub use shared_image::{Pixels, SharedImage};
 pub use track::{MAPPED, OVERLAP};
 pub use transfer::{Element, RectTransfer};
+#[cfg(unix)]
 pub use turn::TurnFns;
 
 /// Codes of our own, which no driver uses: the GL context is not current on this thread, a GL object is used outside a

@@ -1,10 +1,11 @@
-// Shows an image, pixel (0, 0) at the top left of the viewport. `texel` comes from the other half.
+// Shows an image, pixel (0, 0) at the top left of the picture. `texel` comes from memory.wgsl or texture.wgsl; `tap`,
+// `finished` and `encode` from color.wgsl or plain.wgsl.
 
 struct Look {
   // Of the image, in texels: left, top, width, height.
   region: vec4<u32>,
   // Of the target, in pixels: left, top, width, height.
-  viewport: vec4<f32>,
+  picture: vec4<f32>,
   // Linear memory: byte of pixel (0, 0) and bytes from row to row.
   base: u32,
   pitch: u32,
@@ -12,12 +13,18 @@ struct Look {
   linear: u32,
   // 1: show the first channel as grey.
   grey: u32,
+  // What is beside the picture and below it, before it is encoded.
+  background: vec4<f32>,
+  // What light is multiplied by, and 1 / white^2.
+  exposure: vec4<f32>,
 }
 
 @group(0) @binding(0) var<uniform> look: Look;
 
 // A texel for each pixel: nothing to weigh or clamp.
 override one_to_one: bool = false;
+// More than the picture is drawn.
+override bars: bool = false;
 
 // One triangle that covers the viewport; no vertex data.
 @vertex
@@ -27,7 +34,7 @@ fn cover(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
 
 fn clamped(p: vec2<i32>) -> vec4<f32> {
   let inside = clamp(p, vec2<i32>(0), vec2<i32>(look.region.zw) - 1);
-  return texel(look.region.xy + vec2<u32>(inside));
+  return tap(look.region.xy + vec2<u32>(inside));
 }
 
 fn scaled(p: vec2<f32>) -> vec4<f32> {
@@ -44,15 +51,17 @@ fn scaled(p: vec2<f32>) -> vec4<f32> {
 
 @fragment
 fn show(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
-  let p = at.xy - look.viewport.xy;
+  let p = at.xy - look.picture.xy;
+  if bars {
+    if any(p < vec2<f32>(0.0)) || any(p >= look.picture.zw) {
+      return vec4<f32>(encode(look.background.rgb), 1.0);
+    }
+  }
   var color: vec4<f32>;
   if one_to_one {
-    color = texel(look.region.xy + vec2<u32>(p));
+    color = tap(look.region.xy + vec2<u32>(p));
   } else {
-    color = scaled(p / look.viewport.zw * vec2<f32>(look.region.zw));
+    color = scaled(p / look.picture.zw * vec2<f32>(look.region.zw));
   }
-  if look.grey != 0u {
-    color = vec4<f32>(color.rrr, 1.0);
-  }
-  return color;
+  return finished(color);
 }

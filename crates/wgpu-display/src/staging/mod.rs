@@ -9,7 +9,9 @@ use crate::picture::Picture;
 use crate::shared::Shared;
 #[cfg(target_os = "linux")]
 use crate::vulkan::{Exported, Vulkan};
-use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle, Staging, StagingKind};
+use interop_core::{Error, HostBlock, Result, Staging, StagingKind};
+#[cfg(target_os = "linux")]
+use interop_core::{HandleType, SharedHandle};
 use ring::Ring;
 use std::any::Any;
 use std::cell::Cell;

@@ -52,6 +52,7 @@ pub fn colours(tone: Tone, format: Format) -> KernelSource {
     // The same macros in both languages; which conversion it is the compiler knows, not the device.
     let (light, shown) = match tone {
         Tone::None => ("1.0f", "c"),
+        Tone::Light => ("8.0f * f * f * f", "c"),
         Tone::Srgb => ("8.0f * f * f * f", "pf_encoded(c)"),
         Tone::Reinhard => ("8.0f * f * f * f", "pf_encoded(pf_tonemap_reinhard(c))"),
         Tone::Aces => ("8.0f * f * f * f", "pf_encoded(pf_tonemap_aces(c))"),
@@ -96,6 +97,7 @@ pub fn colours(tone: Tone, format: Format) -> KernelSource {
             let bright = |c: f32| 8.0 * f * f * f * c;
             match tone {
                 Tone::None => c,
+                Tone::Light => c.map(bright),
                 Tone::Srgb => c.map(|c| srgb(bright(c))),
                 Tone::Reinhard => c.map(|c| srgb(reinhard(bright(c)))),
                 Tone::Aces => c.map(|c| srgb(aces(bright(c)))),

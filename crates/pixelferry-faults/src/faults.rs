@@ -1,7 +1,7 @@
 //! What is to fail, and what was seen.
 
-use super::step::{Side, Step};
-use pixelferry::{DriverError, Error, Result};
+use crate::step::{Side, Step};
+use interop_core::{DriverError, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub enum Kind {
     /// With a driver's code.
     Driver,
+    /// With a driver's code for a wait that took too long.
+    Timeout,
     /// For lack of memory.
     OutOfMemory,
     /// And with it every later call on that side.
@@ -30,7 +32,7 @@ pub struct Fault {
     pub kind: Kind,
 }
 
-/// The one switchboard of a [`FaultyBackend`](super::FaultyBackend) and a [`FaultyDisplay`](super::FaultyDisplay).
+/// The one switchboard of a backend's and a display's double.
 #[derive(Debug, Clone, Default)]
 pub struct Faults(Arc<Mutex<State>>);
 
@@ -47,8 +49,8 @@ struct State {
     violations: Vec<String>,
 }
 
-/// One object of a double, counted while it lives.
-pub(super) struct Alive(Faults, &'static str);
+/// One object of a double, counted while it lives; see [`Faults::alive`].
+pub struct Alive(Faults, &'static str);
 
 impl Drop for Alive {
     fn drop(&mut self) {
@@ -115,23 +117,25 @@ impl Faults {
         self.state().violations.clone()
     }
 
-    pub(super) fn violation(&self, what: impl Into<String>) {
+    /// Notes something of [`Faults::violations`]; for doubles.
+    pub fn violation(&self, what: impl Into<String>) {
         self.state().violations.push(what.into());
     }
 
-    pub(super) fn alive(&self, kind: &'static str) -> Alive {
+    /// Counts an object under [`Faults::live`] for as long as what is returned lives; for doubles.
+    pub fn alive(&self, kind: &'static str) -> Alive {
         *self.state().live.entry(kind).or_default() += 1;
         Alive(self.clone(), kind)
     }
 
-    /// As [`Faults::check`]; true where the call is to do nothing.
-    pub(super) fn check_or_lie(&self, step: Step) -> Result<bool> {
+    /// As [`Faults::check`]; true where the call is to do nothing. For doubles.
+    pub fn check_or_lie(&self, step: Step) -> Result<bool> {
         self.check(step)?;
         Ok(self.state().lies.contains(&step))
     }
 
-    /// Counts a call, takes its time, and fails where it is to.
-    pub(super) fn check(&self, step: Step) -> Result<()> {
+    /// Counts a call, takes its time, and fails where it is to; for doubles.
+    pub fn check(&self, step: Step) -> Result<()> {
         let (delay, failed) = self.state().count(step);
         if let Some(delay) = delay {
             std::thread::sleep(delay);
@@ -171,7 +175,7 @@ impl State {
 }
 
 /// Text that the error of every injected fault holds.
-pub(super) const MARK: &str = "on purpose";
+const MARK: &str = "on purpose";
 
 fn error(step: Step, kind: Kind) -> Error {
     let device = "a double".to_owned();
@@ -181,6 +185,7 @@ fn error(step: Step, kind: Kind) -> Error {
     };
     match kind {
         Kind::Driver => driver(-999, "FAULT"),
+        Kind::Timeout => driver(-998, "TIMEOUT"),
         Kind::ContextLost => driver(-1000, "CONTEXT_LOST"),
         Kind::OutOfMemory => Error::Unavailable {
             what: "memory".into(),

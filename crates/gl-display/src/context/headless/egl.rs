@@ -1,12 +1,10 @@
-//! Contexts without a window: EGL on a device (`EGL_EXT_platform_device`), or on EGL's default display.
+//! EGL on a device (`EGL_EXT_platform_device`), or on EGL's default display.
 
-use super::create::core_context;
-use super::egl_cuda;
-use super::own::{OwnContext, OwnSurface, driver_error};
+use super::super::create::core_context;
+use super::super::own::{OwnContext, OwnSurface, driver_error};
+use super::{HeadlessDevice, HeadlessOptions, egl_cuda, on_context};
 use crate::display::GlDisplay;
 use crate::identity::{Origin, pci_of_drm_node};
-use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared, load_gl};
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display as EglDisplay;
 use glutin::config::{Api, Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
@@ -18,34 +16,6 @@ use interop_core::{Api as ApiKind, DeviceIdentity, Display as _, Error, Result};
 use raw_window_handle::{AndroidDisplayHandle, RawDisplayHandle};
 use std::num::NonZeroU32;
 use std::rc::Rc;
-
-/// How a context without a window is made.
-#[derive(Debug, Clone, Default)]
-pub struct HeadlessOptions {
-    /// Which of [`headless_devices`]; `None` takes the first that works, hardware before software.
-    pub device: Option<usize>,
-    /// Where `device` says nothing: the EGL device that is this one (by `EGL_NV_device_cuda`, PCI address and UUID)
-    /// before all others, so that what is computed there is drawn there.
-    pub same_device_as: Option<DeviceIdentity>,
-    /// Uses nothing above this OpenGL version and no extension, as if the driver had no more. For working around
-    /// driver bugs and for tests.
-    pub version_limit: Option<(u32, u32)>,
-}
-
-/// An EGL device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeadlessDevice {
-    /// Number for [`HeadlessOptions::device`]: the place in EGL's list.
-    pub index: usize,
-    /// Name as EGL gives it; often unknown until a context is made.
-    pub name: Option<String>,
-    /// DRM node.
-    pub drm_node: Option<std::path::PathBuf>,
-    /// CUDA's number of it in this process (`EGL_NV_device_cuda`).
-    pub cuda_ordinal: Option<u32>,
-    /// True for a renderer on the CPU.
-    pub software: bool,
-}
 
 const HINT: &str = "Install libEGL and a driver (Debian and Ubuntu: libegl1 libgl1-mesa-dri; NVIDIA: libnvidia-gl).";
 
@@ -67,70 +37,58 @@ fn describe(index: usize, device: &Device) -> HeadlessDevice {
     }
 }
 
-/// The EGL devices of this machine, in EGL's order.
-///
-/// # Errors
-/// [`Error::Unavailable`] without libEGL or where it cannot list devices.
-pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
+/// See [`super::headless_devices`].
+pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(query().map_err(unavailable)?.iter().enumerate().map(|(i, d)| describe(i, d)).collect())
 }
 
-impl GlDisplay {
-    /// Makes a context without a window and makes it current on this thread.
-    ///
-    /// Tried in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default display, which with Mesa and
-    /// `EGL_PLATFORM=surfaceless` needs no device at all.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] where nothing worked, with each attempt's reason; [`Error::InvalidInput`] for a device
-    /// number that does not exist.
-    pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
-        const OP: &str = "GlDisplay::headless";
-        let devices = query();
-        if let Some(index) = options.device {
-            let devices = devices.map_err(unavailable)?;
-            let count = devices.len();
-            let device = devices
-                .get(index)
-                .ok_or_else(|| Error::invalid(OP, format!("there is no EGL device {index}; EGL lists {count}")))?;
-            return on_device(index, device, &options);
-        }
-        let mut reasons = Vec::new();
-        let mut second_best: Option<Rc<Self>> = None;
-        match devices {
-            Err(e) => reasons.push(e),
-            Ok(devices) => {
-                let mut order: Vec<_> = devices.iter().enumerate().map(|(i, d)| (describe(i, d), d)).collect();
-                // Stable, so EGL's order stays among the hardware.
-                order.sort_by_key(|(about, _)| (!about.seems_to_be(options.same_device_as.as_ref()), about.software));
-                for (about, device) in order {
-                    let index = about.index;
-                    // A program that draws is no better than a GPU that is not the one asked for.
-                    if second_best.is_some() && about.software {
-                        break;
+/// See [`GlDisplay::headless`].
+pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    const OP: &str = "GlDisplay::headless";
+    let devices = query();
+    if let Some(index) = options.device {
+        let devices = devices.map_err(unavailable)?;
+        let count = devices.len();
+        let device = devices
+            .get(index)
+            .ok_or_else(|| Error::invalid(OP, format!("there is no EGL device {index}; EGL lists {count}")))?;
+        return on_device(index, device, options);
+    }
+    let mut reasons = Vec::new();
+    let mut second_best: Option<Rc<GlDisplay>> = None;
+    match devices {
+        Err(e) => reasons.push(e),
+        Ok(devices) => {
+            let mut order: Vec<_> = devices.iter().enumerate().map(|(i, d)| (describe(i, d), d)).collect();
+            // Stable, so EGL's order stays among the hardware.
+            order.sort_by_key(|(about, _)| (!about.seems_to_be(options.same_device_as.as_ref()), about.software));
+            for (about, device) in order {
+                let index = about.index;
+                // A program that draws is no better than a GPU that is not the one asked for.
+                if second_best.is_some() && about.software {
+                    break;
+                }
+                match on_device(index, device, options) {
+                    Ok(display) if is_the_one(&display, options.same_device_as.as_ref()) => return Ok(display),
+                    Ok(display) => {
+                        tracing::debug!(index, "an EGL device is not the one that computes");
+                        second_best.get_or_insert(display);
                     }
-                    match on_device(index, device, &options) {
-                        Ok(display) if is_the_one(&display, options.same_device_as.as_ref()) => return Ok(display),
-                        Ok(display) => {
-                            tracing::debug!(index, "an EGL device is not the one that computes");
-                            second_best.get_or_insert(display);
-                        }
-                        Err(e) => {
-                            tracing::debug!(index, error = %e, "an EGL device was passed over");
-                            reasons.push(format!("device {index}: {e}"));
-                        }
+                    Err(e) => {
+                        tracing::debug!(index, error = %e, "an EGL device was passed over");
+                        reasons.push(format!("device {index}: {e}"));
                     }
                 }
             }
         }
-        if let Some(display) = second_best {
-            return display.make_current().map(|()| display);
-        }
-        on_default_display(&options).map_err(|e| {
-            reasons.push(format!("default display: {e}"));
-            unavailable(reasons.join("; "))
-        })
     }
+    if let Some(display) = second_best {
+        return display.make_current().map(|()| display);
+    }
+    on_default_display(options).map_err(|e| {
+        reasons.push(format!("default display: {e}"));
+        unavailable(reasons.join("; "))
+    })
 }
 
 impl HeadlessDevice {
@@ -176,14 +134,7 @@ fn on_display(display: Display, name: &str, origin: &Origin, options: &HeadlessO
             with_pbuffer(&display, name)?
         }
     };
-    let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
-    // SAFETY: the context was just made current, and the loader is its display's.
-    unsafe {
-        let gl = Rc::new(load_gl(&mut load)?);
-        let raw = RawFns::load(&mut load);
-        let shared = Shared::new(gl, raw, Ownership::Own(own), origin, options.version_limit)?;
-        Ok(GlDisplay::from_shared(shared))
-    }
+    on_context(own, &display, origin, options)
 }
 
 fn find_config(display: &Display, surfaces: ConfigSurfaceTypes, name: &str) -> Result<Config> {
@@ -239,7 +190,7 @@ mod tests {
             return;
         }
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["context::headless::tests::child_default_display", "--exact", "--ignored"])
+            .args(["context::headless::egl::tests::child_default_display", "--exact", "--ignored"])
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")
             .env("EGL_PLATFORM", "surfaceless")

@@ -1,0 +1,59 @@
+//! A place to draw into.
+
+use interop_core::color::store;
+use interop_core::look::{Plan, paint};
+use interop_core::{Error, Extent, ImageView, PixelFormat, Region, Result, SurfaceDesc, View};
+
+/// A picture in memory to draw into ([`crate::MemoryDisplay::draw`]). Row 0 is the top row.
+///
+/// It has no format that encodes; where a draw says so, it encodes like one.
+#[derive(Debug, Clone)]
+pub struct OffscreenTarget {
+    bytes: Vec<u8>,
+    view: ImageView,
+}
+
+impl OffscreenTarget {
+    /// Zeroed; the description was checked against the display's limits.
+    pub(crate) fn new(extent: Extent, format: PixelFormat, len: usize) -> Result<Self> {
+        let view = ImageView::packed(extent, format, 1, 0, false)?;
+        let mut bytes = super::reserve(len)?;
+        bytes.resize(len, 0);
+        Ok(Self { bytes, view })
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> (u32, u32) {
+        (self.view.extent.width, self.view.extent.height)
+    }
+
+    /// Format of a pixel.
+    pub fn format(&self) -> PixelFormat {
+        self.view.format
+    }
+
+    /// Fills it with red, green, blue and alpha as numbers of its format.
+    pub fn clear(&mut self, color: [f32; 4]) {
+        let format = self.view.format;
+        self.bytes.chunks_exact_mut(format.bytes_per_pixel()).for_each(|pixel| store(format, color, pixel));
+    }
+
+    /// Every pixel as it is, in tight rows, top row first.
+    pub fn read_pixels(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Checks where a draw goes.
+    pub(crate) fn check(&self, viewport: Region, operation: &'static str) -> Result<()> {
+        viewport.check_inside(self.view.extent, operation)
+    }
+
+    /// Draws a surface's pixels as planned for a viewport at `at`.
+    pub(crate) fn paint(&mut self, plan: &Plan, bytes: &[u8], view: &View, at: (u32, u32)) -> Result<()> {
+        let View::Image(image) = view else {
+            let problem = format!("{} was given", SurfaceDesc::buffer(bytes.len() as u64));
+            return Err(Error::invalid("MemoryDisplay::draw", problem));
+        };
+        paint(plan, (bytes, image), (&mut self.bytes, &self.view), at)
+    }
+}

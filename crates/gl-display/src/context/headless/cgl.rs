@@ -1,0 +1,48 @@
+//! CGL of macOS, which chooses the device itself. Only compiled, never run.
+
+use super::super::create::core_context;
+use super::super::own::{OwnContext, OwnSurface, driver_error};
+use super::{HeadlessDevice, HeadlessOptions, on_context};
+use crate::display::GlDisplay;
+use crate::identity::Origin;
+use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{NotCurrentContext, PossiblyCurrentContext};
+use glutin::display::{Display, DisplayApiPreference};
+use glutin::prelude::GlDisplay as _;
+use interop_core::{Error, Result};
+use raw_window_handle::{AppKitDisplayHandle, RawDisplayHandle};
+use std::rc::Rc;
+
+const NAME: &str = "CGL";
+
+fn unavailable(reason: impl std::fmt::Display) -> Error {
+    Error::Unavailable {
+        what: "OpenGL without a window (CGL)".into(),
+        reason: reason.to_string(),
+        hint: "Draw with wgpu, or in plain memory.".into(),
+    }
+}
+
+/// See [`super::headless_devices`].
+pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
+    Ok(vec![HeadlessDevice { index: 0, name: None, drm_node: None, cuda_ordinal: None, software: false }])
+}
+
+/// See [`GlDisplay::headless`].
+pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    if let Some(index) = options.device.filter(|index| *index != 0) {
+        let problem = format!("there is no device {index}: CGL chooses one itself, which is 0");
+        return Err(Error::invalid("GlDisplay::headless", problem));
+    }
+    let handle = RawDisplayHandle::AppKit(AppKitDisplayHandle::new());
+    // SAFETY: the handle names no system object.
+    let display = unsafe { Display::new(handle, DisplayApiPreference::Cgl) }.map_err(unavailable)?;
+    let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).build();
+    // SAFETY: the template names no window.
+    let mut configs = unsafe { display.find_configs(template) }.map_err(|e| driver_error("find_configs", NAME, &e))?;
+    let config = configs.next().ok_or_else(|| unavailable("it has no pixel format"))?;
+    let NotCurrentContext::Cgl(context) = core_context(&display, &config, None, NAME)?;
+    let context = context.make_current_surfaceless().map_err(|e| driver_error("make_current", NAME, &e))?;
+    let own = OwnContext::new(OwnSurface::None, PossiblyCurrentContext::Cgl(context), None);
+    on_context(own, &display, &Origin::default(), options)
+}

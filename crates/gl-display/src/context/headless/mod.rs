@@ -1,0 +1,84 @@
+//! Contexts without a window.
+
+#[cfg(target_vendor = "apple")]
+mod cgl;
+#[cfg(not(target_vendor = "apple"))]
+mod egl;
+#[cfg(not(target_vendor = "apple"))]
+mod egl_cuda;
+
+use super::own::OwnContext;
+use crate::display::GlDisplay;
+use crate::identity::Origin;
+use crate::raw::RawFns;
+use crate::shared::{Ownership, Shared, load_gl};
+#[cfg(target_vendor = "apple")]
+use cgl as system;
+#[cfg(not(target_vendor = "apple"))]
+use egl as system;
+use glutin::display::Display;
+use glutin::prelude::GlDisplay as _;
+use interop_core::{DeviceIdentity, Result};
+use std::rc::Rc;
+
+/// How a context without a window is made.
+#[derive(Debug, Clone, Default)]
+pub struct HeadlessOptions {
+    /// Which of [`headless_devices`]; `None` takes the first that works, hardware before software.
+    pub device: Option<usize>,
+    /// Where `device` says nothing: the EGL device that is this one (by `EGL_NV_device_cuda`, PCI address and UUID)
+    /// before all others, so that what is computed there is drawn there.
+    pub same_device_as: Option<DeviceIdentity>,
+    /// Uses nothing above this OpenGL version and no extension, as if the driver had no more. For working around
+    /// driver bugs and for tests.
+    pub version_limit: Option<(u32, u32)>,
+}
+
+/// A device that draws without a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadlessDevice {
+    /// Number for [`HeadlessOptions::device`]: the place in EGL's list.
+    pub index: usize,
+    /// Name as EGL gives it; often unknown until a context is made.
+    pub name: Option<String>,
+    /// DRM node.
+    pub drm_node: Option<std::path::PathBuf>,
+    /// CUDA's number of it in this process (`EGL_NV_device_cuda`).
+    pub cuda_ordinal: Option<u32>,
+    /// True for a renderer on the CPU.
+    pub software: bool,
+}
+
+/// The EGL devices of this machine, in EGL's order; on macOS, where there is no EGL, the one that CGL chooses.
+///
+/// # Errors
+/// [`interop_core::Error::Unavailable`] without libEGL or where it cannot list devices.
+pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
+    system::devices()
+}
+
+impl GlDisplay {
+    /// Makes a context without a window and makes it current on this thread.
+    ///
+    /// Tried in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
+    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On macOS: CGL.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
+    /// [`interop_core::Error::InvalidInput`] for a device number that does not exist.
+    pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
+        system::open(&options)
+    }
+}
+
+/// The display of a context that was just made current.
+fn on_context(own: OwnContext, display: &Display, origin: &Origin, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
+    // SAFETY: the context was just made current, and the loader is its display's.
+    unsafe {
+        let gl = Rc::new(load_gl(&mut load)?);
+        let raw = RawFns::load(&mut load);
+        let shared = Shared::new(gl, raw, Ownership::Own(own), origin, options.version_limit)?;
+        Ok(GlDisplay::from_shared(shared))
+    }
+}

@@ -1,0 +1,170 @@
+//! Where in a viewport a picture goes.
+
+use crate::error::{Error, Result};
+use crate::geometry::{Extent, Region};
+use std::fmt;
+use std::str::FromStr;
+
+/// How an image is fitted into the viewport.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Fit {
+    /// Fills the viewport, whatever that does to the shape.
+    #[default]
+    Stretch,
+    /// As large as fits with its shape kept, centred: letterboxed.
+    Contain,
+    /// As small as covers the viewport with its shape kept, centred; what reaches outside is not drawn.
+    Cover,
+    /// The largest whole multiple of its size that fits, centred; images larger than the viewport are contained.
+    Integer,
+    /// Its own size, centred; what reaches outside is not drawn.
+    None,
+}
+
+/// A rectangle in pixels of a viewport, whose first pixel is (0, 0); it may reach outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// First column.
+    pub x: i32,
+    /// First row.
+    pub y: i32,
+    /// Columns; not 0.
+    pub width: u32,
+    /// Rows; not 0.
+    pub height: u32,
+}
+
+impl Placement {
+    /// The part inside an area of this size. Pictures are placed so that there is one.
+    pub fn inside(self, area: Extent) -> Region {
+        let side = |start: i32, len: u32, limit: u32| {
+            let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
+            let start = start.max(0) as u32;
+            (start, end.saturating_sub(start))
+        };
+        let ((x, width), (y, height)) = (side(self.x, self.width, area.width), side(self.y, self.height, area.height));
+        Region::new(x, y, width, height)
+    }
+}
+
+/// Longest side of a placement: past it a picture is a line and its shape no longer matters.
+const LONGEST: u64 = i32::MAX as u64;
+
+impl Fit {
+    /// Every way.
+    pub const ALL: [Self; 5] = [Self::Stretch, Self::Contain, Self::Cover, Self::Integer, Self::None];
+
+    /// Name in lower case, as on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stretch => "stretch",
+            Self::Contain => "contain",
+            Self::Cover => "cover",
+            Self::Integer => "integer",
+            Self::None => "none",
+        }
+    }
+
+    /// The pixels of `area` that show an image of this size; rows count from the top. No side of either may be 0.
+    pub fn place(self, image: Extent, area: Extent) -> Region {
+        self.placement(image, area).inside(area)
+    }
+
+    /// Where all of the image goes, of which [`Fit::place`] is the part that is seen.
+    pub fn placement(self, image: Extent, area: Extent) -> Placement {
+        let (iw, ih) = (u64::from(image.width), u64::from(image.height));
+        let (aw, ah) = (u64::from(area.width), u64::from(area.height));
+        let is_wide = aw * ih <= ah * iw;
+        let (w, h) = match self {
+            Self::Stretch => (aw, ah),
+            Self::Integer if iw <= aw && ih <= ah => {
+                let times = (aw / iw).min(ah / ih);
+                (iw * times, ih * times)
+            }
+            // One side fills the area; the other is rounded and at least one pixel.
+            Self::Contain | Self::Integer if is_wide => (aw, ((aw * ih + iw / 2) / iw).clamp(1, ah)),
+            Self::Contain | Self::Integer => (((ah * iw + ih / 2) / ih).clamp(1, aw), ah),
+            // Rounded up: no line of the area stays free.
+            Self::Cover if is_wide => ((ah * iw).div_ceil(ih), ah),
+            Self::Cover => (aw, (aw * ih).div_ceil(iw)),
+            Self::None => (iw, ih),
+        };
+        let (w, h) = (w.min(LONGEST), h.min(LONGEST));
+        let inset = |outer: u64, inner: u64| (outer.min(LONGEST) as i32 - inner as i32).div_euclid(2);
+        Placement { x: inset(aw, w), y: inset(ah, h), width: w as u32, height: h as u32 }
+    }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Fit {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let names = || Self::ALL.map(Self::name).join(", ");
+        let known = Self::ALL.into_iter().find(|fit| fit.name() == text);
+        known.ok_or_else(|| Error::invalid("Fit::from_str", format!("'{text}' is no fit; give one of {}", names())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(fit: Fit, image: (u32, u32), area: (u32, u32)) -> (i32, i32, u32, u32) {
+        let p = fit.placement(Extent::new(image.0, image.1), Extent::new(area.0, area.1));
+        (p.x, p.y, p.width, p.height)
+    }
+
+    #[test]
+    fn contained_images_keep_their_shape() {
+        assert_eq!(fit(Fit::Contain, (16, 9), (160, 90)), (0, 0, 160, 90));
+        assert_eq!(fit(Fit::Contain, (100, 100), (200, 100)), (50, 0, 100, 100));
+        assert_eq!(fit(Fit::Contain, (100, 100), (100, 200)), (0, 50, 100, 100));
+        assert_eq!(fit(Fit::Contain, (16384, 1), (100, 100)), (0, 49, 100, 1));
+        assert_eq!(fit(Fit::Contain, (1, 16384), (1, 1)), (0, 0, 1, 1));
+        assert_eq!(fit(Fit::Stretch, (1, 9), (3, 4)), (0, 0, 3, 4));
+    }
+
+    #[test]
+    fn covering_whole_and_own_sizes() {
+        assert_eq!(fit(Fit::Cover, (100, 100), (200, 100)), (0, -50, 200, 200));
+        assert_eq!(fit(Fit::Cover, (3, 2), (5, 5)), (-2, 0, 8, 5));
+        assert_eq!(fit(Fit::Integer, (10, 10), (35, 25)), (7, 2, 20, 20));
+        assert_eq!(fit(Fit::Integer, (100, 50), (50, 50)), fit(Fit::Contain, (100, 50), (50, 50)));
+        assert_eq!(fit(Fit::None, (10, 3), (4, 4)), (-3, 0, 10, 3));
+        let p = Placement { x: -3, y: 1, width: 10, height: 3 };
+        assert_eq!(p.inside(Extent::new(4, 3)), Region::new(0, 1, 4, 2));
+    }
+
+    #[test]
+    fn every_fit_shows_something_of_every_image() {
+        const SIDES: [u32; 6] = [1, 2, 7, 100, 16384, u32::MAX];
+        let sizes: Vec<_> = SIDES.iter().flat_map(|a| SIDES.map(|b| Extent::new(*a, b))).collect();
+        let cases = sizes.iter().flat_map(|image| sizes.iter().map(move |area| (*image, *area)));
+        for ((image, area), by) in cases.flat_map(|case| Fit::ALL.map(|by| (case, by))) {
+            // Displays have no larger ones.
+            if area.width.max(area.height) > i32::MAX as u32 {
+                continue;
+            }
+            let inside = by.place(image, area);
+            assert!(inside.check_inside(area, "t").is_ok(), "{by} {image} in {area}: {inside}");
+            if matches!(by, Fit::Stretch | Fit::Cover) {
+                assert_eq!(inside, area.full(), "{by} {image}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for by in Fit::ALL {
+            assert_eq!(by.to_string().parse::<Fit>().unwrap(), by);
+        }
+        assert!("Contain".parse::<Fit>().is_err());
+    }
+}

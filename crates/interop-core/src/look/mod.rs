@@ -1,0 +1,67 @@
+//! How a frame is drawn, whatever draws it.
+//!
+//! A surface says what its numbers mean ([`crate::ImageDesc`]), [`DrawOptions`] how to show them. [`Plan`] is what
+//! follows from both for one draw: displays with shaders turn it into a program and its values, the display in plain
+//! memory calls [`paint()`], and all of them come to the same pixels.
+
+mod fit;
+mod paint;
+mod plan;
+mod variant;
+
+pub use fit::{Fit, Placement};
+pub use paint::paint;
+pub use plan::{Plan, Shading};
+pub use variant::Variant;
+
+use crate::color::{TargetEncoding, ToneMap};
+
+/// How texels become pixels where the sizes differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Filter {
+    /// The nearest texel, exact at 1:1.
+    #[default]
+    Nearest,
+    /// The four nearest texels, weighed: as light, with their coverage; the numbers themselves where the surface is
+    /// unmanaged.
+    Linear,
+}
+
+/// How a frame is drawn. By default every number of the surface goes to the target as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrawOptions {
+    /// Filter.
+    pub filter: Filter,
+    /// Fit.
+    pub fit: Fit,
+    /// Shows images of one channel as grey instead of red.
+    pub grey: bool,
+    /// What lies beside the picture and below translucent pixels: red, green and blue as sRGB numbers in 0..=1, neither
+    /// exposed nor tone mapped. All of the viewport is drawn then, and opaque where the picture is not [`Stored`].
+    ///
+    /// `None`: what is in the target. It stays beside the picture, and translucent pixels are blended with it as the
+    /// target's numbers ([`TargetEncoding`]).
+    ///
+    /// [`Stored`]: crate::AlphaMode::Stored
+    pub background: Option<[f32; 3]>,
+    /// Exposure in stops: light is multiplied by 2 to the power of it, before tone mapping. Within -32..=32.
+    pub exposure: f32,
+    /// Tone map.
+    pub tone_map: ToneMap,
+    /// What the target takes its numbers for.
+    pub target: TargetEncoding,
+}
+
+impl Default for DrawOptions {
+    fn default() -> Self {
+        Self {
+            filter: Filter::default(),
+            fit: Fit::default(),
+            grey: true,
+            background: None,
+            exposure: 0.0,
+            tone_map: ToneMap::default(),
+            target: TargetEncoding::default(),
+        }
+    }
+}

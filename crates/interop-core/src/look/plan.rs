@@ -1,0 +1,259 @@
+//! What one draw has to do.
+
+use super::{DrawOptions, Filter, Fit, Placement};
+use crate::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
+use crate::error::{Error, Result};
+use crate::format::PixelFormat;
+use crate::geometry::{Extent, Region};
+use crate::surface::ImageDesc;
+
+/// The work on colours of one draw. Where a draw has none, there is none of these, and numbers go through as they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shading {
+    /// From the surface's numbers to light.
+    pub decode: Curve,
+    /// From light to what is written.
+    pub encode: Curve,
+    /// What the surface's alpha means here.
+    pub alpha: AlphaMode,
+    /// What light is multiplied by.
+    pub gain: f32,
+    /// Tone map.
+    pub tone: ToneMap,
+}
+
+/// A draw, checked and with nothing left to decide.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    /// Where the picture lies in the viewport; rows count from the top.
+    pub picture: Placement,
+    /// The pixels of the viewport that are written.
+    pub drawn: Region,
+    /// Sizes are the same: a texel for each pixel.
+    pub one_to_one: bool,
+    /// Four texels are weighed for each pixel.
+    pub weighs: bool,
+    /// The first channel is shown as grey.
+    pub grey: bool,
+    /// Work on colours, if there is any.
+    pub shading: Option<Shading>,
+    /// What fills `drawn` beside and below the picture, as it is before [`Shading::encode`].
+    pub background: Option<[f32; 3]>,
+    /// `drawn` reaches beyond the picture.
+    pub bars: bool,
+    /// What is written is multiplied by alpha, and the target's content by `1 - alpha` is added to it.
+    pub blends: bool,
+    /// The target's format encodes what is written.
+    pub format_encodes: bool,
+}
+
+const OP: &str = "draw";
+
+/// Most stops of exposure either way.
+const STOPS: f32 = 32.0;
+
+impl DrawOptions {
+    /// Refuses numbers that mean nothing.
+    fn check(&self) -> Result<()> {
+        if !(-STOPS..=STOPS).contains(&self.exposure) {
+            let problem = format!("an exposure of {} stops; give -{STOPS} to {STOPS}", self.exposure);
+            return Err(Error::invalid(OP, problem));
+        }
+        if let Some(color) = self.background
+            && !color.iter().all(|v| (0.0..=1.0).contains(v))
+        {
+            let problem = format!("a background of {color:?}; give sRGB numbers within 0 and 1");
+            return Err(Error::invalid(OP, problem));
+        }
+        self.tone_map.check(OP)
+    }
+}
+
+impl Plan {
+    /// Decides how `image` is drawn into a viewport of this size.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for an exposure, background or white point that means nothing, for a size of 0, and where
+    /// light is to be changed of a surface that does not say what its numbers mean.
+    pub fn new(image: &ImageDesc, area: Extent, options: &DrawOptions) -> Result<Self> {
+        Self::blending(image, area, options, options.background.is_none())
+    }
+
+    /// Decides how `image` becomes a picture file: at its own size, as sRGB numbers, colours not multiplied by alpha.
+    /// Over a background where `options` have one; their fit, filter and target do not count.
+    ///
+    /// # Errors
+    /// As of [`Plan::new`].
+    pub fn picture(image: &ImageDesc, options: &DrawOptions) -> Result<Self> {
+        let options = DrawOptions { fit: Fit::Stretch, target: TargetEncoding::Srgb, ..*options };
+        // Files hold straight alpha: it stays what it is where nothing covers it.
+        let stays = image.alpha == AlphaMode::Straight && options.background.is_none();
+        let alpha = if stays { AlphaMode::Stored } else { image.alpha };
+        Self::blending(&image.with_alpha(alpha), image.extent, &options, false)
+    }
+
+    /// `blends`: what is translucent is blended with the target.
+    fn blending(image: &ImageDesc, area: Extent, options: &DrawOptions, blends: bool) -> Result<Self> {
+        options.check()?;
+        for (what, size) in [("image", image.extent), ("viewport", area)] {
+            if size.width == 0 || size.height == 0 {
+                return Err(Error::invalid(OP, format!("the {what} is empty: {size}")));
+            }
+        }
+        let unmanaged = image.encoding == Encoding::Unmanaged;
+        if unmanaged && (options.exposure != 0.0 || options.tone_map != ToneMap::None) {
+            let problem = "exposure and tone maps change light, and this surface does not say what its numbers mean; \
+                           give its ImageDesc an encoding";
+            return Err(Error::invalid(OP, problem));
+        }
+        let picture = options.fit.placement(image.extent, area);
+        let inside = picture.inside(area);
+        let one_to_one = (picture.width, picture.height) == (image.extent.width, image.extent.height);
+        let weighs = options.filter == Filter::Linear && !one_to_one;
+        let has_alpha = image.format.channels() == 4;
+        let alpha = if has_alpha { image.alpha } else { AlphaMode::Stored };
+        let blends = blends && alpha.is_translucent();
+        let bars = options.background.is_some() && inside != area.full();
+        let encode = match options.target {
+            TargetEncoding::Srgb if !unmanaged => Curve::Srgb,
+            _ => Curve::Linear,
+        };
+        let shading = Shading {
+            decode: Curve::of(image.encoding),
+            encode,
+            alpha,
+            gain: options.exposure.exp2(),
+            tone: options.tone_map,
+        };
+        let shading = shading.simplified(weighs, blends);
+        let encode = shading.map_or(Curve::Linear, |s| s.encode);
+        // The target's numbers are sRGB, too, where nothing is done on the way to them.
+        let as_given = encode == Curve::Linear && options.target == TargetEncoding::Srgb;
+        let background =
+            options.background.map(|color| if as_given { color } else { color.map(|v| Curve::Srgb.decode(v)) });
+        Ok(Self {
+            picture,
+            drawn: if bars { area.full() } else { inside },
+            one_to_one,
+            weighs,
+            grey: options.grey && matches!(image.format, PixelFormat::R8 | PixelFormat::R32F),
+            shading,
+            background,
+            bars,
+            blends,
+            format_encodes: options.target == TargetEncoding::SrgbFormat,
+        })
+    }
+
+    /// All of an image of this size, one to one and as it is.
+    pub const fn exact(extent: Extent) -> Self {
+        Self {
+            picture: Placement { x: 0, y: 0, width: extent.width, height: extent.height },
+            drawn: extent.full(),
+            one_to_one: true,
+            weighs: false,
+            grey: false,
+            shading: None,
+            background: None,
+            bars: false,
+            blends: false,
+            format_encodes: false,
+        }
+    }
+}
+
+impl Shading {
+    /// Without what changes nothing; `None` where all of it does.
+    fn simplified(self, weighs: bool, blends: bool) -> Option<Self> {
+        let covers = self.alpha.is_translucent() && !blends;
+        let keeps_light = self.gain == 1.0 && self.tone == ToneMap::None;
+        // There and back again, with nothing done on the way.
+        let curves_cancel = self.decode == self.encode && keeps_light && !weighs && !covers;
+        let (decode, encode) = if curves_cancel { (Curve::Linear, Curve::Linear) } else { (self.decode, self.encode) };
+        let is_identity = (decode, encode) == (Curve::Linear, Curve::Linear) && keeps_light;
+        let alpha_as_is = match self.alpha {
+            AlphaMode::Stored => true,
+            // What blending wants is what is stored.
+            AlphaMode::Premultiplied => blends,
+            AlphaMode::Opaque | AlphaMode::Straight => false,
+        };
+        (!(is_identity && alpha_as_is)).then_some(Self { decode, encode, ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AREA: Extent = Extent::new(8, 4);
+
+    fn image(format: PixelFormat, encoding: Encoding, alpha: AlphaMode) -> ImageDesc {
+        ImageDesc::new(8, 4, format).with_encoding(encoding).with_alpha(alpha)
+    }
+
+    #[test]
+    fn what_changes_nothing_is_not_done() {
+        let plain = DrawOptions::default();
+        let to = |target| DrawOptions { target, ..plain };
+        use {AlphaMode::Stored, Encoding as E, PixelFormat as F, TargetEncoding as T};
+        for format in F::ALL {
+            let desc = ImageDesc::new(8, 4, format);
+            for target in [T::Srgb, T::Linear, T::SrgbFormat] {
+                assert_eq!(Plan::new(&desc, AREA, &to(target)).unwrap().shading, None, "{format}");
+            }
+            let identities = [(E::Srgb, T::Srgb), (E::Linear, T::Linear), (E::Linear, T::SrgbFormat)];
+            for (encoding, target) in identities {
+                let plan = Plan::new(&image(format, encoding, Stored), AREA, &to(target)).unwrap();
+                assert_eq!(plan.shading, None, "{encoding:?} to {target:?}");
+            }
+            for (encoding, target) in [(E::Linear, T::Srgb), (E::Srgb, T::Linear), (E::Gamma22, T::Srgb)] {
+                let plan = Plan::new(&image(format, encoding, Stored), AREA, &to(target)).unwrap();
+                assert!(plan.shading.is_some(), "{encoding:?} to {target:?}");
+            }
+        }
+        let premultiplied = image(F::Rgba8, E::Srgb, AlphaMode::Premultiplied);
+        let plan = Plan::new(&premultiplied, AREA, &plain).unwrap();
+        assert_eq!((plan.shading, plan.blends), (None, true));
+        let over = DrawOptions { background: Some([0.0; 3]), ..plain };
+        let plan = Plan::new(&premultiplied, AREA, &over).unwrap();
+        assert_eq!((plan.shading.map(|s| s.encode), plan.blends), (Some(Curve::Srgb), false));
+    }
+
+    #[test]
+    fn numbers_that_mean_nothing_are_refused() {
+        let desc = image(PixelFormat::Rgba16F, Encoding::Linear, AlphaMode::Opaque);
+        let plain = DrawOptions::default();
+        let wrong = [
+            DrawOptions { exposure: f32::NAN, ..plain },
+            DrawOptions { exposure: f32::INFINITY, ..plain },
+            DrawOptions { exposure: 33.0, ..plain },
+            DrawOptions { tone_map: ToneMap::Reinhard { white: 0.0 }, ..plain },
+            DrawOptions { tone_map: ToneMap::Reinhard { white: f32::NAN }, ..plain },
+            DrawOptions { background: Some([0.0, f32::NAN, 0.0]), ..plain },
+            DrawOptions { background: Some([0.0, 0.0, 1.5]), ..plain },
+        ];
+        for options in wrong {
+            assert!(matches!(Plan::new(&desc, AREA, &options), Err(Error::InvalidInput { .. })), "{options:?}");
+        }
+        assert!(Plan::new(&desc, Extent::new(0, 1), &plain).is_err());
+        assert!(Plan::new(&ImageDesc::new(0, 1, PixelFormat::R8), AREA, &plain).is_err());
+        let unmanaged = ImageDesc::new(8, 4, PixelFormat::Rgba16F);
+        for options in [DrawOptions { exposure: 1.0, ..plain }, DrawOptions { tone_map: ToneMap::AcesHill, ..plain }] {
+            let error = Plan::new(&unmanaged, AREA, &options).unwrap_err();
+            assert!(error.to_string().contains("encoding"), "{error}");
+        }
+    }
+
+    #[test]
+    fn bars_are_drawn_where_there_are_any() {
+        let desc = ImageDesc::new(4, 4, PixelFormat::Rgba8);
+        let options = |fit| DrawOptions { fit, background: Some([0.5; 3]), ..DrawOptions::default() };
+        let contained = Plan::new(&desc, AREA, &options(Fit::Contain)).unwrap();
+        assert_eq!((contained.bars, contained.drawn), (true, AREA.full()));
+        assert_eq!(contained.background, Some([0.5; 3]), "the target's own numbers");
+        let covering = Plan::new(&desc, AREA, &options(Fit::Cover)).unwrap();
+        assert_eq!((covering.bars, covering.drawn), (false, AREA.full()));
+        let kept = DrawOptions { background: None, ..options(Fit::Contain) };
+        assert_eq!(Plan::new(&desc, AREA, &kept).unwrap().drawn, Region::new(2, 0, 4, 4));
+    }
+}

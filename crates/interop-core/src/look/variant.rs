@@ -1,0 +1,41 @@
+//! What is fixed when a shader is made.
+
+use super::Plan;
+
+/// The steps of [`super::Shading`] and which of them there are: a program of its own for each, with no decisions left in
+/// it. Displays in shaders keep theirs by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    decode: u32,
+    encode: u32,
+    alpha: u32,
+    tone: u32,
+    over: bool,
+    blends: bool,
+}
+
+impl Variant {
+    /// Of a draw; `None` where numbers go through as they are.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        plan.shading.map(|s| Self {
+            decode: s.decode.code(),
+            encode: s.encode.code(),
+            alpha: s.alpha.code(),
+            tone: s.tone.code(),
+            over: s.alpha.is_translucent() && plan.background.is_some(),
+            blends: plan.blends,
+        })
+    }
+
+    /// The constants by the names that the shaders give them.
+    pub const fn constants(self) -> [(&'static str, u32); 6] {
+        [
+            ("DECODE", self.decode),
+            ("ENCODE", self.encode),
+            ("ALPHA", self.alpha),
+            ("TONE", self.tone),
+            ("OVER", self.over as u32),
+            ("BLENDS", self.blends as u32),
+        ]
+    }
+}

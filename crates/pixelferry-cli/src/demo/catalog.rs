@@ -1,0 +1,74 @@
+//! The scenes by name, and making them.
+
+use clap::ValueEnum;
+use pixelferry::{ComputeBackend, Display, KernelSource, LinkOptions};
+use pixelferry_examples::scenes::filter::{Filter, FilterScene};
+use pixelferry_examples::scenes::fluid::Fluid;
+use pixelferry_examples::scenes::nbody::NBody;
+use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
+use pixelferry_examples::scenes::sine::Sine;
+use pixelferry_examples::{Scene, SceneError};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SceneName {
+    /// An animated float image, coloured on the device.
+    #[default]
+    Plasma,
+    /// A line of 10 000 points in a vertex buffer; needs OpenGL.
+    Sine,
+    /// Two galaxies in a vertex buffer; needs OpenGL.
+    Nbody,
+    /// Edges of a picture or video.
+    Filter,
+    /// Jets of dye in a fluid that they stir.
+    Fluid,
+}
+
+/// All that a scene is made from.
+#[derive(Clone)]
+pub struct Recipe {
+    pub scene: SceneName,
+    /// Pixels of the picture, where the scene has a free choice.
+    pub size: (u32, u32),
+    /// Bodies of [`SceneName::Nbody`]; `None`: as many as the device is good for.
+    pub bodies: Option<u32>,
+    pub filter: Filter,
+    pub format: Format,
+    pub link: LinkOptions,
+}
+
+const TONE: Tone = Tone::None;
+
+impl Recipe {
+    /// What a backend must be able to build.
+    pub fn kernels(&self) -> Vec<KernelSource> {
+        match self.scene {
+            SceneName::Plasma => Plasma::sources(TONE, self.format),
+            SceneName::Sine => Sine::sources(),
+            SceneName::Nbody => NBody::sources(),
+            SceneName::Filter => FilterScene::sources(),
+            SceneName::Fluid => Fluid::sources(self.format),
+        }
+    }
+
+    /// Makes the scene. `input` is for the filter.
+    pub fn make(
+        self,
+        input: Option<&Path>,
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+    ) -> Result<Box<dyn Scene>, SceneError> {
+        let Self { scene, size, bodies, filter, format, link } = self;
+        Ok(match (scene, input) {
+            (SceneName::Plasma, _) => Box::new(Plasma::new(backend, display, size, (TONE, format), link)?),
+            (SceneName::Sine, _) => Box::new(Sine::new(backend, display, link)?),
+            (SceneName::Nbody, _) => Box::new(NBody::new(backend, display, bodies, link)?),
+            (SceneName::Filter, Some(file)) => Box::new(FilterScene::open(backend, display, file, filter, link)?),
+            (SceneName::Filter, None) => Box::new(FilterScene::of_the_lake(backend, display, filter, link)?),
+            (SceneName::Fluid, _) => Box::new(Fluid::new(backend, display, size, format, link)?),
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! `pixelferry demo`: the scenes with controls, tables and graphs around them, or bare.
+
+mod catalog;
+#[cfg(feature = "overlay")]
+mod overlay;
+
+#[cfg(feature = "overlay")]
+pub use overlay::Log;
+
+use catalog::{Recipe, SceneName};
+use pixelferry_examples::runner;
+use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_examples::scenes::plasma::Format;
+use pixelferry_trace::Trace;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct DemoOptions {
+    /// What to compute.
+    #[arg(value_enum, default_value_t)]
+    scene: SceneName,
+    /// Picture or video for the filter. [default: a picture of a lake]
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    common: pixelferry_examples::Options,
+    #[cfg(feature = "overlay")]
+    #[command(flatten)]
+    overlay: overlay::OverlayOptions,
+}
+
+impl DemoOptions {
+    /// Where a trace is to be written.
+    pub fn trace(&self) -> Option<&Path> {
+        self.common.trace.as_deref()
+    }
+}
+
+/// The scene with its controls, whose messages come from `log`; bare where they are not wanted or have no room.
+#[cfg(feature = "overlay")]
+pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), Box<dyn Error>> {
+    match overlay::refusal(&options.overlay, &options.common) {
+        None => overlay::run(options.overlay, &options.common, (options.scene, options.input), log),
+        Some(reason) => {
+            println!("without controls: {reason}");
+            bare(options, trace)
+        }
+    }
+}
+
+/// The bare scene.
+pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
+    let (common, size) = (&options.common, options.common.size_or(1280, 720));
+    let recipe = Recipe {
+        scene: options.scene,
+        size,
+        bodies: None,
+        filter: Filter::default(),
+        format: Format::default(),
+        link: common.link_options(),
+    };
+    let kernels = recipe.kernels();
+    runner::show(common, size, &kernels, trace, move |backend, display| {
+        recipe.make(options.input.as_deref(), backend, display)
+    })
+}

@@ -1,0 +1,94 @@
+//! Without a window: the last frame, with its controls, in a file.
+
+use super::Show;
+use super::paint::gl::GlPainter;
+use super::paint::software::Canvas;
+use super::player::{Backends, Player};
+use super::ui::{Painted, Ui};
+use image::RgbaImage;
+use pixelferry::gl::OffscreenTarget;
+use pixelferry::{Headless, open_headless_for, save_rgba8};
+use pixelferry_examples::Options;
+use pixelferry_examples::runner::introduce;
+use std::error::Error;
+
+/// Frames where nothing else was said: enough for a graph of their times.
+const FRAMES: u32 = 60;
+/// Time passes by the frame, so that the same call gives the same scene.
+const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
+
+pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
+    let mut backends = Backends::default();
+    let screen = open_headless_for(backends.get(&show.setup)?.device(), common.display_choice())?;
+    let mut player = show.player(backends, screen.display(), screen.gl().cloned())?;
+    introduce(player.scene());
+    let frames = u64::from(common.frames.unwrap_or(FRAMES));
+    let picture = picture_after(&show, &mut player, &screen, frames)?;
+    let [p50, p99] = player.times().p50_p99(|frame| frame.interval_ms);
+    println!("{frames} frames, p50 {p50:.2} ms, p99 {p99:.2} ms");
+    for line in show.log.all().iter().filter(|line| line.level <= tracing::Level::WARN) {
+        println!("  {}", line.text);
+    }
+    if let Some(out) = &common.out {
+        save_rgba8(picture, out)?;
+        println!("saved {}", out.display());
+    }
+    Ok(())
+}
+
+/// Runs so many frames and returns what a window would show at the last.
+pub fn picture_after(
+    show: &Show,
+    player: &mut Player,
+    screen: &Headless,
+    frames: u64,
+) -> Result<RgbaImage, Box<dyn Error>> {
+    let (width, height) = show.size;
+    let mut ui = Ui::default();
+    let target = screen.gl().map(|gl| gl.create_offscreen_target(width, height)).transpose()?;
+    let mut painted = ui.run(ui.input_without_window(show.size, 0), player).painted;
+    for frame in 1..=frames.max(1) {
+        show.inject(player, frame);
+        player.frame(frame as f32 * SECONDS_PER_FRAME);
+        if let (Some(gl), Some(target)) = (screen.gl(), &target) {
+            target.bind()?;
+            gl.clear(super::ui::BEHIND)?;
+            player.draw(painted.area(height));
+        }
+        let ran = ui.run(ui.input_without_window(show.size, frame), player);
+        painted.follow(ran.painted);
+        ran.actions.into_iter().for_each(|action| player.act(action));
+    }
+    // Late frames are saved, too.
+    player.scene().link().flush()?;
+    match (screen.gl(), &target) {
+        (Some(gl), Some(target)) => by_gl(gl, target, player, &painted),
+        _ => Ok(by_software(player, &painted, show.size)),
+    }
+}
+
+fn by_gl(
+    gl: &std::rc::Rc<pixelferry::gl::GlDisplay>,
+    target: &OffscreenTarget,
+    player: &mut Player,
+    painted: &Painted,
+) -> Result<RgbaImage, Box<dyn Error>> {
+    let (width, height) = target.size();
+    target.bind()?;
+    gl.clear(super::ui::BEHIND)?;
+    player.draw(painted.area(height));
+    GlPainter::new(gl)?.paint(painted, (width, height))?;
+    Ok(RgbaImage::from_raw(width, height, target.read_rgba8()?).ok_or("a short picture")?)
+}
+
+/// Where there is no OpenGL to draw with, as in plain memory.
+fn by_software(player: &mut Player, painted: &Painted, (width, height): (u32, u32)) -> RgbaImage {
+    let mut canvas = Canvas::new(width, height, super::ui::BEHIND);
+    match pixelferry::picture(player.scene().link()) {
+        Ok(picture) => canvas.picture(&picture, painted.place()),
+        // A buffer is no picture.
+        Err(error) => player.log().add(tracing::Level::ERROR, format!("not drawn: {error}")),
+    }
+    canvas.paint(painted);
+    canvas.into_picture()
+}

@@ -1,0 +1,119 @@
+//! The demo with its controls: what runs, why it runs as it does, how fast, and what happens when a driver fails.
+//!
+//! | where | what |
+//! |---|---|
+//! | `setup`, `player` | what runs, and changing it |
+//! | `times`, `log`, `inject` | how long frames took, what the library said, faults |
+//! | `ui` | the panels |
+//! | `paint` | bringing them into a picture, by OpenGL or without |
+//! | `window`, `headless` | the loops |
+
+mod headless;
+mod inject;
+mod log;
+mod paint;
+mod player;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod times;
+mod ui;
+mod window;
+
+pub use log::Log;
+
+use crate::demo::catalog::SceneName;
+use inject::{Injection, Wish};
+use pixelferry::gl::GlDisplay;
+use pixelferry::{Display, Extent};
+use pixelferry_examples::options::parse_size;
+use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_examples::scenes::plasma::Format;
+use pixelferry_examples::{Options, SceneError};
+use player::{Action, Backends, Player};
+use setup::Setup;
+use std::error::Error;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// Window, or picture without one, where no other size is asked for.
+const SIZE: (u32, u32) = (1600, 900);
+/// Less, in points of the screen, has no room for picture and panels.
+const LEAST: Extent = Extent::new(1000, 600);
+
+/// Options of the controls.
+#[derive(clap::Args)]
+pub struct OverlayOptions {
+    /// Leave out controls, tables and graphs.
+    #[arg(long)]
+    plain: bool,
+    /// Size of the computed picture in pixels; `--size` is that of the window around it.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = parse_size, conflicts_with = "plain")]
+    picture: (u32, u32),
+    /// Let a driver's call fail before this frame, e.g. `compute-launch@20`, and watch the path being left. [default frame: 10]
+    #[arg(long, value_name = "STEP[@FRAME]", value_parser = inject::parse, conflicts_with = "plain")]
+    inject: Option<Injection>,
+}
+
+/// Why there are to be no controls, if so.
+pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
+    let (width, height) = common.size_or(SIZE.0, SIZE.1);
+    if options.plain {
+        return Some("as asked for".into());
+    }
+    if common.trace.is_some() {
+        return Some("a trace is of the scene alone".into());
+    }
+    let small = width < LEAST.width || height < LEAST.height;
+    small.then(|| format!("they need {LEAST} pixels, {width}x{height} were asked for"))
+}
+
+/// Shows scene and controls.
+pub fn run(
+    options: OverlayOptions,
+    common: &Options,
+    (scene, input): (SceneName, Option<PathBuf>),
+    log: &Log,
+) -> Result<(), Box<dyn Error>> {
+    let setup = Setup {
+        scene,
+        backend: common.backend,
+        size: options.picture,
+        bodies: None,
+        filter: Filter::default(),
+        format: Format::default(),
+        path: common.path,
+        mode: common.frames_late.unwrap_or_default(),
+    };
+    let show = Show { setup, input, injection: options.inject, size: common.size_or(SIZE.0, SIZE.1), log: log.clone() };
+    if common.is_headless() { headless::run(show, common) } else { window::run(show, common) }
+}
+
+/// What is to be shown.
+struct Show {
+    setup: Setup,
+    input: Option<PathBuf>,
+    injection: Option<Injection>,
+    /// Pixels of the window.
+    size: (u32, u32),
+    log: Log,
+}
+
+impl Show {
+    /// What runs, its first frame finished.
+    fn player(
+        &self,
+        backends: Backends,
+        display: Rc<dyn Display>,
+        gl: Option<Rc<GlDisplay>>,
+    ) -> Result<Player, SceneError> {
+        Player::open(backends, display, gl, self.setup, self.input.clone(), &self.log)
+    }
+
+    /// Injects what is to be injected before frame `frame`.
+    fn inject(&self, player: &mut Player, frame: u64) {
+        if let Some(injection) = self.injection.filter(|i| i.frame == frame) {
+            player.act(Action::Inject(Wish { step: injection.step, ..Wish::default() }));
+        }
+    }
+}

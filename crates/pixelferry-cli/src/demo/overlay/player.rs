@@ -1,0 +1,242 @@
+//! The scene that runs, and changing it while it runs: what is on show stays until the first frame of what replaces it.
+
+use super::inject::Wish;
+use super::log::Log;
+use super::setup::Setup;
+use super::times::Times;
+use pixelferry::gl::{GlDisplay, Viewport};
+use pixelferry::{ComputeBackend, Display, Extent, Fit, Link, SurfaceDesc, open_backend_for};
+use pixelferry_examples::options::Backend;
+use pixelferry_examples::{Scene, SceneError};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use tracing::Level;
+
+/// What the controls ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Run this instead.
+    Change(Setup),
+    /// Try and time all paths again.
+    Recalibrate,
+    /// Let a driver's call fail.
+    Inject(Wish),
+    /// Let nothing fail any more.
+    Clear,
+}
+
+/// See the module. Backend and display are wrapped, so that faults can be injected.
+pub struct Player {
+    display: Rc<dyn Display>,
+    gl: Option<Rc<GlDisplay>>,
+    backends: Backends,
+    input: Option<PathBuf>,
+    setup: Setup,
+    scene: Box<dyn Scene>,
+    armed: Option<Wish>,
+    calls: Calls,
+    times: Times,
+    log: Log,
+    seconds: f32,
+}
+
+/// Backends that were opened, each wrapped and opened once.
+#[derive(Default)]
+pub struct Backends {
+    opened: Vec<(Backend, Arc<dyn ComputeBackend>)>,
+    faults: Faults,
+}
+
+impl Backends {
+    /// The one asked for.
+    ///
+    /// # Errors
+    /// As of [`open_backend_for`].
+    pub fn get(&mut self, setup: &Setup) -> Result<Arc<dyn ComputeBackend>, SceneError> {
+        if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
+            return Ok(Arc::clone(backend));
+        }
+        let inner = open_backend_for(setup.backend.into(), &setup.recipe().kernels())?;
+        let backend: Arc<dyn ComputeBackend> = BackendDouble::over(inner, &self.faults);
+        self.opened.push((setup.backend, Arc::clone(&backend)));
+        Ok(backend)
+    }
+}
+
+/// How often each step of the two contracts was called.
+#[derive(Default)]
+struct Calls {
+    before: Vec<u32>,
+    last_frame: Vec<u32>,
+}
+
+impl Player {
+    /// Opens the backend and the scene, and computes the first frame. `gl` is the display itself, where it is OpenGL.
+    pub fn open(
+        mut backends: Backends,
+        display: Rc<dyn Display>,
+        gl: Option<Rc<GlDisplay>>,
+        setup: Setup,
+        input: Option<PathBuf>,
+        log: &Log,
+    ) -> Result<Self, SceneError> {
+        let display: Rc<dyn Display> = DisplayDouble::over(display, &backends.faults);
+        let scene = begun(setup, input.as_ref(), backends.get(&setup)?, Rc::clone(&display), 0.0)?;
+        let (times, log, calls) = (Times::default(), log.clone(), Calls::default());
+        Ok(Self { display, gl, backends, input, setup, scene, armed: None, calls, times, log, seconds: 0.0 })
+    }
+
+    /// Computes the next frame for a time in seconds. Where that fails, the frame before stays on show and the log says
+    /// why.
+    pub fn frame(&mut self, seconds: f32) {
+        let began = Instant::now();
+        self.seconds = seconds;
+        match self.scene.advance(seconds) {
+            Ok(true) => {}
+            Ok(false) => self.change(self.setup),
+            Err(error) => self.log.add(Level::ERROR, format!("no new frame, the one before stays: {error}")),
+        }
+        self.times.add(Instant::now(), began.elapsed());
+        self.calls.frame(&self.backends.faults);
+    }
+
+    /// Draws what is on show into `area` of the framebuffer that is bound, its shape kept.
+    pub fn draw(&mut self, area: Viewport) {
+        let Some(gl) = self.gl.clone() else { return };
+        let viewport = match self.shown() {
+            Some(SurfaceDesc::Image(image)) if area.width > 0 && area.height > 0 => {
+                let place = Fit::Contain.place(image.extent, Extent::new(area.width, area.height));
+                Viewport {
+                    x: area.x + place.x as i32,
+                    y: area.y + place.y as i32,
+                    width: place.width,
+                    height: place.height,
+                }
+            }
+            _ => area,
+        };
+        if let Err(error) = self.scene.draw(&gl, viewport) {
+            self.log.add(Level::ERROR, format!("not drawn: {error}"));
+        }
+    }
+
+    fn shown(&mut self) -> Option<SurfaceDesc> {
+        self.scene.link().shown().ok().map(|shown| *shown.desc())
+    }
+
+    /// Does what was asked for; where that fails, everything is as before and the log says why.
+    pub fn act(&mut self, action: Action) {
+        match action {
+            Action::Change(setup) => self.change(setup),
+            Action::Recalibrate => {
+                if let Err(error) = self.scene.link().recalibrate() {
+                    self.log.add(Level::ERROR, format!("not recalibrated: {error}"));
+                }
+                self.times.restart();
+            }
+            Action::Inject(wish) => {
+                let (what, how) = (wish.step.name(), super::inject::kind_name(wish.kind));
+                let often = if wish.lasting { "every" } else { "the next" };
+                self.log.add(Level::WARN, format!("fault injected: {often} '{what}' fails ({how})"));
+                self.backends.faults.arm(wish.fault());
+                self.armed = Some(wish);
+            }
+            Action::Clear => {
+                self.backends.faults.disarm();
+                self.armed = None;
+                self.log.add(Level::INFO, "no fault is injected any more");
+            }
+        }
+    }
+
+    fn change(&mut self, setup: Setup) {
+        let done = if setup.keeps_scene(&self.setup) && setup != self.setup {
+            self.relink(setup)
+        } else {
+            self.replace(setup)
+        };
+        match done {
+            Ok(()) => {
+                self.setup = setup;
+                self.times.restart();
+            }
+            Err(error) => self.log.add(Level::ERROR, format!("not changed: {error}")),
+        }
+    }
+
+    /// Another scene; it takes over with its first frame finished.
+    fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
+        let backend = self.backends.get(&setup)?;
+        self.scene = begun(setup, self.input.as_ref(), backend, Rc::clone(&self.display), self.seconds)?;
+        Ok(())
+    }
+
+    /// Another link for the scene that runs.
+    fn relink(&mut self, setup: Setup) -> Result<(), SceneError> {
+        let link = self.scene.link();
+        let (backend, desc) = (Arc::clone(link.backend()), *link.desc());
+        let other = Link::open(backend, Rc::clone(&self.display), desc, setup.link())?;
+        let before = std::mem::replace(link, other);
+        let begun = self.scene.advance(self.seconds);
+        if begun.is_err() {
+            *self.scene.link() = before;
+        }
+        begun.map(|_| ())
+    }
+
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    pub fn times(&self) -> &Times {
+        &self.times
+    }
+
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The scene's name, what it says of itself, and its link.
+    pub fn scene(&mut self) -> &mut dyn Scene {
+        self.scene.as_mut()
+    }
+
+    /// The fault that was injected and how many calls have failed since.
+    pub fn armed(&self) -> Option<(Wish, u32)> {
+        self.armed.map(|wish| (wish, self.backends.faults.fired()))
+    }
+
+    /// How often the last frame called this step.
+    pub fn calls(&self, step: Step) -> u32 {
+        self.calls.of(step)
+    }
+}
+
+impl Calls {
+    fn frame(&mut self, faults: &Faults) {
+        let now: Vec<u32> = Step::ALL.iter().map(|step| faults.calls(*step)).collect();
+        self.last_frame = now.iter().zip(&self.before).map(|(now, before)| now.saturating_sub(*before)).collect();
+        self.before = now;
+    }
+
+    fn of(&self, step: Step) -> u32 {
+        let place = Step::ALL.iter().position(|other| *other == step);
+        place.and_then(|i| self.last_frame.get(i)).copied().unwrap_or(0)
+    }
+}
+
+/// A scene with its first frame finished.
+fn begun(
+    setup: Setup,
+    input: Option<&PathBuf>,
+    backend: Arc<dyn ComputeBackend>,
+    display: Rc<dyn Display>,
+    seconds: f32,
+) -> Result<Box<dyn Scene>, SceneError> {
+    let mut scene = setup.recipe().make(input.map(PathBuf::as_path), backend, display)?;
+    scene.advance(seconds)?;
+    Ok(scene)
+}

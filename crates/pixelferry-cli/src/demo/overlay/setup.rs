@@ -1,0 +1,90 @@
+//! What the controls ask for, and what there is to choose from.
+
+use crate::demo::catalog::{Recipe, SceneName};
+use clap::ValueEnum;
+use pixelferry::select::MAX_FRAMES_LATE;
+use pixelferry::{LinkOptions, Mode, PathId, Policy};
+use pixelferry_examples::options::Backend;
+use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_examples::scenes::plasma::Format;
+
+/// One state of the controls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    pub scene: SceneName,
+    pub backend: Backend,
+    /// Pixels of the picture.
+    pub size: (u32, u32),
+    pub bodies: Option<u32>,
+    pub filter: Filter,
+    pub format: Format,
+    /// `None`: the best.
+    pub path: Option<PathId>,
+    pub mode: Mode,
+}
+
+/// Pictures to choose from.
+pub const SIZES: [(u32, u32); 5] = [(640, 360), (1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)];
+/// Bodies to choose from.
+pub const BODIES: [u32; 5] = [1_024, 4_096, 16_384, 65_536, 262_144];
+/// Which frame to show.
+pub const MODES: [Mode; 5] = [
+    Mode::Latency,
+    Mode::FramesLate(1),
+    Mode::FramesLate(2),
+    Mode::FramesLate(4),
+    Mode::Throughput { most: MAX_FRAMES_LATE },
+];
+
+pub fn mode_name(mode: Mode) -> String {
+    match mode {
+        Mode::Latency => "latency".into(),
+        Mode::FramesLate(1) => "1 frame late".into(),
+        Mode::FramesLate(n) => format!("{n} frames late"),
+        Mode::Throughput { .. } => "throughput".into(),
+    }
+}
+
+/// A value's name on the command line.
+pub fn name_of(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
+}
+
+impl Setup {
+    /// How a link is to be opened.
+    pub fn link(&self) -> LinkOptions {
+        LinkOptions { policy: Policy { force: self.path, mode: self.mode, ..Policy::default() } }
+    }
+
+    pub fn recipe(&self) -> Recipe {
+        let Self { scene, size, bodies, filter, format, .. } = *self;
+        Recipe { scene, size, bodies, filter, format, link: self.link() }
+    }
+
+    /// Whether only the link is another: the scene can go on where it is.
+    pub fn keeps_scene(&self, before: &Self) -> bool {
+        Self { path: before.path, mode: before.mode, ..*self } == *before
+    }
+
+    /// Whether the scene computes a picture of any size and format.
+    pub fn has_free_size(&self) -> bool {
+        matches!(self.scene, SceneName::Plasma | SceneName::Fluid)
+    }
+}
+
+#[cfg(test)]
+impl Setup {
+    /// Something small on threads.
+    pub fn small() -> Self {
+        Self {
+            scene: SceneName::Plasma,
+            backend: Backend::Cpu,
+            size: (64, 36),
+            bodies: Some(64),
+            filter: Filter::default(),
+            format: Format::default(),
+            path: None,
+            mode: Mode::Latency,
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The controls on real drivers, where there are any, and in plain memory.
+
+use super::headless::picture_after;
+use super::inject::Wish;
+use super::paint::gl::GlPainter;
+use super::paint::software::Canvas;
+use super::player::{Action, Backends, Player};
+use super::setup::{MODES, Setup};
+use super::ui::{BEHIND, Ui};
+use super::{Log, Show};
+use crate::demo::catalog::SceneName;
+use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
+use image::RgbaImage;
+use pixelferry::gl::{GlDisplay, Viewport};
+use pixelferry::{DisplayChoice, Headless, PathId, PathState, open_headless};
+use pixelferry_examples::options::Backend;
+use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_examples::scenes::plasma::Format;
+use pixelferry_faults::{Kind, Step};
+use pixelferry_tests::{Driver, need};
+use std::rc::Rc;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+const SIZE: (u32, u32) = (1000, 600);
+
+fn gl() -> Option<Headless> {
+    need(Driver::Egl, open_headless(DisplayChoice::Gl))
+}
+
+fn show(setup: Setup) -> Show {
+    Show { setup, input: None, injection: None, size: SIZE, log: Log::default() }
+}
+
+fn player(show: &Show, screen: &Headless) -> Player {
+    show.player(Backends::default(), screen.display(), screen.gl().cloned()).unwrap()
+}
+
+fn errors(log: &Log) -> Vec<String> {
+    log.all().iter().filter(|line| line.level == tracing::Level::ERROR).map(|line| line.text.clone()).collect()
+}
+
+/// Pixels that are not what is behind the picture.
+fn drawn(gl: &Rc<GlDisplay>, player: &mut Player) -> usize {
+    let target = gl.create_offscreen_target(160, 90).unwrap();
+    target.bind().unwrap();
+    gl.clear([1.0, 0.0, 1.0, 1.0]).unwrap();
+    player.draw(Viewport::full(160, 90));
+    target.unbind().unwrap();
+    target.read_rgba8().unwrap().chunks(4).filter(|pixel| *pixel != [255, 0, 255, 255]).count()
+}
+
+#[test]
+fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
+    let Some(screen) = gl() else { return };
+    let gl = screen.gl().unwrap();
+    let show = show(Setup::small());
+    let mut player = player(&show, &screen);
+    let base = Setup::small();
+    let mut wanted = vec![
+        Setup { size: (100, 50), ..base },
+        Setup { format: Format::Rgba16f, ..base },
+        Setup { scene: SceneName::Fluid, ..base },
+        Setup { scene: SceneName::Fluid, format: Format::Rgba16f, ..base },
+        Setup { scene: SceneName::Filter, filter: Filter::Sobel, ..base },
+        Setup { scene: SceneName::Nbody, ..base },
+        Setup { scene: SceneName::Sine, ..base },
+    ];
+    wanted.extend(MODES.map(|mode| Setup { mode, ..base }));
+    let paths = player.scene().link().report().paths.iter();
+    let able: Vec<PathId> =
+        paths.filter(|row| !matches!(row.state, PathState::NotOffered { .. })).map(|row| row.id).collect();
+    assert!(able.len() > 2, "{able:?}");
+    wanted.extend(able.into_iter().map(|id| Setup { path: Some(id), ..base }));
+    for setup in wanted {
+        player.act(Action::Change(setup));
+        assert!(drawn(gl, &mut player) > 100, "{setup:?}: nothing is shown before the next frame");
+        assert_eq!((player.setup(), errors(&show.log)), (&setup, Vec::new()));
+        for n in 0..2 {
+            player.frame(n as f32 / 30.0);
+        }
+        assert_eq!(errors(&show.log), Vec::<String>::new(), "{setup:?}");
+        assert!(drawn(gl, &mut player) > 100, "{setup:?}");
+        assert!(setup.path.is_none_or(|id| player.scene().link().path() == id), "{setup:?}");
+    }
+    player.act(Action::Recalibrate);
+    assert!(drawn(gl, &mut player) > 100 && errors(&show.log).is_empty());
+}
+
+#[test]
+fn what_cannot_be_changes_nothing() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let show = show(Setup::small());
+    let mut player = player(&show, &screen);
+    let before = pixelferry::picture(player.scene().link()).unwrap();
+    let wrong = [
+        Setup { path: Some(PathId::Direct), ..Setup::small() },
+        Setup { size: (1 << 30, 1 << 30), ..Setup::small() },
+        Setup { bodies: Some(0), scene: SceneName::Nbody, ..Setup::small() },
+    ];
+    for (n, setup) in wrong.iter().copied().enumerate() {
+        player.act(Action::Change(setup));
+        assert_eq!((player.setup(), errors(&show.log).len()), (&Setup::small(), n + 1), "{:?}", errors(&show.log));
+        assert_eq!(pixelferry::picture(player.scene().link()).unwrap(), before);
+    }
+    assert!(errors(&show.log)[0].contains("Take one of"), "{:?}", errors(&show.log));
+    player.frame(1.0);
+    assert_ne!(pixelferry::picture(player.scene().link()).unwrap(), before);
+    // Whatever the machine has, threads at the least: this can be, and so can the way back.
+    for backend in [Backend::Auto, Backend::Cpu] {
+        player.act(Action::Change(Setup { backend, ..Setup::small() }));
+        assert_eq!((player.setup().backend, errors(&show.log).len()), (backend, wrong.len()));
+        player.frame(2.0);
+    }
+    assert_eq!(player.scene().link().backend().device().api, pixelferry::Api::Cpu);
+}
+
+/// Of what a frame calls, something that only a path calls.
+fn step_of_the_path(player: &Player) -> Step {
+    let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::View, Step::Release];
+    steps.into_iter().find(|step| player.calls(*step) > 0).expect("a frame calls something of the path's")
+}
+
+#[test]
+fn an_injected_fault_leaves_the_path_and_the_log_says_so() {
+    for choice in [DisplayChoice::Gl, DisplayChoice::Memory] {
+        let screen = match choice {
+            DisplayChoice::Gl => gl(),
+            other => Some(open_headless(other).unwrap()),
+        };
+        let Some(screen) = screen else { continue };
+        let show = show(Setup::small());
+        let subscriber = tracing_subscriber::registry().with(show.log.layer());
+        tracing::subscriber::with_default(subscriber, || {
+            let mut player = player(&show, &screen);
+            player.frame(0.0);
+            player.frame(0.1);
+            let (first, step) = (player.scene().link().path(), step_of_the_path(&player));
+            player.act(Action::Inject(Wish { step, kind: Kind::Timeout, lasting: false }));
+            player.frame(0.2);
+            let link = player.scene().link();
+            assert_ne!(link.path(), first, "{step:?}");
+            assert_eq!(link.demoted().len(), 1);
+            assert_eq!(player.armed().map(|(wish, failed)| (wish.step, failed)), Some((step, 1)));
+            let said: Vec<String> = show.log.all().into_iter().map(|line| line.text).collect();
+            let left = said.iter().find(|text| text.starts_with("a path failed and was left")).expect("a line");
+            assert!(left.contains(first.name()) && left.contains("TIMEOUT") && left.contains("on purpose"), "{left}");
+            assert_eq!(errors(&show.log), Vec::<String>::new());
+            player.act(Action::Clear);
+            player.act(Action::Recalibrate);
+            assert_eq!((player.scene().link().demoted().len(), player.armed()), (0, None));
+        });
+    }
+}
+
+#[test]
+fn where_every_path_fails_the_picture_stays_and_comes_back() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let show = show(Setup::small());
+    let mut player = player(&show, &screen);
+    player.frame(0.5);
+    let before = pixelferry::picture(player.scene().link()).unwrap();
+    player.act(Action::Inject(Wish { step: Step::Launch, kind: Kind::OutOfMemory, lasting: true }));
+    for n in 0..3 {
+        player.frame(1.0 + n as f32);
+    }
+    assert!(errors(&show.log)[0].contains("out of memory on purpose"), "{:?}", errors(&show.log));
+    assert_eq!(pixelferry::picture(player.scene().link()).unwrap(), before);
+    player.act(Action::Clear);
+    player.frame(5.0);
+    assert_ne!(pixelferry::picture(player.scene().link()).unwrap(), before);
+}
+
+#[test]
+fn opengl_and_plain_memory_paint_the_same_panels() {
+    let Some(screen) = gl() else { return };
+    let gl = screen.gl().unwrap();
+    let show = show(Setup::small());
+    let (mut player, mut ui) = (player(&show, &screen), Ui::default());
+    // A second run lays out what the first measured.
+    let mut painted = ui.run(ui.input_without_window(SIZE, 0), &mut player).painted;
+    painted.follow(ui.run(ui.input_without_window(SIZE, 1), &mut player).painted);
+    let target = gl.create_offscreen_target(SIZE.0, SIZE.1).unwrap();
+    target.bind().unwrap();
+    gl.clear(BEHIND).unwrap();
+    let mut painter = GlPainter::new(gl).unwrap();
+    painter.paint(&painted, SIZE).unwrap();
+    let by_gl = target.read_rgba8().unwrap();
+    let mut canvas = Canvas::new(SIZE.0, SIZE.1, BEHIND);
+    canvas.paint(&painted);
+    let by_software = canvas.into_picture().into_raw();
+    let far = by_gl.iter().zip(&by_software).filter(|(a, b)| a.abs_diff(**b) > 24).count();
+    let bright = by_gl.chunks(4).filter(|pixel| pixel[1] > 150).count();
+    assert!(bright > 2000, "there is no text: {bright} bright pixels");
+    assert!(far * 2000 < by_gl.len(), "{far} of {} channels differ", by_gl.len());
+    // What the display's own calls need of the context is as it was.
+    assert!(drawn(gl, &mut player) == 160 * 90);
+}
+
+#[test]
+fn every_display_shows_the_picture_and_its_controls() {
+    let displays = [
+        (DisplayChoice::Gl, Driver::Egl),
+        // The tests' crate has the feature `wgpu`.
+        (DisplayChoice::Wgpu, Driver::Lavapipe),
+        (DisplayChoice::Memory, Driver::Egl),
+    ];
+    for (choice, driver) in displays {
+        let Some(screen) = need(driver, open_headless(choice)) else { continue };
+        let show = show(Setup::small());
+        let mut player = player(&show, &screen);
+        let picture: RgbaImage = picture_after(&show, &mut player, &screen, 4).unwrap();
+        assert_eq!(picture.dimensions(), SIZE);
+        assert_eq!(picture.get_pixel(3, 300).0, [22, 24, 31, 255], "{choice:?}: no panel");
+        let part = |x0: u32, x1: u32, y0: u32, y1: u32| -> Vec<[u8; 4]> {
+            (y0..y1).flat_map(|y| (x0..x1).map(move |x| (x, y))).map(|(x, y)| picture.get_pixel(x, y).0).collect()
+        };
+        let mut colours = part(500, 850, 100, 220);
+        colours.sort_unstable();
+        colours.dedup();
+        assert!(colours.len() > 500, "{choice:?}: the scene has {} colours", colours.len());
+        let text = part(0, 348, 0, 300).iter().filter(|pixel| pixel[1] > 150).count();
+        assert!(text > 500, "{choice:?}: {text} pixels of text");
+        assert_eq!((player.times().total, errors(&show.log)), (4, Vec::new()));
+    }
+}
+
+/// A pointer over the panels.
+struct Hand<'a> {
+    ui: Ui,
+    player: &'a mut Player,
+    frame: u64,
+}
+
+impl Hand<'_> {
+    fn run(&mut self, events: Vec<Event>) -> (Vec<egui::epaint::ClippedShape>, Vec<Action>) {
+        self.frame += 1;
+        let input = egui::RawInput { events, ..self.ui.input_without_window((1600, 1000), self.frame) };
+        let (output, actions, _) = self.ui.lay_out(input, self.player);
+        (output.shapes, actions)
+    }
+
+    /// Where the last text is that begins so.
+    fn find(&mut self, text: &str) -> Pos2 {
+        let (shapes, _) = self.run(Vec::new());
+        let mut rects = shapes.iter().filter_map(|clipped| match &clipped.shape {
+            Shape::Text(shape) if shape.galley.text().starts_with(text) => {
+                Some(Rect::from_min_size(shape.pos, shape.galley.size()))
+            }
+            _ => None,
+        });
+        rects.next_back().unwrap_or_else(|| panic!("'{text}' is not on the screen")).center()
+    }
+
+    fn click(&mut self, text: &str) -> Vec<Action> {
+        // Laid out twice: a list that opens is measured first.
+        self.run(Vec::new());
+        let pos = self.find(text);
+        let button = |pressed| Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::default(),
+        };
+        let mut actions = self.run(vec![Event::PointerMoved(pos)]).1;
+        actions.extend(self.run(vec![button(true)]).1);
+        actions.extend(self.run(vec![button(false)]).1);
+        actions
+    }
+}
+
+#[test]
+fn panels_go_where_they_are_not_wanted_or_have_no_room() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let show = show(Setup::small());
+    let (mut player, mut ui) = (player(&show, &screen), Ui::default());
+    let mut picture = |size, events: Vec<Event>| {
+        let input = egui::RawInput { events, ..ui.input_without_window(size, 0) };
+        ui.run(input, &mut player).painted.place().size()
+    };
+    let f1 = |pressed| Event::Key {
+        key: egui::Key::F1,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::default(),
+    };
+    assert!(picture(SIZE, Vec::new()).x < 700.0);
+    assert_eq!(picture((700, 500), Vec::new()), egui::vec2(700.0, 500.0));
+    assert_eq!(picture(SIZE, vec![f1(true), f1(false)]), egui::vec2(1000.0, 600.0));
+    assert!(picture(SIZE, vec![f1(true), f1(false)]).x < 700.0);
+}
+
+#[test]
+fn lines_that_come_with_every_frame_are_counted() {
+    let log = Log::default();
+    for _ in 0..300 {
+        log.add(tracing::Level::WARN, "one");
+        log.add(tracing::Level::ERROR, "two");
+    }
+    assert_eq!(
+        log.all().iter().map(|line| (line.text.as_str(), line.times)).collect::<Vec<_>>(),
+        [("one", 300), ("two", 300)]
+    );
+}
+
+#[test]
+fn clicks_reach_the_controls() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let show = show(Setup::small());
+    let mut player = player(&show, &screen);
+    let mut hand = Hand { ui: Ui::default(), player: &mut player, frame: 0 };
+    assert_eq!(hand.click("latency"), []);
+    assert_eq!(
+        hand.click("2 frames late"),
+        [Action::Change(Setup { mode: pixelferry::Mode::FramesLate(2), ..Setup::small() })]
+    );
+    assert_eq!(hand.click("cpu"), []);
+    let Some(Action::Change(Setup { backend, .. })) = hand.click("auto").pop() else { panic!("no change of backend") };
+    assert_eq!(backend, Backend::Auto);
+    assert_eq!(hand.click("Recalibrate"), [Action::Recalibrate]);
+    assert_eq!(hand.click("every such call"), []);
+    let wish = Wish { lasting: true, ..Wish::default() };
+    assert_eq!(hand.click("Inject"), [Action::Inject(wish)]);
+}

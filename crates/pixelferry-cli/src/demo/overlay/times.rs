@@ -1,0 +1,77 @@
+//! How long the last frames took.
+
+use pixelferry::select::quantiles;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Frames that are kept.
+pub const KEPT: usize = 240;
+
+/// Of one frame, milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// From the end of the frame before to the end of this.
+    pub interval_ms: f64,
+    /// Of that, in calls that compute the picture, hand it over and draw it.
+    pub work_ms: f64,
+}
+
+/// The last frames, oldest first.
+#[derive(Debug, Default)]
+pub struct Times {
+    frames: VecDeque<Frame>,
+    last: Option<Instant>,
+    /// Frames since the start.
+    pub total: u64,
+}
+
+impl Times {
+    /// A frame ended.
+    pub fn add(&mut self, now: Instant, work: Duration) {
+        self.total += 1;
+        let Some(last) = self.last.replace(now) else { return };
+        if self.frames.len() == KEPT {
+            self.frames.pop_front();
+        }
+        let ms = |d: Duration| d.as_secs_f64() * 1e3;
+        self.frames.push_back(Frame { interval_ms: ms(now.saturating_duration_since(last)), work_ms: ms(work) });
+    }
+
+    /// What was before says nothing of what comes: another path, another size.
+    pub fn restart(&mut self) {
+        (self.frames, self.last) = (VecDeque::new(), None);
+    }
+
+    /// The frames.
+    pub fn frames(&self) -> impl ExactSizeIterator<Item = Frame> {
+        self.frames.iter().copied()
+    }
+
+    /// Median and 99th percentile of what `of` gives, milliseconds; 0 of no frames.
+    pub fn p50_p99(&self, of: impl Fn(Frame) -> f64) -> [f64; 2] {
+        quantiles(&self.frames().map(of).collect::<Vec<_>>(), [0.5, 0.99])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_frames_are_kept_and_their_percentiles_are_right() {
+        let (start, ms) = (Instant::now(), Duration::from_millis);
+        let mut times = Times::default();
+        times.add(start, ms(1));
+        assert_eq!((times.frames().len(), times.p50_p99(|f| f.interval_ms)), (0, [0.0, 0.0]));
+        for n in 1..=300 {
+            times.add(start + ms(10 * n), ms(4));
+        }
+        assert_eq!((times.frames().len(), times.total), (KEPT, 301));
+        let [p50, p99] = times.p50_p99(|f| f.interval_ms);
+        assert!((p50 - 10.0).abs() < 1e-6 && (p99 - 10.0).abs() < 1e-6, "{p50} {p99}");
+        assert!((times.p50_p99(|f| f.work_ms)[0] - 4.0).abs() < 1e-6);
+        times.restart();
+        times.add(start + ms(9999), ms(1));
+        assert_eq!(times.frames().len(), 0);
+    }
+}

@@ -1,0 +1,89 @@
+//! What runs, and how.
+
+use super::theme::{DIM, cell};
+use crate::demo::catalog::SceneName;
+use crate::demo::overlay::player::{Action, Player};
+use crate::demo::overlay::setup::{BODIES, MODES, SIZES, Setup, mode_name, name_of};
+use clap::ValueEnum;
+use egui::{ComboBox, RichText, Ui};
+use pixelferry::{PathId, PathState};
+use pixelferry_examples::options::Backend;
+use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_examples::scenes::plasma::Format;
+
+const NAMES: f32 = 62.0;
+const BOX: f32 = 206.0;
+
+pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
+    let mut setup = *player.setup();
+    choose(ui, "scene", &mut setup.scene, SceneName::value_variants(), |scene| name_of(*scene));
+    choose(ui, "backend", &mut setup.backend, Backend::value_variants(), |backend| name_of(*backend));
+    size(ui, &mut setup);
+    match setup.scene {
+        SceneName::Filter => {
+            choose(ui, "filter", &mut setup.filter, Filter::value_variants(), |filter| name_of(*filter));
+        }
+        _ if setup.has_free_size() => {
+            choose(ui, "format", &mut setup.format, Format::value_variants(), |f| f.pixel_format().to_string());
+        }
+        _ => fixed(ui, "format", "vertices of floats"),
+    }
+    choose(ui, "mode", &mut setup.mode, &MODES, |mode| mode_name(*mode));
+    let paths = offered(player);
+    choose(ui, "path", &mut setup.path, &paths, |path| path.map_or("the best".into(), |id| id.to_string()));
+    ui.horizontal(|ui| {
+        cell(ui, NAMES, "");
+        let again = ui.button("Recalibrate").on_hover_text("Try and time all paths again, those that were left too");
+        if again.clicked() {
+            actions.push(Action::Recalibrate);
+        }
+    });
+    if setup != *player.setup() {
+        actions.push(Action::Change(setup));
+    }
+}
+
+fn size(ui: &mut Ui, setup: &mut Setup) {
+    match setup.scene {
+        SceneName::Nbody => {
+            let choices: Vec<_> = std::iter::once(None).chain(BODIES.map(Some)).collect();
+            let name = |bodies: &Option<u32>| bodies.map_or("as the device can".into(), |n| format!("{n} bodies"));
+            choose(ui, "size", &mut setup.bodies, &choices, name);
+        }
+        _ if setup.has_free_size() => {
+            // One that was asked for on the command line is none of the usual.
+            let mut choices = SIZES.to_vec();
+            if !choices.contains(&setup.size) {
+                choices.insert(0, setup.size);
+            }
+            choose(ui, "size", &mut setup.size, &choices, |(w, h)| format!("{w} x {h} pixels"));
+        }
+        SceneName::Filter => fixed(ui, "size", "that of the picture or video"),
+        _ => fixed(ui, "size", "10 000 points"),
+    }
+}
+
+/// Paths that can be forced: those that both sides say they can.
+fn offered(player: &mut Player) -> Vec<Option<PathId>> {
+    let rows = player.scene().link().report().paths.iter();
+    let able = rows.filter(|row| !matches!(row.state, PathState::NotOffered { .. })).map(|row| Some(row.id));
+    std::iter::once(None).chain(able).collect()
+}
+
+fn choose<T: Clone + PartialEq>(ui: &mut Ui, name: &str, value: &mut T, choices: &[T], text: impl Fn(&T) -> String) {
+    ui.horizontal(|ui| {
+        cell(ui, NAMES, RichText::new(name).color(DIM));
+        ComboBox::from_id_salt(name).width(BOX).selected_text(text(value)).show_ui(ui, |ui| {
+            for choice in choices {
+                ui.selectable_value(value, choice.clone(), text(choice));
+            }
+        });
+    });
+}
+
+fn fixed(ui: &mut Ui, name: &str, value: &str) {
+    ui.horizontal(|ui| {
+        cell(ui, NAMES, RichText::new(name).color(DIM));
+        ui.label(RichText::new(value).color(DIM));
+    });
+}

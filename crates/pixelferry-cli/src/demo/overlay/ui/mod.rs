@@ -1,0 +1,152 @@
+//! The panels.
+
+mod controls;
+mod faults;
+mod graph;
+mod in_use;
+mod messages;
+mod paths;
+mod theme;
+
+pub use theme::BEHIND;
+
+use super::LEAST;
+use super::inject::Wish;
+use super::player::{Action, Player};
+use egui::{
+    CentralPanel, ClippedPrimitive, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TexturesDelta,
+    TopBottomPanel,
+};
+use pixelferry::gl::Viewport;
+
+/// Width of the panel at the left, points.
+const LEFT: f32 = 348.0;
+/// Height of the panel at the bottom, points.
+const BOTTOM: f32 = 340.0;
+/// Frames a second where there is no window, for what egui animates.
+const FRAMES_A_SECOND: f64 = 30.0;
+
+/// The panels and what they remember.
+pub struct Ui {
+    context: egui::Context,
+    wish: Wish,
+    /// By F1.
+    hidden: bool,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        let context = egui::Context::default();
+        theme::apply(&context);
+        Self { context, wish: Wish::default(), hidden: false }
+    }
+}
+
+/// What came of a run.
+pub struct Ran {
+    pub painted: Painted,
+    pub actions: Vec<Action>,
+    pub platform: egui::PlatformOutput,
+}
+
+/// The panels as triangles, and where the picture goes.
+pub struct Painted {
+    pub primitives: Vec<ClippedPrimitive>,
+    pub textures: TexturesDelta,
+    /// Pixels of a point.
+    pub scale: f32,
+    /// Where the picture goes, points.
+    pub picture: Rect,
+}
+
+impl Ui {
+    pub fn context(&self) -> &egui::Context {
+        &self.context
+    }
+
+    /// What a window of so many pixels in which nothing happens would give.
+    pub fn input_without_window(&self, (width, height): (u32, u32), frame: u64) -> RawInput {
+        let size = egui::vec2(width as f32, height as f32);
+        let time = Some(frame as f64 / FRAMES_A_SECOND);
+        RawInput { screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)), time, ..RawInput::default() }
+    }
+
+    /// Lays the panels out for what `player` shows now: the shapes, what was asked for, and where the picture goes.
+    pub fn lay_out(&mut self, input: RawInput, player: &mut Player) -> (FullOutput, Vec<Action>, Rect) {
+        let Self { context, wish, hidden } = self;
+        let mut actions = Vec::new();
+        let mut picture = Rect::NOTHING;
+        let output = context.run(input, |context| {
+            *hidden ^= context.input(|input| input.key_pressed(Key::F1));
+            let whole = context.content_rect();
+            let has_room = whole.width() >= LEAST.width as f32 && whole.height() >= LEAST.height as f32;
+            let shown = has_room && !*hidden;
+            picture = if shown { panels(context, player, wish, &mut actions) } else { whole };
+        });
+        (output, actions, picture)
+    }
+
+    /// The same as triangles.
+    pub fn run(&mut self, input: RawInput, player: &mut Player) -> Ran {
+        let (output, actions, picture) = self.lay_out(input, player);
+        let scale = output.pixels_per_point;
+        let primitives = self.context.tessellate(output.shapes, scale);
+        let painted = Painted { primitives, textures: output.textures_delta, scale, picture };
+        Ran { painted, actions, platform: output.platform_output }
+    }
+}
+
+/// Returns where the picture goes.
+fn panels(context: &egui::Context, player: &mut Player, wish: &mut Wish, actions: &mut Vec<Action>) -> Rect {
+    SidePanel::left("controls").exact_width(LEFT).resizable(false).frame(theme::panel()).show(context, |ui| {
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            in_use::show(ui, player);
+            theme::section(ui, "Frame time");
+            graph::show(ui, player.times());
+            theme::section(ui, "Scene and path");
+            controls::show(ui, player, actions);
+            theme::section(ui, "Inject a fault");
+            faults::show(ui, player, wish, actions);
+        });
+    });
+    TopBottomPanel::bottom("tables").exact_height(BOTTOM).resizable(false).frame(theme::panel()).show(context, |ui| {
+        let all = ui.available_rect_before_wrap();
+        let (left, right) = all.split_left_right_at_fraction(0.66);
+        theme::at(ui, left.with_max_x(left.right() - 12.0), |ui| paths::show(ui, player));
+        theme::at(ui, right.with_min_x(right.left() + 12.0), |ui| messages::show(ui, player.log()));
+    });
+    CentralPanel::default().frame(Frame::NONE).show(context, |ui| ui.max_rect().shrink(8.0)).inner
+}
+
+impl Painted {
+    /// The picture's place in pixels.
+    pub fn place(&self) -> Rect {
+        let place = self.picture * self.scale;
+        Rect { min: place.min.round(), max: place.max.round() }
+    }
+
+    /// The same as OpenGL counts, in a framebuffer of so many rows.
+    pub fn area(&self, rows: u32) -> Viewport {
+        let place = self.place();
+        Viewport {
+            x: place.left() as i32,
+            y: rows as i32 - place.bottom() as i32,
+            width: place.width().max(0.0) as u32,
+            height: place.height().max(0.0) as u32,
+        }
+    }
+
+    /// Left, top, right and bottom of `rect` in pixels, inside a picture of this size.
+    pub fn pixels(&self, rect: Rect, (width, height): (u32, u32)) -> [i32; 4] {
+        let rect = rect * self.scale;
+        let side = |value: f32, most: u32| (value.round() as i32).clamp(0, most as i32);
+        [side(rect.left(), width), side(rect.top(), height), side(rect.right(), width), side(rect.bottom(), height)]
+    }
+
+    /// Is replaced by what was laid out later; the textures of both count.
+    pub fn follow(&mut self, later: Self) {
+        let mut textures = std::mem::take(&mut self.textures);
+        textures.append(later.textures);
+        *self = Self { textures, ..later };
+    }
+}

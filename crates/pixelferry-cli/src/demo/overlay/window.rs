@@ -1,0 +1,105 @@
+//! In a window.
+
+use super::Show;
+use super::paint::gl::GlPainter;
+use super::player::{Action, Backends, Player};
+use super::ui::{BEHIND, Ui};
+use egui_winit::winit::event::WindowEvent;
+use pixelferry::Display;
+use pixelferry::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry_examples::runner::introduce;
+use pixelferry_examples::{Options, SceneError};
+use std::error::Error;
+use std::rc::Rc;
+use std::time::Instant;
+use tracing::Level;
+
+pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
+    let window = WindowOptions {
+        title: "pixelferry".into(),
+        size: pixelferry::Extent::new(show.size.0, show.size.1),
+        max_frames: common.frames.map(u64::from),
+        ..WindowOptions::default()
+    };
+    let mut app = App { show, running: None };
+    let frames = run_window(&window, &mut app)?;
+    println!("{frames} frames");
+    Ok(())
+}
+
+struct App {
+    show: Show,
+    running: Option<Running>,
+}
+
+struct Running {
+    player: Player,
+    ui: Ui,
+    /// `None` once it failed: then there are no controls.
+    painter: Option<GlPainter>,
+    input: egui_winit::State,
+    start: Instant,
+    frame: u64,
+    /// What the controls asked for in the frame before.
+    actions: Vec<Action>,
+}
+
+impl WindowApp for App {
+    type Error = SceneError;
+
+    fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
+        let gl = Rc::clone(window.display());
+        let display = Rc::clone(&gl) as Rc<dyn Display>;
+        let mut player = self.show.player(Backends::default(), display, Some(Rc::clone(&gl)))?;
+        introduce(player.scene());
+        let painter = GlPainter::new(&gl).inspect_err(|error| no_controls(&player, error)).ok();
+        let ui = Ui::default();
+        let scale = window.window().scale_factor() as f32;
+        let most = gl.caps().max_image_side as usize;
+        let (context, screen) = (ui.context().clone(), window.window().as_ref());
+        let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
+        let (start, actions) = (Instant::now(), Vec::new());
+        self.running = Some(Running { player, ui, painter, input, start, frame: 0, actions });
+        Ok(())
+    }
+
+    fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
+        if let Some(running) = &mut self.running {
+            // Frames follow each other anyway: nothing is done at once.
+            let _ = running.input.on_window_event(window.window(), event);
+        }
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, SceneError> {
+        let Some(Running { player, ui, painter, input, start, frame, actions }) = &mut self.running else {
+            return Ok(Flow::Exit);
+        };
+        *frame += 1;
+        self.show.inject(player, *frame);
+        actions.drain(..).for_each(|action| player.act(action));
+        player.frame(start.elapsed().as_secs_f32());
+        let ran = ui.run(input.take_egui_input(window.window()), player);
+        input.handle_platform_output(window.window(), ran.platform);
+        *actions = ran.actions;
+        let size = window.size();
+        window.display().clear(BEHIND)?;
+        player.draw(ran.painted.area(size.height));
+        if let Some(p) = painter
+            && let Err(error) = p.paint(&ran.painted, (size.width, size.height))
+        {
+            no_controls(player, &error);
+            *painter = None;
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        self.running = None;
+    }
+}
+
+/// The scene goes on without them.
+fn no_controls(player: &Player, error: &super::paint::PaintError) {
+    eprintln!("the controls cannot be drawn: {error}");
+    player.log().add(Level::ERROR, format!("the controls cannot be drawn: {error}"));
+}

@@ -1,0 +1,133 @@
+//! A compute backend that fails when it is told to.
+
+use crate::faults::Faults;
+use crate::memory::MemoryDouble;
+use crate::semaphore::ComputeSemaphoreDouble;
+use crate::step::Step;
+use interop_core::pattern::Pattern;
+use interop_core::{
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
+    HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc,
+    Target,
+};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Any backend, wrapped. Queues beside the backend's own are handed out as they are.
+pub struct BackendDouble {
+    inner: Arc<dyn ComputeBackend>,
+    faults: Faults,
+}
+
+impl BackendDouble {
+    /// `inner`, failing as `faults` says.
+    pub fn over(inner: Arc<dyn ComputeBackend>, faults: &Faults) -> Arc<Self> {
+        Arc::new(Self { inner, faults: faults.clone() })
+    }
+
+    fn memory(&self, inner: Box<dyn ComputeMemory>) -> Box<dyn ComputeMemory> {
+        Box::new(MemoryDouble { inner, faults: self.faults.clone() })
+    }
+}
+
+impl ComputeBackend for BackendDouble {
+    fn device(&self) -> &DeviceIdentity {
+        self.inner.device()
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        self.inner.caps()
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        self.inner.build(source)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        self.faults.check(Step::Allocate)?;
+        Ok(self.memory(self.inner.allocate(bytes)?))
+    }
+
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        self.faults.check(Step::ImportHost)?;
+        Ok(self.memory(self.inner.import_host(block)?))
+    }
+
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        self.faults.check(Step::PrepareHost)?;
+        self.inner.prepare_host(block)
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        self.faults.check(Step::ImportSurface)?;
+        Ok(self.memory(self.inner.import_surface(handle, desc)?))
+    }
+
+    fn reaches(&self, display: &DeviceIdentity) -> Support {
+        self.inner.reaches(display)
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        self.faults.check(Step::AllocateShared)?;
+        let (memory, shared) = self.inner.allocate_shared(bytes, handle, display)?;
+        Ok((self.memory(memory), shared))
+    }
+
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        self.faults.check(Step::AllocateSharedImage)?;
+        let (memory, shared) = self.inner.allocate_shared_image(image, handle)?;
+        Ok((self.memory(memory), shared))
+    }
+
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        self.faults.check(Step::ImportSemaphore)?;
+        let inner = self.inner.import_semaphore(handle)?;
+        Ok(Box::new(ComputeSemaphoreDouble { inner, faults: self.faults.clone() }))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        self.inner.launch(kernel, target, args)?;
+        self.faults.check(Step::Launch)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        self.inner.write_pattern(target, pattern)?;
+        self.faults.check(Step::WritePattern)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        self.inner.copy(from, to, range)?;
+        self.faults.check(Step::Copy)
+    }
+
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        self.inner.queue(options)
+    }
+
+    fn hold_back(&self) -> Result<()> {
+        self.inner.hold_back()?;
+        self.faults.check(Step::HoldBack)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.inner.set_timeline(on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.inner.drain_timeline(into)
+    }
+}

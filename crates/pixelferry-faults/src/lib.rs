@@ -1,0 +1,27 @@
+//! Doubles that exist only to inject faults: a compute backend and a display of any kind, wrapped, so that any call of the
+//! two contracts can be made to fail while a program runs.
+//!
+//! What passes through is unchanged: objects name the wrapped side's own types ([`interop_core::Surface::as_any`] and the
+//! like), so that drawing, kernels and every path work as without them. A call that is to fail is still made where not
+//! making it could leave a device writing memory that is freed; it reports failure in either case.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which calls there are | [`Step`] |
+//! | what is to fail, and how | [`Faults`], [`Fault`], [`Kind`] |
+//! | the side that writes, wrapped | [`BackendDouble`] |
+//! | the side that shows, wrapped | [`DisplayDouble`] |
+
+mod backend;
+mod display;
+mod faults;
+mod memory;
+mod semaphore;
+mod staging;
+mod step;
+mod surface;
+
+pub use backend::BackendDouble;
+pub use display::DisplayDouble;
+pub use faults::{Alive, Fault, Faults, Kind};
+pub use step::{Side, Step};

@@ -1,0 +1,125 @@
+"""Arrays on the screen, without a detour through the host where they are on its GPU."""
+
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self, final, overload
+
+from typing_extensions import Buffer
+
+__all__ = [
+    "ClosedError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "__version__", "probe", "show",
+]
+
+__version__: str
+
+class _DLPack(Protocol):
+    def __dlpack__(self, *, stream: int | None = None) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+class _CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+_Array = _DLPack | _CudaArray | Buffer
+_Layout = Literal["HWC", "CHW"]
+_Path = str | PathLike[str]
+
+class Error(Exception):
+    """Anything that pixelferry reports."""
+
+class DtypeError(Error, TypeError):
+    """What the array holds, or the object is, cannot be shown; the text says what to convert it to."""
+
+class ShapeError(Error, ValueError):
+    """A shape, stride, size or option that is not taken."""
+
+class DeviceError(Error, RuntimeError):
+    """A device, driver or memory that cannot be used so."""
+
+class NoDisplayError(Error, RuntimeError):
+    """There is no screen to open a window on."""
+
+class ClosedError(Error, RuntimeError):
+    """The viewer or its window was closed."""
+
+class Report(dict[str, Any]):
+    """A dict whose str() is the same for people."""
+
+    text: str
+
+    def __init__(self, data: dict[str, Any], text: str) -> None: ...
+
+@final
+class Viewer:
+    """Shows arrays: in a window, or off screen. Any thread may call.
+
+    width, height: of the window, or of the framebuffer that is drawn into off screen; arrays of other sizes are fitted
+        into it with their shape kept.
+    format: of the surface. "r8" and "r32f" show arrays of one channel.
+    mode: "latency" shows each array at once; "throughput" shows up to eight frames late, where that is quicker.
+    path: take this path or fail; `report["paths"]` lists them.
+    backend: "cuda", "cuda:1", "opencl" or "cpu" instead of where the array is.
+    display: "gl" or "memory" (no graphics driver at all), without a window.
+    """
+
+    def __new__(
+        cls,
+        width: int = 1280,
+        height: int = 720,
+        *,
+        title: str = "pixelferry",
+        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        headless: bool = False,
+        mode: Literal["latency", "throughput"] = "latency",
+        path: str | None = None,
+        backend: str | None = None,
+        display: Literal["auto", "gl", "memory"] = "auto",
+        vsync: bool = False,
+    ) -> Self: ...
+    def show(self, array: _Array, layout: _Layout = "HWC") -> None:
+        """Shows an array of uint8, uint16 (whole range), float16 or float32 (0 to 1).
+
+        Shapes: (height, width), (height, width, 1|3|4); with layout="CHW" (1|3|4, height, width). Strides of any kind.
+        When it returns the array was read and may be written again. Work that its library has queued on a GPU is
+        waited for on the GPU.
+        """
+    def finish(self) -> None:
+        """Waits until the newest array is on the screen."""
+    def screenshot(self) -> memoryview:
+        """The frame shown last, at its own size: bytes of shape (height, width, 4); numpy.asarray takes it."""
+    def save(self, file: _Path) -> None:
+        """Saves the frame shown last (.png, .jpg)."""
+    def explain(self) -> str:
+        """Everything about the path in use, to paste into a bug report."""
+    def close(self) -> None:
+        """Ends the viewer and closes its window. May be called again."""
+    @property
+    def path(self) -> str | None:
+        """The path in use; None before the first array."""
+    @property
+    def report(self) -> Report | None:
+        """Both devices, every path with its state, cost and reason; None before the first array."""
+    @property
+    def is_open(self) -> bool:
+        """Whether arrays can be shown: False after close(), and when the user has closed the window."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+@overload
+def show(
+    array: _Array, title: str = "pixelferry", *, block: Literal[True] = True, save: _Path | None = None,
+    layout: _Layout = "HWC", width: int | None = None, height: int | None = None, backend: str | None = None,
+) -> None: ...
+@overload
+def show(
+    array: _Array, title: str = "pixelferry", *, block: bool, save: _Path | None = None,
+    layout: _Layout = "HWC", width: int | None = None, height: int | None = None, backend: str | None = None,
+) -> Viewer | None:
+    """Shows one array. In a window of its size: waits until it is closed, or with block=False returns the viewer. With
+    save="x.png": no window is opened, the picture is saved."""
+
+def probe(width: int = 640, height: int = 360) -> Report:
+    """Tries every path between every device that computes and every display without a window, each proved by pixels."""

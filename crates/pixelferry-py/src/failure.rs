@@ -1,0 +1,131 @@
+//! What can go wrong, on any thread, and which exception of Python it becomes.
+
+use pixelferry::{Error, SaveError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyTuple, PyType};
+
+/// A failure before it is an exception.
+#[derive(Debug)]
+pub enum Failure {
+    /// An element type that is not shown.
+    Dtype(String),
+    /// A shape, stride or value that is not taken.
+    Shape(String),
+    /// Memory, a device or a driver that cannot be used so.
+    Device(String),
+    /// No screen to open a window on.
+    NoDisplay(String),
+    /// The viewer is not there any more.
+    Closed(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::InvalidInput { .. } | Error::NothingShown => Self::Shape(error.to_string()),
+            other => Self::Device(other.to_string()),
+        }
+    }
+}
+
+impl From<SaveError> for Failure {
+    fn from(error: SaveError) -> Self {
+        match error {
+            SaveError::Frame(error) => error.into(),
+            other => Self::Device(other.to_string()),
+        }
+    }
+}
+
+/// The exceptions, made once for each interpreter.
+struct Types {
+    error: Py<PyType>,
+    dtype: Py<PyType>,
+    shape: Py<PyType>,
+    device: Py<PyType>,
+    no_display: Py<PyType>,
+    closed: Py<PyType>,
+}
+
+static TYPES: PyOnceLock<Types> = PyOnceLock::new();
+
+fn types(py: Python<'_>) -> PyResult<&Types> {
+    TYPES.get_or_try_init(py, || {
+        // Each is also the exception of Python's own that a caller would think of.
+        let make = |name: &str, doc: &str, bases: Vec<Bound<'_, PyType>>| -> PyResult<Py<PyType>> {
+            let attributes = pyo3::types::PyDict::new(py);
+            attributes.set_item("__doc__", doc)?;
+            attributes.set_item("__module__", "pixelferry")?;
+            let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, attributes))?;
+            Ok(made.cast_into::<PyType>()?.unbind())
+        };
+        let error = make("Error", "Anything that pixelferry reports.", vec![py.get_type::<PyException>()])?;
+        let under = |name, doc, base| make(name, doc, vec![error.bind(py).clone(), base]);
+        let dtype = under(
+            "DtypeError",
+            "What the array holds, or the object is, cannot be shown.",
+            py.get_type::<PyTypeError>(),
+        )?;
+        let shape =
+            under("ShapeError", "A shape, stride, size or option that is not taken.", py.get_type::<PyValueError>())?;
+        let device = under(
+            "DeviceError",
+            "A device, driver or memory that cannot be used so.",
+            py.get_type::<PyRuntimeError>(),
+        )?;
+        let no_display =
+            under("NoDisplayError", "There is no screen to open a window on.", py.get_type::<PyRuntimeError>())?;
+        let closed = under("ClosedError", "The viewer or its window was closed.", py.get_type::<PyRuntimeError>())?;
+        Ok(Types { error, dtype, shape, device, no_display, closed })
+    })
+}
+
+/// Puts the exceptions into the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let t = types(module.py())?;
+    for ty in [&t.error, &t.dtype, &t.shape, &t.device, &t.no_display, &t.closed] {
+        let ty = ty.bind(module.py());
+        module.add(&*ty.name()?.to_cow()?, ty)?;
+    }
+    Ok(())
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        Python::attach(|py| {
+            let types = match types(py) {
+                Ok(types) => types,
+                Err(error) => return error,
+            };
+            let (ty, text) = match failure {
+                Failure::Dtype(text) => (&types.dtype, text),
+                Failure::Shape(text) => (&types.shape, text),
+                Failure::Device(text) => (&types.device, text),
+                Failure::NoDisplay(text) => (&types.no_display, text),
+                Failure::Closed(text) => (&types.closed, text),
+            };
+            Self::from_type(ty.bind(py).clone(), text)
+        })
+    }
+}
+
+/// Whether an exception says that the viewer is closed.
+pub fn is_closed(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
+    Ok(error.is_instance(py, types(py)?.closed.bind(py)))
+}
+
+/// Whether an exception says that a shape or stride is not taken.
+pub fn is_shape(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
+    Ok(error.is_instance(py, types(py)?.shape.bind(py)))
+}
+
+impl Failure {
+    /// The exception, with what led to it.
+    pub fn caused_by(self, py: Python<'_>, cause: PyErr) -> PyErr {
+        let error = PyErr::from(self);
+        error.set_cause(py, Some(cause));
+        error
+    }
+}

@@ -1,0 +1,126 @@
+//! The threads on which stages live, and how work gets there.
+//!
+//! Contexts of OpenGL and windows stay on the thread that made them, and Python calls (and its garbage collector drops)
+//! from any. So a stage has a thread of ours: one for each viewer without a window, and one for all windows
+//! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
+
+use crate::failure::Failure;
+use crate::stage::Stage;
+use crate::window::WindowHandle;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Work for a stage.
+pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;
+
+/// Where a viewer's stage is.
+pub enum Host {
+    Thread(StageThread),
+    Window(WindowHandle),
+}
+
+impl Host {
+    /// Runs `work` there and waits for it. Not to be called with the interpreter attached.
+    pub fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
+    ) -> Result<R, Failure> {
+        let (answer, answered) = channel();
+        let job: Job = Box::new(move |stage| {
+            let result = guarded(|| work(stage));
+            // Nobody waits any more only where the caller's thread died.
+            let _ = answer.send(result);
+        });
+        match self {
+            Self::Thread(thread) => thread.post(job)?,
+            Self::Window(window) => window.post(job)?,
+        }
+        // Without an answer the job was dropped unrun: the stage is gone.
+        answered.recv().unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Whether work is still taken.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Thread(thread) => thread.is_open(),
+            Self::Window(window) => window.is_open(),
+        }
+    }
+
+    /// Ends the stage and waits for its end. May be called again.
+    pub fn close(&self) {
+        match self {
+            Self::Thread(thread) => thread.close(),
+            Self::Window(window) => window.close(),
+        }
+    }
+}
+
+/// How calls after the end are refused.
+pub fn closed() -> Failure {
+    Failure::Closed("the viewer is closed".into())
+}
+
+/// A panic becomes a failure.
+pub fn guarded<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let panic: &(dyn Any + Send) = panic.as_ref();
+        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Err(Failure::Device(format!("internal error: {}", text.unwrap_or("a panic without a message"))))
+    })
+}
+
+/// A thread with one stage.
+pub struct StageThread(Mutex<Option<(Sender<Job>, JoinHandle<()>)>>);
+
+impl StageThread {
+    /// Starts it; `make` runs there.
+    pub fn start(make: impl FnOnce() -> Result<Stage, Failure> + Send + 'static) -> Result<Self, Failure> {
+        let (sender, jobs) = channel::<Job>();
+        let (ready, made) = channel();
+        let work = move || {
+            let mut stage = match guarded(make) {
+                Ok(stage) => stage,
+                Err(failure) => return drop(ready.send(Err(failure))),
+            };
+            if ready.send(Ok(())).is_ok() {
+                serve(&mut stage, &jobs);
+            }
+        };
+        let thread = thread::Builder::new().name("pixelferry".into()).spawn(work);
+        let thread = thread.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
+        match made.recv() {
+            Ok(Ok(())) => Ok(Self(Mutex::new(Some((sender, thread))))),
+            Ok(Err(failure)) => Err(failure),
+            Err(_) => Err(closed()),
+        }
+    }
+
+    fn post(&self, job: Job) -> Result<(), Failure> {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
+        sender.send(job).map_err(|_| closed())
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn close(&self) {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((sender, thread)) = open {
+            // The thread ends when it has done what it was given.
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(stage: &mut Stage, jobs: &Receiver<Job>) {
+    while let Ok(job) = jobs.recv() {
+        job(stage);
+    }
+}

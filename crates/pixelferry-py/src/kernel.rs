@@ -1,0 +1,104 @@
+//! The kernel that shows an array, for CUDA and the CPU.
+
+use crate::convert::{Numbers, Pixel};
+use crate::plane::{Element, Plane};
+use half::f16;
+use pixelferry::pattern::rows;
+use pixelferry::{
+    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, Language, PixelFormat, Result, View,
+    WriteFrame,
+};
+
+/// Compiled from `kernels/show.cu` by `cargo xtask ptx`.
+const PTX: &str = include_str!("ptx/show.ptx");
+
+/// Formats of pictures, by the name that Python gives them.
+pub const FORMATS: [(&str, PixelFormat); 5] = [
+    ("rgba8", PixelFormat::Rgba8),
+    ("rgba16f", PixelFormat::Rgba16F),
+    ("rgba32f", PixelFormat::Rgba32F),
+    ("r8", PixelFormat::R8),
+    ("r32f", PixelFormat::R32F),
+];
+
+/// The kernel for one of [`FORMATS`].
+pub fn source(format: PixelFormat) -> KernelSource {
+    let name = FORMATS.iter().find(|(_, f)| *f == format).map_or("", |(name, _)| name);
+    KernelSource::new(format!("pf_show_{name}")).with_text(Language::Ptx, PTX).cpu_image(on_cpu)
+}
+
+/// Its arguments.
+pub fn arguments<'a>(memory: &'a dyn ComputeMemory, plane: &Plane) -> [Arg<'a>; 7] {
+    let [row, column, channel] = plane.strides;
+    // Inside one allocation.
+    let first = plane.first as i64;
+    [
+        Arg::Memory(memory),
+        Arg::I64(first),
+        Arg::I64(row),
+        Arg::I64(column),
+        Arg::I64(channel),
+        Arg::I32(plane.channels.cast_signed()),
+        Arg::I32(plane.element as i32),
+    ]
+}
+
+fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
+    let elements = [Element::U8, Element::U16, Element::F16, Element::F32];
+    let element = elements.into_iter().find(|e| args.i32(6).is_ok_and(|kind| kind == *e as i32));
+    let numbers = Numbers {
+        bytes: args.memory(0)?,
+        first: args.i64(1)?,
+        strides: [args.i64(2)?, args.i64(3)?, args.i64(4)?],
+        channels: args.i32(5)?.cast_unsigned(),
+        element: element.ok_or_else(|| Error::invalid("show", "an element that is not known"))?,
+    };
+    numbers.check(out.width(), out.height())?;
+    match out.format() {
+        PixelFormat::R8 => out.par_rows::<u8>(|y, row| numbers.row(y, row)),
+        PixelFormat::Rgba8 => out.par_rows::<[u8; 4]>(|y, row| numbers.row(y, row)),
+        PixelFormat::Rgba16F => out.par_rows::<[f16; 4]>(|y, row| numbers.row(y, row)),
+        PixelFormat::R32F => out.par_rows::<f32>(|y, row| numbers.row(y, row)),
+        PixelFormat::Rgba32F => out.par_rows::<[f32; 4]>(|y, row| numbers.row(y, row)),
+        other => Err(not_shown(other)),
+    }
+}
+
+fn not_shown(format: PixelFormat) -> Error {
+    Error::invalid("show", format!("arrays are not shown as {format}"))
+}
+
+/// Writes an array of the host into a frame of a backend that does not take it as an argument: pixel by pixel into the
+/// memory that the backend uploads from.
+pub fn write(frame: &mut WriteFrame<'_>, bytes: &[u8], plane: &Plane) -> Result<()> {
+    let Plane { first, strides, channels, element, width, height, .. } = *plane;
+    let numbers = Numbers { bytes, first: first as i64, strides, channels, element };
+    numbers.check(width, height)?;
+    let (memory, view) = frame.target()?.into_parts();
+    let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
+    let start = view.span().start;
+    memory.fill(view.span(), &mut |to| {
+        for (y, row) in rows(&view) {
+            let to = &mut to[row.start - start..row.end - start];
+            match image.format {
+                PixelFormat::R8 => write_row::<u8>(&numbers, y, to),
+                PixelFormat::Rgba8 => write_row::<[u8; 4]>(&numbers, y, to),
+                PixelFormat::Rgba16F => write_row::<[f16; 4]>(&numbers, y, to),
+                PixelFormat::R32F => write_row::<f32>(&numbers, y, to),
+                PixelFormat::Rgba32F => write_row::<[f32; 4]>(&numbers, y, to),
+                other => return Err(not_shown(other)),
+            }
+        }
+        Ok(())
+    })
+}
+
+fn write_row<P: Pixel>(numbers: &Numbers<'_>, y: u32, to: &mut [u8]) {
+    if let Ok(pixels) = bytemuck::try_cast_slice_mut(to) {
+        return numbers.row::<P>(y, pixels);
+    }
+    // Memory that is not aligned to its pixels.
+    let mut pixels = vec![P::zeroed(); to.len() / size_of::<P>()];
+    numbers.row(y, &mut pixels);
+    to.copy_from_slice(bytemuck::cast_slice(&pixels));
+}

@@ -1,0 +1,107 @@
+//! The Python package pixelferry: arrays of NumPy, CuPy, PyTorch, JAX and anything else with `__dlpack__`,
+//! `__cuda_array_interface__` or a buffer, shown by the fastest path that really works.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what Python calls | `viewer`, `report`, here |
+//! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
+//! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
+//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there) |
+//! | which backend | `engine` |
+//! | exceptions | `failure` |
+
+mod convert;
+mod engine;
+mod failure;
+mod host;
+mod kernel;
+mod plane;
+mod raw;
+mod report;
+mod source;
+mod stage;
+mod viewer;
+mod window;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use viewer::{Options, Viewer};
+
+/// Sides of a window that nobody has named: the array's, at most so large, at least so small.
+const LARGEST: [f64; 2] = [1920.0, 1080.0];
+const SMALLEST: f64 = 160.0;
+
+/// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
+fn window_size(array: &Bound<'_, PyAny>, layout: &str) -> (u32, u32) {
+    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<f64>>()).unwrap_or_default();
+    let (height, width) = match (layout, shape.as_slice()) {
+        (_, [h, w]) | ("HWC", [h, w, _]) | ("CHW", [_, h, w]) => (*h, *w),
+        _ => return (1280, 720),
+    };
+    let scale = (LARGEST[0] / width).min(LARGEST[1] / height).min(1.0);
+    let side = |side: f64| (side * scale).max(SMALLEST) as u32;
+    (side(width), side(height))
+}
+
+/// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
+/// no window is opened, the picture is saved.
+#[pyfunction]
+#[pyo3(signature = (array, title="pixelferry", *, block=true, save=None, layout="HWC", width=None, height=None,
+                    backend=None))]
+#[allow(clippy::too_many_arguments)] // by name, in Python
+fn show(
+    py: Python<'_>,
+    array: &Bound<'_, PyAny>,
+    title: &str,
+    block: bool,
+    save: Option<PathBuf>,
+    layout: &str,
+    width: Option<u32>,
+    height: Option<u32>,
+    backend: Option<&str>,
+) -> PyResult<Option<Viewer>> {
+    let own = window_size(array, layout);
+    let size = (width.unwrap_or(own.0), height.unwrap_or(own.1));
+    let options = Options {
+        size,
+        title,
+        format: "rgba8",
+        headless: save.is_some(),
+        mode: "latency",
+        path: None,
+        backend,
+        display: "auto",
+        vsync: false,
+    };
+    let viewer = Viewer::open(py, &options)?;
+    match viewer.show(py, array, layout) {
+        // The user was quicker.
+        Err(error) if block && save.is_none() && failure::is_closed(py, &error)? => return Ok(None),
+        shown => shown?,
+    }
+    if let Some(file) = save {
+        viewer.save(py, file)?;
+        return Ok(None);
+    }
+    if block {
+        viewer.wait(py)?;
+        return Ok(None);
+    }
+    Ok(Some(viewer))
+}
+
+/// Arrays on the screen, without a detour through the host where they are on its GPU.
+#[pymodule]
+fn pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Viewer>()?;
+    module.add_function(wrap_pyfunction!(show, module)?)?;
+    module.add_function(wrap_pyfunction!(report::probe, module)?)?;
+    report::register(module)?;
+    failure::register(module)?;
+    let close_all = wrap_pyfunction!(viewer::_close_all, module)?;
+    py.import("atexit")?.call_method("register", (close_all,), None::<&Bound<'_, PyDict>>)?;
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! Capsules of DLPack (<https://dmlc.github.io/dlpack/latest/c_api.html>, versions 0 and 1): taken over once, given
+//! back once.
+
+use crate::failure::Failure;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
+use std::slice;
+
+/// The newest layout that is understood, as a producer is asked for it.
+pub const VERSION: (u32, u32) = (1, 0);
+
+#[repr(C)]
+struct Device {
+    kind: i32,
+    id: i32,
+}
+
+#[repr(C)]
+struct DataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+/// `DLTensor`.
+#[repr(C)]
+struct Tensor {
+    data: *mut c_void,
+    device: Device,
+    ndim: i32,
+    dtype: DataType,
+    shape: *const i64,
+    strides: *const i64,
+    byte_offset: u64,
+}
+
+/// `DLManagedTensor`, of capsules called "dltensor".
+#[repr(C)]
+struct Managed {
+    tensor: Tensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Self)>,
+}
+
+/// `DLManagedTensorVersioned`, of capsules called "dltensor_versioned". Only its beginning is the same in every major
+/// version.
+#[repr(C)]
+struct Versioned {
+    major: u32,
+    minor: u32,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Self)>,
+    flags: u64,
+    tensor: Tensor,
+}
+
+/// What a tensor says of itself, copied out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// `DLDeviceType`.
+    pub device_kind: i32,
+    pub device_id: i32,
+    /// `DLDataTypeCode`.
+    pub code: u8,
+    pub bits: u8,
+    pub lanes: u16,
+    pub address: usize,
+    pub shape: Vec<i64>,
+    /// In elements; `None` where rows follow each other without a gap.
+    pub strides: Option<Vec<i64>>,
+}
+
+enum Kind {
+    Plain(NonNull<Managed>),
+    Versioned(NonNull<Versioned>),
+}
+
+/// A tensor taken out of its capsule. Its producer's deleter runs when this goes, on the thread that drops it.
+pub struct Taken(Kind);
+
+const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
+const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
+
+impl Taken {
+    /// Takes the tensor over, so that the capsule will not free it.
+    pub fn from_capsule(capsule: &Bound<'_, PyAny>) -> Result<Self, Failure> {
+        let Ok(capsule) = capsule.cast::<PyCapsule>() else {
+            return Err(Failure::Dtype("__dlpack__() returned no capsule".into()));
+        };
+        let take = |(name, used): (&'static CStr, &'static CStr)| {
+            let object = capsule.as_ptr();
+            // SAFETY: a capsule, with the interpreter attached; both calls take a null-terminated name.
+            unsafe {
+                if ffi::PyCapsule_IsValid(object, name.as_ptr()) == 0 {
+                    return None;
+                }
+                let pointer = ffi::PyCapsule_GetPointer(object, name.as_ptr());
+                // The name is static, as a capsule keeps only its address.
+                (ffi::PyCapsule_SetName(object, used.as_ptr()) == 0).then_some(pointer)
+            }
+        };
+        if let Some(tensor) = take(VERSIONED).and_then(NonNull::new) {
+            // From here on it is given back whatever happens.
+            let taken = Self(Kind::Versioned(tensor.cast()));
+            let major = taken.major();
+            if major != VERSION.0 {
+                return Err(Failure::Dtype(format!(
+                    "the array is handed over by DLPack {major}, which is not understood; {}.x is",
+                    VERSION.0
+                )));
+            }
+            return Ok(taken);
+        }
+        take(PLAIN).and_then(NonNull::new).map(|tensor| Self(Kind::Plain(tensor.cast()))).ok_or_else(|| {
+            let used = "the capsule of __dlpack__() was taken by somebody else already, or is none of DLPack's";
+            Failure::Dtype(used.into())
+        })
+    }
+
+    fn major(&self) -> u32 {
+        match &self.0 {
+            Kind::Plain(_) => 0,
+            // SAFETY: live until `drop`; the version is at the beginning in every version.
+            Kind::Versioned(tensor) => unsafe { tensor.as_ref() }.major,
+        }
+    }
+
+    /// What it is.
+    pub fn describe(&self) -> Result<Described, Failure> {
+        // SAFETY: live until `drop`, and of the layout that its name and version say.
+        let tensor = unsafe {
+            match &self.0 {
+                Kind::Plain(managed) => &managed.as_ref().tensor,
+                Kind::Versioned(managed) => &managed.as_ref().tensor,
+            }
+        };
+        let dimensions = usize::try_from(tensor.ndim).ok().filter(|n| *n <= 64);
+        let dimensions = dimensions.ok_or_else(|| Failure::Shape(format!("{} dimensions", tensor.ndim)))?;
+        let list = |at: *const i64| -> Option<Vec<i64>> {
+            match (dimensions, at.is_null()) {
+                (0, _) => Some(Vec::new()),
+                (_, true) => None,
+                // SAFETY: the producer promises as many numbers as there are dimensions, for as long as the tensor lives.
+                (_, false) => Some(unsafe { slice::from_raw_parts(at, dimensions) }.to_vec()),
+            }
+        };
+        let address = tensor.data.addr().checked_add(usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX));
+        Ok(Described {
+            device_kind: tensor.device.kind,
+            device_id: tensor.device.id,
+            code: tensor.dtype.code,
+            bits: tensor.dtype.bits,
+            lanes: tensor.dtype.lanes,
+            // Null with an offset is still no memory.
+            address: if tensor.data.is_null() { 0 } else { address.unwrap_or(0) },
+            shape: list(tensor.shape).ok_or_else(|| Failure::Shape("the array has no shape".into()))?,
+            strides: list(tensor.strides),
+        })
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        match self.0 {
+            Kind::Plain(tensor) => {
+                // SAFETY: live; nobody else frees it, since its capsule was renamed, and this runs once.
+                unsafe {
+                    if let Some(deleter) = tensor.as_ref().deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+            }
+            Kind::Versioned(tensor) => {
+                // SAFETY: as above; the deleter has the same place in every version.
+                unsafe {
+                    if let Some(deleter) = tensor.as_ref().deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}

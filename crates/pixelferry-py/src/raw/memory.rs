@@ -1,0 +1,52 @@
+//! Reading what a [`Plane`] describes.
+
+use crate::plane::{Place, Plane};
+use pixelferry::cuda::CudaBackend;
+use pixelferry::{ComputeMemory, Error, HostBlock, Result};
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+use std::slice;
+
+/// A description whose memory is there.
+#[derive(Clone, Copy)]
+pub struct Readable(Plane);
+
+impl Readable {
+    /// # Safety
+    /// For as long as a copy of this is used, the described memory must be readable: by the host for [`Place::Host`], else
+    /// by its device in work of a stream that was ordered after the memory's producer.
+    pub const unsafe fn new(plane: Plane) -> Self {
+        Self(plane)
+    }
+
+    pub const fn plane(&self) -> &Plane {
+        &self.0
+    }
+
+    fn on_host(&self) -> Result<NonNull<u8>> {
+        let address = NonNull::new(ptr::with_exposed_provenance_mut(self.0.start));
+        let here = (self.0.place == Place::Host).then_some(address).flatten();
+        here.ok_or_else(|| Error::invalid("show", "the array is not in memory of the host"))
+    }
+
+    /// All bytes from the first to the last. Another thread of the program may write them meanwhile: then the picture is
+    /// torn, as it would be in NumPy.
+    pub fn bytes(&self) -> Result<&[u8]> {
+        let address = self.on_host()?;
+        // SAFETY: readable memory of the host by the promise given to `new`; its length was checked when it was described.
+        Ok(unsafe { slice::from_raw_parts(address.as_ptr(), self.0.len) })
+    }
+
+    /// The same bytes as an argument of kernels on the CPU, which only read them.
+    pub fn block(&self) -> Result<HostBlock> {
+        // SAFETY: as for `bytes`; nothing here writes to arguments, and the block goes before the array does.
+        Ok(unsafe { HostBlock::from_raw(self.on_host()?, self.0.len, Rc::new(())) })
+    }
+
+    /// The bytes as an argument of kernels on their device.
+    pub fn on_device(&self, backend: &CudaBackend) -> Result<Box<dyn ComputeMemory>> {
+        // SAFETY: allocated by the promise given to `new`; the producer was ordered before the backend's stream, and its
+        // caller waits until the memory that is returned here is gone, so that nothing it does later overlaps.
+        unsafe { backend.borrow_memory(self.0.start as u64, self.0.len) }
+    }
+}

@@ -1,0 +1,4 @@
+//! The `unsafe` of this crate (but for the two places at which `source` takes a protocol at its word): capsules of DLPack, and reading the memory that arrays describe.
+
+pub mod dlpack;
+pub mod memory;

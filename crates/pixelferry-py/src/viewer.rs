@@ -1,0 +1,267 @@
+//! `Viewer`, as Python sees it.
+
+use crate::engine::{Choice, Engines};
+use crate::failure::Failure;
+use crate::host::{Host, StageThread, closed};
+use crate::kernel::FORMATS;
+use crate::plane::Axes;
+use crate::report::report;
+use crate::source::Source;
+use crate::stage::{Screen, Settings, Stage, Status};
+use crate::window::WindowHandle;
+use pixelferry::gl::WindowOptions;
+use pixelferry::{DisplayChoice, Extent, Mode, Policy, open_headless, open_headless_for};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+/// How late frames may be in throughput mode.
+const MOST_LATE: usize = 8;
+/// How often a waiting call looks for signals (Ctrl-C).
+const TICK: Duration = Duration::from_millis(50);
+
+/// What outlives the Python object until its stage has ended.
+struct Shared {
+    host: Host,
+    engines: Engines,
+    /// Threads do not come along into a forked process.
+    process: u32,
+}
+
+impl Shared {
+    fn close(&self) {
+        if self.process == std::process::id() {
+            self.host.close();
+        }
+    }
+}
+
+/// Viewers to be closed before the interpreter goes.
+static VIEWERS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// Closes all viewers: drivers do not like threads of theirs to be running when the process ends.
+#[pyfunction]
+pub fn _close_all(py: Python<'_>) {
+    py.detach(|| {
+        let all = std::mem::take(&mut *VIEWERS.lock().unwrap_or_else(PoisonError::into_inner));
+        all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.close());
+    });
+}
+
+/// Shows arrays: in a window, or off screen.
+#[pyclass(module = "pixelferry", frozen)]
+pub struct Viewer {
+    shared: Arc<Shared>,
+    mode: &'static str,
+    format: &'static str,
+}
+
+/// What `Viewer(...)` is given.
+pub struct Options<'a> {
+    pub size: (u32, u32),
+    pub title: &'a str,
+    pub format: &'a str,
+    pub headless: bool,
+    pub mode: &'a str,
+    pub path: Option<&'a str>,
+    pub backend: Option<&'a str>,
+    pub display: &'a str,
+    pub vsync: bool,
+}
+
+fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
+    Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
+}
+
+impl Viewer {
+    pub fn open(py: Python<'_>, options: &Options<'_>) -> PyResult<Self> {
+        let (width, height) = options.size;
+        if width == 0 || height == 0 {
+            return Err(Failure::Shape(format!("a viewer of {width}x{height} pixels has a zero side")).into());
+        }
+        let known = FORMATS.iter().find(|(name, _)| *name == options.format);
+        let (format, pixel_format) =
+            *known.ok_or_else(|| one_of("format", options.format, &FORMATS.map(|(name, _)| name)))?;
+        let (mode_name, mode) = match options.mode {
+            "latency" => ("latency", Mode::Latency),
+            "throughput" => ("throughput", Mode::Throughput { most: MOST_LATE }),
+            other => return Err(one_of("mode", other, &["latency", "throughput"]).into()),
+        };
+        let choice = match options.display {
+            "auto" => DisplayChoice::Auto,
+            "gl" => DisplayChoice::Gl,
+            "memory" => DisplayChoice::Memory,
+            other => return Err(one_of("display", other, &["auto", "gl", "memory"]).into()),
+        };
+        let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
+        let settings = Settings { format: pixel_format, policy: Policy { force, mode, ..Policy::default() } };
+        let engines = Engines::new(Choice::parse(options.backend)?);
+        let size = Extent::new(width, height);
+        let window =
+            WindowOptions { title: options.title.to_owned(), size, vsync: options.vsync, ..WindowOptions::default() };
+        let headless = options.headless;
+        let host = py.detach(|| {
+            if !headless {
+                return WindowHandle::open(window, settings).map(Host::Window);
+            }
+            let device = engines.preferred_display()?;
+            let make = move || {
+                let opened = match &device {
+                    Some(device) => open_headless_for(device, choice)?,
+                    None => open_headless(choice)?,
+                };
+                Ok(Stage::new(Screen::headless(opened, size)?, settings))
+            };
+            StageThread::start(make).map(Host::Thread)
+        })?;
+        let shared = Arc::new(Shared { host, engines, process: std::process::id() });
+        let mut all = VIEWERS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|viewer| viewer.strong_count() > 0);
+        all.push(Arc::downgrade(&shared));
+        Ok(Self { shared, mode: mode_name, format })
+    }
+
+    /// Runs work on the viewer's stage with the interpreter released.
+    fn run<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
+    ) -> PyResult<R> {
+        if self.shared.process != std::process::id() {
+            return Err(Failure::Closed("the viewer was made in another process; make one in this one".into()).into());
+        }
+        Ok(py.detach(|| self.shared.host.run(work))?)
+    }
+
+    fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
+        self.run(py, |stage| stage.status())
+    }
+
+    /// Waits until the window is closed; Ctrl-C ends the wait.
+    pub fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        let Host::Window(window) = &self.shared.host else { return Ok(()) };
+        while !py.detach(|| window.wait_closed(TICK)) {
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Viewer {
+    #[new]
+    #[pyo3(signature = (width=1280, height=720, *, title="pixelferry", format="rgba8", headless=false, mode="latency",
+                        path=None, backend=None, display="auto", vsync=false))]
+    #[allow(clippy::too_many_arguments)] // by name, in Python
+    fn new(
+        py: Python<'_>,
+        width: u32,
+        height: u32,
+        title: &str,
+        format: &str,
+        headless: bool,
+        mode: &str,
+        path: Option<&str>,
+        backend: Option<&str>,
+        display: &str,
+        vsync: bool,
+    ) -> PyResult<Self> {
+        let size = (width, height);
+        Self::open(py, &Options { size, title, format, headless, mode, path, backend, display, vsync })
+    }
+
+    /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
+    /// or a buffer, of shape (height, width), (height, width, 1|3|4), or with layout="CHW" (1|3|4, height, width).
+    #[pyo3(signature = (array, layout="HWC"))]
+    pub fn show(&self, py: Python<'_>, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
+        let axes = match layout {
+            "HWC" => Axes::Hwc,
+            "CHW" => Axes::Chw,
+            other => return Err(one_of("layout", other, &["HWC", "CHW"]).into()),
+        };
+        if !self.is_open() {
+            return Err(closed().into());
+        }
+        let source = Source::new(array, axes, &self.shared.engines)?;
+        let readable = source.readable();
+        let engine = self.shared.engines.engine(readable.plane().place)?;
+        let shown = self.run(py, move |stage| stage.show(&readable, &engine));
+        // Only now may its owner have it back.
+        drop(source);
+        shown
+    }
+
+    /// Waits until the newest array is on the screen.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, Stage::finish)
+    }
+
+    /// The frame shown last, at its own size: a memoryview of bytes of shape (height, width, 4), red, green, blue, alpha.
+    fn screenshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let pixels = self.run(py, Stage::screenshot)?;
+        let view = PyMemoryView::from(&PyBytes::new(py, &pixels.bytes))?;
+        let shape = PyTuple::new(py, [pixels.height, pixels.width, 4])?;
+        view.call_method1(intern!(py, "cast"), ("B", shape))
+    }
+
+    /// Saves the frame shown last; the ending of the name says the format (.png, .jpg).
+    pub fn save(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
+        self.run(py, move |stage| stage.save(&file))
+    }
+
+    /// The path in use, or None before the first array.
+    #[getter]
+    fn path(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
+        self.run(py, |stage| Ok(stage.path()))
+    }
+
+    /// Everything about the path in use as text to paste into a bug report.
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.status(py)?.map_or_else(|| "nothing was shown yet".into(), |status| status.explain))
+    }
+
+    /// The same as a dict, or None before the first array.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.status(py)?.map(|status| report(py, &status.report, &status.explain)).transpose()
+    }
+
+    /// Whether arrays can be shown: neither was it closed nor its window by the user.
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.shared.process == std::process::id() && self.shared.host.is_open()
+    }
+
+    /// Ends the viewer and closes its window. May be called again.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.shared.close());
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        let kind = match self.shared.host {
+            Host::Thread(_) => "headless",
+            Host::Window(_) => "window",
+        };
+        let open = if self.is_open() { "open" } else { "closed" };
+        format!("<pixelferry.Viewer: {kind}, {}, {}, {open}>", self.format, self.mode)
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        // The stage's threads never wait for the interpreter.
+        self.shared.close();
+    }
+}

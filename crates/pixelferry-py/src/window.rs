@@ -1,0 +1,251 @@
+//! Windows, all on one thread with the process's only event loop, which starts with the first of them.
+
+use crate::failure::Failure;
+use crate::host::{Job, closed, guarded};
+use crate::stage::{Screen, Settings, Stage};
+use pixelferry::Extent;
+use pixelferry::gl::winit::application::ApplicationHandler;
+use pixelferry::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
+use pixelferry::gl::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopBuilder, EventLoopProxy};
+use pixelferry::gl::winit::keyboard::{Key, NamedKey};
+use pixelferry::gl::winit::window::WindowId;
+use pixelferry::gl::{GlWindow, WindowOptions};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Work for the thread.
+type Task = Box<dyn FnOnce(&ActiveEventLoop, &mut Windows) + Send>;
+
+/// Whether a window is gone, and somebody who waits for that.
+#[derive(Default)]
+struct Gone {
+    flag: AtomicBool,
+    changed: (Mutex<()>, Condvar),
+}
+
+impl Gone {
+    fn set(&self) {
+        let (lock, changed) = &self.changed;
+        let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.flag.store(true, Ordering::Release);
+        changed.notify_all();
+    }
+
+    fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Acquire)
+    }
+
+    fn wait(&self, most: Duration) -> bool {
+        let (lock, changed) = &self.changed;
+        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_timeout_while(guard, most, |()| !self.is_set());
+        drop(waited);
+        self.is_set()
+    }
+}
+
+/// A window, from any thread.
+pub struct WindowHandle {
+    id: WindowId,
+    proxy: EventLoopProxy<Task>,
+    gone: Arc<Gone>,
+}
+
+impl WindowHandle {
+    /// Opens a window.
+    pub fn open(options: WindowOptions, settings: Settings) -> Result<Self, Failure> {
+        let proxy = event_loop()?;
+        let gone = Arc::new(Gone::default());
+        let (answer, answered) = channel();
+        let task: Task = Box::new({
+            let gone = gone.clone();
+            move |event_loop, windows| {
+                let opened = guarded(|| {
+                    let window = GlWindow::new(event_loop, &options).map_err(|e| Failure::NoDisplay(e.to_string()))?;
+                    let id = window.window().id();
+                    Ok((id, Stage::new(Screen::Window(window), settings)))
+                });
+                let opened = opened.map(|(id, stage)| {
+                    windows.0.insert(id, Open { stage, gone });
+                    id
+                });
+                let _ = answer.send(opened);
+            }
+        });
+        proxy.send_event(task).map_err(|_| ended())?;
+        let id = answered.recv().unwrap_or_else(|_| Err(ended()))?;
+        Ok(Self { id, proxy, gone })
+    }
+
+    pub fn post(&self, job: Job) -> Result<(), Failure> {
+        if self.gone.is_set() {
+            return Err(Failure::Closed("the window was closed".into()));
+        }
+        let id = self.id;
+        let task: Task = Box::new(move |_, windows| {
+            // A job that is dropped unrun tells its caller that the window is gone.
+            if let Some(open) = windows.0.get_mut(&id) {
+                job(&mut open.stage);
+            }
+        });
+        self.proxy.send_event(task).map_err(|_| closed())
+    }
+
+    pub fn close(&self) {
+        let (id, (done, wait)) = (self.id, channel::<()>());
+        let task: Task = Box::new(move |_, windows| {
+            windows.close(id);
+            drop(done);
+        });
+        if !self.gone.is_set() && self.proxy.send_event(task).is_ok() {
+            let _ = wait.recv();
+        }
+        self.gone.set();
+    }
+
+    pub fn is_open(&self) -> bool {
+        !self.gone.is_set()
+    }
+
+    /// Waits for the window's end, at most so long. Whether it came.
+    pub fn wait_closed(&self, most: Duration) -> bool {
+        self.gone.wait(most)
+    }
+}
+
+struct Open {
+    stage: Stage,
+    gone: Arc<Gone>,
+}
+
+#[derive(Default)]
+struct Windows(HashMap<WindowId, Open>);
+
+impl Windows {
+    fn close(&mut self, id: WindowId) {
+        if let Some(Open { stage, gone }) = self.0.remove(&id) {
+            drop(stage);
+            gone.set();
+        }
+    }
+}
+
+impl Drop for Windows {
+    fn drop(&mut self) {
+        for (_, open) in self.0.drain() {
+            open.gone.set();
+        }
+    }
+}
+
+impl ApplicationHandler<Task> for Windows {
+    fn resumed(&mut self, _: &ActiveEventLoop) {}
+
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, task: Task) {
+        task(event_loop, self);
+    }
+
+    fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WindowEvent) {
+        let escape = Key::Named(NamedKey::Escape);
+        let Some(open) = self.0.get_mut(&id) else { return };
+        let done = match event {
+            WindowEvent::CloseRequested => return self.close(id),
+            WindowEvent::KeyboardInput {
+                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
+            } if logical_key == escape => return self.close(id),
+            WindowEvent::Resized(size) => guarded(|| open.stage.resized(Extent::new(size.width, size.height))),
+            WindowEvent::RedrawRequested => guarded(|| open.stage.draw()),
+            _ => Ok(()),
+        };
+        // Nobody waits for it; the next `show` meets the same.
+        if let Err(failure) = done {
+            tracing::warn!(?failure, "a window was not drawn");
+        }
+    }
+}
+
+fn ended() -> Failure {
+    Failure::NoDisplay("the thread of the windows has ended; start the program again to open one".into())
+}
+
+/// The event loop, once it was asked for (winit makes one for each process, also where that fails), and the process that
+/// has its thread: a forked one does not.
+static EVENT_LOOP: Mutex<Option<(u32, Started)>> = Mutex::new(None);
+
+type Started = Result<EventLoopProxy<Task>, String>;
+
+fn event_loop() -> Result<EventLoopProxy<Task>, Failure> {
+    let mut made = EVENT_LOOP.lock().unwrap_or_else(PoisonError::into_inner);
+    if made.is_none() {
+        check_display()?;
+        *made = Some((std::process::id(), start()));
+    }
+    match made.as_ref() {
+        Some((process, _)) if *process != std::process::id() => Err(Failure::NoDisplay(
+            "this process was forked from one with windows and cannot open its own; start it afresh (multiprocessing: \
+             \"spawn\")"
+                .into(),
+        )),
+        Some((_, Ok(proxy))) => Ok(proxy.clone()),
+        Some((_, Err(reason))) => Err(Failure::NoDisplay(format!("{reason}. {HINT}"))),
+        None => Err(ended()),
+    }
+}
+
+const HINT: &str = "Without a screen, use Viewer(..., headless=True) or show(..., save=\"picture.png\")";
+
+/// While there is none to be found the event loop is not asked for, so that one can be named later.
+fn check_display() -> Result<(), Failure> {
+    let named = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if cfg!(windows) || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].into_iter().any(named) {
+        return Ok(());
+    }
+    Err(Failure::NoDisplay(format!("there is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. {HINT}")))
+}
+
+fn start() -> Started {
+    let (answer, answered) = channel();
+    let thread = thread::Builder::new().name("pixelferry windows".into()).spawn(move || run(&answer));
+    thread.map_err(|e| format!("no thread can be started: {e}"))?;
+    answered.recv().unwrap_or_else(|_| Err("the thread of the windows ended at once".into()))
+}
+
+fn run(answer: &Sender<Started>) {
+    let made = guarded(|| {
+        let mut builder = EventLoop::<Task>::with_user_event();
+        on_any_thread(&mut builder);
+        builder.build().map_err(|e| Failure::NoDisplay(e.to_string()))
+    });
+    let event_loop = match made {
+        Ok(event_loop) => event_loop,
+        Err(Failure::NoDisplay(reason) | Failure::Device(reason)) => return drop(answer.send(Err(reason))),
+        Err(other) => return drop(answer.send(Err(format!("{other:?}")))),
+    };
+    event_loop.set_control_flow(ControlFlow::Wait);
+    if answer.send(Ok(event_loop.create_proxy())).is_ok()
+        && let Err(error) = event_loop.run_app(&mut Windows::default())
+    {
+        tracing::warn!(%error, "the windows' event loop ended");
+    }
+}
+
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn on_any_thread(builder: &mut EventLoopBuilder<Task>) {
+    use pixelferry::gl::winit::platform::{wayland, x11};
+    wayland::EventLoopBuilderExtWayland::with_any_thread(builder, true);
+    x11::EventLoopBuilderExtX11::with_any_thread(builder, true);
+}
+
+#[cfg(windows)]
+fn on_any_thread(builder: &mut EventLoopBuilder<Task>) {
+    use pixelferry::gl::winit::platform::windows::EventLoopBuilderExtWindows;
+    builder.with_any_thread(true);
+}
+
+/// Elsewhere winit says itself that it wants the main thread.
+#[cfg(not(any(windows, all(unix, not(target_vendor = "apple")))))]
+fn on_any_thread(_: &mut EventLoopBuilder<Task>) {}

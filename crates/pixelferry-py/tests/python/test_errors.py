@@ -1,0 +1,143 @@
+"""Whatever is given, an exception of ours says what is wrong, and the viewer goes on."""
+
+import ast
+import inspect
+import pathlib
+
+import numpy as np
+import pytest
+
+import pixelferry
+from conftest import check, sample
+
+
+@pytest.mark.parametrize("array,text", [
+    (np.zeros((4, 4), "i4"), "signed integers.*convert"),
+    (np.zeros((4, 4), "i1"), "signed integers"),
+    (np.zeros((4, 4), "u4"), "32-bit unsigned"),
+    (np.zeros((4, 4), "f8"), "64-bit floats.*float32"),
+    (np.zeros((4, 4), "c8"), "complex"),
+    (np.zeros((4, 4), "?"), "booleans"),
+    (np.zeros((4, 4), ">f4"), "byte order"),
+    (np.zeros((4, 4), ">u2"), "byte order"),
+    (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), "these elements"),
+    (np.array([["a", "b"]]), "cannot be shown"),
+    (np.array([[object()]]), "cannot be shown"),
+    (np.ndarray, "hand over"),
+    (3, "'int' is no array"), ("text", "'str' is no array"), (None, "no array"), ([[1]], "'list' is no array"),
+], ids=lambda v: getattr(getattr(v, "dtype", None), "str", None) or str(v)[:20])
+def test_elements(viewer, array, text):
+    with pytest.raises(pixelferry.DtypeError, match=text) as caught:
+        viewer.show(array)
+    assert isinstance(caught.value, TypeError) and isinstance(caught.value, pixelferry.Error)
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (4, 4, 2), (4, 4, 5), (0, 4), (4, 0, 3), (4, 4, 0), (2, 2, 2, 2)], ids=str)
+def test_shapes(viewer, shape):
+    with pytest.raises(pixelferry.ShapeError, match="shown are") as caught:
+        viewer.show(np.zeros(shape, "u1"))
+    assert isinstance(caught.value, ValueError)
+    check(viewer, sample((3, 4), "u1"))
+
+
+def test_a_channel_in_front_is_suspected(viewer):
+    with pytest.raises(pixelferry.ShapeError, match="CHW"):
+        viewer.show(np.zeros((3, 8, 8), "u1"))
+    with pytest.raises(pixelferry.ShapeError):
+        viewer.show(np.zeros((8, 8, 3), "u1"), layout="CHW")
+
+
+def test_too_large_for_the_display():
+    with pixelferry.Viewer(8, 8, headless=True, display="gl") as viewer:
+        with pytest.raises(pixelferry.DeviceError, match="larger"):
+            viewer.show(np.broadcast_to(np.zeros((1, 1), "u1"), (4, 100_000)))
+        check(viewer, sample((3, 4), "u1"))
+        # More than any machine's memory.
+        with pytest.raises(pixelferry.Error):
+            viewer.show(np.broadcast_to(np.zeros((1, 1), "u1"), (2**31 - 1, 2**31 - 1)))
+        with pytest.raises(pixelferry.ShapeError, match="too large"):
+            viewer.show(np.broadcast_to(np.zeros((1, 1), "u1"), (2**33, 1)))
+        check(viewer, sample((3, 4), "u1"))
+
+
+@pytest.mark.parametrize("options", [
+    {"format": "rgb"}, {"mode": "fast"}, {"display": "vulkan"}, {"backend": "rocm"}, {"backend": "cuda:x"},
+    {"path": ""}, {"width": 0}, {"height": 0},
+], ids=str)
+def test_options(options):
+    with pytest.raises(pixelferry.ShapeError):
+        pixelferry.Viewer(**{"width": 8, "height": 8, "headless": True, **options})
+
+
+def test_types_of_options_are_pythons_errors():
+    for options in [{"width": -1}, {"width": 2**32}]:
+        with pytest.raises(OverflowError):
+            pixelferry.Viewer(**{"height": 8, "headless": True, **options})
+    with pytest.raises(TypeError):
+        pixelferry.Viewer("wide")
+    with pytest.raises(pixelferry.DeviceError):
+        pixelferry.Viewer(2**32 - 1, 8, headless=True, display="gl")
+
+
+def test_before_the_first_array(fresh):
+    assert fresh.path is None and fresh.report is None and "nothing" in fresh.explain()
+    fresh.finish()
+    with pytest.raises(pixelferry.ShapeError, match="nothing was shown"):
+        fresh.screenshot()
+    with pytest.raises(pixelferry.ShapeError, match="layout"):
+        fresh.show(sample((3, 4), "u1"), layout="NHWC")
+
+
+def test_after_the_end(fresh):
+    assert fresh.is_open and "open" in repr(fresh)
+    with fresh:
+        fresh.show(sample((3, 4), "u1"))
+    fresh.close()
+    assert not fresh.is_open and "closed" in repr(fresh)
+    for call in (lambda: fresh.show(sample((3, 4), "u1")), fresh.screenshot, fresh.finish, fresh.explain):
+        with pytest.raises(pixelferry.ClosedError):
+            call()
+
+
+def test_no_cuda_here_is_an_error_not_the_end():
+    try:
+        with pixelferry.Viewer(8, 8, headless=True, backend="cuda:99"):
+            pytest.fail("there is no device 99")
+    except pixelferry.DeviceError as error:
+        assert "CUDA" in str(error)
+
+
+def test_reports():
+    found = pixelferry.probe(32, 32)
+    assert isinstance(found, dict) and isinstance(found, pixelferry.Report) and found["chosen"] and found["pairings"]
+    assert str(found).startswith("pixelferry ") and "->" in str(found)
+    with pytest.raises(pixelferry.ShapeError):
+        pixelferry.probe(0, 4)
+    with pixelferry.Viewer(8, 8, headless=True) as viewer:
+        viewer.show(sample((3, 4), "u1"))
+        assert viewer.path in {p["id"] for p in viewer.report["paths"]}
+        assert str(viewer.report) == viewer.explain() and viewer.path in viewer.explain()
+
+
+def test_the_stubs_are_of_this_module():
+    tree = ast.parse((pathlib.Path(__file__).parents[2] / "pixelferry.pyi").read_text(encoding="utf-8"))
+    public = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+              and not node.name.startswith("_")}
+    # In a wheel the extension lies in a package of its name.
+    there = {name for name in dir(pixelferry) if not name.startswith("_")} - {"pixelferry"}
+    assert set(public) == there == set(pixelferry.__all__) - {"__version__"}
+
+    def same(stub, made):
+        arguments = stub.args.posonlyargs + stub.args.args + stub.args.kwonlyargs
+        names = [a.arg for a in arguments if a.arg not in ("self", "cls")]
+        assert names == [p for p in inspect.signature(made).parameters if p != "self"], stub.name
+
+    for name in ("show", "probe"):
+        same(public[name], getattr(pixelferry, name))
+        assert getattr(pixelferry, name).__doc__
+    viewer = {node.name: node for node in public["Viewer"].body if isinstance(node, ast.FunctionDef)}
+    same(viewer.pop("__new__"), pixelferry.Viewer)
+    assert {n for n in viewer if n[0] != "_"} == {n for n in dir(pixelferry.Viewer) if n[0] != "_"}
+    for name, stub in viewer.items():
+        if callable(getattr(pixelferry.Viewer, name)) and name != "__exit__":
+            same(stub, getattr(pixelferry.Viewer, name))

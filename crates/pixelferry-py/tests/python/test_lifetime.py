@@ -1,0 +1,230 @@
+"""Nothing is kept, nothing is leaked, from any thread."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pixelferry
+from conftest import check, reference, sample, shown
+from test_protocols import Producer
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+def settled_threads():
+    """Workers of a backend end shortly after it: their number once it stays the same."""
+    last, since = threads(), time.monotonic()
+    while time.monotonic() - since < 0.3:
+        time.sleep(0.02)
+        if threads() != last:
+            last, since = threads(), time.monotonic()
+    return last
+
+
+@pytest.mark.parametrize("display", ["gl", "memory"])
+def test_ten_thousand_shows_leave_nothing(display):
+    array = sample((24, 32, 3), "f4")
+    producer = Producer(array)
+    with pixelferry.Viewer(32, 24, headless=True, display=display) as viewer:
+        def show(count):
+            for n in range(count):
+                viewer.show(array[::-1] if n & 1 else array)
+
+        show(1000)
+        gc.collect()
+        before, files, references = resident(), descriptors(), sys.getrefcount(array)
+        show(10_000)
+        for _ in range(200):
+            viewer.show(producer)
+            with pytest.raises(pixelferry.DtypeError):
+                viewer.show(producer.array.astype("f8"))
+        producer.check_given_back()
+        gc.collect()
+        grown = resident() - before
+        assert descriptors() == files and sys.getrefcount(array) == references
+        assert grown < 4 << 20, f"{grown} bytes more"
+
+
+def test_viewers_come_and_go():
+    def once(n):
+        with pixelferry.Viewer(16, 16, headless=True) as viewer:
+            check(viewer, sample((8, 8, 4), "u1", n))
+
+    for n in range(5):
+        once(n)
+    before, files, tasks = resident(), descriptors(), settled_threads()
+    for n in range(20):
+        once(n)
+    gc.collect()
+    assert (descriptors(), settled_threads()) == (files, tasks)
+    assert resident() - before < 20 << 20, f"{resident() - before} bytes more"
+
+
+def test_a_viewer_that_is_dropped_ends():
+    tasks = settled_threads()
+    viewer = pixelferry.Viewer(16, 16, headless=True, display="memory")
+    viewer.show(sample((4, 4), "u1"))
+    assert threads() > tasks
+    # On another thread, as the garbage collector may.
+    box = [viewer]
+    del viewer
+    thread = threading.Thread(target=box.clear)
+    thread.start()
+    thread.join()
+    assert settled_threads() == tasks
+
+
+def test_the_array_is_free_when_show_returns(viewer):
+    array = sample((16, 16, 4), "u1")
+    before = sys.getrefcount(array)
+    viewer.show(array)
+    assert sys.getrefcount(array) == before
+    expected = reference(array)
+    # Neither does the viewer look at it again, nor does it hold its buffer.
+    array[:] = 0
+    assert (shown(viewer) == expected).all()
+    data = bytearray(16)
+    viewer.show(memoryview(data).cast("B", (4, 4)))
+    data.extend(b"more")
+
+
+def test_two_viewers_side_by_side():
+    with pixelferry.Viewer(16, 16, headless=True) as one, pixelferry.Viewer(16, 16, headless=True) as two:
+        arrays = sample((10, 12, 3), "u1", 1), sample((20, 9), "f4", 2)
+        for _ in range(5):
+            one.show(arrays[0])
+            two.show(arrays[1])
+            assert (shown(one) == reference(arrays[0])).all() and (shown(two) == reference(arrays[1])).all()
+
+
+def test_any_thread_may_show(viewer):
+    failures = []
+
+    def work(seed):
+        try:
+            for n in range(50):
+                viewer.show(np.full((8, 8), (seed * 50 + n) % 256, "u1"))
+                picture = shown(viewer)
+                # Somebody's frame, whole.
+                assert picture.shape == (8, 8, 4) and len(np.unique(picture[:, :, :3])) == 1
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+
+
+def test_a_viewer_for_each_thread():
+    failures = []
+
+    def work(seed):
+        try:
+            with pixelferry.Viewer(16, 16, headless=True) as viewer:
+                for n in range(10):
+                    check(viewer, sample((9, 7, 3), "f4", 100 * seed + n))
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+
+
+def test_closing_while_others_show():
+    viewer = pixelferry.Viewer(16, 16, headless=True, display="memory")
+    seen = []
+
+    def work():
+        try:
+            while True:
+                viewer.show(sample((64, 64), "f4"))
+        except pixelferry.ClosedError as error:
+            seen.append(error)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    time.sleep(0.2)
+    viewer.close()
+    for worker in workers:
+        worker.join(20)
+    assert len(seen) == 3
+
+
+def test_other_threads_run_while_one_shows():
+    ticks, done = [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    with pixelferry.Viewer(64, 64, headless=True, display="memory") as viewer:
+        array = sample((800, 800, 3), "f4")
+        viewer.show(array)
+        start, begun = time.perf_counter(), len(ticks)
+        viewer.show(array)
+        took, ticked = time.perf_counter() - start, len(ticks) - begun
+    done.set()
+    counter.join()
+    # With the interpreter held there would be none.
+    assert ticked >= 2, f"{ticked} ticks in {took:.3f} s"
+
+
+def python(code, **options):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_a_forked_process_is_told():
+    with pixelferry.Viewer(16, 16, headless=True, display="memory") as viewer:
+        viewer.show(sample((4, 4), "u1"))
+        child = os.fork()
+        if child == 0:
+            try:
+                viewer.show(sample((4, 4), "u1"))
+            except pixelferry.ClosedError:
+                os._exit(17)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+        check(viewer, sample((4, 4), "u1"))
+
+
+@pytest.mark.parametrize("display", ["gl", "memory"])
+def test_the_interpreter_ends_with_viewers_open(display):
+    code = f"""
+import numpy, pixelferry
+viewers = [pixelferry.Viewer(16, 16, headless=True, display={display!r}) for _ in range(3)]
+for viewer in viewers:
+    viewer.show(numpy.zeros((4, 4), "u1"))
+cycle = [viewers.pop()]
+cycle.append(cycle)
+print("here")
+"""
+    ended = python(code)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "here\n", "")

@@ -1,0 +1,144 @@
+"""Every pixel of NumPy arrays of any type, shape and stride, by every path that the machine has."""
+
+import numpy as np
+import pytest
+
+import pixelferry
+from conftest import check, missing, reference, sample, shown
+
+DTYPES = ["u1", "u2", "f2", "f4"]
+SHAPES = [(48, 64), (48, 64, 1), (48, 64, 3), (48, 64, 4), (1, 1, 4), (3, 1), (1, 257, 3), (101, 3, 4)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_types_and_shapes(viewer, dtype, shape):
+    check(viewer, sample(shape, dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1, 20, 30), (3, 20, 30), (4, 20, 30)], ids=str)
+def test_channels_first(viewer, dtype, shape):
+    check(viewer, sample(shape, dtype), layout="CHW")
+    check(viewer, sample(shape[1:], dtype), layout="CHW")
+
+
+def strided():
+    for dtype in DTYPES:
+        base = sample((40, 52, 4), dtype)
+        yield "rows upwards", base[::-1]
+        yield "columns backwards", base[:, ::-1]
+        yield "both, every second", base[::-2, ::-2]
+        yield "part", base[3:30, 7:40]
+        yield "three of four channels", base[:, :, :3]
+        yield "BGR", base[:, :, 2::-1]
+        yield "one channel", base[:, :, 2]
+        yield "turned", base.transpose(1, 0, 2)
+        yield "Fortran's order", np.asfortranarray(base)
+        yield "one row for all", np.broadcast_to(base[:1], (31, 52, 4))
+        yield "one pixel for all", np.broadcast_to(base[5, 6], (31, 17, 4))
+        yield "unaligned", np.zeros((9, 11), [("skip", "u1"), ("v", dtype, 3)])["v"]
+        read_only = base.copy()
+        read_only.flags.writeable = False
+        yield "read-only", read_only
+
+
+@pytest.mark.parametrize("name,array", [pytest.param(n, a, id=f"{n}-{a.dtype}") for n, a in strided()])
+def test_strides(viewer, name, array):
+    check(viewer, array)
+
+
+def test_special_floats(viewer):
+    array = np.array([[np.nan, np.inf, -np.inf, -0.0, 0.5, 1.0, 2.0, -1.0, 1e-40, 0.999]], "f4")
+    check(viewer, array)
+    check(viewer, array.astype("f2"))
+
+
+def test_size_and_type_change_between_frames(viewer):
+    for seed, (shape, dtype) in enumerate([((5, 9, 3), "u1"), ((70, 80), "f4"), ((5, 9, 4), "u2"), ((5, 9, 3), "u1")]):
+        check(viewer, sample(shape, dtype, seed))
+
+
+@pytest.mark.parametrize("display", ["gl", "memory"])
+@pytest.mark.parametrize("name", ["rgba16f", "rgba32f"])
+def test_float_formats(display, name):
+    with pixelferry.Viewer(8, 8, headless=True, display=display, format=name) as viewer:
+        for dtype in DTYPES:
+            # A half has 11 bits: what it loses can tip a rounding.
+            check(viewer, sample((20, 30, 3), dtype), tolerance=1 if name == "rgba16f" else 0)
+            check(viewer, sample((20, 30), dtype), tolerance=1 if name == "rgba16f" else 0)
+
+
+@pytest.mark.parametrize("display", ["gl", "memory"])
+@pytest.mark.parametrize("name", ["r8", "r32f"])
+def test_formats_of_one_channel(display, name):
+    with pixelferry.Viewer(8, 8, headless=True, display=display, format=name) as viewer:
+        for dtype in DTYPES:
+            check(viewer, sample((21, 33), dtype))
+            check(viewer, sample((21, 33, 1), dtype)[::-1])
+        with pytest.raises(pixelferry.ShapeError, match="one channel"):
+            viewer.show(sample((4, 4, 3), "u1"))
+
+
+def paths():
+    with pixelferry.Viewer(8, 8, headless=True) as viewer:
+        viewer.show(np.zeros((4, 4, 4), "u1"))
+        return [p["id"] for p in viewer.report["paths"] if p["state"] != "not-offered"]
+
+
+@pytest.mark.parametrize("mode", ["latency", "throughput"])
+def test_every_path(mode):
+    found = paths()
+    assert "host-round-trip" in found and len(found) > 3, found
+    for path in found:
+        with pixelferry.Viewer(64, 48, headless=True, path=path, mode=mode) as viewer:
+            for seed in range(12):
+                viewer.show(sample((48, 64, 3), "f4", seed))
+                assert viewer.path == path
+            check(viewer, sample((48, 64, 4), "u1")[::-1])
+            check(viewer, sample((33, 17), "u2"))
+
+
+def test_a_path_that_does_not_work_names_those_that_do():
+    with pixelferry.Viewer(8, 8, headless=True, path="external-texture") as viewer:
+        with pytest.raises(pixelferry.DeviceError, match="host-round-trip"):
+            viewer.show(np.zeros((4, 4), "u1"))
+    with pytest.raises(pixelferry.ShapeError, match="'nonsense' is no path"):
+        pixelferry.Viewer(8, 8, headless=True, path="nonsense")
+
+
+def test_opencl():
+    with pixelferry.Viewer(64, 48, headless=True, backend="opencl") as viewer:
+        try:
+            viewer.show(sample((4, 4), "u1"))
+        except pixelferry.DeviceError as why:
+            missing("opencl", str(why))
+        for dtype in DTYPES:
+            check(viewer, sample((48, 64, 3), dtype)[::-1, ::2])
+            check(viewer, sample((1, 257), dtype))
+
+
+def test_other_things_with_a_buffer(viewer):
+    data = bytes(range(48))
+    check(viewer, memoryview(data).cast("B", (4, 12)))
+    check(viewer, memoryview(data).cast("B", (4, 3, 4)))
+    check(viewer, memoryview(bytearray(data)).cast("H", (4, 6)))
+    viewer.show(viewer.screenshot())
+
+
+def test_a_picture_is_saved(tmp_path, viewer):
+    viewer.show(sample((5, 7, 3), "u1"))
+    viewer.save(tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert pixelferry.show(sample((5, 7), "f4"), save=tmp_path / "b.jpg") is None
+    assert (tmp_path / "b.jpg").read_bytes().startswith(b"\xff\xd8")
+    with pytest.raises(pixelferry.DeviceError, match="nowhere"):
+        viewer.save("/nowhere/a.png")
+
+
+def test_the_screenshot_is_a_copy(viewer):
+    viewer.show(np.full((3, 4), 7, "u1"))
+    before = shown(viewer)
+    viewer.show(np.full((3, 4), 9, "u1"))
+    assert (before[:, :, 0] == 7).all() and (shown(viewer)[:, :, 0] == 9).all()
+    assert reference(np.full((3, 4), 9, "u1")).tobytes() == bytes(viewer.screenshot())

@@ -1,0 +1,232 @@
+"""Windows on an X server of our own. Each case is a process: it has one event loop."""
+
+import os
+import subprocess
+import sys
+
+HEAD = '''
+import ctypes as c, os, signal, threading, time
+import numpy as np
+import pixelferry
+
+x = c.CDLL("libX11.so.6")
+for name, result in {"XOpenDisplay": c.c_void_p, "XDefaultRootWindow": c.c_ulong, "XGetImage": c.c_void_p,
+                     "XGetPixel": c.c_ulong, "XInternAtom": c.c_ulong}.items():
+    getattr(x, name).restype = result
+x.XGetImage.argtypes = [c.c_void_p, c.c_ulong] + [c.c_int] * 2 + [c.c_uint] * 2 + [c.c_ulong, c.c_int]
+x.XGetPixel.argtypes = [c.c_void_p, c.c_int, c.c_int]
+server = c.c_void_p(x.XOpenDisplay(None))
+root = x.XDefaultRootWindow(server)
+
+
+def windows():
+    """By title."""
+    a, b, list_, count = c.c_ulong(), c.c_ulong(), c.POINTER(c.c_ulong)(), c.c_uint()
+    x.XQueryTree(server, c.c_ulong(root), c.byref(a), c.byref(b), c.byref(list_), c.byref(count))
+    found = {}
+    for window in list_[: count.value]:
+        name = c.c_char_p()
+        if x.XFetchName(server, c.c_ulong(window), c.byref(name)):
+            found[name.value.decode()] = window
+    return found
+
+
+def colours(window, width, height):
+    x.XRaiseWindow(server, c.c_ulong(window))
+    x.XSync(server, 0)
+    image = x.XGetImage(server, window, 0, 0, width, height, 0xFFFFFFFF, 2)
+    return {x.XGetPixel(image, i, j) for i in range(0, width, 7) for j in range(0, height, 7)}
+
+
+def wait_for(what):
+    for _ in range(200):
+        if what():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def close(window):
+    """As a window manager does."""
+    class Event(c.Structure):
+        _fields_ = [("kind", c.c_int), ("serial", c.c_ulong), ("sent", c.c_int), ("display", c.c_void_p),
+                    ("window", c.c_ulong), ("type", c.c_ulong), ("format", c.c_int), ("data", c.c_long * 5),
+                    ("pad", c.c_long * 24)]
+    atom = lambda name: x.XInternAtom(server, name, 0)
+    event = Event(33, 0, 1, None, window, atom(b"WM_PROTOCOLS"), 32)
+    event.data[0] = atom(b"WM_DELETE_WINDOW")
+    x.XSendEvent(server, c.c_ulong(window), 0, c.c_long(0), c.byref(event))
+    x.XFlush(server)
+
+
+def plain(colour):
+    return np.broadcast_to(np.array(colour, "u1"), (120, 160, 3))
+'''
+
+
+def run(screen, code):
+    """The code's own words, after it ended well."""
+    environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"} | {"DISPLAY": screen or ""}
+    command = [sys.executable, "-c", HEAD + code if screen else code]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout.split("\n")[:-1]
+
+
+def test_two_windows_and_a_viewer_without(screen):
+    assert run(screen, '''
+with pixelferry.Viewer(160, 120, title="one") as one, pixelferry.Viewer(160, 120, title="two") as two, \\
+        pixelferry.Viewer(160, 120, headless=True) as three:
+    for n in range(20):
+        one.show(plain((255, n, 0)))
+        two.show(plain((0, n, 255)))
+        three.show(plain((0, 255, n)))
+    found = windows()
+    assert {"one", "two"} <= set(found), found
+    assert wait_for(lambda: colours(found["one"], 160, 120) == {0xFF1300}), colours(found["one"], 160, 120)
+    assert wait_for(lambda: colours(found["two"], 160, 120) == {0x0013FF})
+    assert (np.asarray(one.screenshot())[:, :, 0] == 255).all()
+    one.close()
+    assert wait_for(lambda: "one" not in windows())
+    two.show(plain((9, 9, 9)))
+    assert wait_for(lambda: colours(found["two"], 160, 120) == {0x090909})
+    assert three.is_open and two.is_open and not one.is_open
+print("done")
+''') == ["done"]
+
+
+def test_the_shape_is_kept_and_the_frame_stays_through_a_resize(screen):
+    assert run(screen, '''
+with pixelferry.Viewer(160, 120, title="shape") as viewer:
+    viewer.show(plain((255, 255, 255))[:120, :40])
+    window = windows()["shape"]
+    assert wait_for(lambda: colours(window, 160, 120) == {0xFFFFFF, 0})
+    x.XResizeWindow(server, c.c_ulong(window), 200, 600)
+    x.XFlush(server)
+    assert wait_for(lambda: colours(window, 200, 600) == {0xFFFFFF}), colours(window, 200, 600)
+print("done")
+''') == ["done"]
+
+
+def test_a_window_closed_by_the_user(screen):
+    assert run(screen, '''
+viewer = pixelferry.Viewer(160, 120, title="closed")
+viewer.show(plain((1, 2, 3)))
+close(windows()["closed"])
+assert wait_for(lambda: not viewer.is_open)
+try:
+    viewer.show(plain((1, 2, 3)))
+except pixelferry.ClosedError as error:
+    print(error)
+viewer.close()
+again = pixelferry.show(plain((1, 2, 3)), "again", block=False)
+assert again.is_open and "again" in windows()
+print("done")
+''') == ["the viewer is closed", "done"]
+
+
+def test_a_window_has_the_size_of_its_array(screen):
+    assert run(screen, '''
+def size_of(array, **options):
+    with pixelferry.show(array, "sized", block=False, **options):
+        a, b = c.c_ulong(), [c.c_uint() for _ in range(6)]
+        assert wait_for(lambda: "sized" in windows())
+        x.XGetGeometry(server, c.c_ulong(windows()["sized"]), c.byref(a), *map(c.byref, b))
+    assert wait_for(lambda: "sized" not in windows())
+    return b[2].value, b[3].value
+assert size_of(np.zeros((300, 400), "u1")) == (400, 300)
+assert size_of(np.zeros((3, 300, 400), "u1"), layout="CHW") == (400, 300)
+assert size_of(np.zeros((300, 400, 3), "u1"), width=200) == (200, 300)
+assert size_of(np.zeros((1000, 2000), "u1")) == (1920, 960)
+assert size_of(memoryview(bytes(12)).cast("B", (3, 4))) == (160, 160)
+print("done")
+''') == ["done"]
+
+
+def test_show_waits_for_the_window_and_for_ctrl_c(screen):
+    assert run(screen, '''
+def user():
+    assert wait_for(lambda: "blocking" in windows())
+    close(windows()["blocking"])
+thread = threading.Thread(target=user)
+thread.start()
+assert pixelferry.show(plain((1, 2, 3)), "blocking") is None
+thread.join()
+print("closed")
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.time()
+try:
+    pixelferry.show(plain((1, 2, 3)), "interrupted")
+except KeyboardInterrupt:
+    assert time.time() - start < 20
+    print("interrupted")
+assert wait_for(lambda: not windows())
+''') == ["closed", "interrupted"]
+
+
+def test_windows_of_several_threads_and_no_end(screen):
+    assert run(screen, '''
+def work(n):
+    with pixelferry.Viewer(80, 60, title=str(n)) as viewer:
+        for _ in range(10):
+            viewer.show(plain((n, n, n)))
+threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+# Neither closed nor dropped when the interpreter ends.
+left = pixelferry.Viewer(80, 60)
+left.show(plain((1, 1, 1)))
+print("done")
+''') == ["done"]
+
+
+def test_files_level_over_windows(screen):
+    assert run(screen, '''
+def files():
+    return len(os.listdir("/proc/self/fd"))
+def once():
+    with pixelferry.Viewer(80, 60) as viewer:
+        viewer.show(plain((1, 1, 1)))
+[once() for _ in range(3)]
+before = files()
+[once() for _ in range(8)]
+assert files() <= before + 1, (before, files())
+print("done")
+''') == ["done"]
+
+
+def test_a_forked_process_opens_no_window(screen):
+    assert run(screen, '''
+with pixelferry.Viewer(80, 60) as viewer:
+    viewer.show(plain((1, 1, 1)))
+    child = os.fork()
+    if child == 0:
+        try:
+            pixelferry.Viewer(80, 60)
+        except pixelferry.NoDisplayError as error:
+            os._exit(17 if "spawn" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+    viewer.show(plain((1, 1, 1)))
+print("done")
+''') == ["done"]
+
+
+def test_no_screen():
+    assert run(None, '''
+import numpy as np, os, pixelferry
+for _ in range(2):
+    try:
+        pixelferry.show(np.zeros((4, 4), "u1"))
+    except pixelferry.NoDisplayError as error:
+        assert "save=" in str(error) and "headless" in str(error), error
+os.environ["DISPLAY"] = ":77"
+for _ in range(2):
+    try:
+        pixelferry.Viewer(4, 4)
+    except pixelferry.NoDisplayError as error:
+        assert isinstance(error, RuntimeError) and "headless" in str(error), error
+with pixelferry.Viewer(4, 4, headless=True) as viewer:
+    viewer.show(np.zeros((4, 4), "u1"))
+print("done")
+''') == ["done"]

@@ -1,0 +1,206 @@
+//! Draws with meaning: encodings, alpha, tone maps, fits, into every kind of target.
+
+// Helpers of tests may panic as tests may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::wgpu;
+use cpu_fallback::{CpuBackend, CpuKernelExt as _};
+use half::f16;
+use interop_core::conformance::Drawing;
+use interop_core::{
+    AlphaMode, ComputeBackend, Display, Error, ImageAccess, ImageDesc, ImageView, KernelSource, Link, LinkOptions,
+    Part, PixelFormat, StagingKind, Surface, SurfaceDesc, View,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+use wgpu_display::{DrawOptions, Encoding, OffscreenTarget, TargetEncoding, Viewport, WgpuDisplay};
+
+/// The image as a texture, or where its memory lies.
+fn surface(display: &WgpuDisplay, case: &Drawing, access: ImageAccess) -> Box<dyn Surface> {
+    let desc = SurfaceDesc::Image(case.image.with_access(access));
+    let view = View::Image(ImageView::packed(case.image.extent, case.image.format, 1, 0, false).unwrap());
+    if access == ImageAccess::Texture {
+        let mut surface = display.create_surface(&desc).unwrap();
+        surface.upload(&Part::full(&desc), &case.pixels, &view).unwrap();
+        return surface;
+    }
+    // Blocks are of whole words.
+    let len = case.pixels.len().next_multiple_of(4);
+    let mut staging = display.create_staging(StagingKind::Persistent, len).unwrap();
+    staging
+        .fill(&mut |to| {
+            to[..case.pixels.len()].copy_from_slice(&case.pixels);
+            Ok(())
+        })
+        .unwrap();
+    let mut surface = display.create_in_place_surface(&desc).unwrap();
+    surface.read_in_place(staging.as_ref(), &view).unwrap();
+    surface
+}
+
+fn clear_color(case: &Drawing) -> wgpu::Color {
+    let [r, g, b, a] = case.before.map(f64::from);
+    wgpu::Color { r, g, b, a }
+}
+
+const SIZE: wgpu::Extent3d =
+    wgpu::Extent3d { width: Drawing::AREA.width, height: Drawing::AREA.height, depth_or_array_layers: 1 };
+const ALL: Viewport = Viewport::full(Drawing::AREA.width, Drawing::AREA.height);
+
+/// Into a texture whose format encodes; its numbers.
+fn encoded(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+    const PITCH: u32 = 256;
+    let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
+    let (format, plain) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Rgba8Unorm);
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size: SIZE,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[plain],
+    });
+    let view = |format| {
+        texture.create_view(&wgpu::TextureViewDescriptor {
+            format: Some(format),
+            ..wgpu::TextureViewDescriptor::default()
+        })
+    };
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    // By the plain view the numbers are those that are cleared to.
+    drop(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: &view(plain),
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(clear_color(case)), store: wgpu::StoreOp::Store },
+        })],
+        ..wgpu::RenderPassDescriptor::default()
+    }));
+    queue.submit([encoder.finish()]);
+    display.draw_to(surface, &view(format), format, None, ALL, case.options).unwrap();
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: u64::from(PITCH * SIZE.height),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(PITCH), rows_per_image: None };
+    let to = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
+    encoder.copy_texture_to_buffer(texture.as_image_copy(), to, SIZE);
+    queue.submit([encoder.finish()]);
+    buffer.map_async(wgpu::MapMode::Read, .., |_| ());
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    let mapped = buffer.get_mapped_range(..).unwrap();
+    mapped.chunks_exact(PITCH as usize).flat_map(|row| row[..SIZE.width as usize * 4].to_vec()).collect()
+}
+
+fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+    if case.options.target == TargetEncoding::SrgbFormat {
+        return encoded(display, case, surface);
+    }
+    let target = display.create_offscreen_target_of(SIZE.width, SIZE.height, case.target).unwrap();
+    let (format, clear) = (target.draw_target().format, Some(clear_color(case)));
+    display.draw_to(surface, target.view(), format, clear, ALL, case.options).unwrap();
+    target.read_pixels().unwrap()
+}
+
+#[test]
+fn every_drawing_is_as_the_reference() {
+    let Some(display) = common::display() else { return };
+    let mut wrong = Vec::new();
+    for case in Drawing::all() {
+        let texture = surface(&display, &case, ImageAccess::Texture);
+        wrong.extend(case.check(&draw(&display, &case, texture.as_ref())).err());
+    }
+    assert!(wrong.is_empty(), "{} wrong, the first: {}", wrong.len(), wrong[0]);
+}
+
+#[test]
+fn linear_memory_is_drawn_alike() {
+    let Some(display) = common::display() else { return };
+    for case in Drawing::all().iter().step_by(8) {
+        let in_place = surface(&display, case, ImageAccess::Any);
+        case.check(&draw(&display, case, in_place.as_ref())).unwrap();
+    }
+}
+
+#[test]
+fn floats_are_not_cut_off_on_their_way() {
+    let Some(display) = common::display() else { return };
+    let case = Drawing::all()
+        .into_iter()
+        .find(|c| c.target == PixelFormat::Rgba16F && c.image.encoding == Encoding::Linear && c.options.exposure == 3.0)
+        .unwrap();
+    let texture = surface(&display, &case, ImageAccess::Texture);
+    let brightest = draw(&display, &case, texture.as_ref())
+        .chunks_exact(8)
+        .map(|pixel| interop_core::color::load(PixelFormat::Rgba16F, pixel)[0])
+        .fold(0.0, f32::max);
+    assert!(brightest > 20.0, "{brightest}");
+}
+
+#[test]
+fn a_format_that_encodes_is_known_by_its_name() {
+    let Some(display) = common::display() else { return };
+    let mut cases = Drawing::all();
+    cases.retain(|c| c.options.target == TargetEncoding::SrgbFormat && c.image.encoding == Encoding::Srgb);
+    assert!(!cases.is_empty());
+    for case in cases.iter().step_by(4) {
+        let texture = surface(&display, case, ImageAccess::Texture);
+        let mut default = case.clone();
+        default.options.target = TargetEncoding::Srgb;
+        case.check(&encoded(&display, &default, texture.as_ref())).unwrap();
+    }
+}
+
+#[test]
+fn options_that_mean_nothing_are_refused() {
+    let Some(display) = common::display() else { return };
+    let case = &Drawing::all()[0];
+    let texture = surface(&display, case, ImageAccess::Texture);
+    let target = display.create_offscreen_target(4, 4).unwrap();
+    let plain = DrawOptions::default();
+    let encodes = DrawOptions { target: TargetEncoding::SrgbFormat, ..plain };
+    for options in [DrawOptions { exposure: f32::NAN, ..plain }, DrawOptions { exposure: 1.0, ..plain }, encodes] {
+        let format = OffscreenTarget::FORMAT.format;
+        let all = Viewport::full(4, 4);
+        let error = display.draw_to(texture.as_ref(), target.view(), format, None, all, options).unwrap_err();
+        assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
+    }
+    assert_eq!(target.read_rgba8().unwrap(), [0; 64], "nothing was drawn");
+    let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba16F).unwrap();
+    assert!(matches!(floats.read_rgba8(), Err(Error::InvalidInput { .. })));
+}
+
+/// A frame that a kernel computes, by a link, into a target that keeps what is brighter than white.
+#[test]
+fn light_goes_from_a_kernel_to_a_target_of_floats() {
+    let Some(display) = common::display() else { return };
+    let image =
+        ImageDesc::new(4, 2, PixelFormat::Rgba16F).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Opaque);
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    let kernel = backend
+        .build(&KernelSource::new("light").cpu_image(|out, _| {
+            out.par_pixels(|x, y| [x as f32 * 4.0, y as f32 * -0.5, 0.25, 0.0].map(f16::from_f32))
+        }));
+    let kernel = kernel.unwrap();
+    let shown: Rc<dyn Display> = display.clone();
+    let mut link = Link::open(backend, shown, SurfaceDesc::Image(image), LinkOptions::default()).unwrap();
+    link.frame(|frame| frame.launch(kernel.as_ref(), &[])).unwrap();
+    let target = display.create_offscreen_target_of(4, 2, PixelFormat::Rgba16F).unwrap();
+    let options = DrawOptions { target: TargetEncoding::Linear, ..DrawOptions::default() };
+    let format = target.draw_target().format;
+    let surface = link.shown().unwrap();
+    display.draw_to(surface.surface(), target.view(), format, None, Viewport::full(4, 2), options).unwrap();
+    drop(surface);
+    let found: Vec<f32> =
+        target.read_pixels().unwrap().chunks_exact(2).map(|b| f16::from_ne_bytes([b[0], b[1]]).to_f32()).collect();
+    let expected = (0..8).flat_map(|at| [(at % 4) as f32 * 4.0, (at / 4) as f32 * -0.5, 0.25, 1.0]).collect::<Vec<_>>();
+    assert_eq!(found, expected);
+}

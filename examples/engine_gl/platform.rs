@@ -1,0 +1,384 @@
+//! The engine's windows, contexts and threads, by winit and glutin. Nothing here knows pixelferry.
+
+use glow::HasContext as _;
+use glutin::config::{Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, NotCurrentContext, PossiblyCurrentContext, Version};
+use glutin::display::{Display, DisplayApiPreference, GetGlDisplay as _};
+use glutin::prelude::*;
+use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
+use glutin_winit::finalize_window;
+use pixelferry_examples::engine::{EngineOptions, Failure, SEA_SIDE};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::num::NonZeroU32;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use winit::application::ApplicationHandler;
+use winit::dpi::{PhysicalPosition, PhysicalSize};
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, EventLoop, EventLoopProxy};
+use winit::raw_window_handle::{HasDisplayHandle as _, RawWindowHandle};
+use winit::window::{Window, WindowAttributes, WindowId};
+
+/// A window as its thread and the event loop see it.
+#[derive(Default)]
+struct Status {
+    frame: AtomicU64,
+    size: [AtomicU32; 2],
+    closed: AtomicBool,
+    was_lost: AtomicBool,
+}
+
+impl Status {
+    fn set_size(&self, (width, height): (u32, u32)) {
+        self.size[0].store(width, Relaxed);
+        self.size[1].store(height, Relaxed);
+    }
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Draw the frame of this number.
+    Frame(u64),
+    /// Lose the context.
+    Lose,
+    /// Nothing more in this context.
+    End,
+}
+
+/// A context that is current on this thread, and what it draws to.
+pub struct Canvas<'a> {
+    context: Option<Rc<PossiblyCurrentContext>>,
+    window: Option<(&'a Arc<Window>, Surface<WindowSurface>)>,
+    config: &'a Config,
+    options: &'a EngineOptions,
+    status: &'a Status,
+}
+
+impl<'a> Canvas<'a> {
+    /// For a window, or without one; makes a context and makes it current.
+    fn new(
+        options: &'a EngineOptions,
+        config: &'a Config,
+        window: Option<&'a Arc<Window>>,
+        status: &'a Status,
+    ) -> Result<Self, Failure> {
+        let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
+        let handle = window.map(|window| handle(window)).transpose()?;
+        let attributes = ContextAttributesBuilder::new().with_context_api(version).build(handle);
+        // SAFETY: the handle, where there is one, is of a window that is borrowed for longer than the context lives.
+        let context = unsafe { config.display().create_context(config, &attributes) }?;
+        let (context, window) = match window.zip(handle) {
+            None => (surfaceless(context)?, None),
+            Some((window, handle)) => {
+                let side = |at: usize| NonZeroU32::new(status.size[at].load(Relaxed)).unwrap_or(NonZeroU32::MIN);
+                let builder = SurfaceAttributesBuilder::<WindowSurface>::new();
+                let attributes = builder.build(handle, side(0), side(1));
+                // SAFETY: as above.
+                let surface = unsafe { config.display().create_window_surface(config, &attributes) }?;
+                let context = context.make_current(&surface)?;
+                // A wish: not every driver has swap control.
+                let _ = surface.set_swap_interval(&context, SwapInterval::DontWait);
+                (context, Some((window, surface)))
+            }
+        };
+        Ok(Self { context: Some(Rc::new(context)), window, config, options, status })
+    }
+
+    /// The GL function of that name.
+    pub fn load(&self, name: &CStr) -> *const c_void {
+        self.config.display().get_proc_address(name)
+    }
+
+    /// Answers whether the context is current; never, once it is destroyed.
+    pub fn asks_current(&self) -> Box<dyn Fn() -> bool> {
+        let context = self.context.as_ref().map(Rc::downgrade).unwrap_or_default();
+        Box::new(move || context.upgrade().is_some_and(|context| context.is_current()))
+    }
+
+    /// Pixels to draw.
+    pub fn size(&self) -> (u32, u32) {
+        let [width, height] = &self.status.size;
+        (width.load(Relaxed).max(1), height.load(Relaxed).max(1))
+    }
+
+    pub fn step(&self) -> Step {
+        let frame = self.status.frame.load(Relaxed);
+        if self.options.lose_at == Some(frame) && !self.status.was_lost.swap(true, Relaxed) {
+            return Step::Lose;
+        }
+        if self.status.closed.load(Relaxed) || self.options.is_over(frame) {
+            return Step::End;
+        }
+        Step::Frame(frame)
+    }
+
+    /// Shows what was drawn. Nothing more in this context where windows are to be closed and opened again.
+    pub fn present(&self) -> Result<Step, Failure> {
+        if let (Some((window, surface)), Some(context)) = (&self.window, &self.context) {
+            surface.swap_buffers(context)?;
+            let (width, height) = self.size();
+            if let (Some(width), Some(height)) = (NonZeroU32::new(width), NonZeroU32::new(height)) {
+                surface.resize(context, width, height);
+            }
+            window.request_redraw();
+        }
+        let frame = self.status.frame.fetch_add(1, Relaxed) + 1;
+        if let Some(size) = self.options.new_size(frame) {
+            match &self.window {
+                Some((window, _)) => drop(window.request_inner_size(PhysicalSize::new(size.0, size.1))),
+                None => self.status.set_size(size),
+            }
+        }
+        Ok(if self.options.reopens(frame) { Step::End } else { self.step() })
+    }
+
+    /// Destroys the context, as a driver does that was reset.
+    pub fn destroy(&mut self) -> Result<(), Failure> {
+        self.context.take().map_or(Ok(()), |context| Ok(context.make_not_current_in_place()?))
+    }
+}
+
+/// Also on the thread that draws, where winit gives none on Windows.
+fn handle(window: &Window) -> Result<RawWindowHandle, Failure> {
+    #[cfg(windows)]
+    // SAFETY: for making contexts and surfaces only, which WGL allows on any thread.
+    let handle = unsafe { winit::platform::windows::WindowExtWindows::window_handle_any_thread(window) };
+    #[cfg(not(windows))]
+    let handle = winit::raw_window_handle::HasWindowHandle::window_handle(window);
+    Ok(handle?.as_raw())
+}
+
+/// A context that draws to no window.
+#[cfg(not(target_vendor = "apple"))]
+fn surfaceless(context: NotCurrentContext) -> Result<PossiblyCurrentContext, Failure> {
+    match context {
+        NotCurrentContext::Egl(context) => Ok(PossiblyCurrentContext::Egl(context.make_current_surfaceless()?)),
+        #[allow(unreachable_patterns)] // where EGL is all there is
+        _ => Err("only EGL draws without a window".into()),
+    }
+}
+
+#[cfg(target_vendor = "apple")]
+fn surfaceless(context: NotCurrentContext) -> Result<PossiblyCurrentContext, Failure> {
+    let NotCurrentContext::Cgl(context) = context;
+    Ok(PossiblyCurrentContext::Cgl(context.make_current_surfaceless()?))
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn headless_display() -> Result<Display, Failure> {
+    use glutin::api::egl::{device::Device, display::Display as Egl};
+    let device = Device::query_devices()?.next().ok_or("EGL lists no device")?;
+    // SAFETY: no display handle is passed.
+    Ok(Display::Egl(unsafe { Egl::with_device(&device, None) }?))
+}
+
+#[cfg(target_vendor = "apple")]
+fn headless_display() -> Result<Display, Failure> {
+    let handle = winit::raw_window_handle::AppKitDisplayHandle::new();
+    // SAFETY: the handle names no system object.
+    Ok(unsafe { Display::new(handle.into(), DisplayApiPreference::Cgl) }?)
+}
+
+/// The configuration with the fewest samples: the engine smooths edges itself.
+fn pick(display: &Display, template: ConfigTemplateBuilder) -> Result<Config, Failure> {
+    // SAFETY: a window that the template names is borrowed by the caller.
+    let config = unsafe { display.find_configs(template.build()) }?.min_by_key(|config| config.num_samples());
+    config.ok_or_else(|| "OpenGL has no configuration to draw with".into())
+}
+
+/// The configuration for windows, and the first one where it must be there before.
+fn windowed(event_loop: &ActiveEventLoop, attributes: &WindowAttributes) -> Result<(Config, Option<Window>), Failure> {
+    let mut template = ConfigTemplateBuilder::new();
+    let mut first = None;
+    if cfg!(windows) {
+        let window = first.insert(event_loop.create_window(attributes.clone())?);
+        template = template.compatible_with_native_window(handle(window)?);
+    }
+    #[cfg(windows)]
+    let preference = DisplayApiPreference::Wgl(first.as_ref().map(handle).transpose()?);
+    #[cfg(all(unix, not(target_vendor = "apple")))]
+    let preference = DisplayApiPreference::GlxThenEgl(Box::new(winit::platform::x11::register_xlib_error_hook));
+    #[cfg(target_vendor = "apple")]
+    let preference = DisplayApiPreference::Cgl;
+    // SAFETY: the handle is of the running event loop, which outlives every window.
+    let display = unsafe { Display::new(event_loop.display_handle()?.as_raw(), preference) }?;
+    Ok((pick(&display, template)?, first))
+}
+
+impl Drop for Canvas<'_> {
+    fn drop(&mut self) {
+        // A current context would live on.
+        if let Err(error) = self.destroy() {
+            eprintln!("a context could not be released: {error}");
+        }
+    }
+}
+
+/// Why a context is no longer drawn to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Closed,
+    Reopen,
+    Lost,
+}
+
+/// Draws until [`Step::End`], or loses the context at [`Step::Lose`].
+type Draw = dyn Fn(&mut Canvas<'_>) -> Result<(), Failure> + Send + Sync;
+
+fn draw(
+    draw: &Draw,
+    options: &EngineOptions,
+    config: &Config,
+    window: Option<&Arc<Window>>,
+    status: &Status,
+) -> Result<End, Failure> {
+    let mut canvas = Canvas::new(options, config, window, status)?;
+    draw(&mut canvas)?;
+    Ok(match (canvas.context.is_none(), canvas.step()) {
+        (true, _) => End::Lost,
+        (false, Step::End) => End::Closed,
+        (false, _) => End::Reopen,
+    })
+}
+
+/// Runs `render` on a thread of its own for each window, again for each context; on this one where there is none.
+pub fn run(
+    options: EngineOptions,
+    render: impl Fn(&mut Canvas<'_>) -> Result<(), Failure> + Send + Sync + 'static,
+) -> Result<(), Failure> {
+    if options.headless {
+        let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty());
+        let (config, status) = (pick(&headless_display()?, template)?, Status::default());
+        status.set_size(options.size);
+        while draw(&render, &options, &config, None, &status)? != End::Closed {}
+        return Ok(());
+    }
+    let event_loop = EventLoop::with_user_event().build()?;
+    let proxy = event_loop.create_proxy();
+    let windows = HashMap::new();
+    let mut app = App { options, render: Arc::new(render), proxy, config: None, windows, failure: None };
+    event_loop.run_app(&mut app)?;
+    app.failure.map_or(Ok(()), Err)
+}
+
+/// A window whose thread ended.
+type Ended = (WindowId, Result<End, Failure>);
+
+struct App {
+    options: EngineOptions,
+    render: Arc<Draw>,
+    proxy: EventLoopProxy<Ended>,
+    config: Option<Config>,
+    windows: HashMap<WindowId, (Arc<Window>, Arc<Status>)>,
+    failure: Option<Failure>,
+}
+
+impl App {
+    fn open(&mut self, event_loop: &ActiveEventLoop, frame: u64) -> Result<(), Failure> {
+        let (width, height) = self.options.size;
+        let number = self.windows.len() as u32;
+        let (title, left) = (format!("engine_gl {}", number + 1), number * (width + 8));
+        let attributes = WindowAttributes::default()
+            .with_inner_size(PhysicalSize::new(width, height))
+            .with_position(PhysicalPosition::new(left, 0))
+            .with_title(title);
+        let (config, first) = match &self.config {
+            Some(config) => (config.clone(), None),
+            None => windowed(event_loop, &attributes)?,
+        };
+        let window = match first {
+            Some(window) => window,
+            None => finalize_window(event_loop, attributes, &config)?,
+        };
+        self.config = Some(config);
+        let status = Status { frame: AtomicU64::new(frame), ..Status::default() };
+        status.set_size(window.inner_size().into());
+        let id = window.id();
+        self.windows.insert(id, (Arc::new(window), Arc::new(status)));
+        self.start(id);
+        Ok(())
+    }
+
+    /// Starts a thread with a new context for the window.
+    fn start(&self, id: WindowId) {
+        let (Some((window, status)), Some(config)) = (self.windows.get(&id).cloned(), self.config.clone()) else {
+            return;
+        };
+        let (options, render, proxy) = (self.options.clone(), Arc::clone(&self.render), self.proxy.clone());
+        thread::spawn(move || {
+            let end = draw(render.as_ref(), &options, &config, Some(&window), &status);
+            drop(window);
+            // Nobody hears it where the loop has ended.
+            let _ = proxy.send_event((id, end));
+        });
+    }
+
+    fn ended(&mut self, event_loop: &ActiveEventLoop, id: WindowId, end: Result<End, Failure>) -> Result<(), Failure> {
+        match end? {
+            End::Lost => self.start(id),
+            End::Closed => drop(self.windows.remove(&id)),
+            End::Reopen => {
+                let frame = self.windows.remove(&id).map_or(0, |(_, status)| status.frame.load(Relaxed));
+                self.open(event_loop, frame)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the loop when the last window has gone, all of them after a failure.
+    fn settle(&mut self, event_loop: &ActiveEventLoop, done: Result<(), Failure>) {
+        if let Err(failure) = done {
+            self.failure.get_or_insert(failure);
+            event_loop.exit();
+        }
+        if self.windows.is_empty() {
+            event_loop.exit();
+        }
+    }
+}
+
+impl ApplicationHandler<Ended> for App {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.config.is_none() {
+            let opened = (0..self.options.windows).try_for_each(|_| self.open(event_loop, 0));
+            self.settle(event_loop, opened);
+        }
+    }
+
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, (id, end): Ended) {
+        let done = self.ended(event_loop, id, end);
+        self.settle(event_loop, done);
+    }
+
+    fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WindowEvent) {
+        let Some((_, status)) = self.windows.get(&id) else { return };
+        match event {
+            WindowEvent::Resized(size) => status.set_size(size.into()),
+            WindowEvent::CloseRequested => status.closed.store(true, Relaxed),
+            _ => {}
+        }
+    }
+}
+
+/// The engine's one program.
+pub fn program(gl: &glow::Context) -> Result<glow::Program, Failure> {
+    let vertex = include_str!("scene.vert").replace("SIDE", &SEA_SIDE.to_string());
+    // SAFETY: the context is current.
+    unsafe {
+        let program = gl.create_program()?;
+        for (kind, text) in
+            [(glow::VERTEX_SHADER, vertex.as_str()), (glow::FRAGMENT_SHADER, include_str!("scene.frag"))]
+        {
+            let shader = gl.create_shader(kind)?;
+            gl.shader_source(shader, text);
+            gl.compile_shader(shader);
+            gl.attach_shader(program, shader);
+        }
+        gl.link_program(program);
+        if gl.get_program_link_status(program) { Ok(program) } else { Err(gl.get_program_info_log(program).into()) }
+    }
+}

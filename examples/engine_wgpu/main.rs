@@ -1,0 +1,178 @@
+//! A small render engine on wgpu that shows what pixelferry computes: clouds on a planet, a sea as vertices, a radar.
+//!
+//! The engine makes its device itself. All windows are drawn with it, by one set of links. A device that is lost is made
+//! anew with everything of it, and the frame is done again.
+
+mod pipelines;
+mod platform;
+
+use clap::Parser as _;
+use pipelines::{begin, layout, pipelines};
+use pixelferry::wgpu_display::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
+use pixelferry::{ComputeBackend, Display as _, Link, SurfaceDesc, open_backend_for, save_rgba8};
+use pixelferry_examples::engine::{
+    EngineOptions, Failure, Kernels, SEA_BYTES, SEA_INDICES, View, end, planet_desc, radar_desc, sea_indices, sources,
+};
+use platform::{Canvas, Windows};
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+fn main() -> ExitCode {
+    end(run(EngineOptions::parse()))
+}
+
+fn run(options: EngineOptions) -> Result<(), Failure> {
+    let backend = open_backend_for(options.backend.into(), &sources())?;
+    let kernels = Kernels::build(backend.as_ref())?;
+    let mut scene = None;
+    platform::run(&options, |frame, windows| {
+        if let (Some(Scene { device, .. }), true) = (&scene, options.lose_at == Some(frame)) {
+            device.destroy();
+        }
+        // Again where the device was lost in between.
+        for _ in 0..2 {
+            let now = match &mut scene {
+                Some(scene) => scene,
+                None => scene.insert(Scene::new(&options, &backend, windows)?),
+            };
+            let done = now.frame(&kernels, options.seconds(frame), windows);
+            if !now.lost.load(Relaxed) {
+                return done.and_then(|()| if options.is_over(frame + 1) { now.save(&options) } else { Ok(()) });
+            }
+            println!("the device was lost; {}", done.err().map_or("nothing failed".into(), |error| error.to_string()));
+            scene = None;
+        }
+        Err("the device was lost as soon as it was made".into())
+    })
+}
+
+/// All that is of one device.
+struct Scene {
+    adapter: wgpu::Adapter,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    lost: Arc<AtomicBool>,
+    display: Rc<WgpuDisplay>,
+    planet: Link,
+    sea: Link,
+    radar: Link,
+    format: wgpu::TextureFormat,
+    layout: wgpu::BindGroupLayout,
+    pipelines: [wgpu::RenderPipeline; 4],
+    sampler: wgpu::Sampler,
+    uniforms: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    /// Where the picture goes without a window.
+    picture: Option<OffscreenTarget>,
+}
+
+impl Scene {
+    fn new(options: &EngineOptions, backend: &Arc<dyn ComputeBackend>, windows: &mut Windows) -> Result<Self, Failure> {
+        windows.forget_device();
+        let (adapter, format) = windows.adapter()?;
+        let (device, queue) = open_device(&adapter, &wgpu::DeviceDescriptor::default())?;
+        let lost = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&lost);
+        device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
+        let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue.clone())?;
+        let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
+        let (planet, sea) = (link(planet_desc())?, link(SurfaceDesc::buffer(SEA_BYTES))?);
+        let radar = link(radar_desc(options.size).1)?;
+        println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
+        let layout = layout(&device);
+        let pipelines = pipelines(&device, &layout, format);
+        let linear = wgpu::FilterMode::Linear;
+        let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
+            address_mode_u: wgpu::AddressMode::Repeat,
+            mag_filter: linear,
+            min_filter: linear,
+            ..Default::default()
+        });
+        let buffer = |size, usage| {
+            let usage = usage | wgpu::BufferUsages::COPY_DST;
+            device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+        };
+        let uniforms = buffer(size_of::<View>() as u64, wgpu::BufferUsages::UNIFORM);
+        let indices = buffer(4 * SEA_INDICES as u64, wgpu::BufferUsages::INDEX);
+        queue.write_buffer(&indices, 0, bytemuck::cast_slice(&sea_indices()));
+        #[rustfmt::skip]
+        let scene = Self { adapter, device, queue, lost, display, planet, sea, radar, format, layout, pipelines, sampler, uniforms, indices, picture: None };
+        Ok(scene)
+    }
+
+    /// Computes and draws a frame in every window.
+    fn frame(&mut self, kernels: &Kernels, seconds: f32, windows: &mut Windows) -> Result<(), Failure> {
+        let Some(size) = windows.list.first().map(|canvas| canvas.size) else { return Ok(()) };
+        // Frames in flight stay; the radar of before is shown until the first of the new size.
+        self.radar.resize(radar_desc(size).1)?;
+        self.planet.frame(|frame| kernels.planet(frame, seconds))?;
+        self.sea.frame(|frame| kernels.sea(frame, seconds))?;
+        self.radar.frame(|frame| kernels.radar(frame, seconds))?;
+        // Tells of a device that was lost: nothing more can be made of it.
+        self.display.poll()?;
+        if self.lost.load(Relaxed) {
+            return Ok(());
+        }
+        for canvas in &mut windows.list {
+            let shown = canvas.next(&self.adapter, &self.device, self.format);
+            let view = match (&shown, &self.picture) {
+                (Some(shown), _) => shown.texture.create_view(&wgpu::TextureViewDescriptor::default()),
+                (None, _) if canvas.is_window() => continue,
+                (None, Some(picture)) if canvas.fits(picture.texture()) => picture.view().clone(),
+                (None, _) => {
+                    let picture = self.display.create_offscreen_target(canvas.size.0, canvas.size.1)?;
+                    self.picture.insert(picture).view().clone()
+                }
+            };
+            self.draw(canvas, &view, seconds)?;
+            if let Some(shown) = shown {
+                self.queue.present(shown);
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&self, canvas: &mut Canvas, view: &wgpu::TextureView, seconds: f32) -> Result<(), Failure> {
+        // While these live, their links start no other frame.
+        let (planet, sea, radar) = (self.planet.shown()?, self.sea.shown()?, self.radar.shown()?);
+        let sea = self.display.surface_buffer(sea.surface())?;
+        let uniforms = View::new(canvas.size, radar_desc(canvas.size).0, seconds, 0.0);
+        self.queue.write_buffer(&self.uniforms, 0, bytemuck::bytes_of(&uniforms));
+        let bind = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        let [planet, radar] = [&planet, &radar].map(|shown| {
+            let picture = wgpu::BindingResource::TextureView(self.display.surface_texture(shown.surface())?);
+            let sampler = wgpu::BindingResource::Sampler(&self.sampler);
+            let entries = &[bind(0, self.uniforms.as_entire_binding()), bind(1, picture), bind(2, sampler)];
+            let group = wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries };
+            Ok::<_, Failure>(self.device.create_bind_group(&group))
+        });
+        let (planet, radar) = (planet?, radar?);
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut pass = begin(&mut encoder, canvas.attachments(&self.device, self.format), view);
+        let [sky_part, sea_part, planet_part, radar_part] = &self.pipelines;
+        pass.set_bind_group(0, &planet, &[]);
+        pass.set_pipeline(sky_part);
+        pass.draw(0..4, 0..1);
+        pass.set_pipeline(planet_part);
+        pass.draw(0..64 * 32 * 6, 0..1);
+        pass.set_pipeline(sea_part);
+        pass.set_vertex_buffer(0, sea.buffer.slice(sea.offset..sea.offset + sea.len));
+        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..SEA_INDICES as u32, 0, 0..1);
+        pass.set_bind_group(0, &radar, &[]);
+        pass.set_pipeline(radar_part);
+        pass.draw(0..4, 0..1);
+        drop(pass);
+        self.queue.submit([encoder.finish()]);
+        Ok(())
+    }
+
+    fn save(&self, options: &EngineOptions) -> Result<(), Failure> {
+        let (Some(out), Some(picture)) = (&options.out, &self.picture) else { return Ok(()) };
+        let (width, height) = (picture.texture().width(), picture.texture().height());
+        let pixels = image::ImageBuffer::from_raw(width, height, picture.read_rgba8()?);
+        Ok(save_rgba8(pixels.ok_or("the picture is short")?, out)?)
+    }
+}

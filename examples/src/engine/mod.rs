@@ -1,0 +1,9 @@
+//! What the two small render engines share: what is computed, the camera, and their command line.
+
+mod camera;
+mod kernels;
+mod options;
+
+pub use camera::View;
+pub use kernels::{Kernels, SEA_BYTES, SEA_INDICES, SEA_SIDE, planet_desc, radar_desc, sea_indices, sources};
+pub use options::{EngineOptions, Failure, end};

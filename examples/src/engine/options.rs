@@ -1,0 +1,84 @@
+//! The engines' command line.
+
+use crate::options::{Backend, parse_mode, parse_size};
+use clap::Parser;
+use pixelferry::{LinkOptions, Mode, Policy};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Anything that ends an engine.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A program's end: a failure is told.
+pub fn end(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Options of both engines.
+#[derive(Debug, Clone, Parser)]
+#[command(about = "A small render engine that shows a computed planet, sea and radar")]
+pub struct EngineOptions {
+    /// Open no window.
+    #[arg(long)]
+    pub headless: bool,
+    /// Where to save the last frame (.png, .jpg).
+    #[arg(long, value_name = "FILE", requires = "headless")]
+    pub out: Option<PathBuf>,
+    /// Size of the picture, or of each window at first.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "960x540")]
+    pub size: (u32, u32),
+    /// End after so many frames. [default: 60 headless, else endless]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frames: Option<u64>,
+    /// How many windows to open.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    pub windows: u8,
+    /// Where to compute.
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+    /// Show frames so late that compute and display overlap; `auto` measures how late is worth it.
+    #[arg(long, value_name = "N", value_parser = parse_mode, default_value = "1")]
+    pub frames_late: Mode,
+    /// Lose the context or device before this frame, to be made anew.
+    #[arg(long, value_name = "N")]
+    pub lose_at: Option<u64>,
+    /// Another size every N frames, and windows closed and opened again after every fourth: for finding leaks.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub churn: Option<u64>,
+}
+
+impl EngineOptions {
+    /// How links are opened.
+    pub fn link_options(&self) -> LinkOptions {
+        LinkOptions { policy: Policy { mode: self.frames_late, ..Policy::default() } }
+    }
+
+    /// Whether `frame` is the end.
+    pub fn is_over(&self, frame: u64) -> bool {
+        self.frames.or(self.headless.then_some(60)).is_some_and(|frames| frame >= frames)
+    }
+
+    /// The time at which `frame` is shown.
+    pub fn seconds(&self, frame: u64) -> f32 {
+        frame as f32 / 60.0
+    }
+
+    /// The size to change to before `frame`.
+    pub fn new_size(&self, frame: u64) -> Option<(u32, u32)> {
+        let every = self.churn?;
+        let (width, height) = self.size;
+        let part = |side: u32| (side / 4 * (3 + (frame / every % 3) as u32)).max(1);
+        (frame > 0 && frame.is_multiple_of(every)).then(|| (part(width), part(height)))
+    }
+
+    /// Whether windows are closed and opened again before `frame`.
+    pub fn reopens(&self, frame: u64) -> bool {
+        self.churn.is_some_and(|every| frame > 0 && frame.is_multiple_of(4 * every))
+    }
+}

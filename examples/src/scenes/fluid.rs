@@ -1,0 +1,86 @@
+//! A fluid: three jets of dye that meet, mix and roll up.
+//!
+//! The frame is written straight from the dye, which the simulation's own kernels keep in memory that is never shown.
+
+mod cpu;
+mod kernels;
+mod simulation;
+
+pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
+
+use super::plasma::Format;
+use crate::scene::{Scene, SceneError, filter_for};
+use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
+use pixelferry::{
+    Arg, ComputeBackend, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Rows of cells where a GPU computes ...
+const ON_HARDWARE: u32 = 720;
+/// ... and where a CPU does, for as many frames a second.
+const ON_SOFTWARE: u32 = 180;
+
+/// See the module.
+pub struct Fluid {
+    link: Link,
+    simulation: Simulation,
+    dye: Arc<dyn Kernel>,
+}
+
+impl Fluid {
+    /// Its kernels.
+    pub fn sources(format: Format) -> Vec<KernelSource> {
+        let mut all = kernels::of_a_step();
+        all.push(kernels::dye(format));
+        all
+    }
+
+    /// A picture of `width` x `height` pixels; the cells are fewer where a CPU computes.
+    pub fn new(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        (width, height): (u32, u32),
+        format: Format,
+        options: LinkOptions,
+    ) -> Result<Self, SceneError> {
+        let rows = height.min(if backend.device().software { ON_SOFTWARE } else { ON_HARDWARE }).max(1);
+        let columns = (u64::from(width) * u64::from(rows) / u64::from(height.max(1))).clamp(1, u64::from(MAX_CELLS));
+        let simulation = Simulation::new(Arc::clone(&backend), Extent::new(columns as u32, rows))?;
+        let dye = backend.build(&kernels::dye(format))?;
+        let image = ImageDesc::new(width, height, format.pixel_format()).with_access(ImageAccess::Any);
+        let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
+        Ok(Self { link, simulation, dye })
+    }
+}
+
+impl Scene for Fluid {
+    fn name(&self) -> &'static str {
+        "fluid"
+    }
+
+    fn about(&self) -> Option<String> {
+        Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.simulation.cells()))
+    }
+
+    fn advance(&mut self, _seconds: f32) -> Result<bool, SceneError> {
+        let Self { link, simulation, dye } = self;
+        let Extent { width, height } = simulation.cells();
+        let args = [Arg::Memory(simulation.dye()), Arg::I32(width as i32), Arg::I32(height as i32)];
+        link.frame(|frame| frame.launch(dye.as_ref(), &args))?;
+        // After the frame: the next step and the drawing of this one need not wait for each other.
+        simulation.step()?;
+        Ok(true)
+    }
+
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
+        let shown = self.link.shown()?;
+        let options = DrawOptions { filter: filter_for(shown.desc(), viewport), ..DrawOptions::default() };
+        Ok(gl.draw(shown.surface(), viewport, options)?)
+    }
+}

@@ -1,0 +1,211 @@
+//! The fluid's kernels. The text is both OpenCL C and CUDA C++; `super::cpu` is the same in Rust.
+//!
+//! Cell (x, y) lies at (x + 0.5, y + 0.5) / rows, in heights. What lies outside has the values of the nearest cell.
+
+use super::cpu;
+use crate::convert::{rgba8, rgba16f};
+use crate::scenes::plasma::Format;
+use pixelferry::{CpuKernelExt, KernelSource};
+
+/// Sources of push and dye.
+pub const JETS: usize = 3;
+
+/// Those of a step, in their order.
+pub fn of_a_step() -> Vec<KernelSource> {
+    vec![jets(), push(), divergence(), jacobi(), project(), carry()]
+}
+
+const OPENCL: &str = "#define KERNEL kernel void
+    #define IN global const
+    #define THREAD_X (int)get_global_id(0)
+    #define THREAD_Y (int)get_global_id(1)
+";
+const CUDA: &str = "#define KERNEL __global__ void
+    #define IN const
+    #define THREAD_X (int)(blockIdx.x * blockDim.x + threadIdx.x)
+    #define THREAD_Y (int)(blockIdx.y * blockDim.y + threadIdx.y)
+";
+
+/// What they share.
+const COMMON: &str = "
+    #define CELL int x = THREAD_X, y = THREAD_Y; if (x >= out_width || y >= out_height) return;
+    int inside(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+    float blend(float a, float b, float t) { return a + t * (b - a); }
+    /* The field at a place counted in cells from the middle of cell (0, 0). */
+    float4 sample(IN float4* field, int w, int h, float px, float py) {
+      px = fmin(fmax(px, 0.0f), (float)(w - 1)); py = fmin(fmax(py, 0.0f), (float)(h - 1));
+      int x = (int)px, y = (int)py, right = inside(x + 1, w), below = inside(y + 1, h);
+      float u = px - x, v = py - y;
+      float4 a = field[y * w + x], b = field[y * w + right], c = field[below * w + x], d = field[below * w + right];
+      a.x = blend(blend(a.x, b.x, u), blend(c.x, d.x, u), v);
+      a.y = blend(blend(a.y, b.y, u), blend(c.y, d.y, u), v);
+      a.z = blend(blend(a.z, b.z, u), blend(c.z, d.z, u), v);
+      a.w = 0.0f;
+      return a;
+    }
+    /* How much of a jet reaches a cell, 0 to 1. */
+    float reach(float4 jet, float x, float y, float rows) {
+      float dx = (x + 0.5f) / rows - jet.x, dy = (y + 0.5f) / rows - jet.y, d = dx * dx + dy * dy;
+      return d < 0.01f ? exp(-1500.0f * d) : 0.0f;
+    }
+";
+
+fn source(name: &'static str, body: &str) -> KernelSource {
+    KernelSource::new(name).opencl_c(format!("{OPENCL}{COMMON}{body}")).cuda_cpp(format!("{CUDA}{COMMON}{body}"))
+}
+
+/// Target: where the jets are (x, y) and where they aim (z, w): round a circle, inwards, swinging. Arguments: width of the
+/// fluid in heights, time.
+pub fn jets() -> KernelSource {
+    let body = "
+        KERNEL jets(PF_BUFFER(float4, out), float aspect, float t) {
+          int i = THREAD_X;
+          if (i >= (int)PF_LEN(out)) return;
+          float place = 2.0943951f * i + 0.3f * t, aim = place + 3.1415927f + 0.9f * sin(1.3f * t + 2.0f * i);
+          float4 jet;
+          jet.x = 0.5f * aspect + 0.36f * cos(place); jet.y = 0.5f + 0.36f * sin(place);
+          jet.z = cos(aim); jet.w = sin(aim);
+          PF_ITEM(out, i) = jet;
+        }";
+    source("jets", body)
+        .cpu_buffer(|out, args| {
+            let (aspect, t) = (args.f32(0)?, args.f32(1)?);
+            out.par_items(|i| cpu::jet(i, aspect, t))
+        })
+        .with_items(JETS)
+}
+
+/// Target: the flow, carried along by itself, and pushed by the jets. Arguments: flow, jets, length of the step.
+pub fn push() -> KernelSource {
+    let body = "
+        KERNEL push(PF_IMAGE(float4, out), IN float4* flow, IN float4* jets, float dt) {
+          CELL
+          float rows = (float)out_height;
+          float4 v = flow[y * out_width + x];
+          v = sample(flow, out_width, out_height, x - dt * rows * v.x, y - dt * rows * v.y);
+          for (int i = 0; i < 3; i++) {
+            float force = 36.0f * dt * reach(jets[i], (float)x, (float)y, rows);
+            v.x += force * jets[i].z; v.y += force * jets[i].w;
+          }
+          PF_STORE(out, x, y, v);
+        }";
+    source("push", body).cpu_image(|out, args| {
+        let (flow, jets, dt) = (cpu::Field::of(args.memory(0)?, out.extent())?, args.memory(1)?, args.f32(2)?);
+        out.par_pixels(|x, y| cpu::push(&flow, jets, x, y, dt))
+    })
+}
+
+/// Target: what flows out of each cell, per second. Argument: flow.
+pub fn divergence() -> KernelSource {
+    let body = "
+        KERNEL divergence(PF_IMAGE(float, out), IN float4* flow) {
+          CELL
+          int w = out_width, h = out_height;
+          /* Nothing goes through the walls. */
+          float left = x > 0 ? flow[y * w + x - 1].x : 0.0f, right = x < w - 1 ? flow[y * w + x + 1].x : 0.0f;
+          float above = y > 0 ? flow[(y - 1) * w + x].y : 0.0f, below = y < h - 1 ? flow[(y + 1) * w + x].y : 0.0f;
+          PF_STORE(out, x, y, 0.5f * h * (right - left + below - above));
+        }";
+    source("divergence", body).cpu_image(|out, args| {
+        let flow = cpu::Field::of(args.memory(0)?, out.extent())?;
+        out.par_pixels(|x, y| cpu::divergence(&flow, x, y))
+    })
+}
+
+/// Target: the pressure, one step of Jacobi's method nearer to what stops the divergence. Arguments: pressure,
+/// divergence.
+pub fn jacobi() -> KernelSource {
+    let body = "
+        KERNEL jacobi(PF_IMAGE(float, out), IN float* pressure, IN float* divergence) {
+          CELL
+          int w = out_width, h = out_height;
+          float around = pressure[y * w + inside(x - 1, w)] + pressure[y * w + inside(x + 1, w)]
+                       + pressure[inside(y - 1, h) * w + x] + pressure[inside(y + 1, h) * w + x];
+          PF_STORE(out, x, y, 0.25f * (around - divergence[y * w + x] / ((float)h * h)));
+        }";
+    source("jacobi", body).cpu_image(|out, args| {
+        let (pressure, divergence) =
+            (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
+        out.par_pixels(|x, y| cpu::jacobi(&pressure, &divergence, x, y))
+    })
+}
+
+/// Target: the flow without its divergence. Arguments: flow, pressure.
+pub fn project() -> KernelSource {
+    let body = "
+        KERNEL project(PF_IMAGE(float4, out), IN float4* flow, IN float* pressure) {
+          CELL
+          int w = out_width, h = out_height;
+          float4 v = flow[y * w + x];
+          v.x -= 0.5f * h * (pressure[y * w + inside(x + 1, w)] - pressure[y * w + inside(x - 1, w)]);
+          v.y -= 0.5f * h * (pressure[inside(y + 1, h) * w + x] - pressure[inside(y - 1, h) * w + x]);
+          PF_STORE(out, x, y, v);
+        }";
+    source("project", body).cpu_image(|out, args| {
+        let (flow, pressure) =
+            (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
+        out.par_pixels(|x, y| cpu::project(&flow, &pressure, x, y))
+    })
+}
+
+/// Target: the dye, carried along by the flow, fading, and fed by the jets. Arguments: dye, flow, jets, length of the
+/// step.
+pub fn carry() -> KernelSource {
+    let body = "
+        KERNEL carry(PF_IMAGE(float4, out), IN float4* dye, IN float4* flow, IN float4* jets, float dt) {
+          CELL
+          float rows = (float)out_height;
+          float4 v = flow[y * out_width + x];
+          float4 c = sample(dye, out_width, out_height, x - dt * rows * v.x, y - dt * rows * v.y);
+          float fade = 1.0f - 0.35f * dt;
+          c.x *= fade; c.y *= fade; c.z *= fade;
+          for (int i = 0; i < 3; i++) {
+            float feed = 9.0f * dt * reach(jets[i], (float)x, (float)y, rows);
+            c.x += feed * (i == 0 ? 1.9f : i == 1 ? 0.04f : 1.0f);
+            c.y += feed * (i == 0 ? 0.5f : i == 1 ? 0.6f : 0.06f);
+            c.z += feed * (i == 0 ? 0.03f : i == 1 ? 1.9f : 1.5f);
+          }
+          PF_STORE(out, x, y, c);
+        }";
+    source("carry", body).cpu_image(|out, args| {
+        let (dye, flow) =
+            (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
+        let (jets, dt) = (args.memory(2)?, args.f32(3)?);
+        out.par_pixels(|x, y| cpu::carry(&dye, &flow, jets, x, y, dt))
+    })
+}
+
+/// Target: the picture. Arguments: dye, its columns, its rows.
+pub fn dye(format: Format) -> KernelSource {
+    let (pixel, store) = match format {
+        Format::Rgba8 => ("uchar4", "pf_rgba8(c, 1.0f)"),
+        Format::Rgba16f => ("ushort4", "halves(c)"),
+    };
+    let body = format!(
+        "
+        #define PIXEL {pixel}
+        ushort4 halves(float3 c) {{
+          ushort4 h;
+          h.x = pf_half(c.x); h.y = pf_half(c.y); h.z = pf_half(c.z); h.w = pf_half(1.0f);
+          return h;
+        }}
+        KERNEL dye(PF_IMAGE(PIXEL, out), IN float4* field, int w, int h) {{
+          CELL
+          float4 d = sample(field, w, h, (x + 0.5f) * w / out_width - 0.5f, (y + 0.5f) * h / out_height - 0.5f);
+          float3 c;
+          c.x = 0.004f + 2.2f * d.x; c.y = 0.0045f + 2.2f * d.y; c.z = 0.008f + 2.2f * d.z;
+          /* As much light as thick dye gives, never more than white; encoded by a root, which is near the sRGB curve. */
+          c = pf_tonemap_reinhard(c);
+          c.x = sqrt(c.x); c.y = sqrt(c.y); c.z = sqrt(c.z);
+          PF_STORE(out, x, y, {store});
+        }}"
+    );
+    source("dye", &body).cpu_image(move |out, args| {
+        let cells = pixelferry::Extent::new(args.i32(1)?.max(0) as u32, args.i32(2)?.max(0) as u32);
+        let (field, shown) = (cpu::Field::of(args.memory(0)?, cells)?, out.extent());
+        match format {
+            Format::Rgba8 => out.par_pixels(|x, y| rgba8(cpu::light(&field, shown, x, y), 1.0)),
+            Format::Rgba16f => out.par_pixels(|x, y| rgba16f(cpu::light(&field, shown, x, y), 1.0)),
+        }
+    })
+}

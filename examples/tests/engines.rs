@@ -1,0 +1,163 @@
+//! The two engines: their pictures, lost contexts and devices, windows on threads, and what windows that come and go
+//! leave behind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use image::RgbaImage;
+use pixelferry_tests::{Driver, need};
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Pages that allocators keep here and there.
+const RSS_SLACK: u64 = 12 << 20;
+
+/// Built with these tests, beside them.
+fn engine(name: &str) -> Command {
+    let folder = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("examples");
+    let mut command = Command::new(folder.join(name));
+    command.env("OCL_ICD_VENDORS", "/nonexistent").env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+/// The last frame, drawn without a window.
+fn picture(name: &str, file: &str, arguments: &[&str]) -> Option<(RgbaImage, String)> {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(file);
+    let _ = fs::remove_file(&out);
+    let mut command = engine(name);
+    command.args(["--headless", "--size", "240x160", "--out"]).arg(&out).args(arguments);
+    let output = command.output().unwrap();
+    let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+    if !output.status.success() && ["lists no device", "No suitable graphics adapter"].iter().any(|s| text.contains(s))
+    {
+        need::<()>(if name == "engine_gl" { Driver::Egl } else { Driver::Lavapipe }, Err(text));
+        return None;
+    }
+    assert!(output.status.success(), "{name} {arguments:?}: {text}");
+    assert!(!text.contains("panicked"), "{text}");
+    Some((image::open(&out).unwrap().into_rgba8(), text))
+}
+
+/// Different colours in the sky, the planet, the sea and the radar.
+fn assert_whole(picture: &RgbaImage) {
+    let (w, h) = picture.dimensions();
+    let places = [(w / 2, h / 20), (w / 2, h * 2 / 5), (w / 4, h * 9 / 10), (w * 7 / 8, h * 4 / 5)];
+    let colours: Vec<_> = places.iter().map(|(x, y)| picture.get_pixel(*x, *y).0).collect();
+    for (i, colour) in colours.iter().enumerate() {
+        assert!(colour[..3].iter().any(|c| *c > 12), "black at {:?}: {colours:?}", places[i]);
+        let near = |other: &[u8; 4]| colour.iter().zip(other).all(|(a, b)| a.abs_diff(*b) < 8);
+        assert!(!colours[..i].iter().any(near), "nothing to be told apart: {colours:?}");
+    }
+}
+
+fn assert_same(a: &RgbaImage, b: &RgbaImage) {
+    assert_eq!(a.dimensions(), b.dimensions());
+    let far = a.iter().zip(b.iter()).filter(|(a, b)| a.abs_diff(**b) > 2).count();
+    assert!(far * 1000 <= a.len(), "{far} of {} channels differ", a.len());
+}
+
+fn survives_a_loss(name: &str) {
+    let kept = picture(name, &format!("{name}.png"), &["--frames", "9"]);
+    let lost = picture(name, &format!("{name}_lost.png"), &["--frames", "9", "--lose-at", "4"]);
+    let (Some((kept, said)), Some((lost, said_when_lost))) = (kept, lost) else { return };
+    assert_whole(&kept);
+    assert_same(&kept, &lost);
+    let made = |said: &str| said.matches("planet by").count();
+    assert_eq!((made(&said), made(&said_when_lost)), (1, 2), "{said_when_lost}");
+}
+
+#[test]
+fn engine_gl_survives_the_loss_of_its_context() {
+    survives_a_loss("engine_gl");
+}
+
+#[test]
+fn engine_wgpu_survives_the_loss_of_its_device() {
+    survives_a_loss("engine_wgpu");
+}
+
+#[test]
+fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
+    for name in ["engine_gl", "engine_wgpu"] {
+        // 300x200 from frame 4 on, 180x120 from frame 6 on.
+        let arguments = ["--frames", "8", "--frames-late", "2", "--churn", "2"];
+        let Some((resized, _)) = picture(name, &format!("{name}_resized.png"), &arguments) else { return };
+        assert_eq!(resized.dimensions(), (180, 120), "{name}");
+        assert_whole(&resized);
+    }
+}
+
+/// A process that ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn xvfb() -> Option<(Server, String)> {
+    let spawned = Command::new("Xvfb")
+        .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = need(Driver::Xvfb, spawned)?;
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    Some((Server(child), format!(":{}", line.trim())))
+}
+
+/// Resident bytes and open descriptors of a process.
+fn usage(process: u32) -> Option<(u64, usize)> {
+    let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some((pages * 4096, fs::read_dir(format!("/proc/{process}/fd")).ok()?.count()))
+}
+
+/// Windows that are resized, closed and opened again, `PIXELFERRY_WINDOWS` times.
+fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
+    let Some((_server, display)) = xvfb() else { return };
+    let times = std::env::var("PIXELFERRY_WINDOWS").map_or(12, |n| n.parse().expect("a number"));
+    let mut command = engine(name);
+    let frames = (4 * times).to_string();
+    command.env("DISPLAY", display).args(["--size", "96x64", "--churn", "1", "--frames", &frames]).args(more);
+    command.args(["--windows", &windows.to_string()]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (process, start) = (child.id(), Instant::now());
+    let mut seen = Vec::new();
+    for text in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+        assert!(start.elapsed() < Duration::from_secs(240 + 2 * times as u64), "it takes too long");
+        if text.contains(line) {
+            seen.extend(usage(process).map(|(rss, descriptors)| (text, rss, descriptors)));
+        }
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(seen.len() as u32 >= times * windows / 2, "{} windows were closed", seen.len());
+    // The first half fills the drivers' caches.
+    let (middle, last) = (&seen[seen.len() / 2], &seen[seen.len() - 2]);
+    println!("{name}: {middle:?} -> {last:?} in {} windows", seen.len());
+    assert!(last.1 <= middle.1 + RSS_SLACK, "memory grew from {} to {}", middle.1, last.1);
+    // Other windows may be open or not at the time.
+    assert!(last.2.abs_diff(middle.2) <= 4 * windows as usize, "descriptors: {} to {}", middle.2, last.2);
+    for (text, ..) in &seen {
+        // What the display draws with stays until it goes itself.
+        let left = text.split("left: ").nth(1).unwrap_or_default();
+        let counts = left.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+        assert!(counts.into_iter().all(|n| n <= 2), "GL objects: {text}");
+    }
+}
+
+#[test]
+fn windows_of_engine_gl_on_two_threads_leave_nothing_behind() {
+    leaks_nothing("engine_gl", "GL objects left", 2, &["--lose-at", "9"]);
+}
+
+#[test]
+fn windows_of_engine_wgpu_leave_nothing_behind() {
+    leaks_nothing("engine_wgpu", "windows closed", 2, &["--lose-at", "9"]);
+}
