@@ -7,7 +7,7 @@ use crate::layout::Layout;
 use interop_core::Result;
 use std::sync::Arc;
 
-/// What values are combined by: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == a`.
+/// What values are combined by: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == f(a, identity) == a`.
 #[derive(Clone)]
 pub struct Monoid<T: Element> {
     identity: T,

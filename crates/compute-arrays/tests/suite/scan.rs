@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use crate::{LENGTHS, Sample, has, on_every_backend, samples};
-use compute_arrays::{Arrays, Monoid, Scan};
+use compute_arrays::{Arrays, Expr, Monoid, Philox, Scan};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -16,6 +16,9 @@ fn reference<T: Copy>(x: &[T], identity: T, scan: Scan, f: impl Fn(T, T) -> T) -
         })
         .collect()
 }
+
+/// More than twice the tiles that CUDA's scan counts as a block.
+const LONG: usize = 9_000_001;
 
 const BOTH: [(&str, Scan); 2] = [("inclusive", Scan::Inclusive), ("exclusive", Scan::Exclusive)];
 
@@ -92,10 +95,29 @@ fn scans_are_those_of_the_reference() {
 #[test]
 fn float_scans_are_the_same_in_every_run() {
     on_every_backend(|arrays| {
-        let a = arrays.from_slice(&samples::<f32>(300_001, 11)).unwrap();
+        let mut a = arrays.empty::<f32>(&[LONG]).unwrap();
+        Philox::new(11).uniform(&mut a).unwrap();
         let bits = || a.expr().cumulative_sum().unwrap().to_vec().unwrap().into_iter().map(f32::to_bits);
         let first: Vec<u32> = bits().collect();
         assert!((0..4).all(|_| bits().eq(first.iter().copied())));
+    });
+}
+
+#[test]
+fn long_scans_are_those_of_the_reference() {
+    on_every_backend(|arrays| {
+        // -2, -1, 0, 1, 2 again and again: sums of floats are exact in any order.
+        let a = arrays.tabulate(&[LONG], (Expr::index() % 5).cast::<f32>() - 2.0).unwrap();
+        for (scan, sums) in
+            [(Scan::Inclusive, [-2.0, -3.0, -3.0, -2.0, 0.0]), (Scan::Exclusive, [0.0, -2.0, -3.0, -3.0, -2.0])]
+        {
+            let found = a.expr().scan(&Monoid::sum(), scan).unwrap().to_vec().unwrap();
+            let wrong = found.iter().zip(sums.iter().cycle()).position(|(f, e)| f != e);
+            assert_eq!((found.len(), wrong), (LONG, None), "{scan:?}");
+        }
+        let a = arrays.tabulate(&[LONG], Expr::index()).unwrap();
+        let found = a.expr().cumulative_sum().unwrap().to_vec().unwrap();
+        assert_eq!((0..).zip(found).find(|(i, sum)| *sum != i * (i + 1) / 2), None);
     });
 }
 
