@@ -15,7 +15,7 @@
 #define PF_ROW (32 * PF_NEAR)
 #define PF_TILE (2 * PF_HALF * PF_ROW * PF_WARPS)
 
-struct __align__(16) pf_row { PF_T v[PF_NEAR]; };
+struct __align__(16) pf_near { PF_T v[PF_NEAR]; };
 
 /* Values are told in words of 32 bits, each with a tag beside it. The two are written and read as one, so no order among
    the words matters: a value is there when the tags are. Tags of other scans are other numbers. */
@@ -69,7 +69,7 @@ static PF_T pf_before(pf_u64 *state, const pf_index number, const pf_u32 tag, co
 }
 
 /* Values become running ones of the warp; `running` is those before, then with this row. */
-static void pf_scan_row(pf_row *row, PF_T *running, const pf_u32 lane, const int exclusive) {
+static void pf_scan_row(pf_near *row, PF_T *running, const pf_u32 lane, const int exclusive) {
 #pragma unroll
   for (int k = 1; k < PF_NEAR; ++k) row->v[k] = pf_combine(row->v[k - 1], row->v[k]);
   PF_T all = row->v[PF_NEAR - 1];
@@ -86,13 +86,13 @@ static void pf_scan_row(pf_row *row, PF_T *running, const pf_u32 lane, const int
   *running = pf_combine(*running, __shfl_sync(0xffffffffu, all, 31));
 }
 
-static void pf_store_row(PF_T *to, const pf_row &row, const PF_T front, const pf_index left) {
-  pf_row value;
+static void pf_store_row(PF_T *to, const pf_near &row, const PF_T front, const pf_index left) {
+  pf_near value;
 #pragma unroll
   for (int k = 0; k < PF_NEAR; ++k) value.v[k] = pf_combine(front, row.v[k]);
   if (left >= PF_NEAR) {
     /* Arrays begin at multiples of 16 bytes. */
-    *(pf_row *)to = value;
+    *(pf_near *)to = value;
   } else {
 #pragma unroll
     for (int k = 0; k < PF_NEAR; ++k)
@@ -101,13 +101,13 @@ static void pf_store_row(PF_T *to, const pf_row &row, const PF_T front, const pf
 }
 
 extern "C" __global__ __launch_bounds__(256, 4) void pf_scan(PF_BUFFER(PF_T, out), pf_u64 *state, pf_u32 tag, int exclusive PF_PARAMS) {
-  __shared__ pf_row held[PF_HALF][PF_WIDTH];
+  __shared__ pf_near held[PF_HALF][PF_WIDTH];
   __shared__ PF_T warps[PF_WARPS];
   const pf_u32 lane = PF_LANE, warp = lane / 32;
   const pf_index number = (pf_index)PF_GROUP, n = (pf_index)PF_LEN(out);
   const pf_index first = number * PF_TILE + (pf_index)(warp * (2 * PF_HALF * PF_ROW) + lane % 32 * PF_NEAR);
   const bool whole = (number + 1) * PF_TILE <= n;
-  pf_row rows[PF_HALF];
+  pf_near rows[PF_HALF];
   PF_T running = pf_identity();
 #pragma unroll 1
   for (int half = 0; half < 2; ++half) {
