@@ -1,0 +1,316 @@
+//! What a long session does to a program: frames, resizes, links and displays that come and go, and calls of the drivers
+//! that fail, 10 000 frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
+//! finished, and in the end memory, descriptors and GL objects are where they were.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use pixelferry::{
+    Arg, ComputeBackend, CpuBackend, CpuKernelExt, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel,
+    KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
+};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Kind, Step};
+use pixelferry_tests::{Driver, in_child, need};
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Pages that allocators and drivers keep here and there.
+const RSS_SLACK: u64 = 8 << 20;
+
+const HEIGHT: u32 = 24;
+
+fn source() -> KernelSource {
+    KernelSource::new("ramp")
+        .opencl_c(
+            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+               int x = get_global_id(0), y = get_global_id(1);
+               if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
+             }",
+        )
+        .cpu_image(|out, args| {
+            let n = args.u32(0)?;
+            out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
+        })
+}
+
+fn desc(size: u32) -> SurfaceDesc {
+    // The same few sizes come round.
+    SurfaceDesc::Image(ImageDesc::new(48 + 16 * (size % 4), HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any))
+}
+
+/// The same numbers in every run (Marsaglia's xorshift).
+struct Dice(u32);
+
+impl Dice {
+    fn path(&mut self) -> PathId {
+        PathId::ALL[self.below(PathId::ALL.len())]
+    }
+
+    fn below(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0 as usize % sides
+    }
+
+    /// Mostly in one of the calls that a frame makes.
+    fn fault(&mut self, made: &[Step]) -> Fault {
+        let steps = if made.is_empty() || self.below(8) == 0 { Step::ALL } else { made };
+        let kinds = [Kind::Driver, Kind::Timeout, Kind::OutOfMemory, Kind::Driver, Kind::Timeout, Kind::ContextLost];
+        Fault {
+            step: steps[self.below(steps.len())],
+            nth: 1 + u32::from(self.below(8) == 0),
+            lasting: self.below(4) == 0,
+            kind: kinds[self.below(kinds.len())],
+        }
+    }
+}
+
+/// What is open. Fields are dropped in this order: a link before its display.
+struct Session {
+    link: Link,
+    screen: Headless,
+    /// A frame of the link was finished.
+    shows: bool,
+}
+
+impl Session {
+    fn open(choice: DisplayChoice, backend: &Arc<dyn ComputeBackend>, faults: &Faults, at: (PathId, u32)) -> Self {
+        let screen = open_headless(choice).expect("it could be opened before");
+        let link = Self::link(&screen, backend, faults, at);
+        Self { link, screen, shows: false }
+    }
+
+    /// By `path` if that is offered.
+    fn link(
+        screen: &Headless,
+        backend: &Arc<dyn ComputeBackend>,
+        faults: &Faults,
+        (path, size): (PathId, u32),
+    ) -> Link {
+        let policy =
+            Policy { budget: Duration::ZERO, profiles: Profiles::Off, prefer: Some(path), ..Policy::default() };
+        let display = DisplayDouble::over(screen.display(), faults);
+        Link::open(Arc::clone(backend), display, desc(size), LinkOptions { policy }).unwrap()
+    }
+}
+
+#[derive(Debug)]
+struct Usage {
+    rss: u64,
+    descriptors: usize,
+    gl_objects: Option<String>,
+}
+
+fn usage(screen: &Headless) -> Usage {
+    let statm = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
+    Usage {
+        rss: pages * 4096,
+        descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
+        gl_objects: screen.gl().map(|gl| format!("{:?}", gl.object_counts())),
+    }
+}
+
+/// Every pixel on show is of frame `n`.
+fn check(link: &mut Link, faults: &Faults, n: u32, when: &str) {
+    // After a resize the picture of before stays until the next frame.
+    let SurfaceDesc::Image(image) = *link.shown().unwrap().desc() else { unreachable!("it is an image") };
+    let shown = faults.paused(|| link.read_back()).unwrap_or_else(|e| panic!("{when}: {e}"));
+    for (i, pixel) in shown.chunks_exact(4).enumerate() {
+        let (x, y) = (i as u32 % image.extent.width, i as u32 / image.extent.width);
+        assert_eq!(pixel, [(x + n) as u8, y as u8, n as u8, 255], "{when}: pixel {x}, {y}");
+    }
+}
+
+/// What happened, for the table at the end.
+#[derive(Default)]
+struct Counts(BTreeMap<&'static str, u32>);
+
+impl Counts {
+    fn add(&mut self, what: &'static str) {
+        *self.0.entry(what).or_default() += 1;
+    }
+}
+
+struct Soak<'a> {
+    choice: DisplayChoice,
+    backend: Arc<dyn ComputeBackend>,
+    kernel: &'a dyn Kernel,
+    faults: Faults,
+    counts: Counts,
+}
+
+impl Soak<'_> {
+    fn frame(&self, link: &mut Link, n: u32) -> pixelferry::Result<()> {
+        link.frame(|frame| frame.launch(self.kernel, &[Arg::U32(n)]))
+    }
+
+    /// A frame in which a call fails, and what a program does then.
+    fn faulty_frame(&mut self, session: &mut Session, dice: &mut Dice, made: &[Step], (n, size): (u32, u32)) {
+        let fault = dice.fault(made);
+        let when = format!("frame {n}, {fault:?}, by {}", session.link.path());
+        self.faults.arm(fault);
+        let result = self.frame(&mut session.link, n);
+        let (fired, path) = (self.faults.fired() > 0, session.link.path());
+        self.faults.disarm();
+        match result {
+            Ok(()) => {
+                check(&mut session.link, &self.faults, n, &when);
+                self.counts.add(match (fired, session.link.demoted().iter().any(|(id, _)| *id != path)) {
+                    (false, _) => "faults in calls that were not made",
+                    (true, true) => "faults: the frame went by another path, now or before",
+                    (true, false) => "faults: the frame went all the same",
+                });
+            }
+            Err(error) => {
+                assert!(Faults::injected(&error), "{when}: {error}");
+                if fault.kind == Kind::ContextLost {
+                    // All is gone: a program makes it anew.
+                    *session = Session::open(self.choice, &self.backend, &self.faults, (dice.path(), size));
+                    self.counts.add("faults: lost, made anew");
+                } else if session.shows {
+                    check(&mut session.link, &self.faults, n - 1, &when);
+                    self.counts.add("faults: an error, the frame before stays");
+                } else {
+                    assert!(matches!(session.link.shown(), Err(pixelferry::Error::NothingShown)), "{when}");
+                    self.counts.add("faults: an error in the first frame");
+                }
+                // The next one goes.
+                self.frame(&mut session.link, n).unwrap_or_else(|e| panic!("after {when}: {e}"));
+                check(&mut session.link, &self.faults, n, &when);
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        let frames: u32 = std::env::var("PIXELFERRY_FRAMES").map_or(10_000, |n| n.parse().expect("a number"));
+        let (mut dice, mut size) = (Dice(2_463_534_242), 0);
+        let mut session = Session::open(self.choice, &self.backend, &self.faults, (dice.path(), size));
+        let (mut before, mut made) = (None, Vec::new());
+        for n in 0..frames {
+            if n % 31 == 30 {
+                size += 1;
+                session.link.resize(desc(size)).unwrap();
+                self.counts.add("resizes");
+            }
+            if n % 17 == 16 {
+                self.faulty_frame(&mut session, &mut dice, &made, (n, size));
+            } else {
+                let calls = || Step::ALL.iter().map(|step| self.faults.calls(*step)).collect::<Vec<_>>();
+                let before = calls();
+                self.frame(&mut session.link, n).unwrap_or_else(|e| panic!("frame {n}: {e}"));
+                let counts = Step::ALL.iter().zip(before.iter().zip(calls()));
+                made = counts.filter(|(_, (before, after))| **before < *after).map(|(step, _)| *step).collect();
+            }
+            session.shows = true;
+            if n % 13 == 12 {
+                check(&mut session.link, &self.faults, n, &format!("frame {n}"));
+            }
+            if n % 211 == 210 {
+                session.link.recalibrate().unwrap();
+                self.counts.add("recalibrations");
+            }
+            if n % 61 == 60 {
+                session.link = Session::link(&session.screen, &self.backend, &self.faults, (dice.path(), size));
+                session.shows = false;
+                self.counts.add("links opened");
+            }
+            if n % 1_009 == 1_008 {
+                drop(session);
+                session = Session::open(self.choice, &self.backend, &self.faults, (dice.path(), size));
+                self.counts.add("displays opened");
+            }
+            // Both at the same size, each in a display of its own.
+            if n == frames / 2 || n == frames - 1 {
+                drop(session);
+                assert!(self.faults.live().is_empty(), "alive: {:?}", self.faults.live());
+                size = 0;
+                session = Session::open(self.choice, &self.backend, &self.faults, (PathId::HostRoundTrip, size));
+                self.frame(&mut session.link, n).unwrap();
+                session.shows = true;
+                check(&mut session.link, &self.faults, n, "measured");
+                let now = usage(&session.screen);
+                if let Some(before) = before.replace(now) {
+                    self.judge(&before, &usage(&session.screen));
+                }
+            }
+        }
+        assert_eq!(self.faults.violations(), Vec::<String>::new());
+        println!("SOAKED: {frames} frames on {}, {:?}", session.screen.display().device(), self.counts.0);
+    }
+
+    fn judge(&self, before: &Usage, after: &Usage) {
+        println!("{before:?} -> {after:?}");
+        assert!(after.rss <= before.rss + RSS_SLACK, "memory grew from {} to {}", before.rss, after.rss);
+        assert_eq!(after.descriptors, before.descriptors, "file descriptors");
+        assert_eq!(after.gl_objects, before.gl_objects, "GL objects");
+    }
+}
+
+fn soak(backend: Arc<dyn ComputeBackend>) {
+    let wanted = std::env::var("PIXELFERRY_SOAK").unwrap_or_default();
+    let (choice, driver) = match wanted.as_str() {
+        "wgpu" => (DisplayChoice::Wgpu, Driver::Lavapipe),
+        _ => (DisplayChoice::Gl, Driver::Egl),
+    };
+    if need(driver, open_headless(choice)).is_none() {
+        return;
+    }
+    let faults = Faults::default();
+    let backend: Arc<dyn ComputeBackend> = BackendDouble::over(backend, &faults);
+    let kernel = backend.build(&source()).unwrap();
+    Soak { choice, backend, kernel: kernel.as_ref(), faults, counts: Counts::default() }.run();
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn child_threads() {
+    soak(Arc::new(CpuBackend::new().unwrap()));
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn child_opencl() {
+    match opencl::OpenClBackend::open_best() {
+        Ok(backend) => soak(Arc::new(backend)),
+        Err(e) => println!("NO DRIVER: {e}"),
+    }
+}
+
+fn on(test: &str, driver: Option<Driver>, display: &str) {
+    let child = in_child(test, driver, &[("PIXELFERRY_SOAK", display)]).unwrap();
+    println!("{}", child.output);
+    if let Some(driver) = driver {
+        let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
+            Some(line) => Err(line.to_owned()),
+            None => Ok(()),
+        };
+        if need(driver, found).is_none() {
+            return;
+        }
+    }
+    assert!(child.success, "it did not hold");
+    assert!(child.output.contains("SOAKED") || child.output.contains("SKIPPED"), "nothing ran");
+}
+
+#[test]
+fn threads_to_opengl() {
+    on("child_threads", None, "gl");
+}
+
+#[test]
+fn threads_to_wgpu() {
+    on("child_threads", None, "wgpu");
+}
+
+#[test]
+fn opencl_to_opengl() {
+    on("child_opencl", Some(Driver::Pocl), "gl");
+}
+
+#[test]
+fn opencl_to_wgpu() {
+    on("child_opencl", Some(Driver::Pocl), "wgpu");
+}
