@@ -72,11 +72,7 @@ fn child_opencl() {
 fn on(driver: Driver) {
     let child = in_child("child_opencl", Some(driver), &[]).unwrap();
     println!("{}", child.output);
-    let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
-        Some(line) => Err(line.to_owned()),
-        None => Ok(()),
-    };
-    if need(driver, found).is_some() {
+    if child.found(driver) {
         assert!(child.success, "the suite failed or the process ended early on {}", driver.name());
         assert!(child.output.contains("RAN ON"), "the suite did not run");
     }

@@ -164,14 +164,8 @@ fn child_cuda() {
 fn on(test: &str, driver: Option<Driver>) {
     let child = in_child(test, driver, &[]).unwrap();
     println!("{}", child.output);
-    if let Some(driver) = driver {
-        let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
-            Some(line) => Err(line.to_owned()),
-            None => Ok(()),
-        };
-        if need(driver, found).is_none() {
-            return;
-        }
+    if driver.is_some_and(|driver| !child.found(driver)) {
+        return;
     }
     assert!(child.success, "something leaked, or the process ended early");
     assert!(child.output.contains("FLAT ON") || child.output.contains("SKIPPED: no egl"), "nothing ran");

@@ -282,14 +282,8 @@ fn child_opencl() {
 fn on(test: &str, driver: Option<Driver>, display: &str) {
     let child = in_child(test, driver, &[("PIXELFERRY_SOAK", display)]).unwrap();
     println!("{}", child.output);
-    if let Some(driver) = driver {
-        let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
-            Some(line) => Err(line.to_owned()),
-            None => Ok(()),
-        };
-        if need(driver, found).is_none() {
-            return;
-        }
+    if driver.is_some_and(|driver| !child.found(driver)) {
+        return;
     }
     assert!(child.success, "it did not hold");
     assert!(child.output.contains("SOAKED") || child.output.contains("SKIPPED"), "nothing ran");

@@ -11,7 +11,7 @@ mod rig;
 mod table;
 
 use pixelferry::{ComputeBackend, CpuBackend, Error, cuda, opencl};
-use pixelferry_tests::{Driver, in_child, need};
+use pixelferry_tests::{Driver, in_child};
 use std::sync::Arc;
 
 fn check(open: rig::Open) -> Result<(), Error> {
@@ -49,8 +49,7 @@ fn child_opencl() {
 fn on(driver: Driver) {
     let child = in_child("child_opencl", Some(driver), &[]).unwrap();
     println!("{}", child.output);
-    let missing = child.output.lines().find(|l| l.starts_with("NO DRIVER"));
-    if need(driver, missing.map_or(Ok(()), |line| Err(line.to_owned()))).is_some() {
+    if child.found(driver) {
         assert!(child.success, "the suite failed or the process ended early on {}", driver.name());
         assert!(child.output.contains("RAN ON"), "the suite did not run");
     }

@@ -8,7 +8,7 @@ mod paths;
 mod refusals;
 mod rig;
 
-use pixelferry_tests::{Driver, in_child, need};
+use pixelferry_tests::{Driver, in_child};
 use rig::{Announced, double};
 
 /// Runs `child` where the double is in place; `ran` is what it prints at its end.
@@ -17,11 +17,7 @@ fn on_double(child: &str, announced: Announced) {
     let env = [("OPENCL_LAYERS", layer.as_str()), ("PIXELFERRY_GL_DOUBLE", announced.text())];
     let child = in_child(child, Some(Driver::Pocl), &env).unwrap();
     println!("{}", child.output);
-    let found = match child.output.lines().find(|l| l.starts_with("NO DRIVER")) {
-        Some(line) => Err(line.to_owned()),
-        None => Ok(()),
-    };
-    if need(Driver::Pocl, found).is_none() || child.output.contains("SKIPPED: no egl") {
+    if !child.found(Driver::Pocl) || child.output.contains("SKIPPED: no egl") {
         return;
     }
     assert!(child.output.contains("GL DOUBLE is in place"), "the loader did not take the layer");

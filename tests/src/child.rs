@@ -1,6 +1,6 @@
 //! A test run again in a process of its own, with another environment.
 
-use crate::need::Driver;
+use crate::need::{Driver, need};
 use std::process::Command;
 
 /// What came of a child.
@@ -10,6 +10,18 @@ pub struct Child {
     pub success: bool,
     /// What it printed, standard error after standard output.
     pub output: String,
+}
+
+impl Child {
+    /// Whether the child found the driver, which it says it did not by a line that begins with `NO DRIVER`; then this says
+    /// SKIPPED and why.
+    ///
+    /// # Panics
+    /// Where the machine is required to have the driver.
+    pub fn found(&self, driver: Driver) -> bool {
+        let missing = self.output.lines().find(|line| line.starts_with("NO DRIVER"));
+        need(driver, missing.map_or(Ok(()), Err)).is_some()
+    }
 }
 
 /// Runs the ignored test `name` of this test binary alone. `driver` is the only OpenCL driver it sees.
