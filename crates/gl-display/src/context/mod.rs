@@ -6,6 +6,8 @@ mod headless;
 mod own;
 mod runner;
 mod window;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+mod xlib_errors;
 
 pub(crate) use engine::EngineContext;
 pub(crate) use own::OwnContext;

@@ -2,6 +2,8 @@
 
 use super::create::core_context;
 use super::own::{OwnContext, OwnSurface, driver_error};
+#[cfg(all(unix, not(target_vendor = "apple")))]
+use super::xlib_errors;
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
@@ -13,7 +15,7 @@ use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
 use interop_core::{Error, Extent, Result};
-use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
+use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawDisplayHandle, RawWindowHandle};
 use std::num::NonZeroU32;
 use std::rc::Rc;
 use winit::dpi::PhysicalSize;
@@ -69,18 +71,19 @@ fn unavailable(reason: impl std::fmt::Display) -> Error {
 }
 
 #[cfg(windows)]
-fn preference(_: bool, window: Option<RawWindowHandle>) -> DisplayApiPreference {
+fn preference(_: bool, _: RawDisplayHandle, window: Option<RawWindowHandle>) -> DisplayApiPreference {
     DisplayApiPreference::WglThenEgl(window)
 }
 
 #[cfg(all(unix, not(target_vendor = "apple")))]
-fn preference(prefer_egl: bool, _: Option<RawWindowHandle>) -> DisplayApiPreference {
-    let hook = Box::new(winit::platform::x11::register_xlib_error_hook);
+fn preference(prefer_egl: bool, display: RawDisplayHandle, _: Option<RawWindowHandle>) -> DisplayApiPreference {
+    xlib_errors::ignore_foreign(display);
+    let hook = xlib_errors::registrar(display);
     if prefer_egl { DisplayApiPreference::EglThenGlx(hook) } else { DisplayApiPreference::GlxThenEgl(hook) }
 }
 
 #[cfg(target_vendor = "apple")]
-fn preference(_: bool, _: Option<RawWindowHandle>) -> DisplayApiPreference {
+fn preference(_: bool, _: RawDisplayHandle, _: Option<RawWindowHandle>) -> DisplayApiPreference {
     DisplayApiPreference::Cgl
 }
 
@@ -123,7 +126,8 @@ impl GlWindow {
         let early_handle = early.as_ref().map(raw_handle).transpose()?;
         let display_handle = event_loop.display_handle().map_err(unavailable)?.as_raw();
         // SAFETY: the handle is the running event loop's, which the window keeps alive.
-        let display = unsafe { Display::new(display_handle, preference(options.prefer_egl, early_handle)) };
+        let display =
+            unsafe { Display::new(display_handle, preference(options.prefer_egl, display_handle, early_handle)) };
         let display = display.map_err(unavailable)?;
         let config = pick_config(&display, early_handle)?;
         let window = match early {

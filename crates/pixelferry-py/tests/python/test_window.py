@@ -143,6 +143,27 @@ print("done")
 ''') == ["done"]
 
 
+def test_x_errors_of_others_close_no_window(screen):
+    """Xlib has one error handler for all connections of a process, a toolkit's beside ours."""
+    assert run(screen, '''
+pixelferry.Viewer(8, 8).close()  # from here on the handler is that of the windows
+other, ended = c.c_void_p(x.XOpenDisplay(None)), threading.Event()
+def wrong():
+    while not ended.is_set():
+        assert not x.XFetchName(other, c.c_ulong(0x7ffffff), c.byref(c.c_char_p()))
+thread = threading.Thread(target=wrong)
+thread.start()
+try:
+    for n in range(10):
+        with pixelferry.Viewer(40, 30, title=f"window {n}") as viewer:
+            viewer.show(plain((n, 0, 0)))
+finally:
+    ended.set()
+thread.join()
+print("done")
+''') == ["done"]
+
+
 def test_show_waits_for_the_window_and_for_ctrl_c(screen):
     assert run(screen, '''
 def user():
