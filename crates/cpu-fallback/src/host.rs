@@ -12,6 +12,7 @@ pub(crate) fn identity(name: String, driver: String) -> DeviceIdentity {
         driver,
         ordinal: None,
         uuid: None,
+        luid: None,
         pci: None,
         memory: MemoryKind::Host,
         software: true,

@@ -45,6 +45,8 @@ impl CudaDevice {
             driver: format!("CUDA driver {}.{}", version / 1000, version % 1000 / 10),
             // Not every driver that stands in for NVIDIA's has these two; a device without them still computes.
             uuid: device.uuid().ok().map(DeviceUuid),
+            // Whoever shares with CUDA is NVIDIA's, too, and has a UUID.
+            luid: None,
             ordinal: u32::try_from(device.raw).ok(),
             pci: device.pci().ok().map(|p| p.to_lowercase()),
             memory: if integrated { MemoryKind::Integrated } else { MemoryKind::Discrete },

@@ -2,6 +2,7 @@
 
 use crate::features::Features;
 use crate::raw::RawFns;
+use crate::{os, vulkan};
 use interop_core::{
     DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support, SyncKind,
 };
@@ -23,25 +24,19 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     let host_export = linear(HandleType::HostPointer, persistent.clone()).aligned(features.map_alignment, 1);
     let pinned = Support::when(features.pinned_memory, "the driver does not list GL_AMD_pinned_memory");
     let host_import = linear(HandleType::HostPointer, pinned).aligned(HostBlock::PAGE, HostBlock::PAGE);
-    let descriptors = Support::when(cfg!(unix), "descriptors are of POSIX systems only")
-        .and(|| Support::when(features.memory_object_fd, "the driver does not list GL_EXT_memory_object_fd"))
-        .and(|| {
-            Support::when(
-                raw.memory_objects.is_some(),
-                "the functions of GL_EXT_memory_object_fd were not loaded; make the display by a loader",
-            )
-        });
+    let handles = listed(features.memory_import, os::MEMORY_EXTENSION)
+        .and(|| loaded(raw.memory_objects.is_some(), os::MEMORY_EXTENSION));
     DisplayCaps {
         imports: vec![
             host_import,
-            linear(HandleType::OpaqueFd, descriptors.clone()),
-            image(HandleType::OpaqueFd, descriptors.clone()),
+            linear(HandleType::OPAQUE, handles.clone()),
+            image(HandleType::OPAQUE, handles.clone()),
         ],
         // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
         exports: vec![
             host_export,
-            linear(HandleType::OpaqueFd, descriptors.clone().and(vulkan)),
-            image(HandleType::OpaqueFd, descriptors.clone().and(vulkan)),
+            linear(HandleType::OPAQUE, handles.clone().and(vulkan::support)),
+            image(HandleType::OPAQUE, handles.clone().and(vulkan::support)),
             linear(HandleType::GlObject, Support::Yes),
             image(HandleType::GlObject, Support::Yes),
         ],
@@ -58,28 +53,24 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     }
 }
 
-/// Memory and semaphores for others are made by Vulkan.
-fn vulkan() -> Support {
-    #[cfg(unix)]
-    return crate::vulkan::support();
-    #[cfg(not(unix))]
-    Support::No("descriptors are of POSIX systems only".into())
+fn listed(is: bool, extension: &str) -> Support {
+    Support::when(is, format!("the driver does not list {extension}"))
+}
+
+fn loaded(are: bool, extension: &str) -> Support {
+    Support::when(are, format!("the functions of {extension} were not loaded; make the display by a loader"))
 }
 
 fn semaphores(features: &Features, raw: &RawFns) -> Vec<SemaphoreCap> {
-    let listed = |listed, name: &str| Support::when(listed, format!("the driver does not list {name}"));
-    let loaded = |loaded, name: &str| {
-        Support::when(loaded, format!("the functions of {name} were not loaded; make the display by a loader"))
-    };
-    let (fd, timeline) = ("GL_EXT_semaphore_fd", "GL_NV_timeline_semaphore");
+    let (import, timeline) = (os::SEMAPHORE_EXTENSION, "GL_NV_timeline_semaphore");
     let functions = raw.semaphores.as_ref();
-    let gl_binary = listed(features.semaphore_fd, fd).and(|| loaded(functions.is_some(), fd));
+    let gl_binary = listed(features.semaphore_import, import).and(|| loaded(functions.is_some(), import));
     let gl_timeline = gl_binary
         .clone()
         .and(|| listed(features.timeline_semaphore, timeline))
         .and(|| loaded(functions.is_some_and(|f| f.has_timeline()), timeline));
     vec![
-        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: gl_binary.and(vulkan) },
-        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: gl_timeline.and(vulkan) },
+        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: gl_binary.and(vulkan::support) },
+        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: gl_timeline.and(vulkan::support) },
     ]
 }

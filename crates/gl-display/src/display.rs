@@ -5,7 +5,6 @@ use crate::draw_state::Viewport;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
 use crate::quad::ImageSource;
-#[cfg(unix)]
 use crate::semaphore::GlSemaphore;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
@@ -13,16 +12,12 @@ use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::tools::Tools;
 use glow::HasContext as _;
-#[cfg(unix)]
-use interop_core::display::DisplaySemaphore;
-use interop_core::display::{Display, Staging, StagingKind, Surface};
+use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
 use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, PixelFormat, Result, Support,
-    SurfaceDesc,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, PixelFormat, Result, SharedHandle,
+    Support, SurfaceDesc, SyncKind,
 };
-#[cfg(unix)]
-use interop_core::{SharedHandle, SyncKind};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -312,8 +307,6 @@ impl Display for GlDisplay {
         SurfaceDesc::buffer(bytes as u64).check(&shared.device.name, &shared.caps, OP)?;
         Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
     }
-
-    #[cfg(unix)]
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         let (semaphore, handle) = GlSemaphore::new(self.shared(), kind)?;
         Ok((Box::new(semaphore), handle))

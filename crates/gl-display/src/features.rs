@@ -1,6 +1,7 @@
 //! What this context can do, asked once. glow panics where a function is missing, so every call above GL 3.3 is
 //! gated here.
 
+use crate::os;
 use glow::HasContext as _;
 
 /// `GL_AMD_pinned_memory`: the target through which a buffer takes host memory in place.
@@ -31,10 +32,12 @@ pub(crate) struct Features {
     pub pinned_memory: bool,
     /// `EXT_memory_object`.
     pub memory_object: bool,
-    /// `EXT_memory_object_fd`.
-    pub memory_object_fd: bool,
-    /// `EXT_semaphore_fd`.
-    pub semaphore_fd: bool,
+    /// `EXT_memory_object_fd`, on Windows `_win32`.
+    pub memory_import: bool,
+    /// `EXT_memory_object_win32` or `EXT_semaphore_win32`, which name the adapter.
+    pub luid: bool,
+    /// `EXT_semaphore_fd`, on Windows `_win32`.
+    pub semaphore_import: bool,
     /// `NV_timeline_semaphore`.
     pub timeline_semaphore: bool,
     pub max_texture_side: u32,
@@ -73,8 +76,9 @@ impl Features {
             indexed_viewports: version >= (4, 1),
             pinned_memory: has(never, "GL_AMD_pinned_memory"),
             memory_object: has(never, "GL_EXT_memory_object"),
-            memory_object_fd: has(never, "GL_EXT_memory_object") && has(never, "GL_EXT_memory_object_fd"),
-            semaphore_fd: has(never, "GL_EXT_semaphore") && has(never, "GL_EXT_semaphore_fd"),
+            memory_import: has(never, "GL_EXT_memory_object") && has(never, os::MEMORY_EXTENSION),
+            luid: has(never, "GL_EXT_memory_object_win32") || has(never, "GL_EXT_semaphore_win32"),
+            semaphore_import: has(never, "GL_EXT_semaphore") && has(never, os::SEMAPHORE_EXTENSION),
             timeline_semaphore: has(never, "GL_NV_timeline_semaphore"),
             max_texture_side: get(glow::MAX_TEXTURE_SIZE).min(viewport[0]).min(viewport[1]),
             max_buffer_texels: u64::from(get(glow::MAX_TEXTURE_BUFFER_SIZE)),

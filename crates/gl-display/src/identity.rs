@@ -3,7 +3,7 @@
 use crate::features::Features;
 use crate::raw::{NUM_DEVICE_UUIDS_EXT, RawFns};
 use glow::HasContext as _;
-use interop_core::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
+use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 #[cfg(not(target_vendor = "apple"))]
 use std::path::Path;
 
@@ -60,14 +60,15 @@ pub(crate) unsafe fn identify(
     features: &Features,
     origin: &Origin,
 ) -> DeviceIdentity {
-    // SAFETY: these four strings exist in every version; the UUID query is gated by its extension and count.
-    let (vendor, renderer, version, uuid) = unsafe {
+    // SAFETY: these three strings exist in every version; the UUID and LUID queries are gated by their extensions and count.
+    let (vendor, renderer, version, uuid, luid) = unsafe {
         let has_uuid = features.memory_object && gl.get_parameter_i32(NUM_DEVICE_UUIDS_EXT) > 0;
         (
             gl.get_parameter_string(glow::VENDOR),
             gl.get_parameter_string(glow::RENDERER),
             gl.get_parameter_string(glow::VERSION),
             if has_uuid { raw.device_uuid() } else { None },
+            if features.luid { raw.device_luid() } else { None },
         )
     };
     let software = origin.software || is_software(&renderer);
@@ -79,6 +80,7 @@ pub(crate) unsafe fn identify(
         driver: format!("OpenGL {version}"),
         ordinal: None,
         uuid: uuid.map(DeviceUuid),
+        luid: luid.map(DeviceLuid),
         pci: origin.pci.clone(),
         software,
     }

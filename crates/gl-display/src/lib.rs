@@ -10,9 +10,9 @@
 //! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the context
 //! is current. Objects dropped while it is not are deleted by the next call that finds it current.
 //!
-//! # Sharing by descriptors
-//! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`. Textures and semaphores for
-//! compute devices to open are made by Vulkan, as OpenGL makes none: the Vulkan loader is looked for when the program
+//! # Sharing by handles
+//! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`, on Windows (never run)
+//! `GL_EXT_memory_object_win32`. Memory and semaphores for compute devices to open are made by Vulkan, as OpenGL makes none: the Vulkan loader is looked for when the program
 //! runs, and the device with the context's UUID is opened at the first use. Without either, [`interop_core::DisplayCaps`]
 //! or the call's error says what is missing, and everything else works.
 //!
@@ -54,11 +54,11 @@ mod identity;
 mod in_place;
 mod memory_object;
 mod names;
+mod os;
 mod program;
 mod proved;
 mod quad;
 mod raw;
-#[cfg(unix)]
 mod semaphore;
 mod semaphore_object;
 mod shared;
@@ -69,7 +69,6 @@ mod texture;
 mod timeline;
 mod timer;
 mod tools;
-#[cfg(unix)]
 mod vulkan;
 
 pub use context::{

@@ -1,20 +1,17 @@
-//! Memory that another API allocated: `GL_EXT_memory_object` and `GL_EXT_memory_object_fd`.
-// Descriptors are of POSIX systems only.
-#![cfg_attr(not(unix), allow(dead_code))]
+//! Memory that another API allocated: `GL_EXT_memory_object` with `GL_EXT_memory_object_fd` or `_win32`.
 
-use std::ffi::{CStr, c_int, c_void};
+use crate::os;
+use interop_core::os_handle::RawOsHandle;
+use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
 
 type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
 type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
 type Parameter = unsafe extern "system" fn(memory: u32, parameter: u32, values: *const i32);
-type ImportFd = unsafe extern "system" fn(memory: u32, bytes: u64, handle_type: u32, fd: c_int);
+type Import = unsafe extern "system" fn(memory: u32, bytes: u64, handle_type: u32, handle: RawOsHandle);
 type BufferStorage = unsafe extern "system" fn(target: u32, bytes: isize, memory: u32, offset: u64);
 type TextureStorage =
     unsafe extern "system" fn(target: u32, levels: i32, format: u32, width: i32, height: i32, memory: u32, offset: u64);
-
-/// `HANDLE_TYPE_OPAQUE_FD_EXT`.
-const HANDLE_TYPE_OPAQUE_FD_EXT: u32 = 0x9586;
 
 /// `DEDICATED_MEMORY_OBJECT_EXT`.
 const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
@@ -29,7 +26,7 @@ pub(crate) struct MemoryObjectFns {
     create: Create,
     delete: Delete,
     parameter: Parameter,
-    import_fd: ImportFd,
+    import: Import,
     buffer_storage: BufferStorage,
     texture_storage: TextureStorage,
 }
@@ -43,7 +40,7 @@ impl MemoryObjectFns {
         let create = load(c"glCreateMemoryObjectsEXT");
         let delete = load(c"glDeleteMemoryObjectsEXT");
         let parameter = load(c"glMemoryObjectParameterivEXT");
-        let import = load(c"glImportMemoryFdEXT");
+        let import = load(os::IMPORT_MEMORY);
         let storage = load(c"glBufferStorageMemEXT");
         let texture = load(c"glTexStorageMem2DEXT");
         // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
@@ -53,7 +50,7 @@ impl MemoryObjectFns {
                 create: std::mem::transmute::<*const c_void, Option<Create>>(create)?,
                 delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
                 parameter: std::mem::transmute::<*const c_void, Option<Parameter>>(parameter)?,
-                import_fd: std::mem::transmute::<*const c_void, Option<ImportFd>>(import)?,
+                import: std::mem::transmute::<*const c_void, Option<Import>>(import)?,
                 buffer_storage: std::mem::transmute::<*const c_void, Option<BufferStorage>>(storage)?,
                 texture_storage: std::mem::transmute::<*const c_void, Option<TextureStorage>>(texture)?,
             })
@@ -91,14 +88,15 @@ impl MemoryObjectFns {
         unsafe { (self.parameter)(memory.0.get(), DEDICATED_MEMORY_OBJECT_EXT, &raw const yes) }
     }
 
-    /// `glImportMemoryFdEXT` of an opaque descriptor. Without an error it is the driver's from then on.
+    /// `glImportMemoryFdEXT` or `glImportMemoryWin32HandleEXT` of an opaque handle; whose it is after that,
+    /// [`interop_core::os_handle::Lent`] knows.
     ///
     /// # Safety
-    /// The context is current and lists `GL_EXT_memory_object_fd`; `memory` is of it and has no memory yet; `fd` is
+    /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle is
     /// open.
-    pub(crate) unsafe fn import_fd(&self, memory: MemoryObject, bytes: u64, fd: c_int) {
+    pub(crate) unsafe fn import(&self, memory: MemoryObject, bytes: u64, handle: RawOsHandle) {
         // SAFETY: the caller's promise.
-        unsafe { (self.import_fd)(memory.0.get(), bytes, HANDLE_TYPE_OPAQUE_FD_EXT, fd) }
+        unsafe { (self.import)(memory.0.get(), bytes, os::HANDLE_TYPE, handle) }
     }
 
     /// `glBufferStorageMemEXT`: the bound buffer becomes the first `bytes` of `memory`.

@@ -1,18 +1,18 @@
 //! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
 
 use crate::names::Owned;
+use crate::os;
 use crate::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::vulkan::VulkanSemaphore;
 use glow::HasContext as _;
 use interop_core::display::{DisplaySemaphore, Staging};
-use interop_core::lent::Lent;
-use interop_core::{Error, Result, SharedHandle, Support, SyncKind};
-use std::os::fd::OwnedFd;
+use interop_core::os_handle::Lent;
+use interop_core::{Error, OsHandle, Result, SharedHandle, Support, SyncKind};
 use std::rc::Rc;
 
-const IMPORT: &str = "glImportSemaphoreFdEXT";
+const IMPORT: &str = os::name(os::IMPORT_SEMAPHORE);
 const WAIT: &str = "glWaitSemaphoreEXT";
 const SIGNAL: &str = "glSignalSemaphoreEXT";
 
@@ -42,8 +42,8 @@ impl GlSemaphore {
         };
         let timeline = kind == SyncKind::TimelineSemaphore;
         let made = VulkanSemaphore::new(shared.vulkan(OP)?, kind)?;
-        let handle = SharedHandle::SemaphoreFd { fd: made.fd()?, kind };
-        let semaphore = open(shared, &functions, made.fd()?, timeline)?;
+        let handle = made.export()?;
+        let semaphore = open(shared, &functions, made.handle()?, timeline)?;
         let (shared, verified) = (Rc::clone(shared), [false; 2]);
         Ok((Self { semaphore, _made: made, functions, shared, timeline, signalled: 0, verified }, handle))
     }
@@ -98,17 +98,22 @@ impl DisplaySemaphore for GlSemaphore {
     }
 }
 
-/// The GL semaphore behind `fd`. The context must be current and list the extensions.
-fn open(shared: &Rc<Shared>, functions: &SemaphoreFns, fd: OwnedFd, timeline: bool) -> Result<Owned<SemaphoreObject>> {
+/// The GL semaphore behind `handle`. The context must be current and list the extensions.
+fn open(
+    shared: &Rc<Shared>,
+    functions: &SemaphoreFns,
+    handle: OsHandle,
+    timeline: bool,
+) -> Result<Owned<SemaphoreObject>> {
     shared.drain_errors(IMPORT);
     // SAFETY: the context is current and lists the extensions (`caps`).
     let semaphore = unsafe { functions.create(timeline) }.ok_or_else(|| shared.no_name("glGenSemaphoresEXT", ""))?;
     let semaphore = Owned::new(shared, semaphore);
-    let descriptor = Lent::new(fd);
-    // SAFETY: as above; the semaphore is new and the descriptor open.
-    unsafe { functions.import_fd(semaphore.get(), descriptor.number()) };
+    let lent = Lent::new(handle);
+    // SAFETY: as above; the semaphore is new and the handle open.
+    unsafe { functions.import(semaphore.get(), lent.number()) };
     if let Err(error) = shared.check_with(IMPORT, hint) {
-        descriptor.close_if_left();
+        lent.close_if_left();
         return Err(error);
     }
     Ok(semaphore)

@@ -1,15 +1,16 @@
-//! Semaphores that another API made: `GL_EXT_semaphore`, `GL_EXT_semaphore_fd` and `GL_NV_timeline_semaphore`.
-// Descriptors are of POSIX systems only.
-#![cfg_attr(not(unix), allow(dead_code))]
+//! Semaphores that another API made: `GL_EXT_semaphore` with `GL_EXT_semaphore_fd` or `_win32`, and
+//! `GL_NV_timeline_semaphore`.
 
-use std::ffi::{CStr, c_int, c_void};
+use crate::os;
+use interop_core::os_handle::RawOsHandle;
+use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
 
 type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
 type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
 type Integer = unsafe extern "system" fn(semaphore: u32, parameter: u32, values: *const i32);
 type Integer64 = unsafe extern "system" fn(semaphore: u32, parameter: u32, values: *const u64);
-type ImportFd = unsafe extern "system" fn(semaphore: u32, handle_type: u32, fd: c_int);
+type Import = unsafe extern "system" fn(semaphore: u32, handle_type: u32, handle: RawOsHandle);
 type Barrier = unsafe extern "system" fn(
     semaphore: u32,
     buffer_count: u32,
@@ -19,8 +20,6 @@ type Barrier = unsafe extern "system" fn(
     layouts: *const u32,
 );
 
-/// `HANDLE_TYPE_OPAQUE_FD_EXT`.
-const HANDLE_TYPE_OPAQUE_FD_EXT: u32 = 0x9586;
 /// `LAYOUT_GENERAL_EXT`: `VK_IMAGE_LAYOUT_GENERAL`.
 const LAYOUT_GENERAL_EXT: u32 = 0x958D;
 /// `SEMAPHORE_TYPE_NV`.
@@ -47,7 +46,7 @@ pub(crate) struct SemaphoreFns {
     generate: Create,
     delete: Delete,
     parameter: Integer64,
-    import_fd: ImportFd,
+    import: Import,
     wait: Barrier,
     signal: Barrier,
     timeline: Option<TimelineFns>,
@@ -68,7 +67,7 @@ impl SemaphoreFns {
         let generate = load(c"glGenSemaphoresEXT");
         let delete = load(c"glDeleteSemaphoresEXT");
         let parameter = load(c"glSemaphoreParameterui64vEXT");
-        let import = load(c"glImportSemaphoreFdEXT");
+        let import = load(os::IMPORT_SEMAPHORE);
         let wait = load(c"glWaitSemaphoreEXT");
         let signal = load(c"glSignalSemaphoreEXT");
         // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
@@ -78,7 +77,7 @@ impl SemaphoreFns {
                 generate: std::mem::transmute::<*const c_void, Option<Create>>(generate)?,
                 delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
                 parameter: std::mem::transmute::<*const c_void, Option<Integer64>>(parameter)?,
-                import_fd: std::mem::transmute::<*const c_void, Option<ImportFd>>(import)?,
+                import: std::mem::transmute::<*const c_void, Option<Import>>(import)?,
                 wait: std::mem::transmute::<*const c_void, Option<Barrier>>(wait)?,
                 signal: std::mem::transmute::<*const c_void, Option<Barrier>>(signal)?,
                 timeline: TimelineFns::load(load),
@@ -122,13 +121,15 @@ impl SemaphoreFns {
         unsafe { (self.delete)(1, &raw const name) }
     }
 
-    /// `glImportSemaphoreFdEXT` of an opaque descriptor. Without an error it is the driver's from then on.
+    /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle; whose it is after that,
+    /// [`interop_core::os_handle::Lent`] knows.
     ///
     /// # Safety
-    /// The context is current and lists `GL_EXT_semaphore_fd`; `semaphore` is of it and has no state yet; `fd` is open.
-    pub(crate) unsafe fn import_fd(&self, semaphore: SemaphoreObject, fd: c_int) {
+    /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the handle
+    /// is open.
+    pub(crate) unsafe fn import(&self, semaphore: SemaphoreObject, handle: RawOsHandle) {
         // SAFETY: the caller's promise.
-        unsafe { (self.import_fd)(semaphore.0.get(), HANDLE_TYPE_OPAQUE_FD_EXT, fd) }
+        unsafe { (self.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }
     }
 
     /// `glSemaphoreParameterui64vEXT`: the counter that the next signal sets or the next wait waits for.

@@ -7,9 +7,7 @@ use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
-#[cfg(unix)]
-use std::cell::OnceCell;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
@@ -36,7 +34,6 @@ pub(crate) struct Shared {
     ownership: Ownership,
     graveyard: RefCell<Vec<Corpse>>,
     /// What makes memory and semaphores for others.
-    #[cfg(unix)]
     pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
 }
 
@@ -122,7 +119,6 @@ impl Shared {
             lost,
             ownership,
             graveyard,
-            #[cfg(unix)]
             vulkan: OnceCell::new(),
         }))
     }

@@ -14,10 +14,15 @@ pub enum HandleType {
     HostPointer,
     /// A POSIX file descriptor (`VK_KHR_external_memory_fd`, `GL_EXT_memory_object_fd`, CUDA VMM).
     OpaqueFd,
-    /// A Windows NT handle.
+    /// A Windows NT handle (`VK_KHR_external_memory_win32`, `GL_EXT_memory_object_win32`, CUDA VMM).
     Win32,
     /// An OpenGL object name (`cl_khr_gl_sharing`, CUDA-GL).
     GlObject,
+}
+
+impl HandleType {
+    /// What this operating system names memory of a device by.
+    pub const OPAQUE: Self = if cfg!(windows) { Self::Win32 } else { Self::OpaqueFd };
 }
 
 impl fmt::Display for HandleType {

@@ -82,17 +82,34 @@ impl fmt::Display for DeviceUuid {
     }
 }
 
-impl fmt::Debug for DeviceUuid {
+/// Identity of an adapter while Windows runs (`GL_EXT_memory_object_win32` `DEVICE_LUID_EXT`, Vulkan `deviceLUID`,
+/// `cl_khr_device_uuid`), as its bytes lie in memory. Compare within one process only.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeviceLuid(pub [u8; 8]);
+
+impl fmt::Display for DeviceLuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "LUID {:016x}", u64::from_le_bytes(self.0))
     }
 }
 
-impl Serialize for DeviceUuid {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
+/// Everywhere as it is displayed.
+macro_rules! as_text {
+    ($($id:ident),*) => {$(
+        impl fmt::Debug for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl Serialize for $id {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+    )*};
 }
+as_text!(DeviceUuid, DeviceLuid);
 
 /// All that a device says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -107,6 +124,8 @@ pub struct DeviceIdentity {
     pub driver: String,
     /// Cross-API identity, where the API has one.
     pub uuid: Option<DeviceUuid>,
+    /// The adapter on Windows, where the API tells.
+    pub luid: Option<DeviceLuid>,
     /// The API's own number of the device, where other APIs name it by that (`EGL_NV_device_cuda`).
     pub ordinal: Option<u32>,
     /// PCI address `domain:bus:device.function`, where known.
@@ -118,15 +137,18 @@ pub struct DeviceIdentity {
 }
 
 impl DeviceIdentity {
-    /// Whether two APIs drive one device: by UUID, else by PCI address. Where neither is known on both sides the answer
-    /// is yes, and pixels decide.
+    /// Whether two APIs drive one device: by UUID, else by LUID, else by PCI address. Where none is known on both sides
+    /// the answer is yes, and pixels decide.
     pub fn is_one_with(&self, other: &Self) -> Support {
         let no = |a: &dyn fmt::Display, b: &dyn fmt::Display| {
             Support::No(format!("not one device: {self} is {a}, {other} is {b}"))
         };
-        match (self.uuid, other.uuid, &self.pci, &other.pci) {
-            (Some(a), Some(b), ..) if a != b => no(&a, &b),
-            (Some(_), Some(_), ..) => Support::Yes,
+        let (uuids, luids) = (self.uuid.zip(other.uuid), self.luid.zip(other.luid));
+        match (uuids, luids, &self.pci, &other.pci) {
+            (Some((a, b)), ..) if a != b => no(&a, &b),
+            (Some(_), ..) => Support::Yes,
+            (_, Some((a, b)), ..) if a != b => no(&a, &b),
+            (_, Some(_), ..) => Support::Yes,
             (.., Some(a), Some(b)) if a != b => no(a, b),
             _ => Support::Yes,
         }

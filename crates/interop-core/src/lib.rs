@@ -17,7 +17,7 @@
 //! | what a display must do | [`display`] |
 //! | how a frame is drawn | [`look`] |
 //! | what its numbers mean | [`color`] |
-//! | handles that cross | [`shared_handle`], [`lent`] |
+//! | handles that cross | [`shared_handle`], [`os_handle`] |
 //! | how bytes get across | [`path`] |
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
@@ -35,10 +35,9 @@ pub mod error;
 pub mod format;
 pub mod geometry;
 pub mod host_block;
-#[cfg(unix)]
-pub mod lent;
 pub mod link;
 pub mod look;
+pub mod os_handle;
 pub mod path;
 pub mod pattern;
 pub mod report;
@@ -53,7 +52,7 @@ pub use capability::{ComputeCaps, DisplayCaps, HandleType, MemoryCap, MemoryShap
 pub use color::{AlphaMode, Encoding, TargetEncoding, ToneMap};
 pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, Language, Target};
 pub use compute::{ComputeQueue, Event, EventStatus, HostBuffer, QueueOptions, ReadBack, UserEvent};
-pub use device::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
+pub use device::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
 pub use error::{DriverError, Error, Result};
 pub use format::PixelFormat;
@@ -61,6 +60,7 @@ pub use geometry::{Extent, Region, RowOrder};
 pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use look::{DrawOptions, Filter, Fit};
+pub use os_handle::OsHandle;
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio};

@@ -1,10 +1,7 @@
 //! Names of memory and semaphores that one API opens and another owns.
 
-use crate::capability::HandleType;
-#[cfg(unix)]
-use crate::capability::SyncKind;
-#[cfg(unix)]
-use std::os::fd::OwnedFd;
+use crate::capability::{HandleType, SyncKind};
+use crate::os_handle::OsHandle;
 
 /// A handle to memory or a semaphore, as one side gives it out.
 #[derive(Debug)]
@@ -22,22 +19,21 @@ pub enum SharedHandle {
         /// Object name.
         name: u32,
     },
-    /// Memory behind a POSIX file descriptor. Importing takes a duplicate; this one is closed on drop.
-    #[cfg(unix)]
-    OpaqueFd {
-        /// The descriptor.
-        fd: OwnedFd,
+    /// Memory behind an opaque handle of the operating system. Importing takes a duplicate; this one is closed on drop.
+    Memory {
+        /// The file descriptor (Unix) or NT handle (Windows).
+        handle: OsHandle,
         /// Size of the whole allocation in bytes, which importers must be told.
         bytes: u64,
         /// The allocation was made for one image or buffer alone (`VkMemoryDedicatedAllocateInfo`), which importers
         /// must be told, too.
         dedicated: bool,
     },
-    /// A semaphore behind a POSIX file descriptor (`VK_KHR_external_semaphore_fd`). Importing takes a duplicate.
-    #[cfg(unix)]
-    SemaphoreFd {
-        /// The descriptor.
-        fd: OwnedFd,
+    /// A semaphore behind an opaque handle of the operating system (`VK_KHR_external_semaphore_fd`,
+    /// `VK_KHR_external_semaphore_win32`). Importing takes a duplicate.
+    Semaphore {
+        /// The file descriptor (Unix) or NT handle (Windows).
+        handle: OsHandle,
         /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
         kind: SyncKind,
     },
@@ -48,8 +44,7 @@ impl SharedHandle {
     pub const fn handle_type(&self) -> HandleType {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
-            #[cfg(unix)]
-            Self::OpaqueFd { .. } | Self::SemaphoreFd { .. } => HandleType::OpaqueFd,
+            Self::Memory { .. } | Self::Semaphore { .. } => HandleType::OPAQUE,
         }
     }
 }

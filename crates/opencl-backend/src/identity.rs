@@ -1,7 +1,7 @@
 //! What a device says of itself, as the framework's data.
 
 use crate::ffi::{DeviceId, Failure, PlatformId};
-use interop_core::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
+use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 use opencl3::device as cl;
 use opencl3::platform::platform as clp;
 
@@ -61,6 +61,7 @@ pub fn describe(platform: PlatformId, device: DeviceId) -> Result<Result<Descrip
             driver: format!("{}, {}", platform.text(clp::CL_PLATFORM_VERSION)?, device.text(cl::CL_DRIVER_VERSION)?),
             ordinal: None,
             uuid: None,
+            luid: None,
             pci: None,
             memory: memory_kind(device, sort),
             software: sort == Sort::Cpu,
@@ -77,6 +78,8 @@ pub fn describe(platform: PlatformId, device: DeviceId) -> Result<Result<Descrip
     // Asked only where the device lists the extension; an answer that cannot be read leaves the field empty.
     if described.has_extension("cl_khr_device_uuid") {
         described.identity.uuid = device.array(cl::CL_DEVICE_UUID_KHR).ok().map(DeviceUuid);
+        let valid = device.u32(cl::CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0);
+        described.identity.luid = valid.then(|| device.array(cl::CL_DEVICE_LUID_KHR).ok().map(DeviceLuid)).flatten();
     }
     if described.has_extension("cl_khr_pci_bus_info") {
         described.identity.pci = device.array(cl::CL_DEVICE_PCI_BUS_INFO_KHR).ok().map(|b| pci(&b));

@@ -124,6 +124,7 @@ mod tests {
             vendor: String::new(),
             driver: String::new(),
             uuid: None,
+            luid: None,
             ordinal: None,
             pci: None,
             memory: MemoryKind::Discrete,

@@ -18,7 +18,6 @@ pub(crate) struct Block {
     /// Memory of another API that the buffer lies in; goes after it.
     memory: Option<Owned<MemoryObject>>,
     /// Whose memory it is, where we made it for others to open; goes last.
-    #[cfg(unix)]
     exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<Shared>,
     len: usize,
@@ -35,7 +34,6 @@ impl Block {
             textures: RefCell::default(),
             buffer,
             memory: None,
-            #[cfg(unix)]
             exported: None,
             shared: Rc::clone(shared),
             len,
@@ -44,7 +42,6 @@ impl Block {
     }
 
     /// A buffer in memory that another API allocated; `exported` where we had it allocated for others to open.
-    #[cfg(unix)]
     pub(crate) fn in_memory(
         shared: &Rc<Shared>,
         buffer: Owned<glow::Buffer>,
@@ -56,7 +53,6 @@ impl Block {
     }
 
     /// The memory that others can open.
-    #[cfg(unix)]
     pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanMemory> {
         self.exported.as_ref()
     }

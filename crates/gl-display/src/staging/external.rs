@@ -1,39 +1,40 @@
-//! Memory that GL opens by a descriptor, of the compute device or made here for it: `GL_EXT_memory_object_fd`.
+//! Memory that GL opens by a handle of the operating system, of the compute device or made here for it:
+//! `GL_EXT_memory_object`.
 
 use super::{Block, ImageBlock};
 use crate::buffer::create_name;
 use crate::gl_format::gl_format;
 use crate::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::names::Owned;
+use crate::os;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture::bare_texture;
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
-use interop_core::lent::Lent;
-use interop_core::{Error, HandleType, ImageDesc, MemoryShape, Result, Support, SurfaceDesc};
-use std::os::fd::OwnedFd;
+use interop_core::os_handle::Lent;
+use interop_core::{Error, HandleType, ImageDesc, MemoryShape, OsHandle, Result, Support, SurfaceDesc};
 use std::rc::Rc;
 
 const OP: &str = "create_staging";
-const IMPORT: &str = "glImportMemoryFdEXT";
+const IMPORT: &str = os::name(os::IMPORT_MEMORY);
 const STORAGE: &str = "glTexStorageMem2DEXT";
 
 /// More than llvmpipe takes for itself behind a buffer.
 const PADDING: usize = 256;
 
-/// A memory object over the whole allocation behind `fd`, for one buffer or texture alone.
+/// A memory object over the whole allocation behind `handle`, for one buffer or texture alone.
 ///
 /// A buffer over a part of the memory came out unmapped in about one of 50 imports on NVIDIA (580.159): GL read zero and
 /// its writes were lost, with no error. One over all of it, and dedicated to it, never did. Textures that are not
 /// dedicated show other memory there now and then.
 fn open(
     shared: &Rc<Shared>,
-    fd: OwnedFd,
+    handle: OsHandle,
     whole: u64,
     shape: MemoryShape,
 ) -> Result<(Owned<MemoryObject>, MemoryObjectFns)> {
-    let functions = match (shared.caps.can_import(HandleType::OpaqueFd, shape), &shared.raw.memory_objects) {
+    let functions = match (shared.caps.can_import(HandleType::OPAQUE, shape), &shared.raw.memory_objects) {
         (Support::Yes, Some(functions)) => functions,
         (Support::No(reason), _) => return Err(shared.unsupported(OP, reason)),
         (_, None) => return Err(shared.unsupported(OP, "the functions of the extension were not loaded".into())),
@@ -42,14 +43,14 @@ fn open(
     // SAFETY: the context is current and lists the extension.
     let memory = unsafe { functions.create() }.ok_or_else(|| shared.no_name("glCreateMemoryObjectsEXT", ""))?;
     let memory = Owned::new(shared, memory);
-    let descriptor = Lent::new(fd);
-    // SAFETY: as above; the memory object is new and the descriptor open.
+    let lent = Lent::new(handle);
+    // SAFETY: as above; the memory object is new and the handle open.
     unsafe {
         functions.set_dedicated(memory.get());
-        functions.import_fd(memory.get(), whole, descriptor.number());
+        functions.import(memory.get(), whole, lent.number());
     }
     if let Err(error) = shared.check_with(IMPORT, hint) {
-        descriptor.close_if_left();
+        lent.close_if_left();
         return Err(error);
     }
     Ok((memory, *functions))
@@ -57,20 +58,20 @@ fn open(
 
 /// A buffer in memory that we make, and that others can open.
 pub(super) fn exported_buffer(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Block>> {
-    if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Linear) {
+    if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear) {
         return Err(shared.unsupported(OP, reason));
     }
     // llvmpipe's padding, see below.
     let room = if shared.device.software { bytes.saturating_add(PADDING) } else { bytes };
     let made = VulkanMemory::buffer(shared.vulkan(OP)?, room)?;
-    buffer(shared, made.fd()?, made.bytes(), bytes, Some(made))
+    buffer(shared, made.handle()?, made.bytes(), bytes, Some(made))
 }
 
-/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `fd`, which is that of `made` where we
+/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `handle`, which is that of `made` where we
 /// made it.
 pub(super) fn buffer(
     shared: &Rc<Shared>,
-    fd: OwnedFd,
+    handle: OsHandle,
     whole: u64,
     bytes: usize,
     made: Option<VulkanMemory>,
@@ -81,32 +82,32 @@ pub(super) fn buffer(
     // llvmpipe counts padding of its own, so that there the whole does not fit into itself.
     let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
     let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
-    let (memory, functions) = open(shared, fd, whole, MemoryShape::Linear)?;
+    let (memory, functions) = open(shared, handle, whole, MemoryShape::Linear)?;
     let buffer = create_name(shared)?;
     {
         let _bound = BoundBuffer::write(shared, buffer.get());
         // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
         unsafe { functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, memory.get()) };
     }
-    // Only here Mesa reports a descriptor that it could not open, as GL_OUT_OF_MEMORY.
+    // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
     shared.check_with("glBufferStorageMemEXT", hint)?;
     Ok(Block::in_memory(shared, buffer, memory, made, bytes))
 }
 
 /// A texture in memory that we make, and that others can open.
 pub(super) fn exported_texture(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
-    if let Support::No(reason) = shared.caps.can_export(HandleType::OpaqueFd, MemoryShape::Image) {
+    if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
         return Err(shared.unsupported(OP, reason));
     }
     SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
     let made = VulkanMemory::image(shared.vulkan(OP)?, image)?;
-    texture(shared, made.fd()?, made.bytes(), image, Some(made))
+    texture(shared, made.handle()?, made.bytes(), image, Some(made))
 }
 
-/// The texture in the allocation of `whole` bytes behind `fd`, which is that of `made` where we made it.
+/// The texture in the allocation of `whole` bytes behind `handle`, which is that of `made` where we made it.
 pub(super) fn texture(
     shared: &Rc<Shared>,
-    fd: OwnedFd,
+    handle: OsHandle,
     whole: u64,
     image: &ImageDesc,
     made: Option<VulkanMemory>,
@@ -116,7 +117,7 @@ pub(super) fn texture(
     if len as u64 > whole {
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
-    let (memory, functions) = open(shared, fd, whole, MemoryShape::Image)?;
+    let (memory, functions) = open(shared, handle, whole, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
     let mut found = 0;
@@ -129,7 +130,7 @@ pub(super) fn texture(
     })?;
     shared.check_with(STORAGE, hint)?;
     if found != width {
-        // Mesa reports neither a descriptor that it could not open nor memory that is too small for its layout.
+        // Mesa reports neither a handle that it could not open nor memory that is too small for its layout.
         return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));
     }
     ImageBlock::new(shared, texture, memory, *image, made)
@@ -139,7 +140,7 @@ fn hint(code: u32) -> &'static str {
     match code {
         glow::CONTEXT_LOST => crate::error::hint(code),
         _ => {
-            "The descriptor must be of memory that the compute side exported on this very GPU, and come with the size \
+            "The handle must be of memory that the compute side exported on this very GPU, and come with the size \
              of the whole; use another path otherwise."
         }
     }

@@ -13,7 +13,6 @@ pub(crate) struct ImageBlock {
     /// What the texture lies in; goes after it.
     _memory: Owned<MemoryObject>,
     /// Whose memory it is, where we made it for others to open; goes last.
-    #[cfg(unix)]
     exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<Shared>,
     image: ImageDesc,
@@ -22,24 +21,15 @@ pub(crate) struct ImageBlock {
 }
 
 impl ImageBlock {
-    #[cfg_attr(not(unix), allow(dead_code))] // made from descriptors only
     pub(crate) fn new(
         shared: &Rc<Shared>,
         texture: Owned<glow::Texture>,
         memory: Owned<MemoryObject>,
         image: ImageDesc,
-        #[cfg(unix)] exported: Option<crate::vulkan::VulkanMemory>,
+        exported: Option<crate::vulkan::VulkanMemory>,
     ) -> Result<Rc<Self>> {
         let len = SurfaceDesc::Image(image).byte_len("create_staging")?;
-        Ok(Rc::new(Self {
-            texture,
-            _memory: memory,
-            #[cfg(unix)]
-            exported,
-            shared: Rc::clone(shared),
-            image,
-            len,
-        }))
+        Ok(Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared), image, len }))
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -55,7 +45,6 @@ impl ImageBlock {
     }
 
     /// The image that others can open.
-    #[cfg(unix)]
     pub(crate) fn exported(&self) -> Option<&crate::vulkan::VulkanMemory> {
         self.exported.as_ref()
     }

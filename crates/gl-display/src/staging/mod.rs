@@ -1,7 +1,6 @@
 //! Staging blocks: memory that the host or the compute device writes and GL reads.
 
 mod block;
-#[cfg(unix)]
 mod external;
 mod image_block;
 mod imported;
@@ -12,19 +11,15 @@ pub(crate) use block::Block;
 pub(crate) use image_block::ImageBlock;
 
 use crate::fence::Fence;
-#[cfg(unix)]
 use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::display::{Staging, StagingKind};
-use interop_core::{Error, HostBlock, Result};
-#[cfg(unix)]
-use interop_core::{HandleType, SharedHandle};
+use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
 /// How the host reaches the bytes.
-#[cfg_attr(not(unix), allow(dead_code))] // made from descriptors only
 enum Access {
     /// Mapped for each fill.
     Orphaned,
@@ -35,7 +30,6 @@ enum Access {
 }
 
 /// What a block is to GL.
-#[cfg_attr(not(unix), allow(dead_code))] // made from descriptors only
 enum Body {
     Linear(Rc<Block>),
     Image(Rc<ImageBlock>),
@@ -77,17 +71,13 @@ impl GlStaging {
                 (linear(block), Access::Mapped(host))
             }
             StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
-            #[cfg(unix)]
-            StagingKind::External(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }) => {
-                (linear(external::buffer(shared, fd, whole, bytes, None)?), Access::Never)
+            StagingKind::External(SharedHandle::Memory { handle, bytes: whole, .. }) => {
+                (linear(external::buffer(shared, handle, whole, bytes, None)?), Access::Never)
             }
-            #[cfg(unix)]
-            StagingKind::ExternalImage(interop_core::SharedHandle::OpaqueFd { fd, bytes: whole, .. }, image) => {
-                (Body::Image(external::texture(shared, fd, whole, &image, None)?), Access::Never)
+            StagingKind::ExternalImage(SharedHandle::Memory { handle, bytes: whole, .. }, image) => {
+                (Body::Image(external::texture(shared, handle, whole, &image, None)?), Access::Never)
             }
-            #[cfg(unix)]
             StagingKind::Exported => (linear(external::exported_buffer(shared, bytes)?), Access::Never),
-            #[cfg(unix)]
             StagingKind::ExportedImage(image) => {
                 (Body::Image(external::exported_texture(shared, &image)?), Access::Never)
             }
@@ -133,7 +123,6 @@ impl GlStaging {
     }
 
     /// What the block is to a semaphore.
-    #[cfg(unix)]
     pub(crate) fn crossing(&self) -> Crossing {
         match &self.body {
             Body::Linear(block) => Crossing::Buffer(block.buffer()),
@@ -209,8 +198,6 @@ impl Staging for GlStaging {
         self.unfenced = false;
         Ok(())
     }
-
-    #[cfg(unix)]
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         const OP: &str = "export";
         let shared = self.body.shared();
@@ -220,9 +207,7 @@ impl Staging for GlStaging {
             Body::Image(block) => block.exported(),
         };
         match (handle, exported) {
-            (HandleType::OpaqueFd, Some(made)) => {
-                Ok(SharedHandle::OpaqueFd { fd: made.fd()?, bytes: made.bytes(), dedicated: true })
-            }
+            (HandleType::OPAQUE, Some(made)) => made.export(),
             _ => Err(shared.unsupported(OP, format!("this block cannot be named by a {handle}"))),
         }
     }

@@ -1,10 +1,11 @@
-//! The Vulkan device of a GPU that another API named by its UUID.
+//! The Vulkan device of a GPU that another API named by its UUID or LUID.
 
-use ash::{khr, vk};
-use interop_core::{DeviceIdentity, DeviceUuid, DriverError, Error, Result};
+use ash::vk;
+use interop_core::{DeviceIdentity, Error, Result};
 use std::ffi::CStr;
 use std::rc::Rc;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use vulkan_sharing::{Ids, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 
 /// The loader library, opened once and for as long as the process runs.
 pub(crate) fn loader() -> Result<&'static ash::Entry, &'static str> {
@@ -20,40 +21,38 @@ struct Instance(ash::Instance);
 
 /// One logical device. Kept by the images and semaphores that are made of it.
 pub(crate) struct VulkanDevice {
-    pub(super) device: ash::Device,
-    pub(super) physical: vk::PhysicalDevice,
-    pub(super) memory_fd: khr::external_memory_fd::Device,
-    /// `VK_KHR_external_semaphore_fd`, where the driver has it.
-    pub(super) semaphore_fd: Option<khr::external_semaphore_fd::Device>,
-    /// Semaphores with a counter (Vulkan 1.2).
-    pub(super) timeline: bool,
-    name: String,
-    instance: &'static Instance,
+    pub(super) sharing: Sharing,
 }
 
 /// What is asked of a physical device before one is chosen.
 struct Candidate {
     physical: vk::PhysicalDevice,
     name: String,
-    uuid: DeviceUuid,
+    ids: Ids,
     version: u32,
 }
 
 impl VulkanDevice {
-    /// Opens the device whose `deviceUUID` is that of `gl`.
+    /// Opens the device whose `deviceUUID`, else whose `deviceLUID`, is that of `gl`.
     pub(super) fn open(gl: &DeviceIdentity, operation: &'static str) -> Result<Rc<Self>> {
         let unsupported = |reason: String| Error::Unsupported { operation, device: gl.to_string(), reason };
-        let uuid = gl.uuid.ok_or_else(|| {
-            unsupported("the GL driver gives no device UUID, so its Vulkan device cannot be told from others".into())
-        })?;
+        let ids: Vec<_> =
+            [gl.uuid.map(|id| id.to_string()), gl.luid.map(|id| id.to_string())].into_iter().flatten().collect();
+        if ids.is_empty() {
+            let reason = "the GL driver gives no device UUID, so its Vulkan device cannot be told from others";
+            return Err(unsupported(reason.into()));
+        }
         let instance = Instance::get(&gl.name, operation)?;
         let candidates = instance.candidates(&gl.name)?;
-        let Some(found) = candidates.iter().find(|c| c.uuid == uuid) else {
-            let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.uuid)).collect();
+        let by_uuid = candidates.iter().find(|c| gl.uuid == Some(c.ids.uuid));
+        let by_luid = || candidates.iter().find(|c| gl.luid.is_some() && gl.luid == c.ids.luid);
+        let Some(found) = by_uuid.or_else(by_luid) else {
+            let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.ids.uuid)).collect();
             let listed = if listed.is_empty() { "no device at all".to_owned() } else { listed.join(", ") };
             return Err(unsupported(format!(
-                "no Vulkan device is {} ({uuid}); Vulkan lists {listed}. Install the Vulkan driver of that GPU",
-                gl.name
+                "no Vulkan device is {} ({}); Vulkan lists {listed}. Install the Vulkan driver of that GPU",
+                gl.name,
+                ids.join(", ")
             )));
         };
         Self::new(instance, found, operation).map(Rc::new)
@@ -69,15 +68,12 @@ impl VulkanDevice {
                 .enumerate_device_extension_properties(physical)
                 .map_err(failure("vkEnumerateDeviceExtensionProperties", name))?;
             let has = |wanted: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(wanted));
-            if !has(khr::external_memory_fd::NAME) {
-                let reason = "its Vulkan driver does not list VK_KHR_external_memory_fd".to_owned();
+            if !has(MEMORY_EXTENSION) {
+                let reason = format!("its Vulkan driver does not list {}", MEMORY_EXTENSION.to_string_lossy());
                 return Err(Error::Unsupported { operation, device: name.clone(), reason });
             }
-            let (mut names, semaphores) =
-                (vec![khr::external_memory_fd::NAME.as_ptr()], has(khr::external_semaphore_fd::NAME));
-            if semaphores {
-                names.push(khr::external_semaphore_fd::NAME.as_ptr());
-            }
+            let wanted: Vec<_> = [MEMORY_EXTENSION, SEMAPHORE_EXTENSION].into_iter().filter(|name| has(name)).collect();
+            let names: Vec<_> = wanted.iter().map(|name| name.as_ptr()).collect();
             let mut counters = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
             if chosen.version >= vk::API_VERSION_1_2 {
                 let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut counters);
@@ -91,37 +87,17 @@ impl VulkanDevice {
                 info = info.push_next(&mut counters);
             }
             let device = instance.0.create_device(physical, &info, None).map_err(failure("vkCreateDevice", name))?;
-            Ok(Self {
-                memory_fd: khr::external_memory_fd::Device::new(&instance.0, &device),
-                semaphore_fd: semaphores.then(|| khr::external_semaphore_fd::Device::new(&instance.0, &device)),
-                device,
-                physical,
-                timeline,
-                name: chosen.name.clone(),
-                instance,
-            })
+            let (instance, made_with) = (instance.0.clone(), |name: &CStr| wanted.contains(&name));
+            let name = label(name);
+            Ok(Self { sharing: Sharing::new(instance, physical, device, made_with, timeline, name) })
         }
-    }
-
-    pub(super) fn instance(&self) -> &ash::Instance {
-        &self.instance.0
-    }
-
-    /// A failed call as an error.
-    pub(super) fn failed(&self, operation: &'static str) -> impl FnOnce(vk::Result) -> Error {
-        failure(operation, &self.name)
-    }
-
-    /// What the device cannot do.
-    pub(super) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: format!("Vulkan {}", self.name), reason }
     }
 }
 
 impl Drop for VulkanDevice {
     fn drop(&mut self) {
         // SAFETY: images and semaphores keep the device, so none is left; nothing was ever submitted.
-        unsafe { self.device.destroy_device(None) }
+        unsafe { self.sharing.device().destroy_device(None) }
     }
 }
 
@@ -158,19 +134,16 @@ impl Instance {
     /// Every device of Vulkan 1.1 or later.
     fn candidates(&self, device: &str) -> Result<Vec<Candidate>> {
         let describe = |physical| {
-            let mut id = vk::PhysicalDeviceIDProperties::default();
             // SAFETY: the device is of this instance, and has the second call by its version.
-            let properties = unsafe {
+            let (properties, ids) = unsafe {
                 let properties = self.0.get_physical_device_properties(physical);
                 if properties.api_version < vk::API_VERSION_1_1 {
                     return None;
                 }
-                let mut more = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
-                self.0.get_physical_device_properties2(physical, &mut more);
-                properties
+                (properties, Ids::of(&self.0, physical))
             };
             let name = properties.device_name_as_c_str().map_or("unnamed".into(), CStr::to_string_lossy).into_owned();
-            Some(Candidate { physical, name, uuid: DeviceUuid(id.device_uuid), version: properties.api_version })
+            Some(Candidate { physical, name, ids, version: properties.api_version })
         };
         // SAFETY: the instance is alive.
         let listed = unsafe { self.0.enumerate_physical_devices() };
@@ -180,19 +153,10 @@ impl Instance {
 }
 
 fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result) -> Error {
-    let device = format!("Vulkan {device}");
-    move |code| {
-        let hint = match code {
-            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
-                "Use a smaller surface or fewer slots, or close other programs that use the GPU."
-            }
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED => {
-                "Install or update the GPU's Vulkan driver, or use another path."
-            }
-            vk::Result::ERROR_DEVICE_LOST => "The driver was reset; make a new display and new links.",
-            _ => "",
-        };
-        let (code, code_name) = (i64::from(code.as_raw()), format!("VK_{code:?}"));
-        DriverError { operation, device, code, code_name, hint: hint.to_owned() }.into()
-    }
+    vulkan_sharing::failure(operation, &label(device))
+}
+
+/// How errors call a device.
+fn label(name: &str) -> String {
+    format!("Vulkan {name}")
 }

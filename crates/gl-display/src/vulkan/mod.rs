@@ -1,11 +1,9 @@
-//! Vulkan as the maker of what GL and compute devices share by descriptors: images, buffers and semaphores.
+//! Vulkan as the maker of what GL and compute devices share by handles: images, buffers and semaphores.
 //!
 //! GL can open such memory and semaphores but makes none, and memory that CUDA allocates shows wrong pixels as a texture
 //! on some drivers. Nothing is drawn or computed by Vulkan. Needs no GL context; stays on the display's thread.
 
-mod buffer;
 mod device;
-mod image;
 mod memory;
 mod semaphore;
 
@@ -21,9 +19,9 @@ use std::rc::Rc;
 pub(crate) fn support() -> Support {
     match loader() {
         Ok(_) => Support::Yes,
-        Err(reason) => {
-            Support::No(format!("no Vulkan loader ({reason}); install it (libvulkan1) and the GPU's Vulkan driver"))
-        }
+        Err(reason) => Support::No(format!(
+            "no Vulkan loader ({reason}); install it (libvulkan1; Windows: with the driver) and the GPU's Vulkan driver"
+        )),
     }
 }
 

@@ -201,22 +201,22 @@ impl Slot {
             Owner::Display => display.create_staging(StagingKind::Persistent, bytes)?,
             Owner::Neutral => display.create_staging(StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)?,
             Owner::Compute => {
-                let (memory, handle) = backend.allocate_shared(bytes, HandleType::OpaqueFd, display.device())?;
+                let (memory, handle) = backend.allocate_shared(bytes, HandleType::OPAQUE, display.device())?;
                 return Ok((memory, display.create_staging(StagingKind::External(handle), bytes)?));
             }
             Owner::ComputeImage => {
                 let image = image()?;
-                let (memory, handle) = backend.allocate_shared_image(&image, HandleType::OpaqueFd)?;
+                let (memory, handle) = backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
                 return Ok((memory, display.create_staging(StagingKind::ExternalImage(handle, image), bytes)?));
             }
             Owner::DisplayMemory => {
                 let staging = display.create_staging(StagingKind::Exported, bytes)?;
-                let handle = staging.export(HandleType::OpaqueFd)?;
+                let handle = staging.export(HandleType::OPAQUE)?;
                 return Ok((backend.import_surface(&handle, &SurfaceDesc::buffer(bytes as u64))?, staging));
             }
             Owner::DisplayImage => {
                 let staging = display.create_staging(StagingKind::ExportedImage(image()?), bytes)?;
-                let handle = staging.export(HandleType::OpaqueFd)?;
+                let handle = staging.export(HandleType::OPAQUE)?;
                 return Ok((backend.import_surface(&handle, pairing.desc)?, staging));
             }
         };

@@ -63,7 +63,7 @@ pub static PATHS: [PathSpec; 14] = [
         syncs: DEVICES,
         pipelined: true,
         offer: |p| {
-            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OpaqueFd, IMAGE, Giver::Compute))
+            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
         },
         open: |p| Ok(SharedMemory::open(p, Owner::ComputeImage, Reading::InPlace)?.into()),
     },
@@ -74,7 +74,7 @@ pub static PATHS: [PathSpec; 14] = [
         syncs: DEVICES,
         pipelined: true,
         offer: |p| {
-            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OpaqueFd, IMAGE, Giver::Display))
+            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
         },
         open: |p| Ok(SharedMemory::open(p, Owner::DisplayImage, Reading::InPlace)?.into()),
     },
@@ -85,7 +85,7 @@ pub static PATHS: [PathSpec; 14] = [
         syncs: DEVICES,
         pipelined: true,
         offer: |p| {
-            reaches(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Compute)).and(|| offer_in_place(p))
+            reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)).and(|| offer_in_place(p))
         },
         open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::InPlace)?.into()),
     },
@@ -95,7 +95,7 @@ pub static PATHS: [PathSpec; 14] = [
         mechanism: "the kernel writes device memory that the display has opened, the display copies: 1 copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: |p| reaches(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Compute)),
+        offer: |p| reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
         open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::Upload)?.into()),
     },
     PathSpec {
@@ -268,7 +268,7 @@ fn reaches(p: &Pairing<'_>) -> Support {
 
 /// Linear memory of the display's device.
 fn offer_exported(p: &Pairing<'_>) -> Support {
-    same_device(p).and(|| offer_both(p, HandleType::OpaqueFd, LINEAR, Giver::Display))
+    same_device(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
 }
 
 fn offer_mapped(p: &Pairing<'_>) -> Support {

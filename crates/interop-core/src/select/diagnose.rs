@@ -24,8 +24,8 @@ pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> 
 fn missing_extension(pairing: &Pairing<'_>) -> Option<Diagnosis> {
     let (compute, display) = (pairing.backend.caps(), pairing.display.caps());
     let shares = |handle| compute.can_export(handle, MemoryShape::Linear).is_yes();
-    let Support::No(reason) = display.can_import(HandleType::OpaqueFd, MemoryShape::Linear) else { return None };
-    shares(HandleType::OpaqueFd).then(|| Diagnosis {
+    let Support::No(reason) = display.can_import(HandleType::OPAQUE, MemoryShape::Linear) else { return None };
+    shares(HandleType::OPAQUE).then(|| Diagnosis {
         name: "missing-extension",
         finding: format!("{} exports its memory, but {}: {reason}", pairing.backend.device(), pairing.display.device()),
         advice: "Update the display's driver; frames cross by other paths until then".into(),
@@ -77,6 +77,7 @@ mod tests {
             vendor: String::new(),
             driver: String::new(),
             uuid: uuid.map(|u| DeviceUuid([u; 16])),
+            luid: None,
             ordinal: None,
             pci: pci.map(str::to_owned),
             memory: MemoryKind::Discrete,

@@ -1,0 +1,11 @@
+//! NT handles: `GL_EXT_external_objects_win32`. Compiled, never run.
+
+use std::ffi::CStr;
+
+pub(crate) const MEMORY_EXTENSION: &str = "GL_EXT_memory_object_win32";
+pub(crate) const SEMAPHORE_EXTENSION: &str = "GL_EXT_semaphore_win32";
+/// Both take `(name, .., handle type, void *)`.
+pub(crate) const IMPORT_MEMORY: &CStr = c"glImportMemoryWin32HandleEXT";
+pub(crate) const IMPORT_SEMAPHORE: &CStr = c"glImportSemaphoreWin32HandleEXT";
+/// `HANDLE_TYPE_OPAQUE_WIN32_EXT`.
+pub(crate) const HANDLE_TYPE: u32 = 0x9587;

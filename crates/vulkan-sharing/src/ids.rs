@@ -1,0 +1,28 @@
+//! Who a physical device is to other APIs.
+
+use ash::vk;
+use interop_core::{DeviceLuid, DeviceUuid};
+
+/// What other APIs know the device by, too (`VkPhysicalDeviceIDProperties`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ids {
+    /// `deviceUUID`.
+    pub uuid: DeviceUuid,
+    /// `deviceLUID`, which devices of Windows have.
+    pub luid: Option<DeviceLuid>,
+}
+
+impl Ids {
+    /// Asks the driver.
+    ///
+    /// # Safety
+    /// The physical device is of the instance, which is of Vulkan 1.1 as the device is.
+    pub unsafe fn of(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Self {
+        let mut id = vk::PhysicalDeviceIDProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
+        // SAFETY: the caller's promise; the structures live through the call.
+        unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+        let luid = (id.device_luid_valid == vk::TRUE).then_some(DeviceLuid(id.device_luid));
+        Self { uuid: DeviceUuid(id.device_uuid), luid }
+    }
+}

@@ -1,0 +1,107 @@
+//! Images in memory of their own that others can open.
+
+use crate::os::MEMORY_HANDLE;
+use crate::{Allocation, Object, Sharing};
+use ash::vk;
+use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result};
+
+const OP: &str = "create_staging";
+
+impl Sharing {
+    /// An image of one level in the order that the GPU likes best, with an allocation for it alone. The content is
+    /// undefined. It is for `needed` and for whatever else the format allows, as importers take an image to be made for
+    /// everything.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver exports no such image.
+    pub fn exported_image(&self, desc: &ImageDesc, needed: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
+        self.memory_functions(OP)?;
+        let format = vk_format(desc.format)?;
+        let usage = self.exportable_usage(desc, format, needed)?;
+        let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(MEMORY_HANDLE);
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width: desc.extent.width, height: desc.extent.height, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .tiling(vk::ImageTiling::OPTIMAL)
+            .usage(usage)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE)
+            .initial_layout(vk::ImageLayout::UNDEFINED)
+            .push_next(&mut external);
+        // SAFETY: the driver was asked whether it makes such images; the structures live through the call.
+        let image = unsafe { self.device.create_image(&info, None) }.map_err(self.failed("vkCreateImage"))?;
+        // SAFETY: the image is new, of this device, and has no memory.
+        let mut made = unsafe { Allocation::without_memory(self, Object::Image(image)) };
+        made.allocate_exported(self)?;
+        Ok((image, made))
+    }
+
+    /// Refuses what the driver does not export.
+    fn exportable_usage(
+        &self,
+        desc: &ImageDesc,
+        format: vk::Format,
+        needed: vk::ImageUsageFlags,
+    ) -> Result<vk::ImageUsageFlags> {
+        // SAFETY: the physical device is of this instance.
+        let features = unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
+        let mut usage = needed;
+        for (feature, flag) in [
+            (vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::ImageUsageFlags::SAMPLED),
+            (vk::FormatFeatureFlags::STORAGE_IMAGE, vk::ImageUsageFlags::STORAGE),
+            (vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::ImageUsageFlags::COLOR_ATTACHMENT),
+            (vk::FormatFeatureFlags::TRANSFER_SRC, vk::ImageUsageFlags::TRANSFER_SRC),
+            (vk::FormatFeatureFlags::TRANSFER_DST, vk::ImageUsageFlags::TRANSFER_DST),
+        ] {
+            if features.optimal_tiling_features.contains(feature) {
+                usage |= flag;
+            }
+        }
+        let mut external = vk::PhysicalDeviceExternalImageFormatInfo::default().handle_type(MEMORY_HANDLE);
+        let info = vk::PhysicalDeviceImageFormatInfo2::default()
+            .format(format)
+            .ty(vk::ImageType::TYPE_2D)
+            .tiling(vk::ImageTiling::OPTIMAL)
+            .usage(usage)
+            .push_next(&mut external);
+        let mut sharing = vk::ExternalImageFormatProperties::default();
+        let mut limits = vk::ImageFormatProperties2::default().push_next(&mut sharing);
+        // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
+        let answer =
+            unsafe { self.instance.get_physical_device_image_format_properties2(self.physical, &info, &mut limits) };
+        let largest = limits.image_format_properties.max_extent;
+        let exported = format!("{} images of {}", desc.extent, desc.format);
+        match answer {
+            Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => {
+                let reason = format!("the driver shares no images of {} by handle", desc.format);
+                return Err(self.unsupported(OP, reason));
+            }
+            Err(code) => return Err(self.failed("vkGetPhysicalDeviceImageFormatProperties2")(code)),
+            Ok(()) => {}
+        }
+        let features = sharing.external_memory_properties.external_memory_features;
+        if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
+            return Err(self.unsupported(OP, format!("the driver does not export {exported}")));
+        }
+        if desc.extent.width > largest.width || desc.extent.height > largest.height {
+            let largest = Extent::new(largest.width, largest.height);
+            return Err(self.unsupported(OP, format!("{exported} are larger than the largest, {largest}")));
+        }
+        Ok(usage)
+    }
+}
+
+fn vk_format(format: PixelFormat) -> Result<vk::Format> {
+    Ok(match format {
+        PixelFormat::R8 => vk::Format::R8_UNORM,
+        PixelFormat::Rg8 => vk::Format::R8G8_UNORM,
+        PixelFormat::Rgba8 => vk::Format::R8G8B8A8_UNORM,
+        PixelFormat::Rgba16F => vk::Format::R16G16B16A16_SFLOAT,
+        PixelFormat::R32F => vk::Format::R32_SFLOAT,
+        PixelFormat::Rgba32F => vk::Format::R32G32B32A32_SFLOAT,
+        other => return Err(Error::invalid(OP, format!("Vulkan has no image format for {other}"))),
+    })
+}

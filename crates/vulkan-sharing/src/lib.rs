@@ -1,0 +1,37 @@
+//! Memory and semaphores of Vulkan that other APIs can open, and memory of others that Vulkan opens.
+//!
+//! For displays that have a Vulkan device, or make one: [`Sharing`] is a device's functions for it, made of handles that the
+//! display keeps alive. What it makes is destroyed when dropped; [`Allocation`] can go to another thread.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what a device was made with, and its errors | [`Sharing`], [`failure`] |
+//! | who a physical device is | [`Ids`] |
+//! | buffers and images with memory of their own | [`Sharing::exported_buffer`], [`Sharing::exported_image`], [`Allocation`] |
+//! | memory of others | [`Allocation::import`] |
+//! | semaphores | [`Sharing::exported_semaphore`], [`Semaphore`] |
+//! | handles of this operating system | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
+//!
+//! File descriptors (`VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`) are run by the tests of the displays. NT
+//! handles (`VK_KHR_external_memory_win32`, `VK_KHR_external_semaphore_win32`) compile, and were never run.
+
+mod allocation;
+mod buffer;
+mod device;
+mod error;
+mod ids;
+mod image;
+#[cfg_attr(unix, path = "os/unix.rs")]
+#[cfg_attr(windows, path = "os/windows.rs")]
+mod os;
+mod semaphore;
+
+pub use allocation::{Allocation, Object};
+pub use device::{Sharing, enabled};
+pub use error::failure;
+pub use ids::Ids;
+pub use os::{MEMORY_EXTENSION, MEMORY_HANDLE, SEMAPHORE_EXTENSION};
+pub use semaphore::Semaphore;
+
+/// The version of ash whose types appear in this API.
+pub use ash;

@@ -1,0 +1,45 @@
+//! File descriptors: `VK_KHR_external_memory_fd` and `VK_KHR_external_semaphore_fd`.
+
+use ash::prelude::VkResult;
+use ash::{khr, vk};
+use interop_core::os_handle::RawOsHandle;
+use std::ffi::CStr;
+
+/// The extension by which this operating system shares memory.
+pub const MEMORY_EXTENSION: &CStr = khr::external_memory_fd::NAME;
+/// The extension by which this operating system shares semaphores.
+pub const SEMAPHORE_EXTENSION: &CStr = khr::external_semaphore_fd::NAME;
+/// What memory is named by on this operating system.
+pub const MEMORY_HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD;
+
+pub const GET_MEMORY: &str = "vkGetMemoryFdKHR";
+pub const GET_SEMAPHORE: &str = "vkGetSemaphoreFdKHR";
+
+pub type MemoryFns = khr::external_memory_fd::Device;
+pub type SemaphoreFns = khr::external_semaphore_fd::Device;
+
+/// A new handle.
+///
+/// # Safety
+/// The memory is of the functions' device and was allocated to be exported.
+pub unsafe fn memory_handle(functions: &MemoryFns, memory: vk::DeviceMemory) -> VkResult<RawOsHandle> {
+    let info = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(MEMORY_HANDLE);
+    // SAFETY: the caller's promise.
+    unsafe { functions.get_memory_fd(&info) }
+}
+
+/// A new handle.
+///
+/// # Safety
+/// The semaphore is of the functions' device and was made to be exported.
+pub unsafe fn semaphore_handle(functions: &SemaphoreFns, semaphore: vk::Semaphore) -> VkResult<RawOsHandle> {
+    let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore).handle_type(SEMAPHORE_HANDLE);
+    // SAFETY: the caller's promise.
+    unsafe { functions.get_semaphore_fd(&info) }
+}
+
+/// For an allocation that opens memory.
+pub fn import(handle: RawOsHandle) -> vk::ImportMemoryFdInfoKHR<'static> {
+    vk::ImportMemoryFdInfoKHR::default().handle_type(MEMORY_HANDLE).fd(handle)
+}

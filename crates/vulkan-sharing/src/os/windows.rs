@@ -1,0 +1,53 @@
+//! NT handles: `VK_KHR_external_memory_win32` and `VK_KHR_external_semaphore_win32`. Compiled, never run.
+
+use ash::prelude::VkResult;
+use ash::{khr, vk};
+use interop_core::os_handle::RawOsHandle;
+use std::ffi::CStr;
+use std::ptr;
+
+/// The extension by which this operating system shares memory.
+pub const MEMORY_EXTENSION: &CStr = khr::external_memory_win32::NAME;
+/// The extension by which this operating system shares semaphores.
+pub const SEMAPHORE_EXTENSION: &CStr = khr::external_semaphore_win32::NAME;
+/// What memory is named by on this operating system.
+pub const MEMORY_HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_WIN32;
+pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_WIN32;
+
+pub const GET_MEMORY: &str = "vkGetMemoryWin32HandleKHR";
+pub const GET_SEMAPHORE: &str = "vkGetSemaphoreWin32HandleKHR";
+
+pub type MemoryFns = khr::external_memory_win32::Device;
+pub type SemaphoreFns = khr::external_semaphore_win32::Device;
+
+/// A new handle.
+///
+/// # Safety
+/// The memory is of the functions' device and was allocated to be exported.
+pub unsafe fn memory_handle(functions: &MemoryFns, memory: vk::DeviceMemory) -> VkResult<RawOsHandle> {
+    let info = vk::MemoryGetWin32HandleInfoKHR::default().memory(memory).handle_type(MEMORY_HANDLE);
+    // SAFETY: the caller's promise.
+    unsafe { functions.get_memory_win32_handle(&info) }.map(raw)
+}
+
+/// A new handle.
+///
+/// # Safety
+/// The semaphore is of the functions' device and was made to be exported.
+pub unsafe fn semaphore_handle(functions: &SemaphoreFns, semaphore: vk::Semaphore) -> VkResult<RawOsHandle> {
+    let info = vk::SemaphoreGetWin32HandleInfoKHR::default().semaphore(semaphore).handle_type(SEMAPHORE_HANDLE);
+    // SAFETY: the caller's promise.
+    unsafe { functions.get_semaphore_win32_handle(&info) }.map(raw)
+}
+
+/// For an allocation that opens memory.
+pub fn import(handle: RawOsHandle) -> vk::ImportMemoryWin32HandleInfoKHR<'static> {
+    vk::ImportMemoryWin32HandleInfoKHR::default()
+        .handle_type(MEMORY_HANDLE)
+        .handle(handle.expose_provenance().cast_signed())
+}
+
+/// ash has handles as numbers.
+fn raw(handle: vk::HANDLE) -> RawOsHandle {
+    ptr::with_exposed_provenance_mut(handle.cast_unsigned())
+}
