@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct WgpuOptions {
     /// Only adapters whose name contains this, whatever the case of letters.
     pub name: Option<String>,
-    /// The adapter that is this device (by UUID, else PCI address) before all others, so that what is computed there is
+    /// The adapter that is this device (by UUID, else LUID, else PCI address) before all others, so that what is computed there is
     /// drawn there.
     pub same_device_as: Option<DeviceIdentity>,
     /// APIs that may drive it. OpenGL is looked at only where there is no Vulkan: its driver is shared with whatever else
@@ -57,8 +57,9 @@ fn instance(backends: wgpu::Backends) -> wgpu::Instance {
 fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceType) -> (bool, u8) {
     let same = options.same_device_as.as_ref().is_some_and(|wanted| {
         // Where neither identity is known, "perhaps" is not enough to prefer it.
-        let known =
-            (wanted.uuid.is_some() && identity.uuid.is_some()) || (wanted.pci.is_some() && identity.pci.is_some());
+        let known = (wanted.uuid.is_some() && identity.uuid.is_some())
+            || (wanted.luid.is_some() && identity.luid.is_some())
+            || (wanted.pci.is_some() && identity.pci.is_some());
         known && wanted.is_one_with(identity).is_yes()
     });
     let rank = match kind {
@@ -100,7 +101,7 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
     Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
 }
 
-/// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux) with every extension by
+/// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux, Windows) with every extension by
 /// which memory and semaphores are shared with compute devices, for [`crate::WgpuDisplay::from_engine`]. With a device
 /// that was opened without them, frames go by way of the host.
 ///
@@ -118,7 +119,7 @@ fn open_as(
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     if let Some(opened) = crate::vulkan::open(adapter, identity, descriptor) {
         return opened;
     }

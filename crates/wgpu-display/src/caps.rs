@@ -1,6 +1,6 @@
 //! What a wgpu device can hand over and take, as data.
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::Vulkan;
 use interop_core::{DisplayCaps, MemoryCap, RowOrder, SemaphoreCap, Support};
 
@@ -19,7 +19,7 @@ impl Sharing {
         Self { imports: Vec::new(), exports: Vec::new(), semaphores: Vec::new(), persistent }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     pub(crate) fn of(vulkan: Option<&Vulkan>) -> Self {
         vulkan.map_or_else(
             || Self::none(Vulkan::ABSENT),

@@ -11,14 +11,14 @@ use crate::shared::{Loss, Parts, Shared};
 use crate::staging::WgpuStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::{Vulkan, WgpuSemaphore};
 use interop_core::look::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, ImageView, PixelFormat, Result, Staging,
     StagingKind, Surface, SurfaceDesc, TargetEncoding,
 };
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use interop_core::{DisplaySemaphore, SharedHandle, SyncKind};
 use std::rc::Rc;
 
@@ -111,12 +111,12 @@ impl WgpuDisplay {
         queue: wgpu::Queue,
         loss: Loss,
     ) -> Result<Rc<Self>> {
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", windows))]
         let vulkan = Vulkan::of(&device, &identity);
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", windows))]
         let sharing = Sharing::of(vulkan.as_ref());
-        #[cfg(not(target_os = "linux"))]
-        let sharing = Sharing::none("memory is shared on Linux only");
+        #[cfg(not(any(target_os = "linux", windows)))]
+        let sharing = Sharing::none("memory is shared by Vulkan, on Linux and Windows only");
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let caps = caps(&device, downlevel, sharing);
         let shared = Shared::new(Parts {
@@ -126,7 +126,7 @@ impl WgpuDisplay {
             caps,
             loss,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             vulkan,
         })?;
         Ok(Rc::new(Self { shared: Rc::new(shared) }))
@@ -339,7 +339,7 @@ impl Display for WgpuDisplay {
         Ok(Box::new(WgpuStaging::new(&self.shared, kind, bytes)?))
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         let (semaphore, handle) = WgpuSemaphore::new(&self.shared, kind)?;
         Ok((Box::new(semaphore), handle))

@@ -1,6 +1,6 @@
 //! Who draws.
 
-use interop_core::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
+use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 
 /// PCI vendors, and the Khronos numbers of those that have none.
 fn vendor(number: u32) -> String {
@@ -25,12 +25,14 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
         wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => MemoryKind::Unknown,
     };
     let driver = [info.driver, info.driver_info].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+    let (uuid, luid) = ids(adapter);
     DeviceIdentity {
         api: Api::Wgpu,
         name: info.name,
         vendor: vendor(info.vendor),
         driver: format!("{} {}", info.backend, driver.join(" ")),
-        uuid: uuid(adapter),
+        uuid,
+        luid,
         ordinal: None,
         pci: Some(info.device_pci_bus_id).filter(|address| !address.is_empty()),
         memory,
@@ -38,14 +40,15 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
     }
 }
 
-#[cfg(target_os = "linux")]
-fn uuid(adapter: &wgpu::Adapter) -> Option<DeviceUuid> {
-    crate::vulkan::uuid(adapter)
+#[cfg(any(target_os = "linux", windows))]
+fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
+    let ids = crate::vulkan::ids(adapter);
+    (ids.map(|ids| ids.uuid), ids.and_then(|ids| ids.luid))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn uuid(_: &wgpu::Adapter) -> Option<DeviceUuid> {
-    None
+#[cfg(not(any(target_os = "linux", windows)))]
+fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
+    (None, None)
 }
 
 #[cfg(test)]

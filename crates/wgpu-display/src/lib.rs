@@ -17,10 +17,11 @@
 //! own and may be used on any thread, but whoever draws a frame submits it before the next is finished.
 //!
 //! # Sharing
-//! On every device frames are written by the queue, or copied from a ring of mapped buffers. On Vulkan (Linux) also:
-//! buffers that stay mapped, pages of the host (`VK_EXT_external_memory_host`), memory of a compute device
-//! (`VK_KHR_external_memory_fd`), textures for compute devices to open, and semaphores that both sides' queues wait for
-//! (`VK_KHR_external_semaphore_fd`). Linear memory is read in place, as storage of the fragment shader.
+//! On every device frames are written by the queue, or copied from a ring of mapped buffers. On Vulkan (Linux; Windows
+//! compiles and was never run) also: buffers that stay mapped, pages of the host (`VK_EXT_external_memory_host`), memory of a
+//! compute device (`VK_KHR_external_memory_fd`, Windows `_win32`), textures for compute devices to open, and semaphores that
+//! both sides' queues wait for (`VK_KHR_external_semaphore_fd`, `_win32`). Linear memory is read in place, as storage of the
+//! fragment shader.
 //!
 //! # Errors
 //! wgpu reports errors to a handler that ends the program unless somebody asks before. Every call here asks, by error
@@ -43,7 +44,7 @@ mod splice;
 mod staging;
 mod target;
 mod texture;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 mod vulkan;
 
 pub use adapter::{WgpuOptions, open_device, wgpu_adapters};

@@ -2,7 +2,7 @@
 
 use crate::painter::Painter;
 use crate::splice::Splicer;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::Vulkan;
 use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, HostBlock, Result};
 use std::cell::RefCell;
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub painter: Painter,
     pub splicer: Splicer,
     /// Vulkan's end of the device, where it is one.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     pub vulkan: Option<Vulkan>,
     /// Pages of the host that the device may still read; each with what goes when it no longer does.
     lent: RefCell<Vec<(Weak<()>, HostBlock)>>,
@@ -41,7 +41,7 @@ pub(crate) struct Parts {
     pub caps: DisplayCaps,
     pub loss: Loss,
     pub index_buffers: bool,
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     pub vulkan: Option<Vulkan>,
 }
 
@@ -68,7 +68,7 @@ impl Shared {
             index_buffers,
             painter,
             splicer: Splicer::default(),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             vulkan: parts.vulkan,
             lent: RefCell::default(),
         })
@@ -126,7 +126,7 @@ impl Shared {
     }
 
     /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     pub(crate) fn lend(&self, block: HostBlock, token: &Arc<()>) {
         let mut lent = self.lent.borrow_mut();
         lent.retain(|(reader, _)| reader.strong_count() > 0);

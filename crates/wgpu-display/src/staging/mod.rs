@@ -7,10 +7,10 @@ pub(crate) use block::Block;
 
 use crate::picture::Picture;
 use crate::shared::Shared;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::{Exported, Vulkan};
 use interop_core::{Error, HostBlock, Result, Staging, StagingKind};
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use interop_core::{HandleType, SharedHandle};
 use ring::Ring;
 use std::any::Any;
@@ -18,14 +18,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a block is to wgpu, and how the host reaches it.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // made by Vulkan only
+#[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))] // made by Vulkan only
 enum Body {
     /// Mapped for each fill.
     Ring(Ring),
     /// A buffer that stays: the host's or a device's.
     Linear(Rc<Block>, Option<HostBlock>),
     /// A texture, with its size in bytes.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     Image(Rc<Picture>, usize),
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct WgpuStaging {
     /// Submissions of others may read it.
     shown: Cell<bool>,
     /// By which others open it.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     exported: Option<Exported>,
 }
 
@@ -47,9 +47,9 @@ impl WgpuStaging {
     pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let body = match kind {
             StagingKind::Orphaned => Body::Ring(Ring::new(shared, bytes)?),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             other => return Self::shared_by_vulkan(shared, other, bytes),
-            #[cfg(not(target_os = "linux"))]
+            #[cfg(not(any(target_os = "linux", windows)))]
             other => return Err(unknown(shared, &other)),
         };
         Ok(Self::of_body(shared, body))
@@ -61,12 +61,12 @@ impl WgpuStaging {
             body,
             fence: None,
             shown: Cell::new(false),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             exported: None,
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     fn shared_by_vulkan(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported("create_staging", Vulkan::ABSENT))?;
         let linear = |buffer, host| Body::Linear(Rc::new(Block::new(buffer, bytes)), host);
@@ -79,8 +79,8 @@ impl WgpuStaging {
                 let buffer = vulkan.imported_host(shared, &host, bytes)?;
                 Self::of_body(shared, linear(buffer, Some(host)))
             }
-            StagingKind::External(SharedHandle::OpaqueFd { fd, bytes: whole, dedicated }) => {
-                Self::of_body(shared, linear(vulkan.imported_fd(shared, fd, whole, dedicated, bytes)?, None))
+            StagingKind::External(SharedHandle::Memory { handle, bytes: whole, dedicated }) => {
+                Self::of_body(shared, linear(vulkan.imported(shared, handle, whole, dedicated, bytes)?, None))
             }
             StagingKind::Exported => {
                 let (buffer, exported) = vulkan.exported_buffer(shared, bytes)?;
@@ -117,7 +117,7 @@ impl WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.filled(operation),
             Body::Linear(block, _) => Ok(block.buffer()),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             Body::Image(..) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
         }
     }
@@ -129,7 +129,7 @@ impl WgpuStaging {
             Body::Ring(_) => {
                 Err(Error::invalid(operation, "a block that is mapped for each frame is not shown in place; upload it"))
             }
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             Body::Image(..) => Err(Error::invalid(operation, "the block is a texture, the surface a buffer")),
         }
     }
@@ -137,7 +137,7 @@ impl WgpuStaging {
     /// The texture, where it is one.
     pub(crate) fn image(&self) -> Option<Rc<Picture>> {
         match &self.body {
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             Body::Image(picture, _) => Some(Rc::clone(picture)),
             _ => None,
         }
@@ -163,7 +163,7 @@ impl Staging for WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.len(),
             Body::Linear(block, _) => block.len(),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", windows))]
             Body::Image(_, bytes) => *bytes,
         }
     }
@@ -211,10 +211,10 @@ impl Staging for WgpuStaging {
         Ok(())
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         match (&self.exported, handle) {
-            (Some(exported), HandleType::OpaqueFd) => exported.handle(&self.shared),
+            (Some(exported), HandleType::OPAQUE) => exported.handle(&self.shared),
             _ => Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}"))),
         }
     }

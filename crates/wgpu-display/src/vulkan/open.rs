@@ -1,26 +1,24 @@
 //! A device with the extensions by which memory and semaphores are shared.
 
 use super::Api;
-use ash::{ext, khr, vk};
-use interop_core::{DeviceIdentity, DeviceUuid, Error, Result};
+use ash::{ext, vk};
+use interop_core::{DeviceIdentity, Error, Result};
 use std::ffi::CStr;
+use vulkan_sharing::{Ids, SEMAPHORE_EXTENSION};
 
 /// What wgpu does not ask for itself.
-const EXTENSIONS: [&CStr; 2] = [ext::external_memory_host::NAME, khr::external_semaphore_fd::NAME];
+const EXTENSIONS: [&CStr; 2] = [ext::external_memory_host::NAME, SEMAPHORE_EXTENSION];
 
-/// `deviceUUID`; `None` where another API drives the adapter, or a Vulkan that is older than 1.1.
-pub(crate) fn uuid(adapter: &wgpu::Adapter) -> Option<DeviceUuid> {
+/// Who the adapter is; `None` where another API drives it, or a Vulkan that is older than 1.1.
+pub(crate) fn ids(adapter: &wgpu::Adapter) -> Option<Ids> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
-    let mut id = vk::PhysicalDeviceIDProperties::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
     if hal.physical_device_capabilities().properties().api_version < vk::API_VERSION_1_1 {
         return None;
     }
     let instance = hal.shared_instance().raw_instance();
-    // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
-    unsafe { instance.get_physical_device_properties2(hal.raw_physical_device(), &mut properties) };
-    Some(DeviceUuid(id.device_uuid))
+    // SAFETY: the physical device is of this instance and of Vulkan 1.1.
+    Some(unsafe { Ids::of(instance, hal.raw_physical_device()) })
 }
 
 /// Opens a device; `None` where the adapter is not Vulkan's.

@@ -1,70 +1,22 @@
-//! Semaphores that others can open: `VK_KHR_external_semaphore_fd`.
+//! Semaphores that others can open.
 
-use super::{Api, OPAQUE_SEMAPHORE, Vulkan};
+use super::{Api, Vulkan};
 use crate::shared::Shared;
 use crate::staging::WgpuStaging;
-use ash::{khr, vk};
+use ash::vk;
 use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, Support, SyncKind};
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::rc::Rc;
+use vulkan_sharing::Semaphore;
 
 const OP: &str = "create_semaphore";
-
-/// Destroyed when dropped, while its device exists.
-struct Raw {
-    device: ash::Device,
-    semaphore: vk::Semaphore,
-}
-
-impl Drop for Raw {
-    fn drop(&mut self) {
-        // SAFETY: made once of this device, which is alive; all work that uses it is done.
-        unsafe { self.device.destroy_semaphore(self.semaphore, None) }
-    }
-}
 
 /// Not signalled, or with its counter at 0, at first.
 pub(crate) struct WgpuSemaphore {
     shared: Rc<Shared>,
     /// `None` only while it is dropped.
-    raw: Option<Raw>,
+    raw: Option<Semaphore>,
     semaphore: vk::Semaphore,
     timeline: bool,
-}
-
-impl Vulkan {
-    /// Whether it makes such semaphores for others, and why not.
-    pub(super) fn can_make(&self, kind: SyncKind) -> Support {
-        super::enabled(self.semaphore_fd.is_some(), khr::external_semaphore_fd::NAME)
-            .and(|| {
-                let timeline = kind == SyncKind::TimelineSemaphore;
-                Support::when(self.timeline || !timeline, "the driver has no timeline semaphores (Vulkan 1.2)")
-            })
-            .and(|| Support::when(self.exports_semaphore(kind), format!("the driver exports no {kind} by descriptor")))
-    }
-
-    fn exports_semaphore(&self, kind: SyncKind) -> bool {
-        let mut typed = semaphore_type(kind);
-        let mut question = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(OPAQUE_SEMAPHORE);
-        // An older device does not know the structure.
-        if kind == SyncKind::TimelineSemaphore {
-            question = question.push_next(&mut typed);
-        }
-        let mut answer = vk::ExternalSemaphoreProperties::default();
-        // SAFETY: the physical device is of this instance; the structures live through the call.
-        unsafe {
-            self.instance.get_physical_device_external_semaphore_properties(self.physical, &question, &mut answer);
-        }
-        answer.external_semaphore_features.contains(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)
-    }
-}
-
-fn semaphore_type(kind: SyncKind) -> vk::SemaphoreTypeCreateInfo<'static> {
-    let counter = match kind {
-        SyncKind::TimelineSemaphore => vk::SemaphoreType::TIMELINE,
-        _ => vk::SemaphoreType::BINARY,
-    };
-    vk::SemaphoreTypeCreateInfo::default().semaphore_type(counter).initial_value(0)
 }
 
 impl WgpuSemaphore {
@@ -76,28 +28,11 @@ impl WgpuSemaphore {
         if let Support::No(reason) = shared.caps.can_make_semaphore(kind) {
             return Err(shared.unsupported(OP, reason));
         }
-        let vulkan = shared.vulkan.as_ref();
-        let Some((vulkan, functions)) = vulkan.and_then(|v| Some((v, v.semaphore_fd.as_ref()?))) else {
-            return Err(shared.unsupported(OP, Vulkan::ABSENT));
-        };
-        let timeline = kind == SyncKind::TimelineSemaphore;
-        let mut typed = semaphore_type(kind);
-        let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(OPAQUE_SEMAPHORE);
-        let mut info = vk::SemaphoreCreateInfo::default().push_next(&mut export);
-        if timeline {
-            info = info.push_next(&mut typed);
-        }
-        // SAFETY: the driver was asked whether it makes such semaphores; the structures live through the call.
-        let semaphore =
-            unsafe { vulkan.device.create_semaphore(&info, None) }.map_err(vulkan.failed("vkCreateSemaphore"))?;
-        let raw = Some(Raw { device: vulkan.device.clone(), semaphore });
-        let made = Self { shared: Rc::clone(shared), raw, semaphore, timeline };
-        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore).handle_type(OPAQUE_SEMAPHORE);
-        // SAFETY: the semaphore is of this device and was made to be exported.
-        let fd = unsafe { functions.get_semaphore_fd(&info) }.map_err(vulkan.failed("vkGetSemaphoreFdKHR"))?;
-        // SAFETY: the descriptor is new and ours.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok((made, SharedHandle::SemaphoreFd { fd, kind }))
+        let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported(OP, Vulkan::ABSENT))?;
+        let raw = vulkan.sharing.exported_semaphore(kind)?;
+        let (semaphore, timeline) = (raw.raw(), kind == SyncKind::TimelineSemaphore);
+        let handle = raw.export(&vulkan.sharing)?;
+        Ok((Self { shared: Rc::clone(shared), raw: Some(raw), semaphore, timeline }, handle))
     }
 
     fn value(&self, value: u64) -> Option<u64> {
