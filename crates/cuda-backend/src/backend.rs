@@ -11,7 +11,6 @@ use crate::memory::{CudaMemory, Store};
 use crate::pattern::PatternKernels;
 use crate::queue::CudaQueue;
 use crate::session::Session;
-#[cfg(unix)]
 use crate::shared;
 use interop_core::compute::{Access, check_range};
 use interop_core::pattern::Pattern;
@@ -19,7 +18,6 @@ use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
     HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
-#[cfg(unix)]
 use interop_core::{ComputeSemaphore, ImageDesc};
 use std::any::Any;
 use std::ops::Range;
@@ -177,8 +175,7 @@ impl ComputeBackend for CudaBackend {
         if let Support::No(reason) = session.caps.can_import(handle.handle_type(), desc.shape()) {
             return Err(session.unsupported(OP, reason));
         }
-        #[cfg(unix)]
-        if handle.handle_type() == HandleType::OpaqueFd {
+        if handle.handle_type() == HandleType::OPAQUE {
             return shared::import(session, handle, desc);
         }
         let Ok(gl) = &session.queue.api().gl else {
@@ -208,8 +205,6 @@ impl ComputeBackend for CudaBackend {
     fn reaches(&self, display: &DeviceIdentity) -> Support {
         self.session.reach(display).map_or_else(Support::No, |_| Support::Yes)
     }
-
-    #[cfg(unix)]
     fn allocate_shared(
         &self,
         bytes: usize,
@@ -218,8 +213,6 @@ impl ComputeBackend for CudaBackend {
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         shared::allocate(&self.session, bytes, handle, display)
     }
-
-    #[cfg(unix)]
     fn allocate_shared_image(
         &self,
         image: &ImageDesc,
@@ -227,8 +220,6 @@ impl ComputeBackend for CudaBackend {
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         shared::allocate_image(&self.session, image, handle)
     }
-
-    #[cfg(unix)]
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         Ok(Box::new(shared::CudaSemaphore::import(&self.session, handle)?))
     }

@@ -8,7 +8,7 @@ use crate::{CudaBackend, CudaDevice};
 use interop_core::pattern::Pattern;
 use interop_core::{
     ComputeBackend, ComputeMemory, DeviceIdentity, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc,
-    ImageView, PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind, Target, View,
+    ImageView, OsHandle, PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind, Target, View,
 };
 
 fn device() -> Result<CudaDevice> {
@@ -77,36 +77,32 @@ fn memory_of_others() -> Result<()> {
 
 fn exported_memory() -> Result<()> {
     let backend = open()?;
-    let (mut memory, handle) = backend.allocate_shared(5000, HandleType::OpaqueFd, backend.device())?;
-    assert!(matches!(handle, SharedHandle::OpaqueFd { bytes: 65_536, .. }));
+    let (mut memory, handle) = backend.allocate_shared(5000, HandleType::OPAQUE, backend.device())?;
+    assert!(matches!(handle, SharedHandle::Memory { bytes: 65_536, .. }));
     assert_eq!(memory.len(), 5000);
     write(&backend, memory.as_mut())
 }
-
-#[cfg(unix)]
 fn exported_image() -> Result<()> {
     let backend = open()?;
     let image = ImageDesc::new(16, 16, PixelFormat::Rgba8);
-    let (mut memory, handle) = backend.allocate_shared_image(&image, HandleType::OpaqueFd)?;
-    assert!(matches!(handle, SharedHandle::OpaqueFd { bytes: 65_536, .. }));
+    let (mut memory, handle) = backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
+    assert!(matches!(handle, SharedHandle::Memory { bytes: 65_536, .. }));
     memory.acquire()?;
     let view = View::Image(ImageView::packed(Extent::new(16, 16), PixelFormat::Rgba8, 1, 0, true)?);
     backend.write_pattern(Target::new(memory.as_mut(), view)?, &Pattern::for_view(&view, 1))?;
     memory.submit()?;
     memory.release()
 }
-
-#[cfg(unix)]
 fn opened_memory_and_semaphores() -> Result<()> {
     let backend = open()?;
-    let fd = || std::fs::File::open("/dev/null").map(Into::into).map_err(|_| Error::NothingShown);
-    let handle = |bytes| Ok::<_, Error>(SharedHandle::OpaqueFd { fd: fd()?, bytes, dedicated: true });
+    let some = || std::io::pipe().map(|(reader, _)| OsHandle::from(reader)).map_err(|_| Error::NothingShown);
+    let handle = |bytes| Ok::<_, Error>(SharedHandle::Memory { handle: some()?, bytes, dedicated: true });
     let mut buffer = backend.import_surface(&handle(1024)?, &SurfaceDesc::buffer(1024))?;
     let image = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
     let _texture = backend.import_surface(&handle(65_536)?, &image)?;
     assert!(matches!(backend.import_surface(&handle(1023)?, &image), Err(Error::InvalidInput { .. })));
     for kind in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
-        let mut semaphore = backend.import_semaphore(&SharedHandle::SemaphoreFd { fd: fd()?, kind })?;
+        let mut semaphore = backend.import_semaphore(&SharedHandle::Semaphore { handle: some()?, kind })?;
         semaphore.wait(1)?;
         write(&backend, buffer.as_mut())?;
         semaphore.signal(2)?;
@@ -239,19 +235,16 @@ fn registration_fails_cleanly() {
 }
 
 #[test]
-#[cfg(unix)]
 fn export_fails_cleanly() {
     each_call_fails_once(exported_memory);
 }
 
 #[test]
-#[cfg(unix)]
 fn images_of_descriptors_fail_cleanly() {
     each_call_fails_once(exported_image);
 }
 
 #[test]
-#[cfg(unix)]
 fn memory_and_semaphores_of_descriptors_fail_cleanly() {
     each_call_fails_once(opened_memory_and_semaphores);
 }
@@ -301,13 +294,12 @@ fn old_drivers_and_missing_devices_are_unavailable() {
 }
 
 #[test]
-#[cfg(unix)]
 fn memory_of_a_display_on_another_gpu_lies_there_or_is_refused() {
     double::reset(None);
     double::with(|s| s.devices = 3);
     let list = devices_of(&DOUBLE).unwrap();
     let backend = CudaBackend::open(&list[0]).unwrap();
-    let on = |device: usize| backend.allocate_shared(1000, HandleType::OpaqueFd, list[device].identity()).map(|_| ());
+    let on = |device: usize| backend.allocate_shared(1000, HandleType::OPAQUE, list[device].identity()).map(|_| ());
     // The double's devices reach number 1 alone.
     assert!(backend.reaches(list[1].identity()).is_yes() && on(1).is_ok());
     let Support::No(reason) = backend.reaches(list[2].identity()) else { panic!("device 2 has no peers") };

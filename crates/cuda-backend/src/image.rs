@@ -4,13 +4,11 @@
 //! real layout. Views of it must have that row pitch.
 
 use crate::ffi::copy::{Place, Size};
-#[cfg(unix)]
 use crate::ffi::external_memory::ExternalImage;
 use crate::ffi::graphics::{Array, Resource, SurfaceObject};
 use crate::ffi::{DeviceBlock, Failure, Span};
 use crate::memory::{not_acquired, range};
 use crate::session::Session;
-#[cfg(unix)]
 use crate::turn::Turn;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result};
@@ -23,7 +21,6 @@ pub enum Texture {
     /// An OpenGL texture, with CUDA only while it is mapped.
     Registered(Resource),
     /// Memory that both sides have open; the host or semaphores keep them apart.
-    #[cfg(unix)]
     External(ExternalImage, Turn),
 }
 
@@ -32,7 +29,6 @@ impl Texture {
     fn array(&self) -> Result<Option<Array<'_>>, Failure> {
         match self {
             Self::Registered(resource) => resource.array(),
-            #[cfg(unix)]
             Self::External(image, _) => Ok(Some(image.array())),
         }
     }
@@ -59,7 +55,6 @@ impl CudaImage {
     pub fn resource(&mut self) -> Option<&mut Resource> {
         match &mut self.texture {
             Texture::Registered(resource) => Some(resource),
-            #[cfg(unix)]
             Texture::External(..) => None,
         }
     }
@@ -231,7 +226,6 @@ impl ComputeMemory for CudaImage {
     fn submit(&mut self) -> Result<()> {
         match &mut self.texture {
             Texture::Registered(_) => Ok(()),
-            #[cfg(unix)]
             Texture::External(_, turn) => turn.submit(&self.session),
         }
     }
@@ -245,7 +239,6 @@ impl ComputeMemory for CudaImage {
                     .timed("unmap", || Resource::unmap_all(&session.queue, &mut [resource]))
                     .map_err(session.failed())
             }
-            #[cfg(unix)]
             Texture::External(_, turn) => turn.release(&self.session),
         }
     }

@@ -30,7 +30,6 @@ mod queue;
 #[cfg(test)]
 mod queue_faults;
 mod session;
-#[cfg(unix)]
 mod shared;
 mod signature;
 mod timeline;

@@ -1,7 +1,6 @@
 //! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers, other code's.
 
 use crate::ffi::borrowed::Borrowed;
-#[cfg(unix)]
 use crate::ffi::external_memory::ExternalBuffer;
 use crate::ffi::graphics::Resource;
 use crate::ffi::host_memory::{Pinned, Registered};
@@ -19,12 +18,10 @@ use std::sync::Arc;
 pub enum Store {
     /// Kept by operations of queues, too.
     Device(Arc<DeviceBlock>),
-    #[cfg_attr(not(unix), allow(dead_code))] // made to be exported by descriptor
     Shared(SharedBlock),
     Host(Registered),
     /// Of other code, which keeps it.
     Borrowed(Borrowed),
-    #[cfg(unix)]
     External(ExternalBuffer),
     /// Has an address only while it is mapped.
     GlBuffer(Resource),
@@ -60,7 +57,6 @@ impl CudaMemory {
             Store::Shared(block) => block.span(),
             Store::Host(block) => block.span(),
             Store::Borrowed(block) => block.span(),
-            #[cfg(unix)]
             Store::External(buffer) => buffer.span(),
             Store::GlBuffer(resource) => {
                 let mapped = resource.span().map_err(self.session.failed())?;

@@ -27,7 +27,6 @@ pub struct Session {
     /// Compute capability as one number, e.g. 90.
     pub architecture: i32,
     /// Sizes of exportable memory are multiples of this many bytes.
-    #[cfg_attr(not(unix), allow(dead_code))]
     pub granularity: usize,
     /// Host memory of queues' copies.
     pub pinned: Arc<HostPool<Pinned>>,
@@ -41,13 +40,10 @@ impl Session {
         let has = |attribute| device.device.attribute(attribute).is_ok_and(|value| value != 0);
         // Devices that export nothing refuse to say.
         let granularity = shared_memory::granularity(&queue);
-        let descriptors = Support::when(cfg!(unix), "POSIX file descriptors exist on Unix only");
-        let exports = descriptors.clone().and(|| {
-            Support::when(
-                has(Attribute::VirtualMemoryManagement) && has(Attribute::PosixFdSupported) && granularity.is_ok(),
-                "the device or driver exports no memory as a POSIX file descriptor",
-            )
-        });
+        let exports = Support::when(
+            has(Attribute::VirtualMemoryManagement) && has(Attribute::ExportSupported) && granularity.is_ok(),
+            format!("the device or driver exports no memory as {}", HandleType::OPAQUE),
+        );
         let grain = granularity.unwrap_or(1);
         let mut languages = vec![Language::Ptx];
         // Asked again when a kernel is built, with the reason.
@@ -56,13 +52,13 @@ impl Session {
         }
         let caps = ComputeCaps {
             languages,
-            imports: imports(&queue, has, &descriptors),
+            imports: imports(&queue, has),
             image_formats: PixelFormat::ALL.into(),
             exports: SHAPES
-                .map(|shape| MemoryCap::new(HandleType::OpaqueFd, shape, exports.clone()).aligned(grain, grain))
+                .map(|shape| MemoryCap::new(HandleType::OPAQUE, shape, exports.clone()).aligned(grain, grain))
                 .into(),
             semaphores: [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore]
-                .map(|kind| SemaphoreCap { kind, support: descriptors.clone() })
+                .map(|kind| SemaphoreCap { kind, support: Support::Yes })
                 .into(),
             max_allocation: device.total_memory(),
         };
@@ -100,7 +96,7 @@ impl Session {
 
     /// Whether any texture may be among the memory that kernels write.
     pub fn has_textures(&self) -> bool {
-        [HandleType::GlObject, HandleType::OpaqueFd]
+        [HandleType::GlObject, HandleType::OPAQUE]
             .iter()
             .any(|handle| self.caps.can_import(*handle, MemoryShape::Image).is_yes())
     }
@@ -134,7 +130,7 @@ impl Session {
 
 const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
 
-fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool, descriptors: &Support) -> Vec<MemoryCap> {
+fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool) -> Vec<MemoryCap> {
     let host = Support::when(
         has(Attribute::CanMapHostMemory) && has(Attribute::HostRegisterSupported),
         "the device cannot address host memory of others",
@@ -145,6 +141,6 @@ fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool, descriptors: &Support
     };
     let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, host).aligned(PIXEL_ALIGNMENT, 1);
     let objects = SHAPES.map(|shape| MemoryCap::new(HandleType::GlObject, shape, gl.clone()));
-    let opened = SHAPES.map(|shape| MemoryCap::new(HandleType::OpaqueFd, shape, descriptors.clone()));
+    let opened = SHAPES.map(|shape| MemoryCap::new(HandleType::OPAQUE, shape, Support::Yes));
     [host].into_iter().chain(objects).chain(opened).collect()
 }

@@ -1,4 +1,4 @@
-//! What crosses to another API by a file descriptor: memory of ours that it opens, memory and semaphores of its own that
+//! What crosses to another API by a handle of the operating system: memory of ours that it opens, memory and semaphores of its own that
 //! we open.
 
 use crate::ffi::external_memory::{ExternalBuffer, ExternalImage, ExternalMemory};
@@ -10,10 +10,9 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::format::ChannelKind;
 use interop_core::{
-    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryShape, Result, SharedHandle,
-    Support, SurfaceDesc, SyncKind,
+    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryShape, OsHandle, Result,
+    SharedHandle, Support, SurfaceDesc, SyncKind,
 };
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Textures are laid out in tiles; both APIs ask for whole blocks of the largest: 64 bytes by 128 rows.
@@ -38,9 +37,9 @@ pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, displa
     check_export(session, handle, MemoryShape::Linear, OP)?;
     let whole = whole(session, Some(bytes), OP)?;
     let device = session.reach(display).map_err(|reason| session.unsupported(OP, reason))?;
-    let (block, fd) = SharedBlock::new(&session.queue, device, whole).map_err(session.failed())?;
+    let (block, handle) = SharedBlock::new(&session.queue, device, whole).map_err(session.failed())?;
     let memory = CudaMemory::new(session, Store::Shared(block), bytes);
-    Ok((Box::new(memory), SharedHandle::OpaqueFd { fd, bytes: whole as u64, dedicated: false }))
+    Ok((Box::new(memory), SharedHandle::Memory { handle, bytes: whole as u64, dedicated: false }))
 }
 
 type Made = Result<(Box<dyn ComputeMemory>, SharedHandle)>;
@@ -56,20 +55,20 @@ pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc, handle: HandleT
     let whole = whole(session, tiled, OP)?;
     let memory = Physical::new(&session.queue, session.queue.device(), whole).map_err(session.failed())?;
     let ours = memory.export().map_err(session.failed())?;
-    let fd = memory.export().map_err(session.failed())?;
-    // Both descriptors keep the memory: the allocation itself may go.
+    let handle = memory.export().map_err(session.failed())?;
+    // Both handles keep the memory: the allocation itself may go.
     let opened = open_image(session, image, ours, whole as u64, false)?;
-    Ok((Box::new(opened), SharedHandle::OpaqueFd { fd, bytes: whole as u64, dedicated: false }))
+    Ok((Box::new(opened), SharedHandle::Memory { handle, bytes: whole as u64, dedicated: false }))
 }
 
 fn open_image(
     session: &Arc<Session>,
     image: &ImageDesc,
-    fd: OwnedFd,
+    handle: OsHandle,
     bytes: u64,
     dedicated: bool,
 ) -> Result<CudaImage> {
-    let memory = ExternalMemory::import(&session.queue, fd, bytes, dedicated).map_err(session.failed())?;
+    let memory = ExternalMemory::import(&session.queue, handle, bytes, dedicated).map_err(session.failed())?;
     // Numbers of `CUarray_format`.
     let format = match image.format.channel_kind() {
         ChannelKind::Unorm8 => 0x01,
@@ -82,30 +81,32 @@ fn open_image(
     Ok(CudaImage::new(session, Texture::External(opened, Turn::default()), *image))
 }
 
-/// Opens memory behind a descriptor: an image, or a linear buffer.
+/// Opens memory behind a handle: an image, or a linear buffer.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "CudaBackend::import_surface";
     let len = desc.byte_len(OP)?;
-    let SharedHandle::OpaqueFd { fd, bytes, dedicated } = handle else {
+    let SharedHandle::Memory { handle, bytes, dedicated } = handle else {
         return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
     };
     if *bytes < len as u64 {
         return Err(Error::invalid(OP, format!("a {desc} does not fit into memory of {bytes} bytes")));
     }
-    let fd = duplicate(session, fd, OP)?;
+    let handle = duplicate(session, handle, OP)?;
     Ok(match desc {
-        SurfaceDesc::Image(image) => Box::new(open_image(session, image, fd, *bytes, *dedicated)?),
+        SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle, *bytes, *dedicated)?),
         SurfaceDesc::Buffer(_) => {
-            let memory = ExternalMemory::import(&session.queue, fd, *bytes, *dedicated).map_err(session.failed())?;
+            let memory =
+                ExternalMemory::import(&session.queue, handle, *bytes, *dedicated).map_err(session.failed())?;
             let buffer = ExternalBuffer::new(memory).map_err(session.failed())?;
             Box::new(CudaMemory::new(session, Store::External(buffer), len))
         }
     })
 }
 
-fn duplicate(session: &Session, fd: &OwnedFd, operation: &'static str) -> Result<OwnedFd> {
-    fd.try_clone()
-        .map_err(|error| session.unsupported(operation, format!("the descriptor cannot be duplicated: {error}")))
+fn duplicate(session: &Session, handle: &OsHandle, operation: &'static str) -> Result<OsHandle> {
+    handle
+        .try_clone()
+        .map_err(|error| session.unsupported(operation, format!("the handle cannot be duplicated: {error}")))
 }
 
 /// A display's semaphore.
@@ -118,14 +119,14 @@ impl CudaSemaphore {
     /// See [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(session: &Arc<Session>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "CudaBackend::import_semaphore";
-        let SharedHandle::SemaphoreFd { fd, kind } = handle else {
+        let SharedHandle::Semaphore { handle, kind } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a semaphore"));
         };
         if let Support::No(reason) = session.caps.can_open_semaphore(*kind) {
             return Err(session.unsupported(OP, reason));
         }
-        let (fd, timeline) = (duplicate(session, fd, OP)?, *kind == SyncKind::TimelineSemaphore);
-        let semaphore = Semaphore::import(&session.queue, fd, timeline).map_err(session.failed())?;
+        let (handle, timeline) = (duplicate(session, handle, OP)?, *kind == SyncKind::TimelineSemaphore);
+        let semaphore = Semaphore::import(&session.queue, handle, timeline).map_err(session.failed())?;
         Ok(Self { semaphore, session: session.clone() })
     }
 }

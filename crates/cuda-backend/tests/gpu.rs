@@ -271,7 +271,7 @@ fn exported_memory_has_a_descriptor() {
     }
     let (mut memory, handle) = backend.allocate_shared(1_000_000, HandleType::OpaqueFd, backend.device()).unwrap();
     assert_eq!(memory.len(), 1_000_000);
-    let SharedHandle::OpaqueFd { fd, bytes, .. } = &handle else { panic!("{handle:?}") };
+    let SharedHandle::Memory { handle: fd, bytes, .. } = &handle else { panic!("{handle:?}") };
     assert!(*bytes >= 1_000_000);
     let file = std::fs::File::from(fd.try_clone().unwrap());
     println!("exported {bytes} bytes: {:?}", file.metadata());

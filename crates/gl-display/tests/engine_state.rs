@@ -338,7 +338,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     #[cfg(unix)]
     unchanged(gl, "no memory to open", || {
         let fd = std::fs::File::open("/dev/null").unwrap().into();
-        let handle = interop_core::SharedHandle::OpaqueFd { fd, bytes: 4096, dedicated: false };
+        let handle = interop_core::SharedHandle::Memory { handle: fd, bytes: 4096, dedicated: false };
         assert!(display.create_staging(StagingKind::External(handle), 64).is_err());
     });
     exercise_exported(gl, display, format);

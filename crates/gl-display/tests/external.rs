@@ -66,7 +66,9 @@ fn bad_descriptors_are_errors_and_nothing_leaks() {
     let (counts, descriptors) = (display.object_counts(), open_descriptors());
     for _ in 0..20 {
         for (name, fd) in impostors() {
-            match open(&display, SharedHandle::OpaqueFd { fd, bytes: 1 << 20, dedicated: false }, 4096).map(|_| ()) {
+            match open(&display, SharedHandle::Memory { handle: fd, bytes: 1 << 20, dedicated: false }, 4096)
+                .map(|_| ())
+            {
                 Err(Error::Driver(e)) => assert!(!e.hint.is_empty(), "{name}: {e}"),
                 other => panic!("{name}: {other:?}"),
             }
@@ -81,7 +83,8 @@ fn impossible_sizes_and_wrong_handles_are_refused() {
     let _alone = alone();
     let Some(display) = display() else { return };
     let descriptors = open_descriptors();
-    let null = |bytes| SharedHandle::OpaqueFd { fd: File::open("/dev/null").unwrap().into(), bytes, dedicated: false };
+    let null =
+        |bytes| SharedHandle::Memory { handle: File::open("/dev/null").unwrap().into(), bytes, dedicated: false };
     for (whole, bytes) in [(0, 1), (4096, 0), (4096, 4097), (u64::MAX, 1 << 31), (u64::MAX, usize::MAX)] {
         let refused = open(&display, null(whole), bytes).map(|_| ());
         let right = matches!(refused, Err(Error::InvalidInput { .. } | Error::Unsupported { .. }));
@@ -214,7 +217,7 @@ fn exported_memory_is_one_memory_for_all_who_open_it() {
         assert_eq!((made.len(), made.host_block().is_none()), (bytes, true));
         made.export(HandleType::HostPointer).unwrap_err();
         let handle = made.export(HandleType::OpaqueFd).unwrap();
-        let SharedHandle::OpaqueFd { bytes: whole, .. } = &handle else { panic!("{handle:?}") };
+        let SharedHandle::Memory { bytes: whole, .. } = &handle else { panic!("{handle:?}") };
         assert!(*whole >= bytes as u64);
         let opened = display.create_staging(StagingKind::External(handle), bytes).unwrap();
         let show = |staging: &dyn Staging| {

@@ -167,7 +167,7 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
         let refused = open(&display, memory.handle(), narrow).map(|_| ()).unwrap_err();
         assert!(matches!(&refused, Error::Driver(e) if e.hint.contains("size")), "{refused}");
         let fd = File::open("/dev/null").unwrap().into();
-        let refused = open(&display, SharedHandle::OpaqueFd { fd, bytes: 1 << 16, dedicated: false }, image_33);
+        let refused = open(&display, SharedHandle::Memory { handle: fd, bytes: 1 << 16, dedicated: false }, image_33);
         assert!(matches!(refused.map(|_| ()), Err(Error::Driver(_))));
         assert_eq!(open_descriptors(), descriptors);
     }
@@ -177,7 +177,7 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
 /// The memory under another size.
 fn handle_of(memory: &Exported, bytes: u64) -> SharedHandle {
     match memory.handle() {
-        SharedHandle::OpaqueFd { fd, dedicated, .. } => SharedHandle::OpaqueFd { fd, bytes, dedicated },
+        SharedHandle::Memory { handle, dedicated, .. } => SharedHandle::Memory { handle, bytes, dedicated },
         other => panic!("{other:?}"),
     }
 }
@@ -197,7 +197,7 @@ fn two_contexts_see_one_exported_texture() {
         let handles = [(); 2].map(|()| staging.export(HandleType::OpaqueFd).unwrap());
         taker.make_current().unwrap();
         let mut taken = handles.map(|handle| {
-            let SharedHandle::OpaqueFd { bytes, dedicated: true, .. } = &handle else { panic!("{handle:?}") };
+            let SharedHandle::Memory { bytes, dedicated: true, .. } = &handle else { panic!("{handle:?}") };
             assert!(*bytes >= view.payload_len() as u64);
             let block = open(&taker, handle, image).unwrap();
             let mut surface = taker.create_in_place_surface(&desc).unwrap();

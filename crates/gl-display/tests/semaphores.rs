@@ -59,7 +59,7 @@ fn two_contexts_take_turns_at_one_texture() {
         let (mut written, written_handle) = writer.create_semaphore(kind).unwrap();
         let (mut read, read_handle) = writer.create_semaphore(kind).unwrap();
         for handle in [&written_handle, &read_handle] {
-            assert!(matches!(handle, SharedHandle::SemaphoreFd { kind: k, .. } if *k == kind));
+            assert!(matches!(handle, SharedHandle::Semaphore { kind: k, .. } if *k == kind));
         }
 
         let reader = headless(None).unwrap();

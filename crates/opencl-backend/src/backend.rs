@@ -10,14 +10,11 @@ use crate::queue::OpenClQueue;
 use crate::shared::Shared;
 use crate::sharing::gl::{GlAccess, SharedGlObject, context_for};
 use crate::sharing::image::OpenClImage;
-#[cfg(unix)]
 use crate::sharing::semaphore::OpenClSemaphore;
-#[cfg(unix)]
-use interop_core::ComputeSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HostBlock, Kernel,
-    KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
+    HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -126,13 +123,10 @@ impl ComputeBackend for OpenClBackend {
             return Err(self.shared.unsupported(OP, reason));
         }
         match handle {
-            #[cfg(unix)]
-            SharedHandle::OpaqueFd { .. } => crate::sharing::external::import(&self.shared, handle, desc),
+            SharedHandle::Memory { .. } => crate::sharing::external::import(&self.shared, handle, desc),
             _ => crate::sharing::gl::import(&self.shared, handle, desc),
         }
     }
-
-    #[cfg(unix)]
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         Ok(Box::new(OpenClSemaphore::import(&self.shared, handle)?))
     }

@@ -4,7 +4,7 @@ use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::lane::Passed;
 use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
-use crate::sharing::caps::{both_shapes, descriptors, semaphores};
+use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl::listed;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
@@ -64,7 +64,7 @@ impl Shared {
     /// Whether an image may be among the memory that kernels write.
     pub fn opens_images(&self) -> bool {
         let opens = |handle| self.caps.can_import(handle, MemoryShape::Image).is_yes();
-        opens(HandleType::GlObject) || opens(HandleType::OpaqueFd)
+        opens(HandleType::GlObject) || opens(HandleType::OPAQUE)
     }
 
     pub fn error(&self, failure: Failure) -> Error {
@@ -144,12 +144,12 @@ fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFor
     let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, in_place)
         .aligned(host_alignment(memory), SIZE_ALIGNMENT);
     let gl_objects = both_shapes(HandleType::GlObject, &gl_sharing);
-    let descriptors = both_shapes(HandleType::OpaqueFd, &descriptors(device));
-    let no_export = Support::No("OpenCL has no call that exports memory as a file descriptor".into());
+    let handles = both_shapes(HandleType::OPAQUE, &handles(device));
+    let no_export = Support::No(format!("OpenCL has no call that exports memory as {}", HandleType::OPAQUE));
     ComputeCaps {
         languages: vec![Language::OpenClC],
-        imports: [host].into_iter().chain(gl_objects).chain(descriptors).collect(),
-        exports: both_shapes(HandleType::OpaqueFd, &no_export).into(),
+        imports: [host].into_iter().chain(gl_objects).chain(handles).collect(),
+        exports: both_shapes(HandleType::OPAQUE, &no_export).into(),
         image_formats,
         semaphores: semaphores(device, events),
         max_allocation: device.description.limits.max_allocation,

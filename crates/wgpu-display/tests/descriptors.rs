@@ -18,10 +18,10 @@ fn descriptors_are_closed_whatever_becomes_of_them() {
     let image = ImageDesc::new(64, 8, PixelFormat::Rgba8);
     let round = || {
         let staging = display.create_staging(StagingKind::ExportedImage(image), 2048).unwrap();
-        let SharedHandle::OpaqueFd { fd, bytes, .. } = staging.export(HandleType::OpaqueFd).unwrap() else {
+        let SharedHandle::Memory { handle: fd, bytes, .. } = staging.export(HandleType::OpaqueFd).unwrap() else {
             panic!("not a descriptor")
         };
-        let handle = |fd| SharedHandle::OpaqueFd { fd, bytes, dedicated: false };
+        let handle = |handle| SharedHandle::Memory { handle, bytes, dedicated: false };
         let too_many = usize::try_from(bytes).unwrap() + 4096;
         let again = fd.try_clone().unwrap();
         assert!(display.create_staging(StagingKind::External(handle(again)), too_many).is_err());

@@ -8,8 +8,8 @@ mod common;
 
 use common::wgpu;
 use interop_core::{
-    BufferView, Display, Error, Extent, HandleType, HostBlock, ImageAccess, ImageDesc, ImageView, Part, PixelFormat,
-    SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, View,
+    BufferView, Display, Error, Extent, HandleType, HostBlock, ImageAccess, ImageDesc, ImageView, OsHandle, Part,
+    PixelFormat, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, View,
 };
 use std::rc::Rc;
 use wgpu_display::{WgpuDisplay, WgpuImage};
@@ -27,9 +27,9 @@ fn in_place(display: &WgpuDisplay, staging: &dyn Staging, bytes: usize) -> Box<d
     surface
 }
 
-fn export(staging: &dyn Staging) -> (std::os::fd::OwnedFd, u64, bool) {
+fn export(staging: &dyn Staging) -> (OsHandle, u64, bool) {
     match staging.export(HandleType::OpaqueFd).unwrap() {
-        SharedHandle::OpaqueFd { fd, bytes, dedicated } => (fd, bytes, dedicated),
+        SharedHandle::Memory { handle, bytes, dedicated } => (handle, bytes, dedicated),
         other => panic!("not a descriptor: {other:?}"),
     }
 }
@@ -63,9 +63,9 @@ fn a_texture_of_one_device_is_memory_of_another() {
     display.finish().unwrap();
     assert!(surface.read_back(&Part::Image(Extent::new(64, 8).full())).unwrap() == pixels);
 
-    let (fd, bytes, dedicated) = export(staging.as_ref());
+    let (handle, bytes, dedicated) = export(staging.as_ref());
     assert!(dedicated && bytes >= 64 * 8 * 4);
-    let handle = SharedHandle::OpaqueFd { fd, bytes, dedicated: false };
+    let handle = SharedHandle::Memory { handle, bytes, dedicated: false };
     let opened = other.create_staging(StagingKind::External(handle), pixels.len()).unwrap();
     let mut seen = in_place(&other, opened.as_ref(), pixels.len());
     // The memory stays after its maker has gone.
@@ -87,13 +87,13 @@ fn linear_memory_of_one_device_is_memory_of_another() {
     let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
     assert!(staging.host_block().is_none());
     let mut own = in_place(&display, staging.as_ref(), BYTES);
-    let (fd, bytes, dedicated) = export(staging.as_ref());
+    let (handle, bytes, dedicated) = export(staging.as_ref());
     // lavapipe's memory is a file, which begins with a page of its own.
-    let file = std::fs::File::from(fd.try_clone().unwrap());
+    let file = std::fs::File::from(handle.try_clone().unwrap());
     let len = file.metadata().unwrap().len();
     let written = vec![0x5a; usize::try_from(len).unwrap() - HostBlock::PAGE];
     file.write_all_at(&written, HostBlock::PAGE as u64).unwrap();
-    let handle = SharedHandle::OpaqueFd { fd, bytes, dedicated };
+    let handle = SharedHandle::Memory { handle, bytes, dedicated };
     let opened = other.create_staging(StagingKind::External(handle), BYTES).unwrap();
     let mut seen = in_place(&other, opened.as_ref(), BYTES);
     let all = Part::Buffer(0..BYTES);
@@ -107,13 +107,13 @@ fn linear_memory_of_one_device_is_memory_of_another() {
 fn a_descriptor_of_something_else_is_refused() {
     let Some(display) = common::display() else { return };
     let file = std::fs::File::open("/dev/null").unwrap();
-    let handle = SharedHandle::OpaqueFd { fd: file.into(), bytes: 4096, dedicated: false };
+    let handle = SharedHandle::Memory { handle: file.into(), bytes: 4096, dedicated: false };
     let error = display.create_staging(StagingKind::External(handle), 4096).map(drop);
     println!("{error:?}");
     assert!(error.is_err());
     let image = ImageDesc::new(4, 4, PixelFormat::R8);
     let file = std::fs::File::open("/dev/null").unwrap();
-    let handle = SharedHandle::OpaqueFd { fd: file.into(), bytes: 4096, dedicated: false };
+    let handle = SharedHandle::Memory { handle: file.into(), bytes: 4096, dedicated: false };
     let error = display.create_staging(StagingKind::ExternalImage(handle, image), 16).map(drop).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }
@@ -199,7 +199,7 @@ fn semaphores_are_made_or_the_reason_is_said() {
         match display.create_semaphore(kind) {
             Ok((mut semaphore, handle)) => {
                 assert!(listed.is_yes(), "{listed:?}");
-                assert!(matches!(handle, SharedHandle::SemaphoreFd { .. }));
+                assert!(matches!(handle, SharedHandle::Semaphore { .. }));
                 let mut staging = display.create_staging(StagingKind::Persistent, 4).unwrap();
                 for value in 1..4 {
                     semaphore.signal(value, staging.as_mut()).unwrap();

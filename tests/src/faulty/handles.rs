@@ -32,7 +32,7 @@ fn descriptor() -> Result<OwnedFd> {
 pub(super) fn name_memory(block: &HostBlock) -> Result<SharedHandle> {
     let fd = descriptor()?;
     NAMES.with_borrow_mut(|names| names.memory.insert(fd.as_raw_fd(), block.clone()));
-    Ok(SharedHandle::OpaqueFd { fd, bytes: block.len() as u64, dedicated: false })
+    Ok(SharedHandle::Memory { handle: fd, bytes: block.len() as u64, dedicated: false })
 }
 
 pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
@@ -46,14 +46,14 @@ pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
 pub(super) fn name_semaphore(shared: &Rc<Shared>, kind: SyncKind) -> Result<SharedHandle> {
     let fd = descriptor()?;
     NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), Rc::clone(shared)));
-    Ok(SharedHandle::SemaphoreFd { fd, kind })
+    Ok(SharedHandle::Semaphore { handle: fd, kind })
 }
 
 /// The block behind a handle; a name is opened once.
 pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     let block = NAMES.with_borrow_mut(|names| match handle {
         SharedHandle::GlBuffer { name } => names.gl.remove(name),
-        SharedHandle::OpaqueFd { fd, .. } => names.memory.remove(&fd.as_raw_fd()),
+        SharedHandle::Memory { handle: fd, .. } => names.memory.remove(&fd.as_raw_fd()),
         _ => None,
     });
     block.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no block")))
@@ -61,7 +61,7 @@ pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
 
 pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<Shared>> {
     let shared = NAMES.with_borrow_mut(|names| match handle {
-        SharedHandle::SemaphoreFd { fd, .. } => names.semaphores.remove(&fd.as_raw_fd()),
+        SharedHandle::Semaphore { handle: fd, .. } => names.semaphores.remove(&fd.as_raw_fd()),
         _ => None,
     });
     shared.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no semaphore")))

@@ -5,6 +5,7 @@
 //! called, and results are numbers. The table is also where tests put a double that fails on purpose.
 
 use cudarc::driver::sys as cu;
+use interop_core::os_handle::RawOsHandle;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
@@ -20,28 +21,40 @@ pub struct ArrayDescriptor {
     pub flags: c_uint,
 }
 
-/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC` for a file descriptor, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`
-/// below; the kind is a number for the same reason.
+/// The union in the descriptions below.
+#[repr(C)]
+pub union Opaque {
+    /// A file descriptor, or the first of the two of `win32`.
+    pub os: RawOsHandle,
+    /// An NT handle, and the name of an object, which is null.
+    pub win32: [*const c_void; 2],
+}
+
+impl Opaque {
+    pub fn new(handle: RawOsHandle) -> Self {
+        // Null everywhere else.
+        let mut this = Self { win32: [std::ptr::null(); 2] };
+        this.os = handle;
+        this
+    }
+}
+
+/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC` below; the kind is a number
+/// for the same reason.
 #[repr(C)]
 pub struct MemoryHandle {
     pub kind: c_uint,
-    /// A union of pointers stands next in the header, so that it begins at byte 8.
-    pub _gap: c_int,
-    /// The descriptor, and room for the other kinds of handle.
-    pub fd: c_int,
-    pub _rest: [c_int; 3],
+    pub handle: Opaque,
     pub size: u64,
     pub flags: c_uint,
     pub reserved: [c_uint; 16],
 }
 
 /// See [`MemoryHandle`].
-#[repr(C, align(8))]
+#[repr(C)]
 pub struct SemaphoreHandle {
     pub kind: c_uint,
-    pub _gap: c_int,
-    pub fd: c_int,
-    pub _rest: [c_int; 3],
+    pub handle: Opaque,
     pub flags: c_uint,
     pub reserved: [c_uint; 16],
 }
@@ -60,12 +73,12 @@ const _: () = {
     use std::mem::offset_of;
     type Memory = cu::CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
     assert!(size_of::<MemoryHandle>() == size_of::<Memory>());
-    assert!(offset_of!(MemoryHandle, fd) == offset_of!(Memory, handle));
+    assert!(offset_of!(MemoryHandle, handle) == offset_of!(Memory, handle));
     assert!(offset_of!(MemoryHandle, size) == offset_of!(Memory, size));
     assert!(offset_of!(MemoryHandle, flags) == offset_of!(Memory, flags));
     type Semaphore = cu::CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
     assert!(size_of::<SemaphoreHandle>() == size_of::<Semaphore>());
-    assert!(offset_of!(SemaphoreHandle, fd) == offset_of!(Semaphore, handle));
+    assert!(offset_of!(SemaphoreHandle, handle) == offset_of!(Semaphore, handle));
     assert!(offset_of!(SemaphoreHandle, flags) == offset_of!(Semaphore, flags));
     type Levels = cu::CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
     assert!(size_of::<LevelsInMemory>() == size_of::<Levels>());
@@ -110,7 +123,6 @@ macro_rules! table {
 
 table! {
     /// What every driver of CUDA 12.0 or later has.
-    #[cfg_attr(not(unix), allow(dead_code))] // descriptors are of POSIX systems only
     Driver {
         cuInit(c_uint);
         cuDriverGetVersion(*mut c_int);

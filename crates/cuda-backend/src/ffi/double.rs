@@ -3,8 +3,10 @@
 
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
-use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, SemaphoreHandle};
+use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, Opaque, SemaphoreHandle};
+use super::os;
 use cudarc::driver::sys as cu;
+use interop_core::os_handle::{self, Lent, RawOsHandle};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -221,8 +223,8 @@ double! {
     ) |s| put(memory, s.make("physical memory"));
     cuMemRelease(memory: cu::CUmemGenericAllocationHandle) |s| s.end("physical memory", memory);
     cuMemExportToShareableHandle(
-        fd: *mut c_void, memory: cu::CUmemGenericAllocationHandle, kind: c_uint, flags: u64
-    ) |_s| put(fd.cast(), null_device());
+        exported: *mut c_void, memory: cu::CUmemGenericAllocationHandle, kind: c_uint, flags: u64
+    ) |_s| some_handle().map_or(1, |handle| put(exported.cast(), handle));
     cuMemAddressReserve(address: *mut u64, len: usize, alignment: usize, wish: u64, flags: u64) |s|
         put(address, s.allocate("addresses", len));
     cuMemAddressFree(address: u64, len: usize) |s| s.free("addresses", address);
@@ -251,7 +253,7 @@ double! {
     cuArray3DGetDescriptor_v2(descriptor: *mut ArrayDescriptor, array: cu::CUarray) |_s|
         put(descriptor, ArrayDescriptor { width: 16, height: 16, depth: 0, format: 1, channels: 4, flags: 0 });
     cuImportExternalMemory(memory: *mut cu::CUexternalMemory, handle: *const MemoryHandle) |s| {
-        take_over(|h| (h.kind == 1).then_some(h.fd), handle)
+        open(|h| (h.kind == os::MEMORY).then_some(&h.handle), handle)
             .map_or(1, |()| put(memory, self::handle(s.make("external memory"))))
     };
     cuDestroyExternalMemory(memory: cu::CUexternalMemory) |s| s.end("external memory", memory.addr() as u64);
@@ -265,7 +267,7 @@ double! {
         put(array, handle(0x2000));
     cuMipmappedArrayDestroy(levels: cu::CUmipmappedArray) |s| s.end("levels", levels.addr() as u64);
     cuImportExternalSemaphore(semaphore: *mut cu::CUexternalSemaphore, handle: *const SemaphoreHandle) |s| {
-        take_over(|h| matches!(h.kind, 1 | 9).then_some(h.fd), handle)
+        open(|h| matches!(h.kind, os::SEMAPHORE | os::TIMELINE).then_some(&h.handle), handle)
             .map_or(1, |()| put(semaphore, self::handle(s.make("semaphore"))))
     };
     cuDestroyExternalSemaphore(semaphore: cu::CUexternalSemaphore) |s| s.end("semaphore", semaphore.addr() as u64);
@@ -311,22 +313,21 @@ fn each(count: c_uint, list: *mut cu::CUgraphicsResource, mut f: impl FnMut(u64)
     if list.iter().all(|r| f(r.addr() as u64)) { 0 } else { 208 }
 }
 
-/// The descriptor in a description becomes the driver's, which closes it.
-fn take_over<T>(fd: impl Fn(&T) -> Option<c_int>, description: *const T) -> Option<()> {
-    // SAFETY: the caller passes a valid description.
-    let fd = fd(unsafe { &*description })?;
-    #[cfg(unix)]
-    // SAFETY: given to the driver, whose place this takes.
-    drop(unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(fd) });
-    let _ = fd;
+/// The handle in a description: a descriptor becomes the driver's, which closes it.
+fn open<T>(handle: impl Fn(&T) -> Option<&Opaque>, description: *const T) -> Option<()> {
+    // SAFETY: the caller passes a valid description, whose handle is in use as such.
+    let raw = unsafe { handle(&*description)?.os };
+    if cfg!(unix) {
+        // SAFETY: given to the driver, whose place this takes.
+        drop(unsafe { os_handle::own(raw) });
+    }
     Some(())
 }
 
-/// A descriptor that can be closed.
-fn null_device() -> c_int {
-    #[cfg(unix)]
-    let fd = std::fs::File::open("/dev/null").map_or(-1, std::os::fd::IntoRawFd::into_raw_fd);
-    #[cfg(not(unix))]
-    let fd = -1;
-    fd
+/// A handle that can be closed.
+fn some_handle() -> Option<RawOsHandle> {
+    let (reader, _) = std::io::pipe().ok()?;
+    // The caller of the driver owns it.
+    let lent = std::mem::ManuallyDrop::new(Lent::new(reader.into()));
+    Some(lent.number())
 }

@@ -1,21 +1,20 @@
-//! Memory that another API allocated, or that this one did and another lays out, opened by its file descriptor.
+//! Memory that another API allocated, or that this one did and another lays out, opened by its handle.
 
-use super::api::{ArrayDescriptor, LevelsInMemory, MemoryHandle, call};
+use super::api::{ArrayDescriptor, LevelsInMemory, MemoryHandle, Opaque, call};
 use super::graphics::Array;
-use super::{Failure, Queue, Span};
+use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use interop_core::OsHandle;
+use interop_core::os_handle::Lent;
 use std::ptr;
 use std::sync::Arc;
 
-/// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD`.
-const OPAQUE_FD: u32 = 1;
 /// `CUDA_EXTERNAL_MEMORY_DEDICATED`.
 const DEDICATED: u32 = 1;
 /// `CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_COLOR_ATTACHMENT`: kernels write it, the other API may draw into it.
 const WRITTEN_AND_DRAWN: u32 = 0x02 | 0x20;
 
-/// An allocation behind a descriptor.
+/// An allocation behind a handle.
 pub struct ExternalMemory {
     raw: cu::CUexternalMemory,
     bytes: u64,
@@ -24,34 +23,25 @@ pub struct ExternalMemory {
 
 impl ExternalMemory {
     /// Opens the whole allocation of `bytes` bytes. `dedicated`: it was made for one image or buffer alone.
-    pub fn import(queue: &Arc<Queue>, fd: OwnedFd, bytes: u64, dedicated: bool) -> Result<Self, Failure> {
+    pub fn import(queue: &Arc<Queue>, handle: OsHandle, bytes: u64, dedicated: bool) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
-        // The driver's, where it takes it.
-        let number = fd.into_raw_fd();
+        let lent = Lent::new(handle);
         let handle = MemoryHandle {
-            kind: OPAQUE_FD,
-            _gap: 0,
-            fd: number,
-            _rest: [0; 3],
+            kind: os::MEMORY,
+            handle: Opaque::new(lent.number()),
             size: bytes,
             flags: if dedicated { DEDICATED } else { 0 },
             reserved: [0; 16],
         };
-        // SAFETY: writes the handle where it is told, reads one description; the descriptor is open.
+        // SAFETY: writes the handle where it is told, reads one description; the handle is open.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalMemory(&raw mut raw, &raw const handle)) };
-        if imported.is_err() {
-            close(number);
+        if let Err(failure) = imported {
+            lent.close_if_left();
+            return Err(failure);
         }
-        imported?;
         Ok(Self { raw, bytes, queue: queue.clone() })
     }
-}
-
-/// Closes a descriptor that the driver did not take.
-pub(super) fn close(fd: std::ffi::c_int) {
-    // SAFETY: it was ours a moment ago; the driver refused it, and leaves it open then.
-    drop(unsafe { OwnedFd::from_raw_fd(fd) });
 }
 
 impl Drop for ExternalMemory {

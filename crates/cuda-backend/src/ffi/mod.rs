@@ -12,7 +12,6 @@ pub mod device_memory;
 #[cfg(test)]
 pub mod double;
 pub mod event;
-#[cfg(unix)]
 pub mod external_memory;
 pub mod gate;
 pub mod graphics;
@@ -20,8 +19,10 @@ pub mod host_memory;
 pub mod lane;
 pub mod module;
 pub mod nvrtc;
+#[cfg_attr(unix, path = "os/unix.rs")]
+#[cfg_attr(windows, path = "os/windows.rs")]
+pub mod os;
 pub mod probe;
-#[cfg(unix)]
 pub mod semaphore;
 pub mod shared_memory;
 pub mod stream;

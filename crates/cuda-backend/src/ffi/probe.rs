@@ -14,7 +14,8 @@ pub enum Attribute {
     ComputeCapabilityMinor = 76,
     HostRegisterSupported = 99,
     VirtualMemoryManagement = 102,
-    PosixFdSupported = 103,
+    /// Memory can be exported by handles of this operating system.
+    ExportSupported = super::os::EXPORT_SUPPORTED,
 }
 
 /// A device by the driver's own number.

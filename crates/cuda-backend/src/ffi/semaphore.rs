@@ -1,18 +1,13 @@
-//! Semaphores that another API made, opened by a file descriptor.
+//! Semaphores that another API made, opened by a handle.
 
-use super::api::{SemaphoreHandle, call};
-use super::external_memory::close;
-use super::{Failure, Queue};
+use super::api::{Opaque, SemaphoreHandle, call};
+use super::{Failure, Queue, os};
 use cudarc::driver::sys as cu;
+use interop_core::OsHandle;
+use interop_core::os_handle::Lent;
 use std::mem::MaybeUninit;
-use std::os::fd::{IntoRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
-
-/// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD`.
-const OPAQUE_FD: u32 = 1;
-/// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD`.
-const TIMELINE_FD: u32 = 9;
 
 /// An open semaphore.
 pub struct Semaphore {
@@ -21,19 +16,18 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    pub fn import(queue: &Arc<Queue>, fd: OwnedFd, timeline: bool) -> Result<Self, Failure> {
+    pub fn import(queue: &Arc<Queue>, handle: OsHandle, timeline: bool) -> Result<Self, Failure> {
         let _current = queue.enter()?;
-        // The driver's, where it takes it.
-        let number = fd.into_raw_fd();
-        let kind = if timeline { TIMELINE_FD } else { OPAQUE_FD };
-        let handle = SemaphoreHandle { kind, _gap: 0, fd: number, _rest: [0; 3], flags: 0, reserved: [0; 16] };
+        let lent = Lent::new(handle);
+        let kind = if timeline { os::TIMELINE } else { os::SEMAPHORE };
+        let handle = SemaphoreHandle { kind, handle: Opaque::new(lent.number()), flags: 0, reserved: [0; 16] };
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told, reads one description; the descriptor is open.
+        // SAFETY: writes the handle where it is told, reads one description; the handle is open.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalSemaphore(&raw mut raw, &raw const handle)) };
-        if imported.is_err() {
-            close(number);
+        if let Err(failure) = imported {
+            lent.close_if_left();
+            return Err(failure);
         }
-        imported?;
         Ok(Self { raw, queue: queue.clone() })
     }
 

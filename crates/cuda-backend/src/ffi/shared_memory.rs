@@ -1,20 +1,11 @@
 //! Device memory that other APIs can open: CUDA's virtual memory management with an exportable handle.
-// Descriptors are of POSIX systems only.
-#![cfg_attr(not(unix), allow(dead_code))]
 
 use super::api::call;
-use super::{Failure, Queue, Span};
+use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
+use interop_core::OsHandle;
+use interop_core::os_handle::{self, NONE};
 use std::sync::Arc;
-#[cfg(unix)]
-use std::{
-    ffi::c_int,
-    os::fd::{FromRawFd, OwnedFd},
-};
-
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
-#[cfg(unix)]
-const POSIX_FD: u32 = 1;
 
 /// `CU_MEM_ALLOC_GRANULARITY_RECOMMENDED`.
 const RECOMMENDED: u32 = 1;
@@ -26,9 +17,9 @@ fn location(device: cu::CUdevice) -> cu::CUmemLocation {
 fn properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
     cu::CUmemAllocationProp {
         type_: cu::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
-        requestedHandleTypes: cu::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        requestedHandleTypes: os::EXPORTED,
         location: location(device),
-        win32HandleMetaData: std::ptr::null_mut(),
+        win32HandleMetaData: os::security(),
         allocFlags: cu::CUmemAllocationProp_st__bindgen_ty_1 {
             compressionType: 0,
             gpuDirectRDMACapable: 0,
@@ -66,21 +57,18 @@ impl Physical {
         Ok(Self { handle, queue: queue.clone() })
     }
 
-    /// A descriptor of its own at each call.
-    #[cfg(unix)]
-    pub fn export(&self) -> Result<OwnedFd, Failure> {
+    /// A handle of its own at each call, which keeps the memory.
+    pub fn export(&self) -> Result<OsHandle, Failure> {
         let _current = self.queue.enter()?;
-        let mut fd: c_int = -1;
-        // SAFETY: for this handle type the driver writes one `int`.
+        let mut raw = NONE;
+        // SAFETY: for this handle type the driver writes one `int` (Unix) or `HANDLE` (Windows).
         unsafe {
             let driver = &self.queue.api().driver;
-            call!(driver, cuMemExportToShareableHandle((&raw mut fd).cast(), self.handle, POSIX_FD, 0))
+            call!(driver, cuMemExportToShareableHandle((&raw mut raw).cast(), self.handle, os::EXPORTED.0, 0))
         }?;
-        if fd < 0 {
-            return Err(Failure { operation: "cuMemExportToShareableHandle", code: super::INVALID_VALUE });
-        }
-        // SAFETY: the driver made this descriptor for us; nobody else has it.
-        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+        // SAFETY: the driver made this handle for us; nobody else has it.
+        let handle = unsafe { os_handle::own(raw) };
+        handle.ok_or(Failure { operation: "cuMemExportToShareableHandle", code: super::INVALID_VALUE })
     }
 }
 
@@ -159,16 +147,15 @@ pub struct SharedBlock {
 }
 
 impl SharedBlock {
-    /// Allocates `len` bytes of `device`, a multiple of [`granularity`], and gives a descriptor for the whole. Kernels of
+    /// Allocates `len` bytes of `device`, a multiple of [`granularity`], and gives a handle of the whole. Kernels of
     /// the queue write it, from another device by peer access.
-    #[cfg(unix)]
-    pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<(Self, OwnedFd), Failure> {
+    pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<(Self, OsHandle), Failure> {
         let _current = queue.enter()?;
         let memory = Physical::new(queue, device, len)?;
-        let fd = memory.export()?;
+        let handle = memory.export()?;
         let addresses = Addresses::new(queue, len)?;
         let mapping = Mapping::new(&addresses, &memory)?;
-        Ok((Self { mapping, _addresses: addresses, _memory: memory }, fd))
+        Ok((Self { mapping, _addresses: addresses, _memory: memory }, handle))
     }
 
     pub fn span(&self) -> Span<'_> {

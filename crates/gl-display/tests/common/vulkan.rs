@@ -62,8 +62,8 @@ impl Exported {
             .memory(self.memory)
             .handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
         // SAFETY: the memory is of this device and was allocated to be exported; the descriptor is new and ours.
-        let fd = unsafe { OwnedFd::from_raw_fd(extension.get_memory_fd(&info).unwrap()) };
-        SharedHandle::OpaqueFd { fd, bytes: self.bytes as u64, dedicated: false }
+        let handle = unsafe { OwnedFd::from_raw_fd(extension.get_memory_fd(&info).unwrap()) };
+        SharedHandle::Memory { handle, bytes: self.bytes as u64, dedicated: false }
     }
 
     /// What a kernel would do.

@@ -68,7 +68,7 @@ fn devices(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Api, DeviceUuid, MemoryKind};
+    use crate::device::{Api, DeviceLuid, DeviceUuid, MemoryKind};
 
     fn device(api: Api, software: bool, uuid: Option<u8>, pci: Option<&str>) -> DeviceIdentity {
         DeviceIdentity {
@@ -98,5 +98,12 @@ mod tests {
         // The UUID counts before the address, which a virtual machine may change.
         assert!(names(&gpu, &device(Api::OpenGl, false, Some(1), Some("0000:02:00.0"))).is_empty());
         assert!(names(&gpu, &device(Api::OpenGl, false, None, None)).is_empty());
+        // So does the adapter that Windows tells of.
+        let on = |luid: u8, pci| DeviceIdentity {
+            luid: Some(DeviceLuid([luid; 8])),
+            ..device(Api::OpenGl, false, None, Some(pci))
+        };
+        assert!(names(&on(1, "0000:01:00.0"), &on(1, "0000:02:00.0")).is_empty());
+        assert_eq!(names(&on(1, "0000:01:00.0"), &on(2, "0000:01:00.0")), ["display-on-another-gpu"]);
     }
 }

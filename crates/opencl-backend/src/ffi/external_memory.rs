@@ -1,34 +1,38 @@
-//! Memory behind file descriptors: `cl_khr_external_memory_opaque_fd`.
+//! Memory behind handles of the operating system: `cl_khr_external_memory`.
 
 use super::handle::{Handle, MemKind};
 use super::turn::{TurnFns, Turns};
-use super::{Buffer, Failure, Pixels, Session, SharedImage, check};
-use crate::sharing::caps::MEMORY_OPAQUE_FD;
+use super::{Buffer, Failure, Pixels, Session, SharedImage};
+use crate::sharing::os;
 use cl3::memory as mem;
-use std::os::fd::{AsRawFd, OwnedFd};
+use interop_core::OsHandle;
+use interop_core::os_handle::Lent;
 use std::ptr;
 use std::sync::Arc;
 
-/// What is behind a descriptor.
+/// What is behind a handle.
 pub struct External {
-    pub fd: OwnedFd,
+    pub handle: OsHandle,
     pub fns: TurnFns,
 }
 
 impl External {
-    /// Runs `create` with the properties that name the descriptor, which becomes the driver's where it succeeds.
+    /// Runs `create` with the properties that name the handle, which the driver may take where it succeeds.
     fn give(
         self,
         operation: &'static str,
         create: impl FnOnce(*const u64) -> Result<*mut std::ffi::c_void, i32>,
     ) -> Result<(Handle<MemKind>, Turns), Failure> {
-        let properties = [u64::from(MEMORY_OPAQUE_FD), self.fd.as_raw_fd() as u64, 0];
-        let raw = check(operation, create(properties.as_ptr()))?;
+        let lent = Lent::new(self.handle);
+        let properties = [u64::from(os::MEMORY), lent.property(), 0];
         // SAFETY: an object that was just created, whose one reference is ours.
-        let mem = unsafe { Handle::own(operation, Ok(raw)) }?;
-        // The driver's from here on ("importing transfers ownership of the descriptor").
-        let _ = std::os::fd::IntoRawFd::into_raw_fd(self.fd);
-        Ok((mem, Turns::new(self.fns)))
+        match unsafe { Handle::own(operation, create(properties.as_ptr())) } {
+            Ok(mem) => Ok((mem, Turns::new(self.fns))),
+            Err(failure) => {
+                lent.close_if_left();
+                Err(failure)
+            }
+        }
     }
 
     /// All `whole` bytes of the allocation as a buffer, of which the first `len` are used. The device must list the

@@ -1,10 +1,11 @@
-//! Semaphores behind file descriptors: `cl_khr_semaphore` and `cl_khr_external_semaphore_opaque_fd`.
+//! Semaphores behind handles of the operating system: `cl_khr_semaphore` and `cl_khr_external_semaphore`.
 
 use super::extension::function;
 use super::{Event, Failure, PlatformId, Session, check};
-use crate::sharing::caps::SEMAPHORE_OPAQUE_FD;
+use crate::sharing::os;
+use interop_core::OsHandle;
+use interop_core::os_handle::Lent;
 use std::ffi::c_void;
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -39,22 +40,25 @@ pub struct Semaphore {
 
 impl Semaphore {
     /// Opens it. The device must list the extensions.
-    pub fn import(session: &Arc<Session>, platform: PlatformId, fd: OwnedFd) -> Result<Self, Failure> {
+    pub fn import(session: &Arc<Session>, platform: PlatformId, handle: OsHandle) -> Result<Self, Failure> {
         const OP: &str = "clCreateSemaphoreWithPropertiesKHR";
         let create = function!(platform, c"clCreateSemaphoreWithPropertiesKHR" as Create);
         let wait = function!(platform, c"clEnqueueWaitSemaphoresKHR" as Enqueue);
         let signal = function!(platform, c"clEnqueueSignalSemaphoresKHR" as Enqueue);
         let release = function!(platform, c"clReleaseSemaphoreKHR" as Release);
         // No list of devices: the context has one only, and NVIDIA's driver refuses the list (-64).
-        let properties = [TYPE, BINARY, u64::from(SEMAPHORE_OPAQUE_FD), fd.as_raw_fd() as u64, 0];
+        let lent = Lent::new(handle);
+        let properties = [TYPE, BINARY, u64::from(os::SEMAPHORE), lent.property(), 0];
         let mut code = 0;
         // SAFETY: the context is live, the list ends with 0, one code is written.
         let raw = unsafe { create(session.context.raw(), properties.as_ptr(), &raw mut code) };
-        check(OP, if code == 0 { Ok(()) } else { Err(code) })?;
-        let raw = NonNull::new(raw).ok_or(Failure { operation: OP, code })?;
-        // The driver's from here on.
-        let _ = fd.into_raw_fd();
-        Ok(Self { raw, wait, signal, release, session: session.clone() })
+        match NonNull::new(raw).filter(|_| code == 0) {
+            Some(raw) => Ok(Self { raw, wait, signal, release, session: session.clone() }),
+            None => {
+                lent.close_if_left();
+                Err(Failure { operation: OP, code })
+            }
+        }
     }
 
     /// Work queued from now on waits for the semaphore, which is unsignalled then.

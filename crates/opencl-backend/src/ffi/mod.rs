@@ -12,9 +12,7 @@ pub mod command;
 mod context;
 mod event;
 mod extension;
-#[cfg(unix)]
 mod external_memory;
-#[cfg(unix)]
 mod external_semaphore;
 mod fission;
 mod gl;
@@ -43,9 +41,7 @@ mod turn;
 pub use buffer::Buffer;
 pub use context::{Context, Device};
 pub use event::{Event, Status, UserEvent};
-#[cfg(unix)]
 pub use external_memory::External;
-#[cfg(unix)]
 pub use external_semaphore::Semaphore;
 pub use gl::{GlShare, GlSync, devices_of};
 pub use gl_context::GlContext;
@@ -66,7 +62,6 @@ pub use session::Session;
 pub use shared_image::{Pixels, SharedImage};
 pub use track::{MAPPED, OVERLAP};
 pub use transfer::{Element, RectTransfer};
-#[cfg(unix)]
 pub use turn::TurnFns;
 
 /// Codes of our own, which no driver uses: the GL context is not current on this thread, a GL object is used outside a

@@ -6,11 +6,9 @@ use super::turn::{Borrowed, Turns};
 use super::{Buffer, Failure, ImageBox, Mem, Session};
 use cl3::command_queue as q;
 use cl3::memory::{CL_FLOAT, CL_HALF_FLOAT, CL_MEM_READ_WRITE, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8};
-#[cfg(unix)]
 use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, cl_image_desc, cl_image_format};
 use interop_core::PixelFormat;
 use interop_core::format::ChannelKind;
-#[cfg(unix)]
 use std::ptr;
 use std::sync::Arc;
 
@@ -29,7 +27,6 @@ impl Pixels {
     }
 
     /// For the calls that create images.
-    #[cfg(unix)]
     pub(super) fn describe(self) -> (cl_image_format, cl_image_desc) {
         let [image_channel_order, image_channel_data_type] = image_format(self.format);
         let desc = cl_image_desc {

@@ -27,7 +27,6 @@ pub struct TurnFns {
 
 impl TurnFns {
     /// Those of `cl_khr_external_memory`, which the device must list.
-    #[cfg(unix)]
     pub fn external(platform: PlatformId) -> Result<Self, Failure> {
         Ok(Self {
             acquire: (

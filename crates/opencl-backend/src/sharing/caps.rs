@@ -1,5 +1,6 @@
 //! What of another API's a device can open, by what its driver lists.
 
+use super::os;
 use crate::device::OpenClDevice;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
 
@@ -13,10 +14,6 @@ const DEVICE_MEMORY_TYPES: u32 = 0x204F;
 const PLATFORM_SEMAPHORE_TYPES: u32 = 0x2037;
 /// `CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR`.
 const DEVICE_SEMAPHORE_TYPES: u32 = 0x204D;
-/// `CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR`.
-pub const MEMORY_OPAQUE_FD: u32 = 0x2060;
-/// `CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR`.
-pub const SEMAPHORE_OPAQUE_FD: u32 = 0x2055;
 
 /// Whether the device lists `extension`.
 fn listed(device: &OpenClDevice, extension: &str) -> Support {
@@ -29,17 +26,16 @@ fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32,
     let types = device.id.numbers(of_device).or_else(|_| device.platform.numbers(of_platform));
     Support::when(
         types.is_ok_and(|types| types.contains(&wanted)),
-        format!("the driver lists {name} but no opaque descriptors among what it imports"),
+        format!("the driver lists {name} but no opaque handles among what it imports"),
     )
 }
 
-/// Memory behind descriptors.
-pub fn descriptors(device: &OpenClDevice) -> Support {
-    let name = "cl_khr_external_memory_opaque_fd";
-    Support::when(cfg!(unix), "descriptors are of POSIX systems only")
-        .and(|| listed(device, "cl_khr_external_memory"))
+/// Memory behind handles of the operating system.
+pub fn handles(device: &OpenClDevice) -> Support {
+    let name = os::MEMORY_EXTENSION;
+    listed(device, "cl_khr_external_memory")
         .and(|| listed(device, name))
-        .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, MEMORY_OPAQUE_FD, name))
+        .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, os::MEMORY, name))
 }
 
 /// Both shapes of what can be named by `handle`.
@@ -47,14 +43,13 @@ pub fn both_shapes(handle: HandleType, support: &Support) -> [MemoryCap; 2] {
     SHAPES.map(|shape| MemoryCap::new(handle, shape, support.clone()))
 }
 
-/// Semaphores behind descriptors, of which the extension has binary ones only; `events` of GL fences.
+/// Semaphores behind such handles, of which the extension has binary ones only; `events` of GL fences.
 pub fn semaphores(device: &OpenClDevice, events: Support) -> Vec<SemaphoreCap> {
-    let name = "cl_khr_external_semaphore_opaque_fd";
-    let binary = Support::when(cfg!(unix), "descriptors are of POSIX systems only")
-        .and(|| listed(device, "cl_khr_semaphore"))
+    let name = os::SEMAPHORE_EXTENSION;
+    let binary = listed(device, "cl_khr_semaphore")
         .and(|| listed(device, "cl_khr_external_semaphore"))
         .and(|| listed(device, name))
-        .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, SEMAPHORE_OPAQUE_FD, name));
+        .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, os::SEMAPHORE, name));
     let timeline = Support::No("OpenCL has no semaphores with a counter".into());
     vec![
         SemaphoreCap { kind: SyncKind::BinarySemaphore, support: binary },

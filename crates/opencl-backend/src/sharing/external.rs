@@ -1,11 +1,10 @@
-//! Opening memory behind a descriptor.
+//! Opening memory behind a handle of the operating system.
 
 use crate::ffi::{External, Pixels, TurnFns};
 use crate::memory::{OpenClMemory, check_size};
 use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
-use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
-use std::os::fd::OwnedFd;
+use interop_core::{ComputeMemory, Error, OsHandle, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 const OP: &str = "ComputeBackend::import_surface";
@@ -13,7 +12,7 @@ const OP: &str = "ComputeBackend::import_surface";
 /// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len(OP)?;
-    let SharedHandle::OpaqueFd { fd, bytes, .. } = handle else {
+    let SharedHandle::Memory { handle, bytes, .. } = handle else {
         return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
     };
     let whole = usize::try_from(*bytes).ok().filter(|whole| *whole >= len);
@@ -21,7 +20,7 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
         whole.ok_or_else(|| Error::invalid(OP, format!("a {desc} does not fit into memory of {bytes} bytes")))?;
     check_size(shared, whole, OP)?;
     let fns = TurnFns::external(shared.device.platform).map_err(|f| shared.error(f))?;
-    let external = External { fd: duplicate(shared, fd, OP)?, fns };
+    let external = External { handle: duplicate(shared, handle, OP)?, fns };
     let session = &shared.session;
     Ok(match desc {
         SurfaceDesc::Image(image) => {
@@ -36,8 +35,9 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
     })
 }
 
-/// A descriptor of our own.
-pub fn duplicate(shared: &Shared, fd: &OwnedFd, operation: &'static str) -> Result<OwnedFd> {
-    fd.try_clone()
-        .map_err(|error| shared.unsupported(operation, format!("the descriptor cannot be duplicated: {error}")))
+/// A handle of our own.
+pub fn duplicate(shared: &Shared, handle: &OsHandle, operation: &'static str) -> Result<OsHandle> {
+    handle
+        .try_clone()
+        .map_err(|error| shared.unsupported(operation, format!("the handle cannot be duplicated: {error}")))
 }

@@ -2,16 +2,18 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | `external` | memory behind file descriptors (`cl_khr_external_memory`) |
+//! | `external` | memory behind handles of the operating system (`cl_khr_external_memory`) |
 //! | `gl` | objects of OpenGL's (`cl_khr_gl_sharing`) |
 //! | `image` | images, which kernels write by `PF_STORE` |
-//! | `semaphore` | semaphores behind file descriptors (`cl_khr_external_semaphore`) |
+//! | `semaphore` | semaphores behind such handles (`cl_khr_external_semaphore`) |
 //! | `caps` | what of it a device has |
+//! | `os` | file descriptors or NT handles, and what OpenCL calls them |
 
 pub mod caps;
-#[cfg(unix)]
 pub mod external;
 pub mod gl;
 pub mod image;
-#[cfg(unix)]
+#[cfg_attr(unix, path = "os/unix.rs")]
+#[cfg_attr(windows, path = "os/windows.rs")]
+pub mod os;
 pub mod semaphore;

@@ -16,14 +16,14 @@ impl OpenClSemaphore {
     /// See [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(shared: &Arc<Shared>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_semaphore";
-        let SharedHandle::SemaphoreFd { fd, kind } = handle else {
+        let SharedHandle::Semaphore { handle, kind } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a semaphore"));
         };
         if let Support::No(reason) = shared.caps.can_open_semaphore(*kind) {
             return Err(shared.unsupported(OP, reason));
         }
-        let fd = duplicate(shared, fd, OP)?;
-        let semaphore = Semaphore::import(&shared.session, shared.device.platform, fd).map_err(|f| shared.error(f))?;
+        let (handle, platform) = (duplicate(shared, handle, OP)?, shared.device.platform);
+        let semaphore = Semaphore::import(&shared.session, platform, handle).map_err(|f| shared.error(f))?;
         Ok(Self { semaphore, shared: shared.clone() })
     }
 }

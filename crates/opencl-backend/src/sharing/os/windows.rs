@@ -1,0 +1,10 @@
+//! NT handles: what OpenCL calls them. Compiled, never run.
+
+/// The extension by which memory is opened.
+pub const MEMORY_EXTENSION: &str = "cl_khr_external_memory_win32";
+/// The extension by which semaphores are opened.
+pub const SEMAPHORE_EXTENSION: &str = "cl_khr_external_semaphore_win32";
+/// `CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR`.
+pub const MEMORY: u32 = 0x2061;
+/// `CL_SEMAPHORE_HANDLE_OPAQUE_WIN32_KHR`.
+pub const SEMAPHORE: u32 = 0x2056;
