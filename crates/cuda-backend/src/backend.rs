@@ -205,6 +205,7 @@ impl ComputeBackend for CudaBackend {
     fn reaches(&self, display: &DeviceIdentity) -> Support {
         self.session.reach(display).map_or_else(Support::No, |_| Support::Yes)
     }
+
     fn allocate_shared(
         &self,
         bytes: usize,
@@ -213,6 +214,7 @@ impl ComputeBackend for CudaBackend {
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         shared::allocate(&self.session, bytes, handle, display)
     }
+
     fn allocate_shared_image(
         &self,
         image: &ImageDesc,
@@ -220,6 +222,7 @@ impl ComputeBackend for CudaBackend {
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         shared::allocate_image(&self.session, image, handle)
     }
+
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         Ok(Box::new(shared::CudaSemaphore::import(&self.session, handle)?))
     }

@@ -82,6 +82,7 @@ fn exported_memory() -> Result<()> {
     assert_eq!(memory.len(), 5000);
     write(&backend, memory.as_mut())
 }
+
 fn exported_image() -> Result<()> {
     let backend = open()?;
     let image = ImageDesc::new(16, 16, PixelFormat::Rgba8);
@@ -93,6 +94,7 @@ fn exported_image() -> Result<()> {
     memory.submit()?;
     memory.release()
 }
+
 fn opened_memory_and_semaphores() -> Result<()> {
     let backend = open()?;
     let some = || std::io::pipe().map(|(reader, _)| OsHandle::from(reader)).map_err(|_| Error::NothingShown);

@@ -42,7 +42,7 @@ impl Session {
         let granularity = shared_memory::granularity(&queue);
         let exports = Support::when(
             has(Attribute::VirtualMemoryManagement) && has(Attribute::ExportSupported) && granularity.is_ok(),
-            format!("the device or driver exports no memory as {}", HandleType::OPAQUE),
+            format!("the device or driver exports no memory by {}", HandleType::OPAQUE),
         );
         let grain = granularity.unwrap_or(1);
         let mut languages = vec![Language::Ptx];

@@ -1,5 +1,5 @@
-//! What crosses to another API by a handle of the operating system: memory of ours that it opens, memory and semaphores of its own that
-//! we open.
+//! What crosses to another API by a handle of the operating system: memory of ours that it opens, memory and semaphores
+//! of its own that we open.
 
 use crate::ffi::external_memory::{ExternalBuffer, ExternalImage, ExternalMemory};
 use crate::ffi::semaphore::Semaphore;

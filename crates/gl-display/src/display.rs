@@ -307,6 +307,7 @@ impl Display for GlDisplay {
         SurfaceDesc::buffer(bytes as u64).check(&shared.device.name, &shared.caps, OP)?;
         Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
     }
+
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         let (semaphore, handle) = GlSemaphore::new(self.shared(), kind)?;
         Ok((Box::new(semaphore), handle))

@@ -60,7 +60,7 @@ pub(crate) unsafe fn identify(
     features: &Features,
     origin: &Origin,
 ) -> DeviceIdentity {
-    // SAFETY: these three strings exist in every version; the UUID and LUID queries are gated by their extensions and count.
+    // SAFETY: these three strings exist in every version; the queries of UUID and LUID are gated by extension and count.
     let (vendor, renderer, version, uuid, luid) = unsafe {
         let has_uuid = features.memory_object && gl.get_parameter_i32(NUM_DEVICE_UUIDS_EXT) > 0;
         (

@@ -92,8 +92,8 @@ impl MemoryObjectFns {
     /// [`interop_core::os_handle::Lent`] knows.
     ///
     /// # Safety
-    /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle is
-    /// open.
+    /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle
+    /// is open.
     pub(crate) unsafe fn import(&self, memory: MemoryObject, bytes: u64, handle: RawOsHandle) {
         // SAFETY: the caller's promise.
         unsafe { (self.import)(memory.0.get(), bytes, os::HANDLE_TYPE, handle) }

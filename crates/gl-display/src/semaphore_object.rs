@@ -125,8 +125,8 @@ impl SemaphoreFns {
     /// [`interop_core::os_handle::Lent`] knows.
     ///
     /// # Safety
-    /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the handle
-    /// is open.
+    /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the
+    /// handle is open.
     pub(crate) unsafe fn import(&self, semaphore: SemaphoreObject, handle: RawOsHandle) {
         // SAFETY: the caller's promise.
         unsafe { (self.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }

@@ -127,6 +127,7 @@ impl ComputeBackend for OpenClBackend {
             _ => crate::sharing::gl::import(&self.shared, handle, desc),
         }
     }
+
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         Ok(Box::new(OpenClSemaphore::import(&self.shared, handle)?))
     }

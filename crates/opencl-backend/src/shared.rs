@@ -145,7 +145,7 @@ fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFor
         .aligned(host_alignment(memory), SIZE_ALIGNMENT);
     let gl_objects = both_shapes(HandleType::GlObject, &gl_sharing);
     let handles = both_shapes(HandleType::OPAQUE, &handles(device));
-    let no_export = Support::No(format!("OpenCL has no call that exports memory as {}", HandleType::OPAQUE));
+    let no_export = Support::No(format!("OpenCL has no call that exports memory by {}", HandleType::OPAQUE));
     ComputeCaps {
         languages: vec![Language::OpenClC],
         imports: [host].into_iter().chain(gl_objects).chain(handles).collect(),

@@ -39,8 +39,8 @@ impl Opaque {
     }
 }
 
-/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC` below; the kind is a number
-/// for the same reason.
+/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC` below; the kind is a
+/// number for the same reason.
 #[repr(C)]
 pub struct MemoryHandle {
     pub kind: c_uint,

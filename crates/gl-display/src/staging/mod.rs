@@ -198,6 +198,7 @@ impl Staging for GlStaging {
         self.unfenced = false;
         Ok(())
     }
+
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         const OP: &str = "export";
         let shared = self.body.shared();
