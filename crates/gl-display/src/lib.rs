@@ -14,8 +14,8 @@
 //! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`, on Windows (never run)
 //! `GL_EXT_memory_object_win32`. Memory and semaphores for compute devices to open are made by Vulkan, as OpenGL makes
 //! none: the Vulkan loader is looked for when the program runs, and the device with the context's UUID (or LUID) is opened
-//! at the first use. Without either, [`interop_core::DisplayCaps`]
-//! or the call's error says what is missing, and everything else works.
+//! at the first use. Without either, [`interop_core::DisplayCaps`] or the call's error says what is missing, and everything
+//! else works.
 //!
 //! # State in an engine's context
 //! Every call leaves the context as it found it. What is saved and put back, each only where a call touches it:
