@@ -195,7 +195,6 @@ fn coverage_is_the_same_however_it_is_stored() {
             let show = show(Setup { scene, pixels: Pixels { alpha, ..LIGHT }, ..Setup::small() });
             let mut player = player(&show, &screen);
             (0..12).for_each(|n| player.frame(n as f32 / 30.0));
-            // One to one: between texels the two differ by design.
             player.act(Action::Look(LookOptions { fit: Fit::None, background: Some([0.0, 1.0, 0.0]), ..show.look }));
             shot(&screen, &mut player)
         });
