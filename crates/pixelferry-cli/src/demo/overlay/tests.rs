@@ -124,7 +124,7 @@ fn every_look_is_another_picture_and_the_same_on_every_display() {
     let mut displays = Vec::new();
     for screen in [gl(), open_headless(DisplayChoice::Memory).ok()].into_iter().flatten() {
         let mut player = player(&show, &screen);
-        let shots: Vec<_> = looks.iter().map(|look| {
+        let shots = looks.iter().map(|look| {
             player.act(Action::Look(*look));
             shot(&screen, &mut player)
         });
