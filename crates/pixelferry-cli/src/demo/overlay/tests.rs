@@ -122,7 +122,7 @@ fn every_look_is_another_picture_and_the_same_on_every_display() {
     looks.extend([-1.0, 1.5].map(|exposure| LookOptions { exposure, ..base }));
     looks.push(LookOptions { background: Some([1.0, 0.5, 0.0]), ..base });
     let mut displays = Vec::new();
-    for screen in [gl(), open_headless(DisplayChoice::Memory).ok()].into_iter().flatten() {
+    for screen in [gl(), Some(open_headless(DisplayChoice::Memory).unwrap())].into_iter().flatten() {
         let mut player = player(&show, &screen);
         let shots = looks.iter().map(|look| {
             player.act(Action::Look(*look));
