@@ -57,15 +57,11 @@ fn plasma_is_the_same_on_opencl_and_threads() {
 #[ignore = "run by the test above, in a process that sees one OpenCL driver"]
 fn child_plasma() {
     for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces, Tone::Light] {
-        for format in [Format::Rgba8, Format::Rgba16f] {
-            println!("{tone:?} {format:?}");
-            let pixels = Pixels { tone, format, alpha: Alpha::Opaque };
+        for (format, alpha) in [(Format::Rgba8, Alpha::Opaque), (Format::Rgba16f, Alpha::Premultiplied)] {
+            println!("{tone:?} {format:?} {alpha:?}");
+            let pixels = Pixels { tone, format, alpha };
             same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)), 5);
         }
-    }
-    for alpha in [Alpha::Straight, Alpha::Premultiplied] {
-        let pixels = Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha };
-        same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)), 1);
     }
 }
 
@@ -77,12 +73,9 @@ fn fluid_is_the_same_on_opencl_and_threads() {
 #[test]
 #[ignore = "run by the test above, in a process that sees one OpenCL driver"]
 fn child_fluid() {
-    let (half, light) = (Format::Rgba16f, Tone::Light);
     let all = [
-        Pixels::default(),
-        Pixels { format: half, ..Pixels::default() },
-        Pixels { tone: light, format: half, alpha: Alpha::Premultiplied },
-        Pixels { tone: Tone::Aces, alpha: Alpha::Straight, ..Pixels::default() },
+        Pixels { alpha: Alpha::Straight, ..Pixels::default() },
+        Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque },
     ];
     for pixels in all {
         same_picture(&move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), pixels, LinkOptions::default())?)), 12);
