@@ -6,6 +6,7 @@ use interop_core::conformance::{Manner, Row, Table, run};
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, SyncKind, cuda, open_headless, opencl,
 };
+use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry_tests::{Driver, in_child, need};
 use std::sync::Arc;
 
@@ -13,7 +14,9 @@ use std::sync::Arc;
 fn displays() -> Vec<Headless> {
     let gl = need(Driver::Egl, open_headless(DisplayChoice::Gl));
     let wgpu = need(Driver::Lavapipe, open_headless(DisplayChoice::Wgpu));
-    gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
+    let opengl = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+    let wgpu_gl = need(Driver::Egl, WgpuDisplay::headless(opengl).map(Headless::Wgpu));
+    gl.into_iter().chain(wgpu).chain(wgpu_gl).chain([Headless::Memory(MemoryDisplay::new())]).collect()
 }
 
 /// Runs in latency mode and pipelined, prints and judges.

@@ -32,6 +32,11 @@ mod caps;
 mod checks;
 mod display;
 mod format;
+#[cfg(all(feature = "gl", target_os = "linux"))]
+mod gl;
+#[cfg(not(all(feature = "gl", target_os = "linux")))]
+#[path = "gl_absent.rs"]
+mod gl;
 mod identity;
 mod in_place;
 mod painter;

@@ -5,28 +5,41 @@ mod ring;
 
 pub(crate) use block::Block;
 
+use crate::gl::Memory;
 use crate::picture::Picture;
 use crate::shared::Shared;
 #[cfg(target_os = "linux")]
 use crate::vulkan::{Exported, Vulkan};
-use interop_core::{Error, HostBlock, Result, Staging, StagingKind};
-#[cfg(target_os = "linux")]
-use interop_core::{HandleType, SharedHandle};
+use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a block is to wgpu, and how the host reaches it.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // made by Vulkan only
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // made by Vulkan and OpenGL only
 enum Body {
     /// Mapped for each fill.
     Ring(Ring),
     /// A buffer that stays: the host's or a device's.
     Linear(Rc<Block>, Option<HostBlock>),
     /// A texture, with its size in bytes.
-    #[cfg(target_os = "linux")]
     Image(Rc<Picture>, usize),
+}
+
+/// Memory that was made beside wgpu and wrapped.
+#[cfg_attr(not(all(feature = "gl", target_os = "linux")), allow(dead_code))] // made by OpenGL only
+pub(crate) enum Object {
+    Buffer(wgpu::Buffer),
+    Texture(wgpu::Texture, ImageDesc),
+}
+
+/// The same with what keeps it.
+pub(crate) struct Made {
+    pub object: Object,
+    /// Where the host can address it.
+    pub host: Option<HostBlock>,
+    pub memory: Rc<Memory>,
 }
 
 /// A block, and when the device has read it.
@@ -40,6 +53,8 @@ pub(crate) struct WgpuStaging {
     /// By which others open it.
     #[cfg(target_os = "linux")]
     exported: Option<Exported>,
+    /// The same of OpenGL's.
+    memory: Option<Rc<Memory>>,
 }
 
 impl WgpuStaging {
@@ -47,6 +62,7 @@ impl WgpuStaging {
     pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let body = match kind {
             StagingKind::Orphaned => Body::Ring(Ring::new(shared, bytes)?),
+            other if shared.gl.is_some() => return Self::shared_by_gl(shared, other, bytes),
             #[cfg(target_os = "linux")]
             other => return Self::shared_by_vulkan(shared, other, bytes),
             #[cfg(not(target_os = "linux"))]
@@ -63,7 +79,21 @@ impl WgpuStaging {
             shown: Cell::new(false),
             #[cfg(target_os = "linux")]
             exported: None,
+            memory: None,
         }
+    }
+
+    fn shared_by_gl(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+        let Some(gl) = &shared.gl else { return Err(unknown(shared, &kind)) };
+        let Made { object, host, memory } = gl.create(shared, kind, bytes)?;
+        let body = match object {
+            Object::Buffer(buffer) => Body::Linear(Rc::new(Block::new(buffer, bytes)), host),
+            Object::Texture(texture, image) => {
+                let picture = shared.scoped("create_staging", || Picture::texture(texture, image.format))?;
+                Body::Image(Rc::new(picture), bytes)
+            }
+        };
+        Ok(Self { memory: Some(memory), ..Self::of_body(shared, body) })
     }
 
     #[cfg(target_os = "linux")]
@@ -117,7 +147,6 @@ impl WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.filled(operation),
             Body::Linear(block, _) => Ok(block.buffer()),
-            #[cfg(target_os = "linux")]
             Body::Image(..) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
         }
     }
@@ -129,7 +158,6 @@ impl WgpuStaging {
             Body::Ring(_) => {
                 Err(Error::invalid(operation, "a block that is mapped for each frame is not shown in place; upload it"))
             }
-            #[cfg(target_os = "linux")]
             Body::Image(..) => Err(Error::invalid(operation, "the block is a texture, the surface a buffer")),
         }
     }
@@ -137,7 +165,6 @@ impl WgpuStaging {
     /// The texture, where it is one.
     pub(crate) fn image(&self) -> Option<Rc<Picture>> {
         match &self.body {
-            #[cfg(target_os = "linux")]
             Body::Image(picture, _) => Some(Rc::clone(picture)),
             _ => None,
         }
@@ -163,7 +190,6 @@ impl Staging for WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.len(),
             Body::Linear(block, _) => block.len(),
-            #[cfg(target_os = "linux")]
             Body::Image(_, bytes) => *bytes,
         }
     }
@@ -211,12 +237,15 @@ impl Staging for WgpuStaging {
         Ok(())
     }
 
-    #[cfg(target_os = "linux")]
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        match (&self.exported, handle) {
-            (Some(exported), HandleType::OpaqueFd) => exported.handle(&self.shared),
-            _ => Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}"))),
+        if let (Some(gl), Some(memory)) = (&self.shared.gl, &self.memory) {
+            return memory.export(gl, handle);
         }
+        #[cfg(target_os = "linux")]
+        if let (Some(exported), HandleType::OpaqueFd) = (&self.exported, handle) {
+            return exported.handle(&self.shared);
+        }
+        Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}")))
     }
 
     fn as_any(&self) -> &dyn Any {
