@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use interop_core::conformance::{Manner, Row, Table, run};
+use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, SyncKind, cuda, open_headless, opencl,
 };
-use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry_tests::{Driver, in_child, need};
 use std::sync::Arc;
 
@@ -14,15 +14,19 @@ use std::sync::Arc;
 fn displays() -> Vec<Headless> {
     let gl = need(Driver::Egl, open_headless(DisplayChoice::Gl));
     let wgpu = need(Driver::Lavapipe, open_headless(DisplayChoice::Wgpu));
-    let opengl = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
-    let wgpu_gl = need(Driver::Egl, WgpuDisplay::headless(opengl).map(Headless::Wgpu));
-    gl.into_iter().chain(wgpu).chain(wgpu_gl).chain([Headless::Memory(MemoryDisplay::new())]).collect()
+    gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
+}
+
+/// wgpu on OpenGL, which shares with the host as OpenGL does.
+fn wgpu_on_opengl() -> Option<Headless> {
+    let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+    need(Driver::Egl, WgpuDisplay::headless(options).map(Headless::Wgpu))
 }
 
 /// Runs in latency mode and pipelined, prints and judges.
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let mut all = Vec::new();
-    for display in displays() {
+    for display in displays().into_iter().chain(wgpu_on_opengl()) {
         all.extend(run(backend, &display.display(), Manner::default()));
     }
     judge(&all);

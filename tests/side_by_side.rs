@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::{
-    CpuBackend, DisplayChoice, Error, Headless, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, open_headless,
-};
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
+use pixelferry::{
+    CpuBackend, DisplayChoice, Error, Headless, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
+    SurfaceDesc, open_headless,
+};
 use pixelferry_tests::{Driver, need};
 use std::sync::Arc;
 

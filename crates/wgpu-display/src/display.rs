@@ -3,8 +3,8 @@
 use crate::adapter::{self, WgpuOptions};
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
-use crate::identity::identify;
 use crate::gl::Gl;
+use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::painter::{DrawTarget, Frame, begin_pass};
 use crate::picture::{Picture, Source};

@@ -125,7 +125,14 @@ fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8>
 fn every_drawing_is_as_the_reference() {
     let Some(display) = common::display() else { return };
     let mut wrong = Vec::new();
-    for case in Drawing::all() {
+    // wgpu takes an OpenGL without GL_ARB_color_buffer_float, as core profiles are, for one without such targets.
+    let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba32F);
+    assert!(floats.is_ok() || common::is_opengl());
+    // The programs are the same; OpenGL is to show that its driver runs them.
+    let every = if common::is_opengl() { 4 } else { 1 };
+    for case in
+        Drawing::all().into_iter().step_by(every).filter(|case| floats.is_ok() || case.target != PixelFormat::Rgba32F)
+    {
         let texture = surface(&display, &case, ImageAccess::Texture);
         wrong.extend(case.check(&draw(&display, &case, texture.as_ref())).err());
     }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 const FRAMES: u32 = 1000;
-const FRAMES_PER_SIZE: u32 = 20;
+const FRAMES_PER_SIZE: u32 = 50;
 /// Drivers fill caches in the beginning.
 const WARM_UP: u32 = FRAMES / 2;
 /// Pages that the allocator keeps here and there.
@@ -29,8 +29,8 @@ fn usage() -> (u64, usize) {
 }
 
 fn desc(frame: u32) -> SurfaceDesc {
-    let width = 256 + 64 * (frame / FRAMES_PER_SIZE % 4);
-    SurfaceDesc::Image(ImageDesc::new(width, 128, PixelFormat::Rgba8).with_access(ImageAccess::Any))
+    let width = 64 + 16 * (frame / FRAMES_PER_SIZE % 4);
+    SurfaceDesc::Image(ImageDesc::new(width, 48, PixelFormat::Rgba8).with_access(ImageAccess::Any))
 }
 
 fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathId) {

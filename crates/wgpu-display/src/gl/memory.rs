@@ -37,7 +37,9 @@ impl Memory {
                 let view = ImageView::packed(image.extent, image.format, 1, 0, false)?;
                 (SurfaceDesc::Image(image), View::Image(view))
             }
-            None => (SurfaceDesc::buffer(bytes as u64), View::Buffer(interop_core::BufferView { offset: 0, len: bytes })),
+            None => {
+                (SurfaceDesc::buffer(bytes as u64), View::Buffer(interop_core::BufferView { offset: 0, len: bytes }))
+            }
         };
         let mut surface = display.create_in_place_surface(&desc)?;
         surface.read_in_place(staging.as_ref(), &view)?;

@@ -95,7 +95,10 @@ fn without_wgpus_context_nothing_is_called() {
     }));
     assert!(panicked.is_err() && !gl.inside.get());
     let mut surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::R8)).unwrap();
-    assert_eq!(surface.read_back(&interop_core::Part::full(&SurfaceDesc::image(4, 4, PixelFormat::R8))).unwrap(), [0; 16]);
+    assert_eq!(
+        surface.read_back(&interop_core::Part::full(&SurfaceDesc::image(4, 4, PixelFormat::R8))).unwrap(),
+        [0; 16]
+    );
     let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
     let named = staging.export(HandleType::GlObject).unwrap_err();
     assert!(matches!(named, Error::Unsupported { .. }), "{named}");
