@@ -3,6 +3,7 @@
 use crate::identity::identify;
 use crate::shared::{Loss, now};
 use interop_core::{DeviceIdentity, Error, Result};
+use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
@@ -35,7 +36,12 @@ impl Default for WgpuOptions {
 
 /// Every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
-    now(instance(backends).enumerate_adapters(backends)).unwrap_or_default()
+    let list = || now(instance(backends).enumerate_adapters(backends)).unwrap_or_default();
+    // wgpu panics where a context of GLX is current on this thread.
+    catch_unwind(list).unwrap_or_else(|_| {
+        tracing::warn!(?backends, "wgpu could not list its adapters, and says why on the standard error output");
+        Vec::new()
+    })
 }
 
 /// One for each set of APIs, for as long as the process runs: with the last Vulkan instance NVIDIA's driver takes down the

@@ -132,12 +132,13 @@ impl Shared {
     /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything
     /// that is made of a lost device pass without an error.
     pub(crate) fn check_alive(&self, operation: &'static str) -> Result<()> {
+        // First, as wgpu ends the program where OpenGL does not give it its context.
+        self.collect()?;
         self.poll(operation, wgpu::PollType::Poll)?;
-        self.scoped(operation, || ())?;
-        self.collect()
+        self.scoped(operation, || ())
     }
 
-    /// Frees memory beside wgpu's that nothing reads any more.
+    /// Frees memory beside wgpu's that nothing reads any more. Fails where OpenGL does not give its context.
     pub(crate) fn collect(&self) -> Result<()> {
         self.gl.as_ref().map_or(Ok(()), |gl| gl.collect())
     }

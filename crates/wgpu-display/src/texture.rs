@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 /// A texture.
 pub(crate) struct TextureSurface {
-    shared: Rc<Shared>,
     desc: SurfaceDesc,
     texture: wgpu::Texture,
     picture: Picture,
+    shared: Rc<Shared>,
 }
 
 impl TextureSurface {

@@ -128,14 +128,12 @@ impl Gl {
     }
 
     /// Deletes memory that nothing reads any more.
+    ///
+    /// # Errors
+    /// Where wgpu does not get its context.
     pub(crate) fn collect(&self) -> Result<()> {
         self.read.borrow_mut().retain(|(reader, _)| reader.strong_count() > 0);
-        match &self.display {
-            Some(display) if display.object_counts().awaiting_context > 0 => {
-                self.within("delete_dropped", |display| display.delete_dropped())
-            }
-            _ => Ok(()),
-        }
+        self.within("delete_dropped", |display| display.delete_dropped())
     }
 }
 
@@ -182,7 +180,7 @@ fn in_context<T>(
     // wgpu panics where it does not get its context.
     let locked = catch_unwind(AssertUnwindSafe(|| context.lock()));
     let Ok(_locked) = locked else {
-        let hint = "Release the context of another API (GLX) that is current on this thread.";
+        let hint = "No context of GLX may be current on this thread, nor wgpu's on another.";
         return Err(failure(identity, operation, 0, "wgpu's context could not be made current".into(), hint));
     };
     let _entered = Entered::new(inside);

@@ -82,6 +82,24 @@ fn the_host_keeps_memory_beyond_the_display() {
 }
 
 #[test]
+fn what_outlives_the_display_takes_its_memory_along() {
+    for surface_last in [false, true] {
+        let Some((display, gl)) = open() else { return };
+        let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
+        let surface = in_place(&display, staging.as_ref());
+        let gl_display = Rc::clone(gl.display.as_ref().unwrap());
+        drop((display, gl));
+        assert_eq!(gl_display.object_counts().buffers, 1);
+        if surface_last {
+            drop((staging, surface))
+        } else {
+            drop((surface, staging))
+        }
+        assert_eq!(gl_display.object_counts(), gl_display::ObjectCounts::default());
+    }
+}
+
+#[test]
 fn without_wgpus_context_nothing_is_called() {
     let Some((display, gl)) = open() else { return };
     let own = gl.display.as_ref().unwrap();
@@ -102,4 +120,47 @@ fn without_wgpus_context_nothing_is_called() {
     let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
     let named = staging.export(HandleType::GlObject).unwrap_err();
     assert!(matches!(named, Error::Unsupported { .. }), "{named}");
+}
+
+/// Makes wgpu's context current on the calling thread, or none.
+fn make_current(device: &wgpu::Device, current: bool) {
+    use std::ffi::c_void;
+    type MakeCurrent = unsafe extern "system" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32;
+    // SAFETY: nothing of the guard's is destroyed.
+    let hal = unsafe { device.as_hal::<super::Api>() }.unwrap();
+    let egl = hal.context().egl_instance().unwrap();
+    let function = egl.get_proc_address("eglMakeCurrent").unwrap();
+    // SAFETY: the function of that name has this type (EGL 1.4, 3.7.3).
+    let function = unsafe { std::mem::transmute::<extern "system" fn(), MakeCurrent>(function) };
+    let context = if current { hal.context().raw_context() } else { std::ptr::null_mut() };
+    let (screen, none) = (hal.context().raw_display().unwrap().as_ptr(), std::ptr::null_mut());
+    // SAFETY: display and context are wgpu's and alive.
+    assert_eq!(unsafe { function(screen, none, none, context) }, 1);
+}
+
+#[test]
+fn a_context_that_is_taken_is_an_error() {
+    let Some((display, _)) = open() else { return };
+    let desc = SurfaceDesc::image(4, 4, PixelFormat::R8);
+    let mut surface = display.create_surface(&desc).unwrap();
+    let taken = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        let device = display.wgpu_device().clone();
+        let taken = &taken;
+        scope.spawn(move || {
+            make_current(&device, true);
+            taken.wait();
+            taken.wait();
+            make_current(&device, false);
+        });
+        taken.wait();
+        let made = display.create_surface(&desc).map(drop);
+        let staged = display.create_staging(StagingKind::Persistent, BYTES).map(drop);
+        taken.wait();
+        for result in [made, staged] {
+            assert!(matches!(result, Err(Error::Driver(_))), "{result:?}");
+        }
+    });
+    assert_eq!(surface.read_back(&interop_core::Part::full(&desc)).unwrap(), [0; 16]);
+    drop(display.create_staging(StagingKind::Persistent, BYTES).unwrap());
 }

@@ -44,7 +44,6 @@ pub(crate) struct Made {
 
 /// A block, and when the device has read it.
 pub(crate) struct WgpuStaging {
-    shared: Rc<Shared>,
     body: Body,
     /// The submission after which the block may be written.
     fence: Option<wgpu::SubmissionIndex>,
@@ -55,6 +54,8 @@ pub(crate) struct WgpuStaging {
     exported: Option<Exported>,
     /// The same of OpenGL's.
     memory: Option<Rc<Memory>>,
+    /// Goes last: memory that is lent waits for what reads it.
+    shared: Rc<Shared>,
 }
 
 impl WgpuStaging {
