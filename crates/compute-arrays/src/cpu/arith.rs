@@ -1,5 +1,7 @@
 //! Operations of one element, total for every input, as the texts for devices have them.
 
+use super::vectors::{self, Running};
+
 /// What every element type can do.
 pub trait Arith: Copy + Send + Sync {
     /// The identity of `most`: the smallest value, or what loses against each.
@@ -28,6 +30,8 @@ pub trait Arith: Copy + Send + Sync {
     fn neg(self) -> Self;
     /// Without sign.
     fn abs(self) -> Self;
+    /// Running sums of a slice, where this processor has something better than one `add` after the other.
+    fn running_sums() -> Option<Running<Self>>;
 }
 
 /// What floats can do besides.
@@ -60,7 +64,7 @@ pub trait IntArith: Arith {
 }
 
 macro_rules! float {
-    ($($t:ident)*) => {$(
+    ($($t:ident $sums:expr;)*) => {$(
         impl Arith for $t {
             // A NaN loses against every number, so that all NaN gives NaN.
             const LEAST: Self = $t::NAN;
@@ -76,6 +80,7 @@ macro_rules! float {
             fn most(self, other: Self) -> Self { $t::max(self, other) }
             fn neg(self) -> Self { -self }
             fn abs(self) -> Self { $t::abs(self) }
+            fn running_sums() -> Option<Running<Self>> { $sums }
         }
         impl FloatArith for $t {
             fn sqrt(self) -> Self { $t::sqrt(self) }
@@ -97,7 +102,7 @@ macro_rules! float {
 }
 
 macro_rules! integer {
-    ($($t:ident |$v:ident| $abs:expr;)*) => {$(
+    ($($t:ident |$v:ident| $abs:expr, $sums:expr;)*) => {$(
         impl Arith for $t {
             const LEAST: Self = $t::MIN;
             const MOST: Self = $t::MAX;
@@ -112,6 +117,7 @@ macro_rules! integer {
             fn most(self, other: Self) -> Self { Ord::max(self, other) }
             fn neg(self) -> Self { self.wrapping_neg() }
             fn abs(self) -> Self { let $v = self; $abs }
+            fn running_sums() -> Option<Running<Self>> { $sums }
         }
         impl IntArith for $t {
             fn and(self, other: Self) -> Self { self & other }
@@ -123,10 +129,13 @@ macro_rules! integer {
     )*};
 }
 
-float!(f32 f64);
+float! {
+    f32 vectors::sums_f32();
+    f64 None;
+}
 integer! {
-    i32 |v| v.wrapping_abs();
-    u32 |v| v;
-    i64 |v| v.wrapping_abs();
-    u64 |v| v;
+    i32 |v| v.wrapping_abs(), vectors::sums_i32();
+    u32 |v| v, vectors::sums_u32();
+    i64 |v| v.wrapping_abs(), None;
+    u64 |v| v, None;
 }

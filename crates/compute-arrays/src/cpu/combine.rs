@@ -2,6 +2,7 @@
 
 use super::arith::Arith;
 use super::interpret::CpuProgram;
+use super::vectors::{Input, Running, prefetch, widest};
 use crate::element::Element;
 use crate::monoid::{Monoid, Operation};
 use bytemuck::cast_slice;
@@ -24,17 +25,17 @@ pub trait Combine<T>: Send + Sync {
     /// All of them as parts, in order: what [`Combine::scan`] wants to know.
     fn parts(&self, values: &[T]) -> Vec<T>;
     /// Running values after `before`, of as many as `out` takes. `parts` are those of the values.
-    fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]);
+    fn scan(&self, input: Input<'_, T>, parts: &[T], before: T, exclusive: bool, out: &mut [T]);
 }
 
 /// The monoid on the CPU.
 pub fn combine_of<T: Element>(monoid: &Monoid<T>) -> Arc<dyn Combine<T>> {
     let identity = monoid.identity();
     match monoid.operation() {
-        Operation::Sum => Arc::new(Native { identity, f: <T as Arith>::add }),
-        Operation::Product => Arc::new(Native { identity, f: <T as Arith>::mul }),
-        Operation::Min => Arc::new(Native { identity, f: <T as Arith>::least }),
-        Operation::Max => Arc::new(Native { identity, f: <T as Arith>::most }),
+        Operation::Sum => Arc::new(Native { identity, f: <T as Arith>::add, running: T::running_sums() }),
+        Operation::Product => Arc::new(Native { identity, f: <T as Arith>::mul, running: None }),
+        Operation::Min => Arc::new(Native { identity, f: <T as Arith>::least, running: None }),
+        Operation::Max => Arc::new(Native { identity, f: <T as Arith>::most, running: None }),
         Operation::Own => Arc::new(Interpreted { identity, program: Arc::clone(monoid.definition()) }),
     }
 }
@@ -43,9 +44,12 @@ pub fn combine_of<T: Element>(monoid: &Monoid<T>) -> Arc<dyn Combine<T>> {
 struct Native<T, F> {
     identity: T,
     f: F,
+    /// Inclusive running values, faster than by `f`.
+    running: Option<Running<T>>,
 }
 
 impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
+    #[inline(always)]
     fn leaf(&self, values: &[T]) -> T {
         let mut lanes = [self.identity; LANES];
         let (groups, rest) = values.as_chunks::<LANES>();
@@ -57,7 +61,13 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
         for (lane, v) in lanes.iter_mut().zip(rest) {
             *lane = (self.f)(*lane, *v);
         }
-        let mut half = LANES / 2;
+        self.join(&lanes)
+    }
+
+    /// The lanes as one, pairwise. Not inlined: the compiler would lay the lanes out for this, and shuffle them in the loop.
+    #[inline(never)]
+    fn join(&self, lanes: &[T; LANES]) -> T {
+        let (mut lanes, mut half) = (*lanes, LANES / 2);
         while half > 0 {
             for i in 0..half {
                 lanes[i] = (self.f)(lanes[i], lanes[i + half]);
@@ -67,28 +77,23 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
         lanes[0]
     }
 
-    /// Running values of one leaf.
-    fn run<const EXCLUSIVE: bool>(&self, values: &[T], mut before: T, out: &mut [T]) {
-        let (rows, rest) = values.as_chunks::<ROW>();
+    /// Inclusive running values of one leaf.
+    #[inline(always)]
+    fn run(&self, input: Input<'_, T>, mut before: T, out: &mut [T]) {
+        let (rows, rest) = input.values.as_chunks::<ROW>();
+        let mut ahead = input.ahead.chunks(ROW);
         let (out_rows, out_rest) = out.as_chunks_mut::<ROW>();
         for (row, out) in rows.iter().zip(out_rows) {
+            prefetch(ahead.next().unwrap_or_default());
             let row = self.cover::<8>(self.cover::<4>(self.cover::<2>(self.cover::<1>(*row))));
-            if EXCLUSIVE {
-                out[0] = before;
-                for at in 1..ROW {
-                    out[at] = (self.f)(before, row[at - 1]);
-                }
-            } else {
-                for at in 0..ROW {
-                    out[at] = (self.f)(before, row[at]);
-                }
+            for (out, value) in out.iter_mut().zip(row) {
+                *out = (self.f)(before, value);
             }
             before = (self.f)(before, row[ROW - 1]);
         }
         for (value, out) in rest.iter().zip(out_rest) {
-            let next = (self.f)(before, *value);
-            *out = if EXCLUSIVE { before } else { next };
-            before = next;
+            before = (self.f)(before, *value);
+            *out = before;
         }
     }
 
@@ -118,16 +123,25 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Combine<T> for Native<T, F> {
     }
 
     fn parts(&self, values: &[T]) -> Vec<T> {
-        values.chunks(LEAF).map(|leaf| self.leaf(leaf)).collect()
+        values.chunks(LEAF).map(|leaf| widest(|| self.leaf(leaf))).collect()
     }
 
-    fn scan(&self, values: &[T], parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
+    fn scan(&self, input: Input<'_, T>, parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
         let mut start = before;
-        for ((values, out), part) in values.chunks(LEAF).zip(out.chunks_mut(LEAF)).zip(parts) {
-            if exclusive {
-                self.run::<true>(values, start, out);
-            } else {
-                self.run::<false>(values, start, out);
+        let mut ahead = input.ahead.chunks(LEAF);
+        for ((values, out), part) in input.values.chunks(LEAF).zip(out.chunks_mut(LEAF)).zip(parts) {
+            let ahead = ahead.next().unwrap_or_default();
+            let (values, out) = match (exclusive, values, out) {
+                (true, [values @ .., _], [first, out @ ..]) => {
+                    *first = start;
+                    (values, out)
+                }
+                (_, values, out) => (values, out),
+            };
+            let input = Input { values, ahead };
+            match self.running {
+                Some(running) => running(input, start, out),
+                None => self.run(input, start, out),
             }
             start = (self.f)(start, *part);
         }
@@ -186,9 +200,10 @@ impl<T: Element> Combine<T> for Interpreted<T> {
         vec![self.fold(values)]
     }
 
-    fn scan(&self, values: &[T], _parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
+    fn scan(&self, input: Input<'_, T>, _parts: &[T], before: T, exclusive: bool, out: &mut [T]) {
         let mut running = before;
-        for (values, block) in values.chunks(super::interpret::BLOCK).zip(out.chunks_mut(super::interpret::BLOCK)) {
+        for (values, block) in input.values.chunks(super::interpret::BLOCK).zip(out.chunks_mut(super::interpret::BLOCK))
+        {
             let mut old = values.to_vec();
             // Hillis and Steele: after each pass a value covers twice as many of those before.
             let mut reach = 1;

@@ -5,6 +5,7 @@ mod combine;
 mod interpret;
 mod reduce;
 mod scan;
+mod vectors;
 
 pub use arith::{Arith, FloatArith, IntArith};
 pub use combine::combine_of;

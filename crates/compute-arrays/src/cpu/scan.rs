@@ -4,14 +4,15 @@
 use super::combine::Combine;
 use super::interpret::CpuProgram;
 use super::tasks;
+use super::vectors::Input;
 use crate::element::Element;
 use crate::operations::scan::Scan;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Bytes of a tile: with its input beside it, half of the second cache of today's servers.
-const TILE_BYTES: usize = 1 << 19;
+/// Bytes of a tile: it, its input and the next one's input fit the second cache of today's processors.
+const TILE_BYTES: usize = 1 << 17;
 
 /// Turns of waiting before the thread lets others run.
 const SPINS: u32 = 200;
@@ -58,7 +59,7 @@ impl Drop for Guard<'_> {
 
 /// Running values of the program.
 pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], combine: &dyn Combine<T>, scan: Scan) {
-    let tile_len = (TILE_BYTES / size_of::<T>()).max(1);
+    let (len, tile_len) = (out.len(), (TILE_BYTES / size_of::<T>()).max(1));
     let turn =
         Turn { tile: AtomicUsize::new(0), before: Mutex::new(combine.identity()), broken: AtomicBool::new(false) };
     let exclusive = scan == Scan::Exclusive;
@@ -80,7 +81,10 @@ pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], c
             let parts = combine.parts(values);
             let total = combine.fold(&parts);
             let Some(before) = turn.take(at, |before| combine.pair(before, total)) else { return };
-            combine.scan(values, &parts, before, exclusive, out);
+            let next = (at + tasks()) * tile_len;
+            let ahead = (next + tile_len <= len).then(|| worker.in_place(next..next + tile_len)).flatten();
+            let input = Input { values, ahead: ahead.unwrap_or_default() };
+            combine.scan(input, &parts, before, exclusive, out);
         }
     };
     if tasks() > 1 {
