@@ -170,8 +170,9 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Driver`] where the device cannot be waited for any more.
     pub fn poll(&self) -> Result<()> {
-        self.shared.poll("poll", wgpu::PollType::Poll)?;
-        self.shared.collect()
+        const OP: &str = "poll";
+        self.shared.poll(OP, wgpu::PollType::Poll)?;
+        self.shared.collect(OP)
     }
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
@@ -380,6 +381,6 @@ impl Display for WgpuDisplay {
         const OP: &str = "finish";
         let index = self.shared.flush(OP)?;
         self.shared.wait(OP, Some(index))?;
-        self.shared.collect()
+        self.shared.collect(OP)
     }
 }

@@ -133,14 +133,14 @@ impl Shared {
     /// that is made of a lost device pass without an error.
     pub(crate) fn check_alive(&self, operation: &'static str) -> Result<()> {
         // First, as wgpu ends the program where OpenGL does not give it its context.
-        self.collect()?;
+        self.collect(operation)?;
         self.poll(operation, wgpu::PollType::Poll)?;
         self.scoped(operation, || ())
     }
 
     /// Frees memory beside wgpu's that nothing reads any more. Fails where OpenGL does not give its context.
-    pub(crate) fn collect(&self) -> Result<()> {
-        self.gl.as_ref().map_or(Ok(()), |gl| gl.collect())
+    pub(crate) fn collect(&self, operation: &'static str) -> Result<()> {
+        self.gl.as_ref().map_or(Ok(()), |gl| gl.collect(operation))
     }
 
     /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.

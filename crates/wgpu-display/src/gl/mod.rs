@@ -131,9 +131,9 @@ impl Gl {
     ///
     /// # Errors
     /// Where wgpu does not get its context.
-    pub(crate) fn collect(&self) -> Result<()> {
+    pub(crate) fn collect(&self, operation: &'static str) -> Result<()> {
         self.read.borrow_mut().retain(|(reader, _)| reader.strong_count() > 0);
-        self.within("delete_dropped", |display| display.delete_dropped())
+        self.within(operation, |display| display.delete_dropped())
     }
 }
 
