@@ -40,7 +40,7 @@ impl<T: Element> Expr<'_, T> {
     /// CUDA takes one pass over memory, the CPU one and a second in its caches, OpenCL three: its devices need not run
     /// the groups before while others wait for them. Sums of floats are the same in every run on one device. They are off
     /// by no more than `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices
-    /// (`(n / 131072 + 450) * epsilon` on the CPU), and by far less where errors cancel out.
+    /// (`(n / 32768 + 450) * epsilon` on the CPU), and by far less where errors cancel out.
     ///
     /// # Errors
     /// As [`Expr::reduce`].
