@@ -1,9 +1,8 @@
 //! A picture or a video, filtered on the device.
 
 use clap::Parser;
-use pixelferry::Fit;
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::{LookOptions, Options, run};
+use pixelferry_examples::{LookOptions, Options, Scene as _, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -26,7 +25,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let (size, link) = (cli.options.size_or(1280, 720), cli.options.link_options());
     run(&cli.options, size, &FilterScene::sources(), |backend, display| {
-        let scene = FilterScene::open(backend, display, &cli.file, cli.filter, link)?;
-        Ok(Box::new(scene.with_look(cli.look.draw_options(Fit::Contain))))
+        let mut scene = FilterScene::open(backend, display, &cli.file, cli.filter, link)?;
+        scene.set_look(&cli.look);
+        Ok(Box::new(scene))
     })
 }

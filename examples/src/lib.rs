@@ -6,6 +6,7 @@ mod gl_program;
 pub mod look;
 pub mod options;
 pub mod overlap;
+pub mod pixels;
 pub mod runner;
 pub mod scene;
 pub mod scenes;
@@ -13,5 +14,6 @@ pub mod video;
 
 pub use look::LookOptions;
 pub use options::Options;
+pub use pixels::PixelOptions;
 pub use runner::run;
 pub use scene::{Scene, SceneError};

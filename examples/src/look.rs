@@ -1,37 +1,54 @@
 //! How pictures are shown, as said on the command line.
 
 use clap::Args;
-use pixelferry::{DrawOptions, Fit, ToneMap};
+use pixelferry::look::Plan;
+use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFormat, ToneMap};
 
-/// Options of examples that show a picture.
-#[derive(Debug, Clone, Copy, Args)]
+/// Options of programs that show a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Args)]
 pub struct LookOptions {
-    /// How the picture is fitted: stretch, contain, cover, integer or none. [default: the scene's own]
-    #[arg(long)]
-    pub fit: Option<Fit>,
+    /// How the picture is fitted: stretch, contain, cover, integer or none.
+    #[arg(long, default_value_t = Fit::Contain)]
+    pub fit: Fit,
     /// How bright light is brought down: none, clamp, reinhard, reinhard:WHITE, aces or aces-narkowicz. Needs a picture of
     /// light.
     #[arg(long, value_name = "MAP", default_value_t)]
     pub tone_map: ToneMap,
     /// Stops by which light is exposed before that.
-    #[arg(long, value_name = "STOPS", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "STOPS", default_value_t, allow_negative_numbers = true, value_parser = parse_exposure)]
     pub exposure: f32,
-    /// What is beside the picture, as RRGGBB.
+    /// What is beside the picture and below what is translucent, as RRGGBB.
     #[arg(long, value_name = "COLOUR", value_parser = parse_color)]
     pub background: Option<[f32; 3]>,
 }
 
-impl LookOptions {
-    /// The look of a scene that would else be fitted by `fit`.
-    pub fn draw_options(&self, fit: Fit) -> DrawOptions {
-        DrawOptions {
-            fit: self.fit.unwrap_or(fit),
-            tone_map: self.tone_map,
-            exposure: self.exposure,
-            background: self.background,
-            ..DrawOptions::default()
-        }
+impl Default for LookOptions {
+    fn default() -> Self {
+        Self { fit: Fit::Contain, tone_map: ToneMap::None, exposure: 0.0, background: None }
     }
+}
+
+impl LookOptions {
+    /// The same for a draw: smooth where sizes differ, but not where whole multiples show the pixels.
+    pub fn draw_options(&self) -> DrawOptions {
+        let Self { fit, tone_map, exposure, background } = *self;
+        let filter = if fit == Fit::Integer { Filter::Nearest } else { Filter::Linear };
+        DrawOptions { fit, filter, tone_map, exposure, background, ..DrawOptions::default() }
+    }
+
+    /// Whether light is to be exposed or mapped, which only a picture that says what its numbers mean can be.
+    pub fn changes_light(&self) -> bool {
+        self.tone_map != ToneMap::None || self.exposure != 0.0
+    }
+}
+
+/// Reads stops.
+fn parse_exposure(text: &str) -> Result<f32, String> {
+    let exposure = text.parse().map_err(|e| format!("give a number of stops: {e}"))?;
+    // Which numbers can be drawn the draw knows.
+    let light = ImageDesc::new(1, 1, PixelFormat::Rgba16F).with_encoding(Encoding::Linear);
+    let plan = Plan::new(&light, Extent::new(1, 1), &DrawOptions { exposure, ..DrawOptions::default() });
+    plan.map(|_| exposure).map_err(|e| e.to_string())
 }
 
 /// Reads `RRGGBB`, with or without `#`.
@@ -47,7 +64,7 @@ fn parse_color(text: &str) -> Result<[f32; 3], String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_color;
+    use super::*;
 
     #[test]
     fn colours_are_read_or_refused() {
@@ -55,6 +72,14 @@ mod tests {
         assert_eq!(parse_color("000000"), Ok([0.0; 3]));
         for wrong in ["", "fff", "#gggggg", "+12345", "1234567", "é12345"] {
             assert!(parse_color(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn stops_are_read_or_refused() {
+        assert_eq!(["-1.5", "0", "32"].map(|text| parse_exposure(text).unwrap()), [-1.5, 0.0, 32.0]);
+        for wrong in ["", "bright", "33", "NaN", "-inf"] {
+            assert!(parse_exposure(wrong).unwrap_err().contains("stops"), "{wrong}");
         }
     }
 }

@@ -176,7 +176,7 @@ fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), S
     if let SurfaceDesc::Buffer(_) = scene.link().desc() {
         return Err(SceneError::NeedsOpenGl(scene.name()));
     }
-    let look = scene.look();
+    let look = scene.look().copied().unwrap_or_default();
     Ok(save_picture_with(scene.link(), out, &look)?)
 }
 

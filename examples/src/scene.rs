@@ -1,7 +1,8 @@
 //! What the loop asks of a scene.
 
-use pixelferry::gl::{Filter, GlDisplay, Viewport};
-use pixelferry::{DrawOptions, Link, SaveError, SurfaceDesc};
+use crate::look::LookOptions;
+use pixelferry::gl::{GlDisplay, Viewport};
+use pixelferry::{DrawOptions, Link, SaveError};
 use std::path::PathBuf;
 
 /// Why a scene ended early.
@@ -58,9 +59,14 @@ pub trait Scene {
     /// Draws the shown frame into the framebuffer bound now.
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
 
-    /// How that draws a picture; also how one is saved where nothing can be drawn.
-    fn look(&self) -> DrawOptions {
-        DrawOptions::default()
+    /// How that draws a picture; also how one is saved where nothing can be drawn. `None`: it draws no picture.
+    fn look(&mut self) -> Option<&mut DrawOptions> {
+        None
+    }
+
+    /// Shows its picture as asked for. `false`: it draws none.
+    fn set_look(&mut self, asked: &LookOptions) -> bool {
+        self.look().map(|look| *look = asked.draw_options()).is_some()
     }
 
     /// Number of frames, where the scene has an end.
@@ -76,15 +82,5 @@ pub trait Scene {
     /// One line on where things stand, for a progress line.
     fn status(&self) -> Option<String> {
         None
-    }
-}
-
-/// Exact where each texel is a pixel, else smooth.
-pub(crate) fn filter_for(shown: &SurfaceDesc, viewport: Viewport) -> Filter {
-    match shown {
-        SurfaceDesc::Image(image) if (image.extent.width, image.extent.height) != (viewport.width, viewport.height) => {
-            Filter::Linear
-        }
-        _ => Filter::Nearest,
     }
 }

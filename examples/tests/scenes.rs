@@ -6,11 +6,12 @@ use pixelferry::compute::SourceCode;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda,
 };
+use pixelferry_examples::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
 use pixelferry_examples::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_examples::scenes::fountain::Fountain;
 use pixelferry_examples::scenes::nbody::NBody;
-use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
+use pixelferry_examples::scenes::plasma::Plasma;
 use pixelferry_examples::scenes::sine::{POINTS, Sine};
 use pixelferry_examples::scenes::tile::{Tile, chessboard};
 use pixelferry_examples::{Scene, SceneError};
@@ -56,10 +57,10 @@ fn plasma_is_the_same_on_opencl_and_threads() {
 #[ignore = "run by the test above, in a process that sees one OpenCL driver"]
 fn child_plasma() {
     for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces, Tone::Light] {
-        for format in [Format::Rgba8, Format::Rgba16f] {
-            println!("{tone:?} {format:?}");
-            let look = (tone, format);
-            same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), look, LinkOptions::default())?)), 5);
+        for (format, alpha) in [(Format::Rgba8, Alpha::Opaque), (Format::Rgba16f, Alpha::Premultiplied)] {
+            println!("{tone:?} {format:?} {alpha:?}");
+            let pixels = Pixels { tone, format, alpha };
+            same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)), 5);
         }
     }
 }
@@ -72,8 +73,12 @@ fn fluid_is_the_same_on_opencl_and_threads() {
 #[test]
 #[ignore = "run by the test above, in a process that sees one OpenCL driver"]
 fn child_fluid() {
-    for format in [Format::Rgba8, Format::Rgba16f] {
-        same_picture(&move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), format, LinkOptions::default())?)), 12);
+    let all = [
+        Pixels { alpha: Alpha::Straight, ..Pixels::default() },
+        Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque },
+    ];
+    for pixels in all {
+        same_picture(&move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), pixels, LinkOptions::default())?)), 12);
     }
 }
 
@@ -241,14 +246,15 @@ fn files_that_cannot_be_read_are_explained() {
 
 #[test]
 fn cuda_sources_compile() {
+    let pixels = |tone, format, alpha| Pixels { tone, format, alpha };
     let sources: Vec<KernelSource> = [
-        Plasma::sources(Tone::None, Format::Rgba8),
-        Plasma::sources(Tone::Srgb, Format::Rgba16f),
-        Plasma::sources(Tone::Reinhard, Format::Rgba8),
-        Plasma::sources(Tone::Aces, Format::Rgba16f),
+        Plasma::sources(pixels(Tone::None, Format::Rgba8, Alpha::Opaque)),
+        Plasma::sources(pixels(Tone::Srgb, Format::Rgba16f, Alpha::Straight)),
+        Plasma::sources(pixels(Tone::Reinhard, Format::Rgba8, Alpha::Premultiplied)),
+        Plasma::sources(pixels(Tone::Aces, Format::Rgba16f, Alpha::Opaque)),
         NBody::sources(),
-        Fluid::sources(Format::Rgba8),
-        Fluid::sources(Format::Rgba16f),
+        Fluid::sources(pixels(Tone::None, Format::Rgba8, Alpha::Premultiplied)),
+        Fluid::sources(pixels(Tone::Light, Format::Rgba16f, Alpha::Straight)),
         Sine::sources(),
         Tile::sources(),
         Fountain::sources(1000),

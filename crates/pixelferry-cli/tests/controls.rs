@@ -54,3 +54,33 @@ fn where_there_is_no_room_or_no_wish_for_controls_it_is_said() {
     let output = demo(&["--inject", "sabotage"], &[]);
     assert!(output.status.code() == Some(2) && said(&output).contains("display-upload-staged"), "{}", said(&output));
 }
+
+#[test]
+fn a_look_is_asked_for_with_and_without_controls() {
+    let saved = |name: &str, arguments: &[&str]| {
+        let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let common = ["demo", "--backend", "cpu", "--frames", "1", "--headless", "--display", "memory", "--out"];
+        let output = Command::new(BIN).args(common).arg(&out).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        (image::open(&out).unwrap().into_rgb8(), said(&output))
+    };
+    let plain = ["--plain", "--size", "64x36", "--tone", "light"];
+    let (dark, _) = saved("dark.png", &plain);
+    // What is to be exposed is light by itself.
+    let (bright, text) = saved("bright.png", &["--plain", "--size", "64x36", "--exposure", "2"]);
+    assert!(text.contains("image 64x36 RGBA16F"), "{text}");
+    let sum = |picture: &image::RgbImage| picture.iter().map(|v| u64::from(*v)).sum::<u64>();
+    assert!(sum(&bright) > sum(&dark) + 64 * 36 * 30, "{} and {}", sum(&bright), sum(&dark));
+    let square = ["--size", "1000x600", "--picture", "90x90", "--background", "00ff00"];
+    let (picture, _) = saved("background.png", &square);
+    assert_eq!([picture.get_pixel(365, 120).0, picture.get_pixel(980, 120).0], [[0, 255, 0]; 2]);
+    for (arguments, reason) in [
+        (&["--exposure", "99"][..], "stops"),
+        (&["--tone-map", "sunny"], "aces-narkowicz"),
+        (&["--plain", "--size", "64x36", "--tone", "none", "--exposure", "1", "--out", "no.png"], "encoding"),
+    ] {
+        let common = ["demo", "--backend", "cpu", "--frames", "1", "--headless", "--display", "memory"];
+        let output = Command::new(BIN).args(common).args(arguments).output().unwrap();
+        assert!(!output.status.success() && said(&output).contains(reason), "{arguments:?}: {}", said(&output));
+    }
+}

@@ -6,9 +6,10 @@
 mod kernels;
 mod stages;
 
+use crate::look::LookOptions;
 use crate::scene::{Scene, SceneError};
 use crate::video::Video;
-use pixelferry::gl::{DrawOptions, Fit, GlDisplay, Viewport};
+use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
     ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
     PixelFormat, SurfaceDesc,
@@ -112,13 +113,7 @@ impl FilterScene {
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
         let image = image.with_access(ImageAccess::Any).with_encoding(Encoding::Srgb);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        let look = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
-        Ok(Self { link, input, stages, look })
-    }
-
-    /// The same shown like this.
-    pub fn with_look(self, look: DrawOptions) -> Self {
-        Self { look, ..self }
+        Ok(Self { link, input, stages, look: LookOptions::default().draw_options() })
     }
 
     /// Size of the picture or video.
@@ -151,8 +146,8 @@ impl Scene for FilterScene {
         Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
     }
 
-    fn look(&self) -> DrawOptions {
-        self.look
+    fn look(&mut self) -> Option<&mut DrawOptions> {
+        Some(&mut self.look)
     }
 
     fn frames(&self) -> Option<u64> {

@@ -8,12 +8,11 @@ mod simulation;
 
 pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 
-use super::plasma::Format;
-use crate::scene::{Scene, SceneError, filter_for};
+use crate::look::LookOptions;
+use crate::pixels::Pixels;
+use crate::scene::{Scene, SceneError};
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
-use pixelferry::{
-    Arg, ComputeBackend, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc,
-};
+use pixelferry::{Arg, ComputeBackend, Display, Extent, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,13 +26,14 @@ pub struct Fluid {
     link: Link,
     simulation: Simulation,
     dye: Arc<dyn Kernel>,
+    look: DrawOptions,
 }
 
 impl Fluid {
     /// Its kernels.
-    pub fn sources(format: Format) -> Vec<KernelSource> {
+    pub fn sources(pixels: Pixels) -> Vec<KernelSource> {
         let mut all = kernels::of_a_step();
-        all.push(kernels::dye(format));
+        all.push(kernels::dye(pixels));
         all
     }
 
@@ -42,16 +42,15 @@ impl Fluid {
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
         (width, height): (u32, u32),
-        format: Format,
+        pixels: Pixels,
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
         let rows = height.min(if backend.device().software { ON_SOFTWARE } else { ON_HARDWARE }).max(1);
         let columns = (u64::from(width) * u64::from(rows) / u64::from(height.max(1))).clamp(1, u64::from(MAX_CELLS));
         let simulation = Simulation::new(Arc::clone(&backend), Extent::new(columns as u32, rows))?;
-        let dye = backend.build(&kernels::dye(format))?;
-        let image = ImageDesc::new(width, height, format.pixel_format()).with_access(ImageAccess::Any);
-        let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, simulation, dye })
+        let dye = backend.build(&kernels::dye(pixels))?;
+        let link = Link::open(backend, display, SurfaceDesc::Image(pixels.image(width, height)), options)?;
+        Ok(Self { link, simulation, dye, look: LookOptions::default().draw_options() })
     }
 }
 
@@ -65,7 +64,7 @@ impl Scene for Fluid {
     }
 
     fn advance(&mut self, _seconds: f32) -> Result<bool, SceneError> {
-        let Self { link, simulation, dye } = self;
+        let Self { link, simulation, dye, .. } = self;
         let Extent { width, height } = simulation.cells();
         let args = [Arg::Memory(simulation.dye()), Arg::I32(width as i32), Arg::I32(height as i32)];
         link.frame(|frame| frame.launch(dye.as_ref(), &args))?;
@@ -79,8 +78,10 @@ impl Scene for Fluid {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let shown = self.link.shown()?;
-        let options = DrawOptions { filter: filter_for(shown.desc(), viewport), ..DrawOptions::default() };
-        Ok(gl.draw(shown.surface(), viewport, options)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
+    }
+
+    fn look(&mut self) -> Option<&mut DrawOptions> {
+        Some(&mut self.look)
     }
 }

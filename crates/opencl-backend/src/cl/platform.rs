@@ -27,6 +27,11 @@ impl Platform {
         self.text(p::CL_PLATFORM_NAME)
     }
 
+    /// Whether it is Mesa's driver.
+    pub(super) fn is_rusticl(self) -> Result<bool> {
+        self.0.is_rusticl().map_err(|f| f.on("an OpenCL platform"))
+    }
+
     /// `CL_PLATFORM_VENDOR`.
     pub fn vendor(self) -> Result<String> {
         self.text(p::CL_PLATFORM_VENDOR)

@@ -58,9 +58,6 @@ pub struct Object {
     context: Context,
 }
 
-/// `CL_PLATFORM_NAME` of Mesa's driver.
-const RUSTICL: &str = "rusticl";
-
 /// Lets kernels tell of their parameters.
 const ARG_INFO: &str = "-cl-kernel-arg-info";
 
@@ -163,7 +160,7 @@ impl Program {
                 Opened::Wrong => {
                     return Err(Error::invalid(OP, "a binary is damaged, or of another device or driver; build again"));
                 }
-                Opened::Foreign(_) if device.platform().name()? == RUSTICL => {
+                Opened::Foreign(_) if device.platform().is_rusticl()? => {
                     return Err(
                         device.unsupported(OP, "this driver ends the process on binaries that it does not know")
                     );

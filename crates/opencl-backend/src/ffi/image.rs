@@ -6,6 +6,7 @@ use super::transfer::Element;
 use super::{Event, Failure, Mem, Queue};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_INVALID_VALUE;
+use cl3::memory as m;
 use std::ops::Range;
 
 /// A part of an image, in pixels; numbers of unused dimensions are 0 and 1.
@@ -103,6 +104,22 @@ impl Queue {
 
     /// Copies from a part of an image to a buffer, without gaps between the rows; `bytes` is where in the buffer.
     pub fn copy_image_to_buffer(
+        &self,
+        from: &Mem,
+        part: &ImageBox,
+        (to, bytes): (&Mem, Range<usize>),
+        wait: &[Event],
+    ) -> Result<Event, Failure> {
+        if bytes.start == 0 || !self.miscounts_offsets() {
+            return self.copy_image_to(from, part, (to, bytes), wait);
+        }
+        let len = bytes.len();
+        let between = Mem::buffer(self.context(), m::CL_MEM_READ_WRITE, len, None)?;
+        let copied = self.copy_image_to(from, part, (&between, 0..len), wait)?;
+        self.copy((&between, 0), (to, bytes.start), len, &[copied])
+    }
+
+    fn copy_image_to(
         &self,
         from: &Mem,
         part: &ImageBox,

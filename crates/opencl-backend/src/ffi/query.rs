@@ -2,6 +2,7 @@
 //! opencl3 end the program on an answer of another type.
 
 use super::{Failure, check};
+use cl3::platform::CL_PLATFORM_NAME;
 use opencl3::device::{get_device_data, get_device_ids};
 use opencl3::error_codes::CL_INVALID_VALUE;
 use opencl3::platform::platform::{get_platform_data, get_platform_ids};
@@ -32,6 +33,11 @@ impl PlatformId {
 
     pub fn text(self, param: u32) -> Result<String, Failure> {
         Ok(text(&check("clGetPlatformInfo", get_platform_data(self.0, param))?))
+    }
+
+    /// Whether it is Mesa's driver.
+    pub fn is_rusticl(self) -> Result<bool, Failure> {
+        Ok(self.text(CL_PLATFORM_NAME)? == "rusticl")
     }
 
     /// Several 32-bit numbers.

@@ -46,8 +46,11 @@ impl QueueProperties {
 pub struct Queue {
     handle: Arc<Handle<QueueKind>>,
     /// Kept for the queue: sub-devices live as long as their context here.
-    _context: Arc<Context>,
+    context: Arc<Context>,
     properties: QueueProperties,
+    /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel, and so writes beside
+    /// or behind the buffer; other versions were not all tried.
+    miscounts_offsets: bool,
 }
 
 impl Queue {
@@ -69,7 +72,16 @@ impl Queue {
         };
         // SAFETY: a queue that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(operation, raw) }?;
-        Ok(Self { handle: Arc::new(handle), _context: context.clone(), properties })
+        let miscounts_offsets = device.platform.is_rusticl()?;
+        Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets })
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub(super) fn miscounts_offsets(&self) -> bool {
+        self.miscounts_offsets
     }
 
     pub fn properties(&self) -> QueueProperties {

@@ -241,14 +241,14 @@ pub fn built_in(device: &Device) -> Result<()> {
     }
 }
 
-/// The smallest SPIR-V module: a header and what every kernel module must have.
-const SPIRV: [u32; 11] = [0x0723_0203, 0x0001_0000, 0, 1, 0, 0x0002_0011, 4, 0x0002_0011, 6, 0x0003_000e, 2];
+/// The smallest SPIR-V module: a header and what every module must have that is made to be linked (capabilities Addresses,
+/// Linkage and Kernel; 64-bit addresses, OpenCL's memory model).
+const SPIRV: [u32; 14] =
+    [0x0723_0203, 0x0001_0000, 0, 1, 0, 0x0002_0011, 4, 0x0002_0011, 5, 0x0002_0011, 6, 0x0003_000e, 2, 2];
 
 pub fn intermediate_language(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
-    let mut module = SPIRV.to_vec();
-    module.push(2);
-    let bytes: Vec<u8> = module.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let bytes: Vec<u8> = SPIRV.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let program = Program::from_il(&context, &bytes, "")?;
     assert!(program.kernel_names()?.is_empty());
     assert!(matches!(Program::from_il(&context, &[], ""), Err(Error::InvalidInput { .. })));

@@ -2,10 +2,11 @@
 
 use clap::ValueEnum;
 use pixelferry::{ComputeBackend, Display, KernelSource, LinkOptions};
+use pixelferry_examples::pixels::Pixels;
 use pixelferry_examples::scenes::filter::{Filter, FilterScene};
 use pixelferry_examples::scenes::fluid::Fluid;
 use pixelferry_examples::scenes::nbody::NBody;
-use pixelferry_examples::scenes::plasma::{Format, Plasma, Tone};
+use pixelferry_examples::scenes::plasma::Plasma;
 use pixelferry_examples::scenes::sine::Sine;
 use pixelferry_examples::{Scene, SceneError};
 use std::path::Path;
@@ -36,21 +37,20 @@ pub struct Recipe {
     /// Bodies of [`SceneName::Nbody`]; `None`: as many as the device is good for.
     pub bodies: Option<u32>,
     pub filter: Filter,
-    pub format: Format,
+    /// What is stored, where the scene has a free choice.
+    pub pixels: Pixels,
     pub link: LinkOptions,
 }
-
-const TONE: Tone = Tone::None;
 
 impl Recipe {
     /// What a backend must be able to build.
     pub fn kernels(&self) -> Vec<KernelSource> {
         match self.scene {
-            SceneName::Plasma => Plasma::sources(TONE, self.format),
+            SceneName::Plasma => Plasma::sources(self.pixels),
             SceneName::Sine => Sine::sources(),
             SceneName::Nbody => NBody::sources(),
             SceneName::Filter => FilterScene::sources(),
-            SceneName::Fluid => Fluid::sources(self.format),
+            SceneName::Fluid => Fluid::sources(self.pixels),
         }
     }
 
@@ -61,14 +61,14 @@ impl Recipe {
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
     ) -> Result<Box<dyn Scene>, SceneError> {
-        let Self { scene, size, bodies, filter, format, link } = self;
+        let Self { scene, size, bodies, filter, pixels, link } = self;
         Ok(match (scene, input) {
-            (SceneName::Plasma, _) => Box::new(Plasma::new(backend, display, size, (TONE, format), link)?),
+            (SceneName::Plasma, _) => Box::new(Plasma::new(backend, display, size, pixels, link)?),
             (SceneName::Sine, _) => Box::new(Sine::new(backend, display, link)?),
             (SceneName::Nbody, _) => Box::new(NBody::new(backend, display, bodies, link)?),
             (SceneName::Filter, Some(file)) => Box::new(FilterScene::open(backend, display, file, filter, link)?),
             (SceneName::Filter, None) => Box::new(FilterScene::of_the_lake(backend, display, filter, link)?),
-            (SceneName::Fluid, _) => Box::new(Fluid::new(backend, display, size, format, link)?),
+            (SceneName::Fluid, _) => Box::new(Fluid::new(backend, display, size, pixels, link)?),
         })
     }
 }

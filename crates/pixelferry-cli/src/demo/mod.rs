@@ -8,9 +8,8 @@ mod overlay;
 pub use overlay::Log;
 
 use catalog::{Recipe, SceneName};
-use pixelferry_examples::runner;
 use pixelferry_examples::scenes::filter::Filter;
-use pixelferry_examples::scenes::plasma::Format;
+use pixelferry_examples::{LookOptions, PixelOptions, runner};
 use pixelferry_trace::Trace;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -23,6 +22,10 @@ pub struct DemoOptions {
     /// Picture or video for the filter. [default: a picture of a lake]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    #[command(flatten)]
+    pixels: PixelOptions,
+    #[command(flatten)]
+    look: LookOptions,
     #[command(flatten)]
     common: pixelferry_examples::Options,
     #[cfg(feature = "overlay")]
@@ -41,7 +44,7 @@ impl DemoOptions {
 #[cfg(feature = "overlay")]
 pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), Box<dyn Error>> {
     match overlay::refusal(&options.overlay, &options.common) {
-        None => overlay::run(options.overlay, &options.common, (options.scene, options.input), log),
+        None => overlay::run(options, log),
         Some(reason) => {
             println!("without controls: {reason}");
             bare(options, trace)
@@ -57,11 +60,18 @@ pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Er
         size,
         bodies: None,
         filter: Filter::default(),
-        format: Format::default(),
+        pixels: options.pixels.pixels(&options.look),
         link: common.link_options(),
     };
     let kernels = recipe.kernels();
     runner::show(common, size, &kernels, trace, move |backend, display| {
-        recipe.make(options.input.as_deref(), backend, display)
+        let mut scene = recipe.make(options.input.as_deref(), backend, display)?;
+        if !scene.set_look(&options.look) && options.look != LookOptions::default() {
+            println!(
+                "{} draws vertices: nothing is fitted, exposed or tone mapped, and there is no background",
+                scene.name()
+            );
+        }
+        Ok(scene)
     })
 }

@@ -1,7 +1,6 @@
 //! What the kernels do for one cell, in Rust.
 
 use super::kernels::JETS;
-use crate::convert::reinhard;
 use pixelferry::{Error, Extent, Result};
 use std::f32::consts::PI;
 
@@ -123,10 +122,10 @@ pub fn carry(
     c
 }
 
-/// The colour of a pixel of a picture of `shown` pixels.
-pub fn light(dye: &Field<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> [f32; 3] {
+/// The light of a pixel of a picture of `shown` pixels, and how much of what lies below the dye hides there.
+pub fn light(dye: &Field<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> ([f32; 3], f32) {
     let at = |i: u32, cells: u32, pixels: u32| (i as f32 + 0.5) * cells as f32 / pixels as f32 - 0.5;
     let d = dye.sample(at(x, dye.cells.width, shown.width), at(y, dye.cells.height, shown.height));
-    let channel = |i: usize, base: f32| reinhard(base + 2.2 * d[i]).sqrt();
-    [channel(0, 0.004), channel(1, 0.0045), channel(2, 0.008)]
+    let thick = d[0] + d[1] + d[2];
+    ([0.004 + 2.2 * d[0], 0.0045 + 2.2 * d[1], 0.008 + 2.2 * d[2]], thick / (thick + 0.1))
 }

@@ -3,8 +3,8 @@
 //! Cell (x, y) lies at (x + 0.5, y + 0.5) / rows, in heights. What lies outside has the values of the nearest cell.
 
 use super::cpu;
-use crate::convert::{rgba8, rgba16f};
-use crate::scenes::plasma::Format;
+use crate::convert::reinhard;
+use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
 
 /// Sources of push and dye.
@@ -176,36 +176,32 @@ pub fn carry() -> KernelSource {
 }
 
 /// Target: the picture. Arguments: dye, its columns, its rows.
-pub fn dye(format: Format) -> KernelSource {
-    let (pixel, store) = match format {
-        Format::Rgba8 => ("uchar4", "pf_rgba8(c, 1.0f)"),
-        Format::Rgba16f => ("ushort4", "halves(c)"),
+pub fn dye(pixels: Pixels) -> KernelSource {
+    // As much light as thick dye gives, never more than white; encoded by a root, which is near the sRGB curve.
+    let shown = match pixels.tone {
+        Tone::None => "c = pf_tonemap_reinhard(c); c.x = sqrt(c.x); c.y = sqrt(c.y); c.z = sqrt(c.z);",
+        _ => "",
     };
     let body = format!(
         "
-        #define PIXEL {pixel}
-        ushort4 halves(float3 c) {{
-          ushort4 h;
-          h.x = pf_half(c.x); h.y = pf_half(c.y); h.z = pf_half(c.z); h.w = pf_half(1.0f);
-          return h;
-        }}
+        {}
         KERNEL dye(PF_IMAGE(PIXEL, out), IN float4* field, int w, int h) {{
           CELL
           float4 d = sample(field, w, h, (x + 0.5f) * w / out_width - 0.5f, (y + 0.5f) * h / out_height - 0.5f);
           float3 c;
           c.x = 0.004f + 2.2f * d.x; c.y = 0.0045f + 2.2f * d.y; c.z = 0.008f + 2.2f * d.z;
-          /* As much light as thick dye gives, never more than white; encoded by a root, which is near the sRGB curve. */
-          c = pf_tonemap_reinhard(c);
-          c.x = sqrt(c.x); c.y = sqrt(c.y); c.z = sqrt(c.z);
-          PF_STORE(out, x, y, {store});
-        }}"
+          {shown}
+          float thick = d.x + d.y + d.z;
+          PF_STORE(out, x, y, pixel(c, thick / (thick + 0.1f)));
+        }}",
+        pixels.source()
     );
     source("dye", &body).cpu_image(move |out, args| {
         let cells = pixelferry::Extent::new(args.i32(1)?.max(0) as u32, args.i32(2)?.max(0) as u32);
-        let (field, shown) = (cpu::Field::of(args.memory(0)?, cells)?, out.extent());
-        match format {
-            Format::Rgba8 => out.par_pixels(|x, y| rgba8(cpu::light(&field, shown, x, y), 1.0)),
-            Format::Rgba16f => out.par_pixels(|x, y| rgba16f(cpu::light(&field, shown, x, y), 1.0)),
-        }
+        let (field, size) = (cpu::Field::of(args.memory(0)?, cells)?, out.extent());
+        pixels.write(out, |x, y| {
+            let (light, coverage) = cpu::light(&field, size, x, y);
+            (if pixels.tone == Tone::None { light.map(|v| reinhard(v).sqrt()) } else { light }, coverage)
+        })
     })
 }

@@ -1,7 +1,6 @@
 //! The plasma's kernels.
 
-use super::{Format, Tone};
-use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
+use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
 
 /// Interfering waves, each pixel in 0..=1.
@@ -48,64 +47,39 @@ pub fn waves() -> KernelSource {
 ///
 /// All but [`Tone::None`] take the colours for linear light that is up to eight times as bright as white where the waves
 /// are high.
-pub fn colours(tone: Tone, format: Format) -> KernelSource {
-    // The same macros in both languages; which conversion it is the compiler knows, not the device.
-    let (light, shown) = match tone {
-        Tone::None => ("1.0f", "c"),
-        Tone::Light => ("8.0f * f * f * f", "c"),
-        Tone::Srgb => ("8.0f * f * f * f", "pf_encoded(c)"),
-        Tone::Reinhard => ("8.0f * f * f * f", "pf_encoded(pf_tonemap_reinhard(c))"),
-        Tone::Aces => ("8.0f * f * f * f", "pf_encoded(pf_tonemap_aces(c))"),
-    };
-    let (pixel, convert) = match format {
-        Format::Rgba8 => ("uchar4", "pf_rgba8(c, 1.0f)"),
-        Format::Rgba16f => ("ushort4", "to_half(c)"),
-    };
+pub fn colours(pixels: Pixels) -> KernelSource {
+    let light = if pixels.tone == Tone::None { "1.0f" } else { "8.0f * f * f * f" };
+    // The same macros in both languages. Where the waves are low, what lies below is seen through.
     let head = format!(
-        "#define PIXEL {pixel}
+        "{}
          #define LIGHT(f) ({light})
-         float3 pf_encoded(float3 c) {{ c.x = pf_srgb(c.x); c.y = pf_srgb(c.y); c.z = pf_srgb(c.z); return c; }}
-         ushort4 to_half(float3 c) {{
-           ushort4 h;
-           h.x = pf_half(c.x); h.y = pf_half(c.y); h.z = pf_half(c.z); h.w = pf_half(1.0f);
-           return h;
-         }}
-         PIXEL shown(float3 c) {{ c = {shown}; return {convert}; }}\n"
+         #define COVERAGE(f) (f * f * (3.0f - 2.0f * f))\n",
+        pixels.source()
     );
     let opencl = "kernel void colours(PF_IMAGE(PIXEL, out), global const float* field) {
            int x = get_global_id(0), y = get_global_id(1);
            if (x >= out_width || y >= out_height) return;
            float f = field[y * out_width + x], p = 9.424778f * f;
            float3 c = 0.5f + 0.5f * cos(p * (float3)(1.0f, 1.0f, 0.8f) + (float3)(2.6f, 3.7f, 4.6f));
-           PF_STORE(out, x, y, shown(LIGHT(f) * c));
+           PF_STORE(out, x, y, pixel(LIGHT(f) * c, COVERAGE(f)));
          }";
     let cuda = "__global__ void colours(PF_IMAGE(PIXEL, out), const float* field) {
            int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
            if (x >= out_width || y >= out_height) return;
            float f = field[y * out_width + x], p = 9.424778f * f, l = LIGHT(f);
-           PF_STORE(out, x, y, shown(make_float3(l * (0.5f + 0.5f * cosf(p + 2.6f)), l * (0.5f + 0.5f * cosf(p + 3.7f)),
-                                                 l * (0.5f + 0.5f * cosf(0.8f * p + 4.6f)))));
+           float3 c = make_float3(l * (0.5f + 0.5f * cosf(p + 2.6f)), l * (0.5f + 0.5f * cosf(p + 3.7f)),
+                                  l * (0.5f + 0.5f * cosf(0.8f * p + 4.6f)));
+           PF_STORE(out, x, y, pixel(c, COVERAGE(f)));
          }";
     KernelSource::new("colours").opencl_c(head.clone() + opencl).cuda_cpp(head + cuda).cpu_image(move |out, args| {
         let field = args.memory::<f32>(0)?;
         let width = out.width() as usize;
-        let colour = |x: u32, y: u32| {
+        pixels.write(out, |x, y| {
             let f = field[y as usize * width + x as usize];
             let p = 1.5 * std::f32::consts::TAU * f;
-            let channel = |k: f32, phase: f32| 0.5 + 0.5 * (p * k + phase).cos();
-            let c = [channel(1.0, 2.6), channel(1.0, 3.7), channel(0.8, 4.6)];
-            let bright = |c: f32| 8.0 * f * f * f * c;
-            match tone {
-                Tone::None => c,
-                Tone::Light => c.map(bright),
-                Tone::Srgb => c.map(|c| srgb(bright(c))),
-                Tone::Reinhard => c.map(|c| srgb(reinhard(bright(c)))),
-                Tone::Aces => c.map(|c| srgb(aces(bright(c)))),
-            }
-        };
-        match format {
-            Format::Rgba8 => out.par_pixels(|x, y| rgba8(colour(x, y), 1.0)),
-            Format::Rgba16f => out.par_pixels(|x, y| rgba16f(colour(x, y), 1.0)),
-        }
+            let light = if pixels.tone == Tone::None { 1.0 } else { 8.0 * f * f * f };
+            let channel = |k: f32, phase: f32| light * (0.5 + 0.5 * (p * k + phase).cos());
+            ([channel(1.0, 2.6), channel(1.0, 3.7), channel(0.8, 4.6)], f * f * (3.0 - 2.0 * f))
+        })
     })
 }

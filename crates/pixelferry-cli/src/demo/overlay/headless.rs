@@ -84,11 +84,7 @@ fn by_gl(
 /// Where there is no OpenGL to draw with, as in plain memory.
 fn by_software(player: &mut Player, painted: &Painted, (width, height): (u32, u32)) -> RgbaImage {
     let mut canvas = Canvas::new(width, height, super::ui::BEHIND);
-    match pixelferry::picture(player.scene().link()) {
-        Ok(picture) => canvas.picture(&picture, painted.place()),
-        // A buffer is no picture.
-        Err(error) => player.log().add(tracing::Level::ERROR, format!("not drawn: {error}")),
-    }
+    player.draw_in_memory(&mut canvas, painted.place());
     canvas.paint(painted);
     canvas.into_picture()
 }

@@ -3,6 +3,7 @@
 //! | where | what |
 //! |---|---|
 //! | `setup`, `player` | what runs, and changing it |
+//! | `look` | what of a picture's look makes a difference |
 //! | `times`, `log`, `inject` | how long frames took, what the library said, faults |
 //! | `ui` | the panels |
 //! | `paint` | bringing them into a picture, by OpenGL or without |
@@ -11,6 +12,7 @@
 mod headless;
 mod inject;
 mod log;
+mod look;
 mod paint;
 mod player;
 mod setup;
@@ -22,14 +24,13 @@ mod window;
 
 pub use log::Log;
 
-use crate::demo::catalog::SceneName;
+use super::DemoOptions;
 use inject::{Injection, Wish};
 use pixelferry::gl::GlDisplay;
 use pixelferry::{Display, Extent};
 use pixelferry_examples::options::parse_size;
 use pixelferry_examples::scenes::filter::Filter;
-use pixelferry_examples::scenes::plasma::Format;
-use pixelferry_examples::{Options, SceneError};
+use pixelferry_examples::{LookOptions, Options, SceneError};
 use player::{Action, Backends, Player};
 use setup::Setup;
 use std::error::Error;
@@ -69,29 +70,27 @@ pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
 }
 
 /// Shows scene and controls.
-pub fn run(
-    options: OverlayOptions,
-    common: &Options,
-    (scene, input): (SceneName, Option<PathBuf>),
-    log: &Log,
-) -> Result<(), Box<dyn Error>> {
+pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
+    let DemoOptions { scene, input, pixels, look, common, overlay: options } = options;
     let setup = Setup {
         scene,
         backend: common.backend,
         size: options.picture,
         bodies: None,
         filter: Filter::default(),
-        format: Format::default(),
+        pixels: pixels.pixels(&look),
         path: common.path,
         mode: common.frames_late.unwrap_or_default(),
     };
-    let show = Show { setup, input, injection: options.inject, size: common.size_or(SIZE.0, SIZE.1), log: log.clone() };
-    if common.is_headless() { headless::run(show, common) } else { window::run(show, common) }
+    let size = common.size_or(SIZE.0, SIZE.1);
+    let show = Show { setup, look, input, injection: options.inject, size, log: log.clone() };
+    if common.is_headless() { headless::run(show, &common) } else { window::run(show, &common) }
 }
 
 /// What is to be shown.
 struct Show {
     setup: Setup,
+    look: LookOptions,
     input: Option<PathBuf>,
     injection: Option<Injection>,
     /// Pixels of the window.
@@ -107,7 +106,7 @@ impl Show {
         display: Rc<dyn Display>,
         gl: Option<Rc<GlDisplay>>,
     ) -> Result<Player, SceneError> {
-        Player::open(backends, display, gl, self.setup, self.input.clone(), &self.log)
+        Player::open(backends, (display, gl), (self.setup, self.look), self.input.clone(), &self.log)
     }
 
     /// Injects what is to be injected before frame `frame`.

@@ -2,12 +2,14 @@
 
 use super::inject::Wish;
 use super::log::Log;
+use super::look::suited;
+use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{ComputeBackend, Display, Extent, Fit, Link, SurfaceDesc, open_backend_for};
+use pixelferry::{ComputeBackend, Display, Link, open_backend_for};
 use pixelferry_examples::options::Backend;
-use pixelferry_examples::{Scene, SceneError};
+use pixelferry_examples::{LookOptions, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -16,10 +18,12 @@ use std::time::Instant;
 use tracing::Level;
 
 /// What the controls ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Action {
     /// Run this instead.
     Change(Setup),
+    /// Show it like this.
+    Look(LookOptions),
     /// Try and time all paths again.
     Recalibrate,
     /// Let a driver's call fail.
@@ -35,6 +39,7 @@ pub struct Player {
     backends: Backends,
     input: Option<PathBuf>,
     setup: Setup,
+    look: LookOptions,
     scene: Box<dyn Scene>,
     armed: Option<Wish>,
     calls: Calls,
@@ -77,16 +82,16 @@ impl Player {
     /// Opens the backend and the scene, and computes the first frame. `gl` is the display itself, where it is OpenGL.
     pub fn open(
         mut backends: Backends,
-        display: Rc<dyn Display>,
-        gl: Option<Rc<GlDisplay>>,
-        setup: Setup,
+        (display, gl): (Rc<dyn Display>, Option<Rc<GlDisplay>>),
+        (setup, look): (Setup, LookOptions),
         input: Option<PathBuf>,
         log: &Log,
     ) -> Result<Self, SceneError> {
         let display: Rc<dyn Display> = DisplayDouble::over(display, &backends.faults);
-        let scene = begun(setup, input.as_ref(), backends.get(&setup)?, Rc::clone(&display), 0.0)?;
+        let mut scene = begun(setup, input.as_ref(), backends.get(&setup)?, Rc::clone(&display), 0.0)?;
+        dress(scene.as_mut(), look);
         let (times, log, calls) = (Times::default(), log.clone(), Calls::default());
-        Ok(Self { display, gl, backends, input, setup, scene, armed: None, calls, times, log, seconds: 0.0 })
+        Ok(Self { display, gl, backends, input, setup, look, scene, armed: None, calls, times, log, seconds: 0.0 })
     }
 
     /// Computes the next frame for a time in seconds. Where that fails, the frame before stays on show and the log says
@@ -103,34 +108,31 @@ impl Player {
         self.calls.frame(&self.backends.faults);
     }
 
-    /// Draws what is on show into `area` of the framebuffer that is bound, its shape kept.
+    /// Draws what is on show into `area` of the framebuffer that is bound.
     pub fn draw(&mut self, area: Viewport) {
-        let Some(gl) = self.gl.clone() else { return };
-        let viewport = match self.shown() {
-            Some(SurfaceDesc::Image(image)) if area.width > 0 && area.height > 0 => {
-                let place = Fit::Contain.place(image.extent, Extent::new(area.width, area.height));
-                Viewport {
-                    x: area.x + place.x as i32,
-                    y: area.y + place.y as i32,
-                    width: place.width,
-                    height: place.height,
-                }
-            }
-            _ => area,
-        };
-        if let Err(error) = self.scene.draw(&gl, viewport) {
+        if let Some(gl) = &self.gl
+            && let Err(error) = self.scene.draw(gl, area)
+        {
             self.log.add(Level::ERROR, format!("not drawn: {error}"));
         }
     }
 
-    fn shown(&mut self) -> Option<SurfaceDesc> {
-        self.scene.link().shown().ok().map(|shown| *shown.desc())
+    /// The same where there is no OpenGL: into `area` of a picture, in pixels.
+    pub fn draw_in_memory(&mut self, canvas: &mut Canvas, area: egui::Rect) {
+        let look = self.scene.look().copied().unwrap_or_default();
+        if let Err(error) = canvas.picture(self.scene.link(), &look, area) {
+            self.log.add(Level::ERROR, format!("not drawn: {error}"));
+        }
     }
 
     /// Does what was asked for; where that fails, everything is as before and the log says why.
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Change(setup) => self.change(setup),
+            Action::Look(look) => {
+                self.look = look;
+                dress(self.scene.as_mut(), look);
+            }
             Action::Recalibrate => {
                 if let Err(error) = self.scene.link().recalibrate() {
                     self.log.add(Level::ERROR, format!("not recalibrated: {error}"));
@@ -171,6 +173,7 @@ impl Player {
     fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
         let backend = self.backends.get(&setup)?;
         self.scene = begun(setup, self.input.as_ref(), backend, Rc::clone(&self.display), self.seconds)?;
+        dress(self.scene.as_mut(), self.look);
         Ok(())
     }
 
@@ -189,6 +192,11 @@ impl Player {
 
     pub fn setup(&self) -> &Setup {
         &self.setup
+    }
+
+    /// How a picture is asked to be shown.
+    pub fn look(&self) -> &LookOptions {
+        &self.look
     }
 
     pub fn times(&self) -> &Times {
@@ -226,6 +234,12 @@ impl Calls {
         let place = Step::ALL.iter().position(|other| *other == step);
         place.and_then(|i| self.last_frame.get(i)).copied().unwrap_or(0)
     }
+}
+
+/// Shows a scene as asked for, where it can be.
+fn dress(scene: &mut dyn Scene, look: LookOptions) {
+    let suited = suited(look, scene.link().desc());
+    scene.set_look(&suited);
 }
 
 /// A scene with its first frame finished.

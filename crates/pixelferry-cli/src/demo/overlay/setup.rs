@@ -5,8 +5,8 @@ use clap::ValueEnum;
 use pixelferry::select::MAX_FRAMES_LATE;
 use pixelferry::{LinkOptions, Mode, PathId, Policy};
 use pixelferry_examples::options::Backend;
+use pixelferry_examples::pixels::Pixels;
 use pixelferry_examples::scenes::filter::Filter;
-use pixelferry_examples::scenes::plasma::Format;
 
 /// One state of the controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Setup {
     pub size: (u32, u32),
     pub bodies: Option<u32>,
     pub filter: Filter,
-    pub format: Format,
+    pub pixels: Pixels,
     /// `None`: the best.
     pub path: Option<PathId>,
     pub mode: Mode,
@@ -57,8 +57,8 @@ impl Setup {
     }
 
     pub fn recipe(&self) -> Recipe {
-        let Self { scene, size, bodies, filter, format, .. } = *self;
-        Recipe { scene, size, bodies, filter, format, link: self.link() }
+        let Self { scene, size, bodies, filter, pixels, .. } = *self;
+        Recipe { scene, size, bodies, filter, pixels, link: self.link() }
     }
 
     /// Whether only the link is another: the scene can go on where it is.
@@ -66,7 +66,7 @@ impl Setup {
         Self { path: before.path, mode: before.mode, ..*self } == *before
     }
 
-    /// Whether the scene computes a picture of any size and format.
+    /// Whether the scene computes a picture of any size, stored in any way.
     pub fn has_free_size(&self) -> bool {
         matches!(self.scene, SceneName::Plasma | SceneName::Fluid)
     }
@@ -82,7 +82,7 @@ impl Setup {
             size: (64, 36),
             bodies: Some(64),
             filter: Filter::default(),
-            format: Format::default(),
+            pixels: Pixels::default(),
             path: None,
             mode: Mode::Latency,
         }

@@ -2,6 +2,7 @@
 
 use super::headless::picture_after;
 use super::inject::Wish;
+use super::look::{Part, idle};
 use super::paint::gl::GlPainter;
 use super::paint::software::Canvas;
 use super::player::{Action, Backends, Player};
@@ -12,10 +13,11 @@ use crate::demo::catalog::SceneName;
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{DisplayChoice, Headless, PathId, PathState, open_headless};
+use pixelferry::{DisplayChoice, Fit, Headless, PathId, PathState, ToneMap, open_headless};
+use pixelferry_examples::LookOptions;
 use pixelferry_examples::options::Backend;
+use pixelferry_examples::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_examples::scenes::filter::Filter;
-use pixelferry_examples::scenes::plasma::Format;
 use pixelferry_faults::{Kind, Step};
 use pixelferry_tests::{Driver, need};
 use std::rc::Rc;
@@ -28,7 +30,7 @@ fn gl() -> Option<Headless> {
 }
 
 fn show(setup: Setup) -> Show {
-    Show { setup, input: None, injection: None, size: SIZE, log: Log::default() }
+    Show { setup, look: LookOptions::default(), input: None, injection: None, size: SIZE, log: Log::default() }
 }
 
 fn player(show: &Show, screen: &Headless) -> Player {
@@ -37,6 +39,30 @@ fn player(show: &Show, screen: &Headless) -> Player {
 
 fn errors(log: &Log) -> Vec<String> {
     log.all().iter().filter(|line| line.level == tracing::Level::ERROR).map(|line| line.text.clone()).collect()
+}
+
+const LIGHT: Pixels = Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque };
+
+/// What is on show alone, in a viewport of another shape.
+fn shot(screen: &Headless, player: &mut Player) -> Vec<u8> {
+    const AREA: (u32, u32) = (160, 100);
+    let Some(gl) = screen.gl() else {
+        let mut canvas = Canvas::new(AREA.0, AREA.1, BEHIND);
+        player.draw_in_memory(&mut canvas, Rect::from_min_size(Pos2::ZERO, egui::vec2(AREA.0 as f32, AREA.1 as f32)));
+        return canvas.into_picture().into_raw();
+    };
+    let target = gl.create_offscreen_target(AREA.0, AREA.1).unwrap();
+    target.bind().unwrap();
+    gl.clear(BEHIND).unwrap();
+    player.draw(Viewport::full(AREA.0, AREA.1));
+    target.unbind().unwrap();
+    target.read_rgba8().unwrap()
+}
+
+/// Channels that differ by more than 3.
+fn far(a: &[u8], b: &[u8]) -> usize {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 3).count()
 }
 
 /// Pixels that are not what is behind the picture.
@@ -58,9 +84,9 @@ fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
     let base = Setup::small();
     let mut wanted = vec![
         Setup { size: (100, 50), ..base },
-        Setup { format: Format::Rgba16f, ..base },
+        Setup { pixels: Pixels { format: Format::Rgba16f, ..base.pixels }, ..base },
         Setup { scene: SceneName::Fluid, ..base },
-        Setup { scene: SceneName::Fluid, format: Format::Rgba16f, ..base },
+        Setup { scene: SceneName::Fluid, pixels: LIGHT, ..base },
         Setup { scene: SceneName::Filter, filter: Filter::Sobel, ..base },
         Setup { scene: SceneName::Nbody, ..base },
         Setup { scene: SceneName::Sine, ..base },
@@ -84,6 +110,97 @@ fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
     }
     player.act(Action::Recalibrate);
     assert!(drawn(gl, &mut player) > 100 && errors(&show.log).is_empty());
+}
+
+#[test]
+fn every_look_is_another_picture_and_the_same_on_every_display() {
+    let show = show(Setup { pixels: LIGHT, ..Setup::small() });
+    let base = show.look;
+    let mut looks = Fit::ALL.map(|fit| LookOptions { fit, ..base }).to_vec();
+    let maps = ["reinhard", "reinhard:4", "aces", "aces-narkowicz"];
+    looks.extend(maps.map(|map| LookOptions { tone_map: map.parse().unwrap(), ..base }));
+    looks.extend([-1.0, 1.5].map(|exposure| LookOptions { exposure, ..base }));
+    looks.push(LookOptions { background: Some([1.0, 0.5, 0.0]), ..base });
+    let mut displays = Vec::new();
+    for screen in [gl(), Some(open_headless(DisplayChoice::Memory).unwrap())].into_iter().flatten() {
+        let mut player = player(&show, &screen);
+        let shots = looks.iter().map(|look| {
+            player.act(Action::Look(*look));
+            shot(&screen, &mut player)
+        });
+        let shots: Vec<_> = shots.collect();
+        for (i, a) in shots.iter().enumerate() {
+            for (j, b) in shots[..i].iter().enumerate() {
+                assert!(far(a, b) > 500, "{:?} and {:?}: {} channels differ", looks[i], looks[j], far(a, b));
+            }
+        }
+        assert_eq!(errors(&show.log), Vec::<String>::new());
+        displays.push(shots);
+    }
+    for pair in displays.windows(2) {
+        for ((a, b), look) in pair[0].iter().zip(&pair[1]).zip(&looks) {
+            // Texels whose middle lies on the edge of a pixel may be either.
+            assert!(far(a, b) * 50 < a.len(), "{look:?}: {} channels differ", far(a, b));
+        }
+    }
+}
+
+#[test]
+fn a_choice_is_idle_where_it_changes_no_pixel_and_nowhere_else() {
+    let small = Setup::small();
+    let mut setups = vec![
+        small,
+        Setup { pixels: LIGHT, ..small },
+        Setup { pixels: Pixels { tone: Tone::Srgb, ..small.pixels }, ..small },
+        Setup { pixels: Pixels { alpha: Alpha::Premultiplied, ..LIGHT }, ..small },
+        Setup { pixels: Pixels { alpha: Alpha::Straight, ..small.pixels }, ..small },
+    ];
+    let screen = match gl() {
+        Some(screen) => {
+            setups.push(Setup { scene: SceneName::Nbody, ..small });
+            screen
+        }
+        None => open_headless(DisplayChoice::Memory).unwrap(),
+    };
+    let show = show(small);
+    let (mut player, base) = (player(&show, &screen), show.look);
+    let cover = LookOptions { fit: Fit::Cover, ..base };
+    let background = Some([1.0, 0.0, 1.0]);
+    let choices = [
+        (Part::Fit, base, cover),
+        (Part::Light, base, LookOptions { exposure: 1.0, ..base }),
+        (Part::Light, base, LookOptions { tone_map: ToneMap::AcesHill, ..base }),
+        (Part::Background, base, LookOptions { background, ..base }),
+        (Part::Background, cover, LookOptions { background, ..cover }),
+    ];
+    for setup in setups {
+        player.act(Action::Change(setup));
+        for (part, from, to) in choices {
+            let [before, after] = [from, to].map(|look| {
+                player.act(Action::Look(look));
+                shot(&screen, &mut player)
+            });
+            let reason = idle(part, player.scene().link().desc(), &to);
+            assert_eq!(before == after, reason.is_some(), "{setup:?}: {to:?}: {reason:?}");
+        }
+        assert_eq!(errors(&show.log), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn coverage_is_the_same_however_it_is_stored() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    for scene in [SceneName::Plasma, SceneName::Fluid] {
+        let [opaque, straight, premultiplied] = [Alpha::Opaque, Alpha::Straight, Alpha::Premultiplied].map(|alpha| {
+            let show = show(Setup { scene, pixels: Pixels { alpha, ..LIGHT }, ..Setup::small() });
+            let mut player = player(&show, &screen);
+            (0..12).for_each(|n| player.frame(n as f32 / 30.0));
+            player.act(Action::Look(LookOptions { fit: Fit::None, background: Some([0.0, 1.0, 0.0]), ..show.look }));
+            shot(&screen, &mut player)
+        });
+        assert!(far(&straight, &premultiplied) < 20, "{scene:?}: {} channels", far(&straight, &premultiplied));
+        assert!(far(&straight, &opaque) > 1000, "{scene:?}: {} channels", far(&straight, &opaque));
+    }
 }
 
 #[test]
@@ -239,8 +356,8 @@ impl Hand<'_> {
         (output.shapes, actions)
     }
 
-    /// Where the last text is that begins so.
-    fn find(&mut self, text: &str) -> Pos2 {
+    /// Where the last text is that begins so, if there is one.
+    fn find(&mut self, text: &str) -> Option<Pos2> {
         let (shapes, _) = self.run(Vec::new());
         let mut rects = shapes.iter().filter_map(|clipped| match &clipped.shape {
             Shape::Text(shape) if shape.galley.text().starts_with(text) => {
@@ -248,13 +365,13 @@ impl Hand<'_> {
             }
             _ => None,
         });
-        rects.next_back().unwrap_or_else(|| panic!("'{text}' is not on the screen")).center()
+        rects.next_back().map(|rect| rect.center())
     }
 
     fn click(&mut self, text: &str) -> Vec<Action> {
         // Laid out twice: a list that opens is measured first.
         self.run(Vec::new());
-        let pos = self.find(text);
+        let pos = self.find(text).unwrap_or_else(|| panic!("'{text}' is not on the screen"));
         let button = |pressed| Event::PointerButton {
             pos,
             button: PointerButton::Primary,
@@ -321,4 +438,23 @@ fn clicks_reach_the_controls() {
     assert_eq!(hand.click("every such call"), []);
     let wish = Wish { lasting: true, ..Wish::default() };
     assert_eq!(hand.click("Inject"), [Action::Inject(wish)]);
+}
+
+#[test]
+fn clicks_change_the_look_and_why_they_cannot_is_said() {
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let show = show(Setup::small());
+    let mut player = player(&show, &screen);
+    let mut hand = Hand { ui: Ui::default(), player: &mut player, frame: 0 };
+    assert_eq!(hand.click("contain"), []);
+    assert_eq!(hand.click("cover"), [Action::Look(LookOptions { fit: Fit::Cover, ..show.look })]);
+    let Some(Action::Look(look)) = hand.click("behind").pop() else { panic!("no background was asked for") };
+    assert!(look.background.is_some());
+    // Numbers that mean nothing, where the last "none" is that of the tone map.
+    assert!(hand.find("No exposure or tone map").is_some());
+    assert_eq!((hand.click("none"), hand.find("aces-narkowicz")), (Vec::new(), None));
+    hand.player.act(Action::Change(Setup { pixels: LIGHT, ..Setup::small() }));
+    assert_eq!((hand.find("No exposure or tone map"), hand.click("none")), (None, Vec::new()));
+    let tone_map = ToneMap::AcesNarkowicz;
+    assert_eq!(hand.click("aces-narkowicz"), [Action::Look(LookOptions { tone_map, ..show.look })]);
 }

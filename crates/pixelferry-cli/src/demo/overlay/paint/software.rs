@@ -4,6 +4,8 @@ use crate::demo::overlay::ui::Painted;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{Color32, ColorImage, ImageData, Mesh, Pos2, Rect, TextureId};
 use image::{Rgba, RgbaImage};
+use pixelferry::look::{Plan, paint};
+use pixelferry::{DrawOptions, Error, Extent, ImageView, Link, PixelFormat, RowOrder, SurfaceDesc};
 use std::collections::HashMap;
 
 /// A picture that is drawn on, top row first.
@@ -25,26 +27,27 @@ impl Canvas {
         self.picture
     }
 
-    /// Draws `picture` as large as it fits into `area`, which is in pixels, its shape kept.
-    pub fn picture(&mut self, picture: &RgbaImage, area: Rect) {
-        if picture.width() == 0 || picture.height() == 0 || !area.is_positive() {
-            return;
-        }
-        let scale = (area.width() / picture.width() as f32).min(area.height() / picture.height() as f32);
-        let size = egui::vec2(picture.width() as f32, picture.height() as f32) * scale;
-        let place = Rect::from_center_size(area.center(), size);
-        let place = Rect { min: place.min.round(), max: place.max.round() };
-        let texel = |x: i64, y: i64| {
-            let x = x.clamp(0, i64::from(picture.width()) - 1) as u32;
-            let y = y.clamp(0, i64::from(picture.height()) - 1) as u32;
-            picture.get_pixel(x, y).0.map(f32::from)
+    /// Draws the picture that `link` shows as `look` says into `area`, which is in pixels.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where a buffer is shown, or `look` does not suit the picture.
+    pub fn picture(&mut self, link: &mut Link, look: &DrawOptions, area: Rect) -> Result<(), Error> {
+        const OP: &str = "Canvas::picture";
+        let SurfaceDesc::Image(image) = *link.shown()?.desc() else {
+            return Err(Error::invalid(OP, "the scene shows a buffer, which only OpenGL draws"));
         };
-        let bounds = Rect::from_min_size(Pos2::ZERO, self.size());
-        for (x, y) in pixels_in(place.intersect(bounds)) {
-            let u = (x as f32 + 0.5 - place.left()) / scale;
-            let v = (y as f32 + 0.5 - place.top()) / scale;
-            self.blend(x, y, between(texel, u, v));
-        }
+        let canvas = Extent::new(self.picture.width(), self.picture.height());
+        let side = |from: f32, to: f32, most: u32| {
+            let [from, to] = [from, to].map(|v| (v.max(0.0) as u32).min(most));
+            (from, to.saturating_sub(from))
+        };
+        let (x, width) = side(area.left(), area.right(), canvas.width);
+        let (y, height) = side(area.top(), area.bottom(), canvas.height);
+        let plan = Plan::new(&image, Extent::new(width, height), look)?;
+        let reversed = image.row_order == RowOrder::BottomUp;
+        let from = ImageView::packed(image.extent, image.format, 1, 0, reversed)?;
+        let to = ImageView::packed(canvas, PixelFormat::Rgba8, 1, 0, false)?;
+        paint(&plan, (&link.read_back()?, &from), (&mut self.picture, &to), (x, y))
     }
 
     /// Blends the panels over what is there.
@@ -58,10 +61,6 @@ impl Canvas {
                 self.mesh(mesh, painted.pixels(primitive.clip_rect, size), painted.scale);
             }
         }
-    }
-
-    fn size(&self) -> egui::Vec2 {
-        egui::vec2(self.picture.width() as f32, self.picture.height() as f32)
     }
 
     fn mesh(&mut self, mesh: &Mesh, clip: [i32; 4], scale: f32) {
@@ -179,10 +178,4 @@ fn cross(a: Pos2, b: Pos2, c: Pos2) -> f32 {
 /// Whether a clockwise triangle has the pixels on this side of its: a pixel on a side that two share belongs to one.
 fn owns(from: Pos2, to: Pos2) -> bool {
     (from.y == to.y && to.x > from.x) || to.y < from.y
-}
-
-fn pixels_in(area: Rect) -> impl Iterator<Item = (u32, u32)> {
-    let side = |from: f32, to: f32| from.max(0.0) as u32..to.max(0.0) as u32;
-    let columns = side(area.left(), area.right());
-    side(area.top(), area.bottom()).flat_map(move |y| columns.clone().map(move |x| (x, y)))
 }

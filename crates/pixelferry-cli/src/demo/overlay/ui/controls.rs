@@ -1,6 +1,6 @@
 //! What runs, and how.
 
-use super::theme::{DIM, cell};
+use super::theme::{BOX, DIM, NAMES, cell};
 use crate::demo::catalog::SceneName;
 use crate::demo::overlay::player::{Action, Player};
 use crate::demo::overlay::setup::{BODIES, MODES, SIZES, Setup, mode_name, name_of};
@@ -8,11 +8,8 @@ use clap::ValueEnum;
 use egui::{ComboBox, RichText, Ui};
 use pixelferry::{PathId, PathState};
 use pixelferry_examples::options::Backend;
+use pixelferry_examples::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_examples::scenes::filter::Filter;
-use pixelferry_examples::scenes::plasma::Format;
-
-const NAMES: f32 = 62.0;
-const BOX: f32 = 206.0;
 
 pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     let mut setup = *player.setup();
@@ -24,7 +21,9 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
             choose(ui, "filter", &mut setup.filter, Filter::value_variants(), |filter| name_of(*filter));
         }
         _ if setup.has_free_size() => {
-            choose(ui, "format", &mut setup.format, Format::value_variants(), |f| f.pixel_format().to_string());
+            let format = |format: &Format| format.pixel_format().to_string();
+            choose(ui, "format", &mut setup.pixels.format, Format::value_variants(), format);
+            meaning(ui, &mut setup.pixels);
         }
         _ => fixed(ui, "format", "vertices of floats"),
     }
@@ -63,6 +62,16 @@ fn size(ui: &mut Ui, setup: &mut Setup) {
     }
 }
 
+/// What the numbers of a pixel stand for.
+fn meaning(ui: &mut Ui, pixels: &mut Pixels) {
+    ui.horizontal(|ui| {
+        cell(ui, NAMES, RichText::new("tone").color(DIM));
+        pick(ui, "tone", 78.0, &mut pixels.tone, Tone::value_variants(), |tone| name_of(*tone));
+        ui.label(RichText::new("alpha").color(DIM));
+        pick(ui, "alpha", 82.0, &mut pixels.alpha, Alpha::value_variants(), |alpha| name_of(*alpha));
+    });
+}
+
 /// Paths that can be forced: those that both sides say they can.
 fn offered(player: &mut Player) -> Vec<Option<PathId>> {
     let rows = player.scene().link().report().paths.iter();
@@ -73,11 +82,23 @@ fn offered(player: &mut Player) -> Vec<Option<PathId>> {
 fn choose<T: Clone + PartialEq>(ui: &mut Ui, name: &str, value: &mut T, choices: &[T], text: impl Fn(&T) -> String) {
     ui.horizontal(|ui| {
         cell(ui, NAMES, RichText::new(name).color(DIM));
-        ComboBox::from_id_salt(name).width(BOX).selected_text(text(value)).show_ui(ui, |ui| {
-            for choice in choices {
-                ui.selectable_value(value, choice.clone(), text(choice));
-            }
-        });
+        pick(ui, name, BOX, value, choices, text);
+    });
+}
+
+/// A list to choose from, closed. `name` is its own among all panels.
+pub fn pick<T: Clone + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    width: f32,
+    value: &mut T,
+    choices: &[T],
+    text: impl Fn(&T) -> String,
+) {
+    ComboBox::from_id_salt(name).width(width).selected_text(text(value)).show_ui(ui, |ui| {
+        for choice in choices {
+            ui.selectable_value(value, choice.clone(), text(choice));
+        }
     });
 }
 

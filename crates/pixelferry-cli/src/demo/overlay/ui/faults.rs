@@ -1,13 +1,10 @@
 //! Letting a driver's call fail.
 
-use super::theme::{DIM, WARN, cell};
+use super::theme::{BOX, DIM, NAMES, WARN, cell};
 use crate::demo::overlay::inject::{KINDS, Wish, kind_name, short_name, side_name};
 use crate::demo::overlay::player::{Action, Player};
 use egui::{ComboBox, Label, RichText, Ui};
 use pixelferry_faults::Step;
-
-const NAMES: f32 = 62.0;
-const BOX: f32 = 206.0;
 
 pub fn show(ui: &mut Ui, player: &Player, wish: &mut Wish, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
@@ -37,10 +34,7 @@ pub fn show(ui: &mut Ui, player: &Player, wish: &mut Wish, actions: &mut Vec<Act
     });
     ui.horizontal(|ui| {
         cell(ui, NAMES, "");
-        ui.checkbox(&mut wish.lasting, "every such call, until cleared");
-    });
-    ui.horizontal(|ui| {
-        cell(ui, NAMES, "");
+        ui.checkbox(&mut wish.lasting, "every such call").on_hover_text("Until cleared, not once");
         if ui.button("Inject").clicked() {
             actions.push(Action::Inject(*wish));
         }

@@ -4,7 +4,7 @@ use super::theme::{ACCENT, DIM, LINE, TEXT, WARN, WELL};
 use crate::demo::overlay::times::{Frame, KEPT, Times};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke, Ui};
 
-const HEIGHT: f32 = 112.0;
+const HEIGHT: f32 = 84.0;
 /// Room for the labels of the scale.
 const SCALE: f32 = 46.0;
 

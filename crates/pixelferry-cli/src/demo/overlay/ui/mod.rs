@@ -4,6 +4,7 @@ mod controls;
 mod faults;
 mod graph;
 mod in_use;
+mod look;
 mod messages;
 mod paths;
 mod theme;
@@ -105,6 +106,8 @@ fn panels(context: &egui::Context, player: &mut Player, wish: &mut Wish, actions
             graph::show(ui, player.times());
             theme::section(ui, "Scene and path");
             controls::show(ui, player, actions);
+            theme::section(ui, "Look");
+            look::show(ui, player, actions);
             theme::section(ui, "Inject a fault");
             faults::show(ui, player, wish, actions);
         });

@@ -8,6 +8,11 @@ use pixelferry::PathState;
 /// What is behind the picture, as red, green, blue and alpha.
 pub const BEHIND: [f32; 4] = [12.0 / 255.0, 13.0 / 255.0, 17.0 / 255.0, 1.0];
 
+/// Width of the names before controls, points.
+pub const NAMES: f32 = 62.0;
+/// Width of a control, points.
+pub const BOX: f32 = 206.0;
+
 pub const PANEL: Color32 = Color32::from_rgb(22, 24, 31);
 pub const WELL: Color32 = Color32::from_rgb(15, 16, 21);
 pub const LINE: Color32 = Color32::from_rgb(48, 52, 64);

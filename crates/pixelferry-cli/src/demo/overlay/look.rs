@@ -1,0 +1,38 @@
+//! What of a picture's look makes a difference to what is on show.
+
+use pixelferry::{Encoding, Fit, SurfaceDesc, ToneMap};
+use pixelferry_examples::LookOptions;
+
+/// What can be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Fit,
+    /// Exposure and tone map.
+    Light,
+    Background,
+}
+
+/// Why choosing this would change nothing of such a surface, if so.
+pub fn idle(part: Part, desc: &SurfaceDesc, look: &LookOptions) -> Option<&'static str> {
+    let SurfaceDesc::Image(image) = desc else {
+        return Some("The scene draws vertices: there is no picture to fit, expose or tone map.");
+    };
+    let fills = matches!(look.fit, Fit::Stretch | Fit::Cover);
+    match part {
+        Part::Light if image.encoding == Encoding::Unmanaged => {
+            Some("No exposure or tone map: the numbers are shown as they are. Another tone says what they mean.")
+        }
+        Part::Background if fills && !image.alpha.is_translucent() => {
+            Some("No background: the picture is opaque, and this fit fills everything.")
+        }
+        _ => None,
+    }
+}
+
+/// The look without what changes nothing of such a surface, and what no draw would take.
+pub fn suited(look: LookOptions, desc: &SurfaceDesc) -> LookOptions {
+    match idle(Part::Light, desc, &look) {
+        Some(_) => LookOptions { exposure: 0.0, tone_map: ToneMap::None, ..look },
+        None => look,
+    }
+}

@@ -1,0 +1,90 @@
+//! How a picture is shown.
+
+use super::controls::pick;
+use super::theme::{BOX, DIM, NAMES, cell};
+use crate::demo::overlay::look::{Part, idle};
+use crate::demo::overlay::player::{Action, Player};
+use egui::{Label, RichText, Slider, SliderClamping, Ui};
+use pixelferry::{Fit, ToneMap};
+use pixelferry_examples::LookOptions;
+
+/// Stops that the slider reaches; more can be asked for on the command line.
+const STOPS: f32 = 8.0;
+/// Behind the picture where a colour is first asked for, as sRGB.
+const COLOUR: [f32; 3] = [0.25, 0.27, 0.33];
+const MAPS: [ToneMap; 6] = [
+    ToneMap::None,
+    ToneMap::Clamp,
+    ToneMap::Reinhard { white: f32::INFINITY },
+    ToneMap::Reinhard { white: 4.0 },
+    ToneMap::AcesHill,
+    ToneMap::AcesNarkowicz,
+];
+
+pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
+    let (asked, desc) = (*player.look(), *player.scene().link().desc());
+    let mut look = asked;
+    let mut reasons: Vec<&str> = Vec::new();
+    let mut part = |ui: &mut Ui, part: Part, contents: &mut dyn FnMut(&mut Ui)| {
+        let reason = idle(part, &desc, &asked);
+        let inner = ui.add_enabled_ui(reason.is_none(), |ui| ui.horizontal(contents)).response;
+        if let Some(reason) = reason {
+            inner.on_disabled_hover_text(reason);
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    };
+    ui.horizontal(|ui| {
+        name(ui, "fit");
+        part(ui, Part::Fit, &mut |ui| pick(ui, "fit", 100.0, &mut look.fit, &Fit::ALL, Fit::to_string));
+        part(ui, Part::Background, &mut |ui| background(ui, &mut look));
+    });
+    ui.horizontal(|ui| {
+        name(ui, "tone map");
+        part(ui, Part::Light, &mut |ui| tone_map(ui, &mut look));
+    });
+    ui.horizontal(|ui| {
+        name(ui, "exposure");
+        part(ui, Part::Light, &mut |ui| exposure(ui, &mut look));
+    });
+    for reason in reasons {
+        ui.add(Label::new(RichText::new(reason).small().color(DIM)).wrap());
+    }
+    if look != asked {
+        actions.push(Action::Look(look));
+    }
+}
+
+fn name(ui: &mut Ui, name: &str) {
+    cell(ui, NAMES, RichText::new(name).color(DIM));
+}
+
+fn background(ui: &mut Ui, look: &mut LookOptions) {
+    let mut own = look.background.is_some();
+    ui.checkbox(&mut own, "behind").on_hover_text("A colour beside the picture, and below what is translucent");
+    if own != look.background.is_some() {
+        look.background = own.then_some(COLOUR);
+    }
+    if let Some(colour) = &mut look.background {
+        let mut bytes = colour.map(|v| (v * 255.0 + 0.5) as u8);
+        if ui.color_edit_button_srgb(&mut bytes).changed() {
+            *colour = bytes.map(|byte| f32::from(byte) / 255.0);
+        }
+    }
+}
+
+fn tone_map(ui: &mut Ui, look: &mut LookOptions) {
+    // One that was asked for on the command line is none of the usual.
+    let mut maps = MAPS.to_vec();
+    if !maps.contains(&look.tone_map) {
+        maps.push(look.tone_map);
+    }
+    pick(ui, "tone map", BOX, &mut look.tone_map, &maps, ToneMap::to_string);
+}
+
+fn exposure(ui: &mut Ui, look: &mut LookOptions) {
+    ui.spacing_mut().slider_width = 120.0;
+    let slider = Slider::new(&mut look.exposure, -STOPS..=STOPS).clamping(SliderClamping::Edits);
+    ui.add(slider.step_by(0.1).fixed_decimals(1).suffix(" stops"));
+}

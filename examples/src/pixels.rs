@@ -1,0 +1,169 @@
+//! What scenes that compute a picture store for each of its pixels.
+
+use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
+use crate::look::LookOptions;
+use clap::{Args, ValueEnum};
+use pixelferry::{AlphaMode, CpuImage, Encoding, ImageAccess, ImageDesc, PixelFormat};
+
+/// From the colours to what is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Tone {
+    /// As they are.
+    #[default]
+    None,
+    /// Linear light, clipped and encoded by the sRGB curve.
+    Srgb,
+    /// Linear light through Reinhard's tone map, then encoded.
+    Reinhard,
+    /// Linear light through the ACES film curve, then encoded.
+    Aces,
+    /// Linear light, for the draw to expose, map and encode.
+    Light,
+}
+
+/// How a pixel is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// Four channels of 8 bits.
+    #[default]
+    Rgba8,
+    /// Four channels of binary16, which hold light brighter than white.
+    Rgba16f,
+}
+
+impl Format {
+    /// As surfaces name it.
+    pub fn pixel_format(self) -> PixelFormat {
+        match self {
+            Self::Rgba8 => PixelFormat::Rgba8,
+            Self::Rgba16f => PixelFormat::Rgba16F,
+        }
+    }
+}
+
+/// What the fourth channel holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Alpha {
+    /// 1: the picture hides what is below it.
+    #[default]
+    Opaque,
+    /// How much of a pixel the picture covers.
+    Straight,
+    /// The same, and the colours are multiplied by it.
+    Premultiplied,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pixels {
+    /// The colours.
+    pub tone: Tone,
+    /// The format.
+    pub format: Format,
+    /// The fourth channel.
+    pub alpha: Alpha,
+}
+
+/// The same on the command line.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PixelOptions {
+    /// From the colours that are computed to what is stored. [default: light where the draw is to expose or map it, else
+    /// none]
+    #[arg(long, value_enum)]
+    pub tone: Option<Tone>,
+    /// How a pixel is stored. [default: rgba16f for light, else rgba8]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// What the fourth channel holds.
+    #[arg(long, value_enum, default_value_t)]
+    pub alpha: Alpha,
+}
+
+impl PixelOptions {
+    /// What is to be stored for a picture that is shown like this.
+    pub fn pixels(&self, look: &LookOptions) -> Pixels {
+        let tone = self.tone.unwrap_or(if look.changes_light() { Tone::Light } else { Tone::None });
+        let format = self.format.unwrap_or(if tone == Tone::Light { Format::Rgba16f } else { Format::Rgba8 });
+        Pixels { tone, format, alpha: self.alpha }
+    }
+}
+
+impl Pixels {
+    /// A picture of them, which needs no texture.
+    pub(crate) fn image(self, width: u32, height: u32) -> ImageDesc {
+        let encoding = match self.tone {
+            Tone::None => Encoding::Unmanaged,
+            Tone::Srgb | Tone::Reinhard | Tone::Aces => Encoding::Srgb,
+            Tone::Light => Encoding::Linear,
+        };
+        let alpha = match self.alpha {
+            Alpha::Opaque => AlphaMode::Stored,
+            Alpha::Straight => AlphaMode::Straight,
+            Alpha::Premultiplied => AlphaMode::Premultiplied,
+        };
+        let image = ImageDesc::new(width, height, self.format.pixel_format());
+        image.with_access(ImageAccess::Any).with_encoding(encoding).with_alpha(alpha)
+    }
+
+    /// C of both languages: the type `PIXEL`, and `PIXEL pixel(float3 c, float coverage)`, which makes one. What is
+    /// converted to what the compiler knows, not the device.
+    pub(crate) fn source(self) -> String {
+        let shown = match self.tone {
+            Tone::None | Tone::Light => "c",
+            Tone::Srgb => "pf_encoded(c)",
+            Tone::Reinhard => "pf_encoded(pf_tonemap_reinhard(c))",
+            Tone::Aces => "pf_encoded(pf_tonemap_aces(c))",
+        };
+        let covered = match self.alpha {
+            Alpha::Opaque => "coverage = 1.0f;",
+            Alpha::Straight => "",
+            Alpha::Premultiplied => "c.x *= coverage; c.y *= coverage; c.z *= coverage;",
+        };
+        let (pixel, stored) = match self.format {
+            Format::Rgba8 => ("uchar4", "pf_rgba8(c, coverage)"),
+            Format::Rgba16f => ("ushort4", "to_half(c, coverage)"),
+        };
+        format!(
+            "#define PIXEL {pixel}
+             float3 pf_encoded(float3 c) {{ c.x = pf_srgb(c.x); c.y = pf_srgb(c.y); c.z = pf_srgb(c.z); return c; }}
+             ushort4 to_half(float3 c, float alpha) {{
+               ushort4 h;
+               h.x = pf_half(c.x); h.y = pf_half(c.y); h.z = pf_half(c.z); h.w = pf_half(alpha);
+               return h;
+             }}
+             PIXEL pixel(float3 c, float coverage) {{ c = {shown}; {covered} return {stored}; }}\n"
+        )
+    }
+
+    /// The same in Rust, for all of `out`: `color` gives what is computed and its coverage.
+    pub(crate) fn write(
+        self,
+        out: &mut CpuImage<'_>,
+        color: impl Fn(u32, u32) -> ([f32; 3], f32) + Send + Sync,
+    ) -> pixelferry::Result<()> {
+        let stored = |x: u32, y: u32| {
+            let (c, coverage) = color(x, y);
+            let c = match self.tone {
+                Tone::None | Tone::Light => c,
+                Tone::Srgb => c.map(srgb),
+                Tone::Reinhard => c.map(|c| srgb(reinhard(c))),
+                Tone::Aces => c.map(|c| srgb(aces(c))),
+            };
+            match self.alpha {
+                Alpha::Opaque => (c, 1.0),
+                Alpha::Straight => (c, coverage),
+                Alpha::Premultiplied => (c.map(|c| c * coverage), coverage),
+            }
+        };
+        match self.format {
+            Format::Rgba8 => out.par_pixels(|x, y| {
+                let (c, alpha) = stored(x, y);
+                rgba8(c, alpha)
+            }),
+            Format::Rgba16f => out.par_pixels(|x, y| {
+                let (c, alpha) = stored(x, y);
+                rgba16f(c, alpha)
+            }),
+        }
+    }
+}
