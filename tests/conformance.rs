@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use interop_core::conformance::{Manner, Row, Table, run};
+use interop_core::conformance::{Manner, Outcome, Row, Table, run};
+use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
-    ComputeBackend, CpuBackend, DisplayChoice, Headless, MemoryDisplay, SyncKind, cuda, open_headless, opencl,
+    ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, PathId, SyncKind, cuda, open_headless,
+    opencl,
 };
 use pixelferry_tests::{Driver, in_child, need};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Every display without a window.
@@ -42,6 +45,30 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     }
 }
 
+/// wgpu on OpenGL, which shares with the host as OpenGL does.
+fn check_wgpus_opengl(backend: &Arc<dyn ComputeBackend>) {
+    let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+    let Some(display) = need(Driver::Egl, WgpuDisplay::headless(options)) else { return };
+    println!("{}", display.device().driver);
+    let software = display.device().software;
+    let display: Rc<dyn Display> = display;
+    let rows = run(backend, &display, Manner::default());
+    judge(&rows);
+    // What GPUs list is their own.
+    let all_of_mesa = [
+        PathId::HostVisibleInPlace,
+        PathId::HostVisibleUpload,
+        PathId::PinnedInPlace,
+        PathId::PinnedUpload,
+        PathId::PboPersistent,
+        PathId::PboOrphan,
+        PathId::HostRoundTrip,
+    ];
+    for path in all_of_mesa.into_iter().filter(|_| software) {
+        assert!(rows.iter().any(|row| row.path == path && row.outcome == Outcome::Pass), "{path} was not run");
+    }
+}
+
 fn judge(all: &[Row]) {
     let table = Table(all);
     println!("{table}");
@@ -56,8 +83,11 @@ fn on_threads() {
 }
 
 #[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_opencl() {
+fn on_threads_to_wgpus_opengl() {
+    check_wgpus_opengl(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
+}
+
+fn on_opencl(check: fn(&Arc<dyn ComputeBackend>)) {
     let backend = match opencl::OpenClBackend::open_best() {
         Ok(backend) => backend,
         Err(e) => {
@@ -69,8 +99,24 @@ fn child_opencl() {
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
 
+#[test]
+#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
+fn child_opencl() {
+    on_opencl(check);
+}
+
+#[test]
+#[ignore = "run by a test below, in a process that sees one OpenCL driver"]
+fn child_opencl_to_wgpus_opengl() {
+    on_opencl(check_wgpus_opengl);
+}
+
 fn on(driver: Driver) {
-    let child = in_child("child_opencl", Some(driver), &[]).unwrap();
+    child("child_opencl", driver);
+}
+
+fn child(name: &str, driver: Driver) {
+    let child = in_child(name, Some(driver), &[]).unwrap();
     println!("{}", child.output);
     if child.found(driver) {
         assert!(child.success, "the suite failed or the process ended early on {}", driver.name());
@@ -85,24 +131,39 @@ fn on_nvidia() {
         println!("SKIPPED: needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
         return;
     }
-    for child in ["child_opencl", "child_cuda"] {
+    for child in ["child_opencl", "child_cuda", "child_cuda_to_wgpus_opengl"] {
         let child = in_child(child, None, &[]).unwrap();
         println!("{}", child.output);
         assert!(child.success && child.output.contains("RAN ON"), "the suite failed or the process ended early");
     }
 }
 
-#[test]
-#[ignore = "run by the test above, in a process of its own"]
-fn child_cuda() {
+fn on_cuda(check: fn(&Arc<dyn ComputeBackend>)) {
     let backend = cuda::CudaBackend::open_best().unwrap();
     println!("RAN ON {}", backend.device());
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
 
 #[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_cuda() {
+    on_cuda(check);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_cuda_to_wgpus_opengl() {
+    on_cuda(check_wgpus_opengl);
+}
+
+#[test]
 fn on_pocl() {
     on(Driver::Pocl);
+}
+
+#[test]
+fn on_pocl_to_wgpus_opengl() {
+    child("child_opencl_to_wgpus_opengl", Driver::Pocl);
 }
 
 #[test]

@@ -2,19 +2,25 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
-    CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, open_headless,
+    CpuBackend, DisplayChoice, Error, Headless, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
+    SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Driver, need};
 use std::sync::Arc;
 
 /// A new link on `display` shows what was written.
 fn works(display: &Headless, when: &str) {
+    works_by(display, PathId::HostRoundTrip, when);
+}
+
+fn works_by(display: &Headless, path: PathId, when: &str) {
     if let Some(gl) = display.gl() {
         gl.make_current().unwrap_or_else(|e| panic!("{when}: {e}"));
     }
-    let desc = SurfaceDesc::image(40, 30, PixelFormat::Rgba8);
-    let options = LinkOptions { policy: Policy { force: Some(PathId::HostRoundTrip), ..Policy::default() } };
+    let desc = SurfaceDesc::Image(ImageDesc::new(40, 30, PixelFormat::Rgba8).with_access(ImageAccess::Any));
+    let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
     let link = Link::open(Arc::new(CpuBackend::new().unwrap()), display.display(), desc, options);
     let mut link = link.unwrap_or_else(|e| panic!("{when}: {e}"));
     let mut frame = link.acquire().unwrap();
@@ -45,4 +51,46 @@ fn each_goes_on_when_the_other_is_gone() {
     let wgpu = open_wgpu().unwrap();
     drop(gl);
     works(&wgpu, "wgpu, OpenGL gone");
+}
+
+/// The same where wgpu draws by OpenGL, with contexts of its own.
+#[test]
+fn opengl_goes_on_beside_wgpus() {
+    let open_wgpu = || {
+        let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+        need(Driver::Egl, WgpuDisplay::headless(options).map(Headless::Wgpu))
+    };
+    let Some(gl) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(wgpu) = open_wgpu() else { return };
+    for round in 0..2 {
+        works(&gl, "OpenGL, beside wgpu's");
+        works_by(&wgpu, PathId::PboPersistent, "wgpu's OpenGL beside OpenGL");
+        println!("round {round}");
+    }
+    // wgpu leaves no context current; that is said, and harms nothing.
+    let desc = SurfaceDesc::image(4, 4, PixelFormat::Rgba8);
+    let refused = gl.display().create_surface(&desc).map(drop).unwrap_err();
+    assert!(matches!(refused, Error::WrongContext { .. }), "{refused}");
+    let second = open_wgpu().unwrap();
+    works_by(&second, PathId::HostVisibleInPlace, "a second of wgpu's");
+    works_by(&wgpu, PathId::PinnedInPlace, "wgpu's OpenGL beside a second");
+    // Each has a context of its own, so threads do not meet.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let own = open_wgpu().unwrap();
+                for _ in 0..3 {
+                    works_by(&own, PathId::HostVisibleUpload, "wgpu's OpenGL on a thread");
+                }
+            });
+        }
+        works_by(&wgpu, PathId::PboPersistent, "wgpu's OpenGL beside those on threads");
+    });
+    drop(second);
+    works_by(&wgpu, PathId::PinnedUpload, "wgpu's OpenGL, the second gone");
+    drop(wgpu);
+    works(&gl, "OpenGL, wgpu's gone");
+    let wgpu = open_wgpu().unwrap();
+    drop(gl);
+    works_by(&wgpu, PathId::HostVisibleUpload, "wgpu's OpenGL, OpenGL gone");
 }

@@ -111,6 +111,14 @@ impl GlDisplay {
         self.shared().lose();
     }
 
+    /// Deletes what was dropped while the context was not current, as the start of every other call does.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`] where the context is not current now, [`Error::Driver`] where it is gone.
+    pub fn delete_dropped(&self) -> Result<()> {
+        self.shared().enter("delete_dropped")
+    }
+
     /// GL objects made by this display that still exist.
     pub fn object_counts(&self) -> ObjectCounts {
         self.shared().object_counts()

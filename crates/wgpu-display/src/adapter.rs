@@ -3,6 +3,7 @@
 use crate::identity::identify;
 use crate::shared::{Loss, now};
 use interop_core::{DeviceIdentity, Error, Result};
+use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
@@ -13,8 +14,9 @@ pub struct WgpuOptions {
     /// The adapter that is this device (by UUID, else LUID, else PCI address) before all others, so that what is computed there is
     /// drawn there.
     pub same_device_as: Option<DeviceIdentity>,
-    /// APIs that may drive it. OpenGL is looked at only where there is no Vulkan: its driver is shared with whatever else
-    /// in the process uses OpenGL.
+    /// APIs that may drive it: Vulkan and OpenGL, or those of them that `WGPU_BACKEND` names. OpenGL is looked at only where
+    /// there is no Vulkan: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
+    /// current on the thread that calls it.
     pub backends: wgpu::Backends,
     /// Features that the device must have, for drawing of the user's own.
     pub features: wgpu::Features,
@@ -22,10 +24,11 @@ pub struct WgpuOptions {
 
 impl Default for WgpuOptions {
     fn default() -> Self {
+        let known = wgpu::Backends::VULKAN | wgpu::Backends::GL;
         Self {
             name: None,
             same_device_as: None,
-            backends: wgpu::Backends::VULKAN | wgpu::Backends::GL,
+            backends: wgpu::Backends::from_env().map_or(known, |named| named & known),
             features: wgpu::Features::empty(),
         }
     }
@@ -33,24 +36,35 @@ impl Default for WgpuOptions {
 
 /// Every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
-    now(instance(backends).enumerate_adapters(backends)).unwrap_or_default()
+    let list = || now(instance(backends).enumerate_adapters(backends)).unwrap_or_default();
+    // wgpu panics where a context of GLX is current on this thread.
+    catch_unwind(list).unwrap_or_else(|_| {
+        tracing::warn!(?backends, "wgpu could not list its adapters, and says why on the standard error output");
+        Vec::new()
+    })
 }
 
 /// One for each set of APIs, for as long as the process runs: with the last Vulkan instance NVIDIA's driver takes down the
 /// EGL displays of everybody in the process (seen with 580.159), and wgpu ends the EGL display that it was given.
+///
+/// Where it is for OpenGL, another each time: an instance has one context, but its adapters and devices take it, and change
+/// what is bound in it, as if each had its own (wgpu-hal 30). Two on two threads would end the program.
 fn instance(backends: wgpu::Backends) -> wgpu::Instance {
     static KEPT: Mutex<Vec<(wgpu::Backends, wgpu::Instance)>> = Mutex::new(Vec::new());
+    let make = || {
+        wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends,
+            flags: wgpu::InstanceFlags::empty().with_env(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        })
+    };
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, instance)) = kept.iter().find(|(of, _)| *of == backends) {
-        return instance.clone();
+        return if backends.contains(wgpu::Backends::GL) { make() } else { instance.clone() };
     }
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends,
-        flags: wgpu::InstanceFlags::empty().with_env(),
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    kept.push((backends, instance.clone()));
-    instance
+    kept.push((backends, make()));
+    drop(kept);
+    instance(backends)
 }
 
 /// The better, the smaller.

@@ -12,10 +12,10 @@ use std::rc::Rc;
 
 /// A buffer of vertices or storage, in whole words.
 pub(crate) struct BufferSurface {
-    shared: Rc<Shared>,
     desc: SurfaceDesc,
     buffer: wgpu::Buffer,
     bytes: u64,
+    shared: Rc<Shared>,
 }
 
 impl BufferSurface {

@@ -4,7 +4,7 @@
 use crate::vulkan::Vulkan;
 use interop_core::{DisplayCaps, MemoryCap, RowOrder, SemaphoreCap, Support};
 
-/// What Vulkan adds.
+/// What Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
     pub imports: Vec<MemoryCap>,
     pub exports: Vec<MemoryCap>,

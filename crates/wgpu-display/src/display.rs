@@ -3,6 +3,7 @@
 use crate::adapter::{self, WgpuOptions};
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
+use crate::gl::Gl;
 use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::painter::{DrawTarget, Frame, begin_pass};
@@ -70,7 +71,7 @@ pub struct WgpuBuffer {
 ///
 /// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
-    shared: Rc<Shared>,
+    pub(crate) shared: Rc<Shared>,
 }
 
 impl std::fmt::Debug for WgpuDisplay {
@@ -116,7 +117,19 @@ impl WgpuDisplay {
         #[cfg(any(target_os = "linux", windows))]
         let sharing = Sharing::of(vulkan.as_ref());
         #[cfg(not(any(target_os = "linux", windows)))]
-        let sharing = Sharing::none("memory is shared by Vulkan, on Linux and Windows only");
+        let sharing = Sharing::none("memory is shared on Linux and Windows only");
+        let (gl, sharing) = match Gl::of(&device, &identity) {
+            None => (None, sharing),
+            Some(Ok(gl)) => {
+                let sharing = gl.sharing();
+                (Some(gl), sharing)
+            }
+            Some(Err(reason)) => (None, Sharing::none(&reason.to_string())),
+        };
+        let identity = match &gl {
+            Some(gl) => gl.identify(identity),
+            None => identity,
+        };
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let caps = caps(&device, downlevel, sharing);
         let shared = Shared::new(Parts {
@@ -126,8 +139,13 @@ impl WgpuDisplay {
             caps,
             loss,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
+            float_targets: {
+                let features = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba32Float);
+                features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+            },
             #[cfg(any(target_os = "linux", windows))]
             vulkan,
+            gl,
         })?;
         Ok(Rc::new(Self { shared: Rc::new(shared) }))
     }
@@ -152,7 +170,9 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Driver`] where the device cannot be waited for any more.
     pub fn poll(&self) -> Result<()> {
-        self.shared.poll("poll", wgpu::PollType::Poll)
+        const OP: &str = "poll";
+        self.shared.poll(OP, wgpu::PollType::Poll)?;
+        self.shared.collect(OP)
     }
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
@@ -223,7 +243,7 @@ impl WgpuDisplay {
         };
         let area = Extent::new(viewport.width, viewport.height);
         let plan = Plan::new(image, area, &DrawOptions { target, ..options })?;
-        Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan }))
+        Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan, bits: false }))
     }
 
     /// The texture or the rows of an image surface.
@@ -360,6 +380,7 @@ impl Display for WgpuDisplay {
     fn finish(&self) -> Result<()> {
         const OP: &str = "finish";
         let index = self.shared.flush(OP)?;
-        self.shared.wait(OP, Some(index))
+        self.shared.wait(OP, Some(index))?;
+        self.shared.collect(OP)
     }
 }

@@ -15,6 +15,15 @@ pub(crate) fn texture_format(format: PixelFormat, operation: &'static str) -> Re
     })
 }
 
+/// The format of integers with the same bits, which every device draws to.
+pub(crate) const fn bits(format: wgpu::TextureFormat) -> Option<wgpu::TextureFormat> {
+    match format {
+        wgpu::TextureFormat::R32Float => Some(wgpu::TextureFormat::R32Uint),
+        wgpu::TextureFormat::Rgba32Float => Some(wgpu::TextureFormat::Rgba32Uint),
+        _ => None,
+    }
+}
+
 /// What surfaces and shared images are used for: all that an engine may do with a texture.
 pub(crate) const TEXTURE_USAGE: wgpu::TextureUsages = wgpu::TextureUsages::TEXTURE_BINDING
     .union(wgpu::TextureUsages::RENDER_ATTACHMENT)

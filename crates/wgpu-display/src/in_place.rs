@@ -10,9 +10,10 @@ use std::rc::Rc;
 
 /// An image in a staging block: rows in a buffer, or a shared texture.
 pub(crate) struct InPlaceImage {
-    shared: Rc<Shared>,
     desc: SurfaceDesc,
     shown: Option<Rc<Picture>>,
+    /// Goes last: memory that is lent waits for what reads it.
+    shared: Rc<Shared>,
 }
 
 impl InPlaceImage {
@@ -78,9 +79,10 @@ impl Surface for InPlaceImage {
 
 /// Bytes in a staging block.
 pub(crate) struct InPlaceBuffer {
-    shared: Rc<Shared>,
     desc: SurfaceDesc,
     shown: Option<(Rc<Block>, BufferView)>,
+    /// Goes last, as above.
+    shared: Rc<Shared>,
 }
 
 impl InPlaceBuffer {

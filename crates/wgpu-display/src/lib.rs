@@ -23,6 +23,11 @@
 //! both sides' queues wait for (`VK_KHR_external_semaphore_fd`, `_win32`). Linear memory is read in place, as storage of the
 //! fragment shader.
 //!
+//! On OpenGL (Linux, feature `gl`, on by default) the same memory is made by `gl-display` in wgpu's context: mapped for good
+//! (`GL_ARB_buffer_storage`), pinned (`GL_AMD_pinned_memory`), opened by descriptor (`GL_EXT_memory_object_fd`). There are
+//! no semaphores, and no objects that compute devices register. Every display has a context of its own; wgpu leaves none
+//! current on the thread that calls it, and panics where one of GLX is.
+//!
 //! # Errors
 //! wgpu reports errors to a handler that ends the program unless somebody asks before. Every call here asks, by error
 //! scopes, and gives them back. The device of [`WgpuDisplay::headless`] logs the mistakes of drawing of the user's own.
@@ -33,6 +38,11 @@ mod caps;
 mod checks;
 mod display;
 mod format;
+#[cfg(all(feature = "gl", target_os = "linux"))]
+mod gl;
+#[cfg(not(all(feature = "gl", target_os = "linux")))]
+#[path = "gl_absent.rs"]
+mod gl;
 mod identity;
 mod in_place;
 mod painter;

@@ -1,6 +1,6 @@
 //! Pipelines that draw images, and a target where nobody looks.
 
-use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format, whole_words};
+use crate::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
 use crate::picture::{Look, Picture, Source};
 use crate::shared::Shared;
 use interop_core::look::{Plan, Variant};
@@ -36,6 +36,8 @@ struct Kind {
     /// Work on colours; plain draws have a module of their own with nothing of it.
     colors: Option<Variant>,
     blends: bool,
+    /// The numbers' bits go to a target of integers.
+    bits: bool,
     target: DrawTarget,
 }
 
@@ -131,13 +133,13 @@ impl Painter {
         target: DrawTarget,
         frame: Frame,
     ) {
-        let Frame { region, at: (x, y), plan } = frame;
+        let Frame { region, at: (x, y), plan, bits } = frame;
         let memory = match picture.source() {
             Source::Texture(..) => None,
             Source::Memory(..) => Some(picture.format()),
         };
         let (one_to_one, bars, blends) = (plan.one_to_one, plan.bars, plan.blends);
-        let kind = Kind { memory, one_to_one, bars, colors: Variant::of(&plan), blends, target };
+        let kind = Kind { memory, one_to_one, bars, colors: Variant::of(&plan), blends, bits, target };
         let pipeline = self.pipeline(shared, self.half(picture.source()), kind);
         // Where it lies in the target; no side comes near what 64 bits count.
         let placed = |start: i32, inside: i64| (i64::from(start) + inside) as f32;
@@ -163,7 +165,8 @@ impl Painter {
         pass.draw(0..3, 0..1);
     }
 
-    /// Draws `region` at its own size into a texture of the image's format, in `encoder`. Returns the texture.
+    /// Draws `region` at its own size into a texture of the image's format, or of one with the same bits, in `encoder`.
+    /// Returns the texture.
     fn paint_unseen(
         &self,
         shared: &Shared,
@@ -172,10 +175,14 @@ impl Painter {
         region: Region,
         format: wgpu::TextureFormat,
     ) -> wgpu::Texture {
+        let (bits, format) = match bits(format) {
+            Some(integers) if !shared.is_drawn_to(format) => (true, integers),
+            _ => (false, format),
+        };
         let (texture, view) = self.unseen(shared, region.extent(), format);
         // All of it is drawn over.
         let mut pass = begin_pass(encoder, &view, None);
-        let frame = Frame { region, at: (0, 0), plan: Plan::exact(region.extent()) };
+        let frame = Frame { region, at: (0, 0), plan: Plan::exact(region.extent()), bits };
         self.paint(shared, &mut pass, picture, DrawTarget::new(format), frame);
         texture
     }
@@ -247,6 +254,8 @@ pub(crate) struct Frame {
     /// Left and top of the plan's viewport in the target.
     pub at: (i32, i32),
     pub plan: Plan,
+    /// Whether the target is of integers, which take the numbers' bits.
+    pub bits: bool,
 }
 
 /// A pass with one colour attachment, cleared or as it was.
@@ -301,7 +310,7 @@ fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline
         multisample: wgpu::MultisampleState { count: kind.target.samples, ..wgpu::MultisampleState::default() },
         fragment: Some(wgpu::FragmentState {
             module,
-            entry_point: Some("show"),
+            entry_point: Some(if kind.bits { "show_bits" } else { "show" }),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &constants,
                 ..wgpu::PipelineCompilationOptions::default()

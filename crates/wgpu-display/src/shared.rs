@@ -1,5 +1,7 @@
 //! What the display and all its objects know, and how they tell their own from those of others.
 
+use crate::format::{TEXTURE_USAGE, bits};
+use crate::gl::Gl;
 use crate::painter::Painter;
 use crate::splice::Splicer;
 #[cfg(any(target_os = "linux", windows))]
@@ -7,6 +9,7 @@ use crate::vulkan::Vulkan;
 use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, HostBlock, Result};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -24,11 +27,15 @@ pub(crate) struct Shared {
     pub loss: Loss,
     /// Whether buffers of vertices may hold indices, too (not on every OpenGL).
     pub index_buffers: bool,
+    /// Whether 32-bit floats are drawn to (not on every OpenGL).
+    pub float_targets: bool,
     pub painter: Painter,
     pub splicer: Splicer,
     /// Vulkan's end of the device, where it is one.
     #[cfg(any(target_os = "linux", windows))]
     pub vulkan: Option<Vulkan>,
+    /// OpenGL's end of it, where it is one.
+    pub gl: Option<Rc<Gl>>,
     /// Pages of the host that the device may still read; each with what goes when it no longer does.
     lent: RefCell<Vec<(Weak<()>, HostBlock)>>,
 }
@@ -41,8 +48,10 @@ pub(crate) struct Parts {
     pub caps: DisplayCaps,
     pub loss: Loss,
     pub index_buffers: bool,
+    pub float_targets: bool,
     #[cfg(any(target_os = "linux", windows))]
     pub vulkan: Option<Vulkan>,
+    pub gl: Option<Rc<Gl>>,
 }
 
 /// wgpu's futures are ready at once on native systems.
@@ -56,7 +65,7 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self> {
         const OP: &str = "WgpuDisplay";
-        let Parts { device, queue, identity, caps, loss, index_buffers, .. } = parts;
+        let Parts { device, queue, identity, caps, loss, index_buffers, float_targets, .. } = parts;
         let painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
         Ok(Self {
             limits: device.limits(),
@@ -66,10 +75,12 @@ impl Shared {
             caps,
             loss,
             index_buffers,
+            float_targets,
             painter,
             splicer: Splicer::default(),
             #[cfg(any(target_os = "linux", windows))]
             vulkan: parts.vulkan,
+            gl: parts.gl,
             lent: RefCell::default(),
         })
     }
@@ -121,8 +132,15 @@ impl Shared {
     /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything
     /// that is made of a lost device pass without an error.
     pub(crate) fn check_alive(&self, operation: &'static str) -> Result<()> {
+        // First, as wgpu ends the program where OpenGL does not give it its context.
+        self.collect(operation)?;
         self.poll(operation, wgpu::PollType::Poll)?;
         self.scoped(operation, || ())
+    }
+
+    /// Frees memory beside wgpu's that nothing reads any more. Fails where OpenGL does not give its context.
+    pub(crate) fn collect(&self, operation: &'static str) -> Result<()> {
+        self.gl.as_ref().map_or(Ok(()), |gl| gl.collect(operation))
     }
 
     /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
@@ -131,6 +149,15 @@ impl Shared {
         let mut lent = self.lent.borrow_mut();
         lent.retain(|(reader, _)| reader.strong_count() > 0);
         lent.push((Arc::downgrade(token), block));
+    }
+
+    /// What textures of this format are for.
+    pub(crate) fn texture_usage(&self, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
+        if self.is_drawn_to(format) { TEXTURE_USAGE } else { TEXTURE_USAGE - wgpu::TextureUsages::RENDER_ATTACHMENT }
+    }
+
+    pub(crate) fn is_drawn_to(&self, format: wgpu::TextureFormat) -> bool {
+        self.float_targets || bits(format).is_none()
     }
 
     pub(crate) fn failure(&self, operation: &'static str, code_name: String, hint: &str) -> Error {

@@ -23,7 +23,11 @@ impl OffscreenTarget {
         const OP: &str = "create_offscreen_target";
         let desc = SurfaceDesc::image(width, height, pixels);
         desc.check(&shared.identity.to_string(), &shared.caps, OP)?;
-        let descriptor = texture_descriptor(width, height, texture_format(pixels, OP)?, TEXTURE_USAGE);
+        let format = texture_format(pixels, OP)?;
+        if !shared.is_drawn_to(format) {
+            return Err(shared.unsupported(OP, format!("the driver does not draw to {pixels}; use RGBA16F")));
+        }
+        let descriptor = texture_descriptor(width, height, format, TEXTURE_USAGE);
         let (texture, view) = shared.scoped(OP, || {
             let texture = shared.device.create_texture(&descriptor);
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());

@@ -1,7 +1,7 @@
 //! Images with storage of their own.
 
 use crate::checks::image_source;
-use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
+use crate::format::{texture_descriptor, texture_format};
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::staging::WgpuStaging;
@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 /// A texture.
 pub(crate) struct TextureSurface {
-    shared: Rc<Shared>,
     desc: SurfaceDesc,
     texture: wgpu::Texture,
     picture: Picture,
+    shared: Rc<Shared>,
 }
 
 impl TextureSurface {
@@ -22,7 +22,8 @@ impl TextureSurface {
     pub(crate) fn new(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Self> {
         const OP: &str = "create_surface";
         let format = texture_format(image.format, OP)?;
-        let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, TEXTURE_USAGE);
+        let usage = shared.texture_usage(format);
+        let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, usage);
         let (texture, picture) = shared.scoped(OP, || {
             let texture = shared.device.create_texture(&descriptor);
             (texture.clone(), Picture::texture(texture, image.format))

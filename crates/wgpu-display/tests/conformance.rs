@@ -25,6 +25,8 @@ fn every_path_holds() {
             PathId::HostVisibleUpload,
             PathId::PinnedInPlace,
             PathId::PinnedUpload,
+            PathId::PboPersistent,
+            PathId::PboOrphan,
             PathId::HostRoundTrip,
         ] {
             assert!(rows.iter().any(|r| r.path == path && r.outcome == Outcome::Pass), "{path} was not run");

@@ -49,9 +49,8 @@ fn scaled(p: vec2<f32>) -> vec4<f32> {
   return mix(above, below, f.y);
 }
 
-@fragment
-fn show(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
-  let p = at.xy - look.picture.xy;
+fn shown(at: vec2<f32>) -> vec4<f32> {
+  let p = at - look.picture.xy;
   if bars {
     if any(p < vec2<f32>(0.0)) || any(p >= look.picture.zw) {
       return vec4<f32>(encode(look.background.rgb), 1.0);
@@ -64,4 +63,15 @@ fn show(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
     color = scaled(p / look.picture.zw * vec2<f32>(look.region.zw));
   }
   return finished(color);
+}
+
+@fragment
+fn show(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+  return shown(at.xy);
+}
+
+// For 32-bit floats that are not drawn to.
+@fragment
+fn show_bits(@builtin(position) at: vec4<f32>) -> @location(0) vec4<u32> {
+  return bitcast<vec4<u32>>(shown(at.xy));
 }

@@ -5,33 +5,45 @@ mod ring;
 
 pub(crate) use block::Block;
 
+use crate::gl::Memory;
 use crate::picture::Picture;
 use crate::shared::Shared;
 #[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::{Exported, Vulkan};
-use interop_core::{Error, HostBlock, Result, Staging, StagingKind};
-#[cfg(any(target_os = "linux", windows))]
-use interop_core::{HandleType, SharedHandle};
+use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a block is to wgpu, and how the host reaches it.
-#[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))] // made by Vulkan only
+#[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))] // made by Vulkan and OpenGL only
 enum Body {
     /// Mapped for each fill.
     Ring(Ring),
     /// A buffer that stays: the host's or a device's.
     Linear(Rc<Block>, Option<HostBlock>),
     /// A texture, with its size in bytes.
-    #[cfg(any(target_os = "linux", windows))]
     Image(Rc<Picture>, usize),
+}
+
+/// Memory that was made beside wgpu and wrapped.
+#[cfg_attr(not(all(feature = "gl", target_os = "linux")), allow(dead_code))] // made by OpenGL only
+pub(crate) enum Object {
+    Buffer(wgpu::Buffer),
+    Texture(wgpu::Texture, ImageDesc),
+}
+
+/// The same with what keeps it.
+pub(crate) struct Made {
+    pub object: Object,
+    /// Where the host can address it.
+    pub host: Option<HostBlock>,
+    pub memory: Rc<Memory>,
 }
 
 /// A block, and when the device has read it.
 pub(crate) struct WgpuStaging {
-    shared: Rc<Shared>,
     body: Body,
     /// The submission after which the block may be written.
     fence: Option<wgpu::SubmissionIndex>,
@@ -40,6 +52,10 @@ pub(crate) struct WgpuStaging {
     /// By which others open it.
     #[cfg(any(target_os = "linux", windows))]
     exported: Option<Exported>,
+    /// The same of OpenGL's.
+    memory: Option<Rc<Memory>>,
+    /// Goes last: memory that is lent waits for what reads it.
+    shared: Rc<Shared>,
 }
 
 impl WgpuStaging {
@@ -47,6 +63,7 @@ impl WgpuStaging {
     pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let body = match kind {
             StagingKind::Orphaned => Body::Ring(Ring::new(shared, bytes)?),
+            other if shared.gl.is_some() => return Self::shared_by_gl(shared, other, bytes),
             #[cfg(any(target_os = "linux", windows))]
             other => return Self::shared_by_vulkan(shared, other, bytes),
             #[cfg(not(any(target_os = "linux", windows)))]
@@ -63,7 +80,21 @@ impl WgpuStaging {
             shown: Cell::new(false),
             #[cfg(any(target_os = "linux", windows))]
             exported: None,
+            memory: None,
         }
+    }
+
+    fn shared_by_gl(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+        let Some(gl) = &shared.gl else { return Err(unknown(shared, &kind)) };
+        let Made { object, host, memory } = gl.create(shared, kind, bytes)?;
+        let body = match object {
+            Object::Buffer(buffer) => Body::Linear(Rc::new(Block::new(buffer, bytes)), host),
+            Object::Texture(texture, image) => {
+                let picture = shared.scoped("create_staging", || Picture::texture(texture, image.format))?;
+                Body::Image(Rc::new(picture), bytes)
+            }
+        };
+        Ok(Self { memory: Some(memory), ..Self::of_body(shared, body) })
     }
 
     #[cfg(any(target_os = "linux", windows))]
@@ -117,7 +148,6 @@ impl WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.filled(operation),
             Body::Linear(block, _) => Ok(block.buffer()),
-            #[cfg(any(target_os = "linux", windows))]
             Body::Image(..) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
         }
     }
@@ -129,7 +159,6 @@ impl WgpuStaging {
             Body::Ring(_) => {
                 Err(Error::invalid(operation, "a block that is mapped for each frame is not shown in place; upload it"))
             }
-            #[cfg(any(target_os = "linux", windows))]
             Body::Image(..) => Err(Error::invalid(operation, "the block is a texture, the surface a buffer")),
         }
     }
@@ -137,7 +166,6 @@ impl WgpuStaging {
     /// The texture, where it is one.
     pub(crate) fn image(&self) -> Option<Rc<Picture>> {
         match &self.body {
-            #[cfg(any(target_os = "linux", windows))]
             Body::Image(picture, _) => Some(Rc::clone(picture)),
             _ => None,
         }
@@ -163,7 +191,6 @@ impl Staging for WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.len(),
             Body::Linear(block, _) => block.len(),
-            #[cfg(any(target_os = "linux", windows))]
             Body::Image(_, bytes) => *bytes,
         }
     }
@@ -211,12 +238,15 @@ impl Staging for WgpuStaging {
         Ok(())
     }
 
-    #[cfg(any(target_os = "linux", windows))]
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        match (&self.exported, handle) {
-            (Some(exported), HandleType::OPAQUE) => exported.handle(&self.shared),
-            _ => Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}"))),
+        if let (Some(gl), Some(memory)) = (&self.shared.gl, &self.memory) {
+            return memory.export(gl, handle);
         }
+        #[cfg(any(target_os = "linux", windows))]
+        if let (Some(exported), HandleType::OPAQUE) = (&self.exported, handle) {
+            return exported.handle(&self.shared);
+        }
+        Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}")))
     }
 
     fn as_any(&self) -> &dyn Any {

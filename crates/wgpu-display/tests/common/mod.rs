@@ -1,4 +1,5 @@
-//! The display that every test runs on: Mesa's Vulkan on the CPU, or what `PIXELFERRY_WGPU_ADAPTER` names.
+//! The display that every test runs on: Mesa's Vulkan on the CPU, or what `PIXELFERRY_WGPU_ADAPTER` names; in the programs
+//! whose names begin with `opengl`, Mesa's OpenGL.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 #![allow(clippy::panic)] // how tests fail
@@ -9,9 +10,17 @@ use wgpu_display::{WgpuDisplay, WgpuOptions};
 
 pub const LAVAPIPE: &str = "llvmpipe";
 
+pub fn is_opengl() -> bool {
+    env!("CARGO_CRATE_NAME").starts_with("opengl")
+}
+
+pub fn backends() -> wgpu::Backends {
+    if is_opengl() { wgpu::Backends::GL } else { wgpu::Backends::VULKAN }
+}
+
 pub fn options() -> WgpuOptions {
     let name = std::env::var("PIXELFERRY_WGPU_ADAPTER").unwrap_or_else(|_| LAVAPIPE.into());
-    WgpuOptions { name: Some(name), backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() }
+    WgpuOptions { name: Some(name), backends: backends(), ..WgpuOptions::default() }
 }
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.
@@ -22,9 +31,10 @@ pub fn display() -> Option<Rc<WgpuDisplay>> {
             Some(display)
         }
         Err(reason) => {
-            let required = std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|l| l.split(',').any(|n| n == "lavapipe"));
-            assert!(!required, "lavapipe is required here (PIXELFERRY_REQUIRE), but: {reason}");
-            println!("SKIPPED: no lavapipe: {reason}");
+            let driver = if is_opengl() { "egl" } else { "lavapipe" };
+            let required = std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|l| l.split(',').any(|n| n == driver));
+            assert!(!required, "{driver} is required here (PIXELFERRY_REQUIRE), but: {reason}");
+            println!("SKIPPED: no {driver}: {reason}");
             None
         }
     }
