@@ -190,8 +190,10 @@ impl Completer {
 
     /// It is over; `span` is when the device began and ended, on the clock of [`super::now`].
     pub fn complete_profiled(mut self, outcome: Result<()>, span: Option<(u64, u64)>) {
-        let (queued, submitted) = (self.queued, self.submitted);
-        let profile = span.map(|(started, ended)| Profile { queued, submitted, started, ended });
+        let queued = self.queued;
+        // This thread may have been stopped between the call and its look at the clock.
+        let submitted = |started| self.submitted.min(started).max(queued);
+        let profile = span.map(|(started, ended)| Profile { queued, submitted: submitted(started), started, ended });
         self.settle(outcome, profile);
     }
 
