@@ -49,6 +49,25 @@ pub(crate) fn texture_descriptor(
     }
 }
 
+/// The same texture to wgpu-hal, for `uses`.
+#[cfg(any(target_os = "linux", windows))]
+pub(crate) fn hal_texture_descriptor(
+    of: &wgpu::TextureDescriptor<'static>,
+    uses: wgpu::wgt::TextureUses,
+) -> wgpu::hal::TextureDescriptor<'static> {
+    wgpu::hal::TextureDescriptor {
+        label: of.label,
+        size: of.size,
+        mip_level_count: of.mip_level_count,
+        sample_count: of.sample_count,
+        dimension: of.dimension,
+        format: of.format,
+        usage: uses,
+        memory_flags: wgpu::hal::MemoryFlags::empty(),
+        view_formats: Vec::new(),
+    }
+}
+
 /// Copies and bindings of buffers count in words of so many bytes.
 pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 

@@ -7,7 +7,7 @@ mod common;
 
 use cpu_fallback::CpuBackend;
 use interop_core::conformance::{Manner, Outcome, Table, run};
-use interop_core::{ComputeBackend, Display, PathId};
+use interop_core::{ComputeBackend, Display};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,15 +20,7 @@ fn every_path_holds() {
         let rows = run(&backend, &display, manner);
         println!("{}", Table(&rows));
         assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "{manner:?}: see the table above");
-        for path in [
-            PathId::HostVisibleInPlace,
-            PathId::HostVisibleUpload,
-            PathId::PinnedInPlace,
-            PathId::PinnedUpload,
-            PathId::PboPersistent,
-            PathId::PboOrphan,
-            PathId::HostRoundTrip,
-        ] {
+        for path in common::HOST_PATHS {
             assert!(rows.iter().any(|r| r.path == path && r.outcome == Outcome::Pass), "{path} was not run");
         }
     }

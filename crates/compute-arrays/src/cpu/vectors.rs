@@ -23,33 +23,23 @@ pub fn widest<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Running sums by AVX2; none on other processors.
-pub fn sums_f32() -> Option<Running<f32>> {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return Some(|input, before, out| unsafe { x86::sums_f32(input, before, out) });
-    }
-    None
+macro_rules! sums {
+    ($($name:ident $t:ty;)*) => {$(
+        pub fn $name() -> Option<Running<$t>> {
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has AVX2.
+                return Some(|input, before, out| unsafe { x86::$name(input, before, out) });
+            }
+            None
+        }
+    )*};
 }
 
-/// Running wrapping sums by AVX2; none on other processors.
-pub fn sums_u32() -> Option<Running<u32>> {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return Some(|input, before, out| unsafe { x86::sums_u32(input, before, out) });
-    }
-    None
-}
-
-/// The same for `i32`, which wraps alike.
-pub fn sums_i32() -> Option<Running<i32>> {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return Some(|input, before, out| unsafe { x86::sums_i32(input, before, out) });
-    }
-    None
+sums! {
+    sums_f32 f32;
+    sums_u32 u32;
+    sums_i32 i32;
 }
 
 /// Asks for these values to be brought into the second cache; a hint.

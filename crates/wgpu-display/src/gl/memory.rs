@@ -1,7 +1,7 @@
 //! Memory that OpenGL maps for good, or shares, as buffers and textures of wgpu's.
 
 use super::{Api, Gl, absent};
-use crate::format::{texture_descriptor, texture_format, whole_words};
+use crate::format::{hal_texture_descriptor, texture_descriptor, texture_format, whole_words};
 use crate::shared::Shared;
 use crate::staging::{Made, Object};
 use gl_display::GlDisplay;
@@ -120,17 +120,8 @@ impl Gl {
         let (width, height, format) = (image.extent.width, image.extent.height, texture_format(image.format, OP)?);
         let descriptor = texture_descriptor(width, height, format, shared.texture_usage(format));
         let drawn_to = if shared.is_drawn_to(format) { Uses::COLOR_TARGET } else { Uses::empty() };
-        let same = wgpu::hal::TextureDescriptor {
-            label: descriptor.label,
-            size: descriptor.size,
-            mip_level_count: descriptor.mip_level_count,
-            sample_count: descriptor.sample_count,
-            dimension: descriptor.dimension,
-            format: descriptor.format,
-            usage: Uses::RESOURCE | Uses::COPY_SRC | Uses::COPY_DST | drawn_to,
-            memory_flags: wgpu::hal::MemoryFlags::empty(),
-            view_formats: Vec::new(),
-        };
+        let uses = Uses::RESOURCE | Uses::COPY_SRC | Uses::COPY_DST | drawn_to;
+        let same = hal_texture_descriptor(&descriptor, uses);
         let texture = shared.scoped(OP, || {
             // SAFETY: the texture is of this device's context and was made as both descriptors say; it lives until wgpu
             // lets go of `reader`. OpenGL knows no layouts, so it is ready to be read.

@@ -1,7 +1,7 @@
 //! Textures in memory of their own that others can open.
 
 use super::{Api, Exported, Vulkan};
-use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
+use crate::format::{TEXTURE_USAGE, hal_texture_descriptor, texture_descriptor, texture_format};
 use crate::shared::Shared;
 use ash::vk;
 use interop_core::{ImageDesc, Result, SurfaceDesc};
@@ -39,17 +39,8 @@ fn wrap(shared: &Shared, image: vk::Image, made: &Arc<Allocation>, desc: &ImageD
     use wgpu::wgt::{TextureTransition, TextureUses};
     let (width, height) = (desc.extent.width, desc.extent.height);
     let descriptor = texture_descriptor(width, height, texture_format(desc.format, OP)?, TEXTURE_USAGE);
-    let same = wgpu::hal::TextureDescriptor {
-        label: descriptor.label,
-        size: descriptor.size,
-        mip_level_count: descriptor.mip_level_count,
-        sample_count: descriptor.sample_count,
-        dimension: descriptor.dimension,
-        format: descriptor.format,
-        usage: TextureUses::RESOURCE | TextureUses::COLOR_TARGET | TextureUses::COPY_SRC | TextureUses::COPY_DST,
-        memory_flags: wgpu::hal::MemoryFlags::empty(),
-        view_formats: Vec::new(),
-    };
+    let uses = TextureUses::RESOURCE | TextureUses::COLOR_TARGET | TextureUses::COPY_SRC | TextureUses::COPY_DST;
+    let same = hal_texture_descriptor(&descriptor, uses);
     let kept = Arc::clone(made);
     let texture = shared.scoped(OP, || {
         // SAFETY: the image was made of this device as both descriptors say, with memory bound; it lives until wgpu lets

@@ -4,11 +4,22 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 #![allow(clippy::panic)] // how tests fail
 
-use interop_core::Display as _;
+use interop_core::{Display as _, PathId};
 use std::rc::Rc;
 use wgpu_display::{WgpuDisplay, WgpuOptions};
 
 pub const LAVAPIPE: &str = "llvmpipe";
+
+/// The paths from memory of the host, all of which Mesa's drivers have.
+pub const HOST_PATHS: [PathId; 7] = [
+    PathId::HostVisibleInPlace,
+    PathId::HostVisibleUpload,
+    PathId::PinnedInPlace,
+    PathId::PinnedUpload,
+    PathId::PboPersistent,
+    PathId::PboOrphan,
+    PathId::HostRoundTrip,
+];
 
 pub fn is_opengl() -> bool {
     env!("CARGO_CRATE_NAME").starts_with("opengl")
