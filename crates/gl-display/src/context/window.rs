@@ -92,7 +92,7 @@ fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
 }
 
 /// The configuration with the fewest samples: frames are shown pixel by pixel.
-fn pick_config(display: &Display, window: Option<RawWindowHandle>) -> Result<Config> {
+pub(super) fn pick_config(display: &Display, window: Option<RawWindowHandle>) -> Result<Config> {
     let mut template = ConfigTemplateBuilder::new();
     if let Some(window) = window {
         template = template.compatible_with_native_window(window);
@@ -140,7 +140,7 @@ impl GlWindow {
         let surface = window_surface(&display, &config, handle, window.inner_size())?;
         let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
         set_vsync(&surface, &context, options.vsync);
-        let own = OwnContext::new(OwnSurface::Window(surface), context, Some(Rc::clone(&window)));
+        let own = OwnContext::new(OwnSurface::Window(surface), context, Some(window.clone()));
         let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
         // SAFETY: the context was just made current, and the loader is its display's.
         let shared = unsafe {
@@ -213,7 +213,7 @@ impl GlWindow {
     }
 }
 
-fn window_surface(
+pub(super) fn window_surface(
     display: &Display,
     config: &Config,
     handle: RawWindowHandle,
