@@ -252,6 +252,15 @@ impl Arrays {
         self.context.backend.device().software
     }
 
+    /// Whether a group of work items may wait for those that began before it: whether they go on meanwhile. So it is on
+    /// NVIDIA's GPUs by NVIDIA's driver; OpenCL promises nothing. Mesa names the same vendor otherwise, and its platform
+    /// is not CUDA.
+    pub(crate) fn groups_may_wait(&self) -> bool {
+        let device = self.context.backend.device();
+        let by_nvidia = device.vendor == "NVIDIA Corporation" && device.driver.contains(" CUDA ");
+        self.context.dialect == Some(Dialect::CudaCpp) || by_nvidia
+    }
+
     /// # Errors
     /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`.
     pub(crate) fn check_kind(&self, kind: Kind, operation: &'static str) -> Result<()> {

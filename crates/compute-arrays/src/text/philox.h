@@ -2,19 +2,17 @@
    makes one block of 128 bits: four elements of 32 bits, or two of 64. */
 #ifdef __OPENCL_VERSION__
 #define PF_HIGH(a, b) mul_hi((uint)(a), (uint)(b))
-#define PF_ALIGNED
 #define PF_STORE_ALL(to, v) \
   for (int k = 0; k < PF_LANES; ++k) (to)[k] = (v)[k]
 #else
 #define PF_HIGH(a, b) __umulhi(a, b)
 /* Arrays begin at multiples of 16 bytes. */
-#define PF_ALIGNED __align__(16)
 #define PF_STORE_ALL(to, v) (*(uint4 *)(to) = *(const uint4 *)(v))
 #endif
 
 PF_KERNEL void pf_philox(PF_BUFFER(PF_T, out), pf_u64 key, pf_u64 stream, pf_u64 first) {
   const pf_index n = (pf_index)PF_LEN(out);
-  const pf_index block = (pf_index)PF_GROUP * (pf_index)PF_GROUP_SIZE + PF_LANE, at = block * PF_LANES;
+  const pf_index block = PF_NUMBER, at = block * PF_LANES;
   if (at >= n) return;
   const pf_u64 number = first + (pf_u64)block;
   pf_u32 w0 = (pf_u32)number, w1 = (pf_u32)(number >> 32), w2 = (pf_u32)stream, w3 = (pf_u32)(stream >> 32);
