@@ -19,7 +19,7 @@ fn run<T: Element>(arrays: &Arrays, x: &[T], monoid: &Monoid<T>, scan: Scan) -> 
     let a = arrays.from_slice(x).unwrap();
     let expr = a.expr();
     let bound = Bound::new(&expr.tree, Role::Plain, "test").unwrap();
-    let mut out = arrays.empty::<T>(&[x.len()]).unwrap();
+    let out = arrays.empty::<T>(&[x.len()]).unwrap();
     let device = Device::new(arrays, &bound, Dialect::OpenClC, scan, "test");
     {
         let mut memory = out.memory_mut("test").unwrap().unwrap();
