@@ -120,7 +120,7 @@ impl Form {
     const fn tile(self, element_bytes: usize) -> (usize, usize) {
         match self {
             Self::Groups => (WIDTH * items(element_bytes), WIDTH),
-            Self::Runs => (256, 1),
+            Self::Runs => (128, 1),
         }
     }
 

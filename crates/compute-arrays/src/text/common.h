@@ -12,7 +12,6 @@
 #define PF_LOCAL __local
 #define PF_LOCAL_OF(T) __local T
 #define PF_ALIGNED __attribute__((aligned(16)))
-#define PF_ATOMIC_NEXT(counter) atomic_inc(counter)
 #define PF_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define PF_LANE ((uint)get_local_id(0))
 #define PF_GROUP_SIZE ((uint)get_local_size(0))
@@ -37,7 +36,6 @@
 #define PF_LOCAL __shared__
 #define PF_LOCAL_OF(T) T
 #define PF_ALIGNED __align__(16)
-#define PF_ATOMIC_NEXT(counter) atomicAdd(counter, 1u)
 #define PF_BARRIER __syncthreads()
 #define PF_LANE (threadIdx.x)
 #define PF_GROUP_SIZE (blockDim.x)

@@ -1,6 +1,7 @@
 /* All in one pass over memory. Each group takes a tile, adds it up, and waits for what comes before (after Merrill and
-   Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). Groups draw the numbers of their tiles, so
-   those before have begun; that they go on while others wait is what a device must do for this.
+   Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). Groups begin in the order of their numbers,
+   and those that began go on while others wait: so it is on NVIDIA's GPUs, in CUDA and OpenCL alike, and CUB's scan depends
+   on it too.
 
    Unlike there, who waits for what is fixed, so that floats are added in the same order in every run: tiles are counted off
    in blocks of PF_WIDTH, and a tile waits for the totals of those before it in its block and for that of everything before
@@ -9,6 +10,7 @@
    What limits the speed is the memory that is on its way while groups wait. So tiles are large, half of one in registers
    and half in shared memory. */
 #define PF_WIDTH 256
+#define PF_WARPS (PF_WIDTH / 32)
 /* A lane has 16 bytes of each row of a warp. */
 #define PF_NEAR (16 / (int)sizeof(PF_T))
 #define PF_ROW (32 * PF_NEAR)
@@ -44,7 +46,6 @@ static PF_T pf_await(PF_GLOBAL const pf_u64 *state, const pf_index at, const pf_
 /* Where groups exchange what they have. */
 typedef struct pf_shared {
   PF_T warps[PF_WARPS], parts[PF_WARPS], spare[PF_SPARE];
-  pf_u32 number;
 } pf_shared;
 
 /* What comes before tile `number`, for all lanes. In `state` each block has what comes before it, then its tiles' totals:
@@ -103,23 +104,11 @@ static void pf_store_row(PF_GLOBAL PF_T *to, const pf_near row, const PF_T front
   }
 }
 
-/* The next tile's number. What comes before the first block is nothing, so that its place in `state` counts; the last
-   group leaves it as it was. */
-static pf_index pf_draw(PF_LOCAL_OF(pf_shared) * shared, PF_GLOBAL pf_u64 *state, const pf_u32 lane) {
-  if (lane == 0) {
-    PF_GLOBAL pf_u32 *drawn = (PF_GLOBAL pf_u32 *)state;
-    shared->number = PF_ATOMIC_NEXT(drawn);
-    if (shared->number == PF_GROUPS - 1) *drawn = 0;
-  }
-  PF_BARRIER;
-  return (pf_index)shared->number;
-}
-
 PF_KERNEL_256_BY_4 void pf_scan(PF_BUFFER(PF_T, out), PF_GLOBAL pf_u64 *state, pf_u32 tag, int exclusive PF_PARAMS) {
   PF_LOCAL pf_near held[PF_HALF][PF_WIDTH];
   PF_LOCAL pf_shared shared;
   const pf_u32 lane = PF_LANE, warp = lane / 32;
-  const pf_index number = pf_draw(&shared, state, lane), n = (pf_index)PF_LEN(out);
+  const pf_index number = (pf_index)PF_GROUP, n = (pf_index)PF_LEN(out);
   const pf_index first = number * PF_TILE + (pf_index)(warp * (2 * PF_HALF * PF_ROW) + lane % 32 * PF_NEAR);
   const int whole = (number + 1) * PF_TILE <= n;
   pf_near rows[PF_HALF];

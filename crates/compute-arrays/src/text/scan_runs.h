@@ -1,34 +1,26 @@
 /* For devices that are CPUs, which run a group's items one after the other: no barriers. A tile is one work item's. Leaves
    wait for each other at their ends only, so that processors do several at once. */
-#define PF_LEAF 16
-#define PF_TILE 256
-#ifndef PF_MAP
+#ifdef PF_PARAMS
+#define PF_LEAF 8
+#else
+#define PF_LEAF 32
 #define PF_MAP(i) PF_ITEM(out, i)
 #endif
+#define PF_TILE 128
 
-/* A leaf's values become running ones after `before`; what comes before the next leaf. */
-static PF_T pf_run_leaf(PF_T *v, const PF_T before, const int exclusive) {
-#pragma unroll
-  for (int k = 1; k < PF_LEAF; ++k) v[k] = pf_combine(v[k - 1], v[k]);
-  const PF_T next = pf_combine(before, v[PF_LEAF - 1]);
-#pragma unroll
-  for (int k = PF_LEAF - 1; k > 0; --k) v[k] = pf_combine(before, exclusive ? v[k - 1] : v[k]);
-  v[0] = exclusive ? before : pf_combine(before, v[0]);
-  return next;
-}
-
-/* `out` from `at` to `end` becomes the running values after `before`. */
-#define PF_RUN(at, end, before, exclusive)                                               \
-  for (; at + PF_LEAF <= end; at += PF_LEAF) {                                           \
-    PF_T v[PF_LEAF];                                                                     \
-    _Pragma("unroll") for (int k = 0; k < PF_LEAF; ++k) v[k] = PF_MAP(at + k);           \
-    before = pf_run_leaf(v, before, exclusive);                                          \
-    _Pragma("unroll") for (int k = 0; k < PF_LEAF; ++k) PF_ITEM(out, at + k) = v[k];     \
-  }                                                                                      \
-  for (; at < end; ++at) {                                                               \
-    const PF_T next = pf_combine(before, PF_MAP(at));                                    \
-    PF_ITEM(out, at) = exclusive ? before : next;                                        \
-    before = next;                                                                       \
+/* The running values after `before` of the elements from `at` to `end`, each `shift` places further in `out`. */
+#define PF_RUN(at, end, before, shift)                                                                          \
+  for (; at + PF_LEAF <= end; at += PF_LEAF) {                                                                  \
+    PF_T v[PF_LEAF];                                                                                            \
+    v[0] = PF_MAP(at);                                                                                          \
+    _Pragma("unroll") for (int k = 1; k < PF_LEAF; ++k) v[k] = pf_combine(v[k - 1], PF_MAP(at + k));            \
+    _Pragma("unroll") for (int k = 0; k < PF_LEAF; ++k) PF_ITEM(out, at + shift + k) = pf_combine(before, v[k]); \
+    before = pf_combine(before, v[PF_LEAF - 1]);                                                                \
+  }                                                                                                             \
+  PF_T rest = pf_identity();                                                                                    \
+  for (; at < end; ++at) {                                                                                      \
+    rest = pf_combine(rest, PF_MAP(at));                                                                        \
+    PF_ITEM(out, at + shift) = pf_combine(before, rest);                                                        \
   }
 
 #ifdef PF_PARAMS
@@ -40,31 +32,32 @@ PF_KERNEL_8 void pf_tile_totals(PF_BUFFER(PF_T, out), pf_u64 len PF_PARAMS) {
   const pf_index end = at + PF_TILE < n ? at + PF_TILE : n;
   PF_T total = pf_identity();
   for (; at + PF_LEAF <= end; at += PF_LEAF) {
-    PF_T leaf = pf_map(at PF_ARGS);
+    PF_T leaf = PF_MAP(at);
 #pragma unroll
-    for (int k = 1; k < PF_LEAF; ++k) leaf = pf_combine(leaf, pf_map(at + k PF_ARGS));
+    for (int k = 1; k < PF_LEAF; ++k) leaf = pf_combine(leaf, PF_MAP(at + k));
     total = pf_combine(total, leaf);
   }
-  for (; at < end; ++at) total = pf_combine(total, pf_map(at PF_ARGS));
+  for (; at < end; ++at) total = pf_combine(total, PF_MAP(at));
   PF_ITEM(out, number) = total;
 }
 
-/* Third: each tile from its start. */
-PF_KERNEL_8 void pf_scan_tiles(PF_BUFFER(PF_T, out), PF_GLOBAL const PF_T *restrict starts, int exclusive PF_PARAMS) {
-  const pf_index n = (pf_index)PF_LEN(out), number = PF_NUMBER;
+/* Third: each tile after the end of the one before. */
+PF_KERNEL_8 void pf_scan_tiles(PF_BUFFER(PF_T, out), PF_GLOBAL const PF_T *restrict ends, int exclusive PF_PARAMS) {
+  const pf_index shift = (pf_index)exclusive, n = (pf_index)PF_LEN(out) - shift, number = PF_NUMBER;
   pf_index at = number * PF_TILE;
-  if (at >= n) return;
+  if (at > n) return;
   const pf_index end = at + PF_TILE < n ? at + PF_TILE : n;
-  PF_T before = starts[number];
-  PF_RUN(at, end, before, exclusive)
+  PF_T before = number > 0 ? ends[number - 1] : pf_identity();
+  if (exclusive && number == 0) PF_ITEM(out, 0) = before;
+  PF_RUN(at, end, before, shift)
 }
 #else
-/* Second: tiles' totals become what comes before each tile. */
+/* Second: tiles' totals become running ones. */
 PF_KERNEL_8 void pf_tile_starts(PF_BUFFER(PF_T, out), pf_u64 tiles) {
   if (PF_NUMBER > 0) return;
   pf_index at = 0;
   const pf_index end = (pf_index)tiles;
   PF_T before = pf_identity();
-  PF_RUN(at, end, before, 1)
+  PF_RUN(at, end, before, 0)
 }
 #endif
