@@ -252,9 +252,9 @@ impl Arrays {
         self.context.backend.device().software
     }
 
-    /// Whether a group of work items may wait for those that began before it: whether they go on meanwhile. So it is on
-    /// NVIDIA's GPUs by NVIDIA's driver; OpenCL promises nothing. Mesa names the same vendor otherwise, and its platform
-    /// is not CUDA.
+    /// Whether a group of work items may wait for those of smaller numbers: groups begin in that order, and those that
+    /// began go on. So it is on NVIDIA's GPUs by NVIDIA's own driver, whose platform is called CUDA in OpenCL too; Mesa's
+    /// drivers for the same GPUs have another vendor and platform, and are not known to keep the order.
     pub(crate) fn groups_may_wait(&self) -> bool {
         let device = self.context.backend.device();
         let by_nvidia = device.vendor == "NVIDIA Corporation" && device.driver.contains(" CUDA ");

@@ -35,11 +35,14 @@ impl<T: Element> Expr<'_, T> {
     /// Running values of `monoid`, in row-major order, as an array of the expression's shape. One kernel computes the
     /// expression as well. `monoid` need not be commutative.
     ///
-    /// CUDA and NVIDIA's OpenCL take one pass over memory, the CPU one and a second in its caches, other OpenCL devices
-    /// three: in one pass groups of work items wait for others that began before them, and only NVIDIA's GPUs are known to
-    /// go on with those meanwhile. Sums of floats are the same in every run on one device. They are off
-    /// by no more than `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices
-    /// (`(n / 32768 + 450) * epsilon` on the CPU), and by far less where errors cancel out.
+    /// NVIDIA's GPUs take one pass over memory, by CUDA and by NVIDIA's OpenCL; the CPU takes one and a second in its
+    /// caches; all other OpenCL devices take three. In the one pass groups of work items wait for groups of smaller
+    /// numbers: it is for devices that begin groups in that order and go on with those that began, which OpenCL does not
+    /// promise.
+    ///
+    /// Sums of floats are the same in every run on one device. They are off by no more than
+    /// `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices (`(n / 32768 + 450) * epsilon`
+    /// on the CPU), and by far less where errors cancel out.
     ///
     /// # Errors
     /// As [`Expr::reduce`].
@@ -135,7 +138,7 @@ impl Form {
         }
     }
 
-    /// `pf_tile_starts`.
+    /// `pf_scan_totals`.
     fn starts_text<T: Element>(self, monoid: &Monoid<T>) -> String {
         let text = with_monoid(Text::with(Dialect::OpenClC, T::KIND, 0, false), monoid);
         match self {
@@ -194,7 +197,7 @@ impl<'s, 'a> Device<'s, 'a> {
         let text = form.tiles_text(self.bound, monoid, len);
         let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
         let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
-        let starts = self.arrays.kernel("pf_tile_starts", &form.starts_text(monoid), self.dialect)?;
+        let starts = self.arrays.kernel("pf_scan_totals", &form.starts_text(monoid), self.dialect)?;
         let (tile, items) = form.tile(size_of::<T>());
         let tiles = self.count(len, tile)?;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {

@@ -30,7 +30,7 @@
 #else
 #define PF_KERNEL extern "C" __global__
 #define PF_KERNEL_256 extern "C" __global__ __launch_bounds__(256)
-/* Four groups on a multiprocessor. */
+/* Four groups on a multiprocessor; NVIDIA's OpenCL C cannot be asked for that. */
 #define PF_KERNEL_256_BY_4 extern "C" __global__ __launch_bounds__(256, 4)
 #define PF_GLOBAL
 #define PF_LOCAL __shared__

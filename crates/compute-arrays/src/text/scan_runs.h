@@ -53,7 +53,7 @@ PF_KERNEL_8 void pf_scan_tiles(PF_BUFFER(PF_T, out), PF_GLOBAL const PF_T *restr
 }
 #else
 /* Second: tiles' totals become running ones. */
-PF_KERNEL_8 void pf_tile_starts(PF_BUFFER(PF_T, out), pf_u64 tiles) {
+PF_KERNEL_8 void pf_scan_totals(PF_BUFFER(PF_T, out), pf_u64 tiles) {
   if (PF_NUMBER > 0) return;
   pf_index at = 0;
   const pf_index end = (pf_index)tiles;
