@@ -12,10 +12,10 @@ use std::sync::Barrier;
 #[derive(Parser)]
 struct Cli {
     /// Batches in a run.
-    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
     batches: u16,
-    /// Size of a batch in KiB.
-    #[arg(long, default_value_t = 16 * 1024, value_parser = clap::value_parser!(u32).range(1..=4 << 20))]
+    /// Size of a batch in KiB. Beyond 256 MiB in all, runs take page-locked memory anew, and longer for it.
+    #[arg(long, default_value_t = 4 * 1024, value_parser = clap::value_parser!(u32).range(1..=4 << 20))]
     kib: u32,
     /// Runs of each kind; the best counts.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]

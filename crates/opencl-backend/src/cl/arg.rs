@@ -93,12 +93,19 @@ impl Param {
         let name = self.type_name();
         match self.address_space() {
             AddressSpace::Local => Wanted::Local,
-            _ if name.starts_with("image") && !name.ends_with('*') => Wanted::Image,
-            _ if name.starts_with("sampler_t") => Wanted::Sampler,
+            _ if is_image(name) => Wanted::Image,
+            _ if name == "sampler_t" => Wanted::Sampler,
             AddressSpace::Global | AddressSpace::Constant => Wanted::Buffer,
             AddressSpace::Private => Wanted::Value,
         }
     }
+}
+
+/// One of OpenCL C's types of images, `image2d_array_msaa_depth_t` among them, and no type of the program's.
+fn is_image(type_name: &str) -> bool {
+    let mut words = type_name.strip_suffix("_t").unwrap_or_default().split('_');
+    words.next().is_some_and(|first| ["image1d", "image2d", "image3d"].contains(&first))
+        && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
 }
 
 #[derive(PartialEq)]

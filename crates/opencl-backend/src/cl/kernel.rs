@@ -19,9 +19,9 @@ pub struct NdRange {
     offset: Option<[usize; 3]>,
 }
 
-fn three<const N: usize>(sizes: [usize; N]) -> [usize; 3] {
+fn three<const N: usize>(sizes: [usize; N], rest: usize) -> [usize; 3] {
     const { assert!(N >= 1 && N <= 3, "launches have 1 to 3 dimensions") };
-    let mut three = [1; 3];
+    let mut three = [rest; 3];
     three[..N].copy_from_slice(&sizes);
     three
 }
@@ -29,22 +29,20 @@ fn three<const N: usize>(sizes: [usize; N]) -> [usize; 3] {
 impl NdRange {
     /// So many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the groups.
     pub fn new<const N: usize>(global: [usize; N]) -> Self {
-        Self { dimensions: N, global: three(global), local: None, offset: None }
+        Self { dimensions: N, global: three(global, 1), local: None, offset: None }
     }
 
     /// In groups of this size (`local_work_size` of `clEnqueueNDRangeKernel`). Where a device wants whole groups
     /// (before OpenCL 2.0), the number of items must be a multiple.
     #[must_use]
     pub fn local<const N: usize>(self, local: [usize; N]) -> Self {
-        Self { dimensions: self.dimensions.max(N), local: Some(three(local)), ..self }
+        Self { dimensions: self.dimensions.max(N), local: Some(three(local, 1)), ..self }
     }
 
     /// `get_global_id` begins here (`global_work_offset` of `clEnqueueNDRangeKernel`).
     #[must_use]
     pub fn offset<const N: usize>(self, offset: [usize; N]) -> Self {
-        let mut three = [0; 3];
-        three[..N.min(3)].copy_from_slice(&offset[..N.min(3)]);
-        Self { dimensions: self.dimensions.max(N.min(3)), offset: Some(three), ..self }
+        Self { dimensions: self.dimensions.max(N), offset: Some(three(offset, 0)), ..self }
     }
 }
 

@@ -182,13 +182,10 @@ impl Queue {
         self.copy_view(&NdView::new(&buffer, view.shape())?, view, &[written])
     }
 
-    /// Sets all values of a view (`clEnqueueFillBuffer`; one with gaps by [`Queue::copy_view`] of a single value). Does
-    /// not block.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] where the view has no gaps and [`Queue::fill`] does not take values of this size.
+    /// Sets all values of a view (`clEnqueueFillBuffer`; where the view has gaps, or the driver does not fill with values of
+    /// this size, by [`Queue::copy_view`] of a single value). Does not block.
     pub fn fill_view<T: Element>(&self, view: &NdView<T>, value: T, wait: &[Event]) -> Result<Event> {
-        if view.is_contiguous() {
+        if view.is_contiguous() && Self::fills_with::<T>() {
             return self.fill(view.buffer(), value, view.bytes(), wait);
         }
         let one = Buffer::with_data(self.context(), MemFlags::READ_WRITE, &[value])?;

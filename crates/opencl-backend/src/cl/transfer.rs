@@ -86,6 +86,11 @@ impl Queue {
         self.enqueue(OP, wait, |queue, wait| queue.write_from(&to.raw, offset, from, wait))
     }
 
+    /// Whether `clEnqueueFillBuffer` takes patterns of this size.
+    pub(super) const fn fills_with<T>() -> bool {
+        size_of::<T>().is_power_of_two() && size_of::<T>() <= 128
+    }
+
     /// Fills `range` with repetitions of `pattern` (`clEnqueueFillBuffer`). Does not block.
     ///
     /// # Errors
@@ -94,7 +99,7 @@ impl Queue {
     pub fn fill<T: Element>(&self, to: &Buffer, pattern: T, range: Range<usize>, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueFillBuffer";
         let size = size_of::<T>();
-        if !size.is_power_of_two() || size > 128 {
+        if !Self::fills_with::<T>() {
             return Err(Error::invalid(OP, format!("a pattern of {size} bytes; take 1, 2, 4, 8, 16, 32, 64 or 128")));
         }
         self.check(to, &range, OP)?;
