@@ -30,14 +30,14 @@ fn all_of<T: Element>(arrays: &Arrays, len: usize, value: impl Fn(Expr<'_, T>) -
     let expr = value(a.expr()) + a.view().slice(0, 0..1).unwrap().broadcast_to(&[2, 3]).unwrap();
     let bound = Bound::new(&expr.tree, Role::Plain, "test").unwrap();
     let own = Monoid::<T>::new(T::default(), |a, b| a.clone() + b * a).unwrap();
-    let extremum = reduce::Acc::extremum::<T>("<");
+    let extremum = reduce::Acc::extremum::<T>("<", Groups);
     compile("pf_elementwise", &elementwise::text::<T>(CudaCpp, &bound, len, 4))
-        && compile("pf_reduce", &extremum.reduce_text(CudaCpp, Groups, &bound, len))
-        && compile("pf_reduce", &extremum.fold_text(CudaCpp, Groups))
+        && compile("pf_reduce", &extremum.reduce_text(CudaCpp, &bound, len))
+        && compile("pf_reduce", &extremum.fold_text(CudaCpp))
         && [Monoid::sum(), Monoid::min(), own].iter().all(|monoid| {
-            let acc = reduce::Acc::monoid(monoid);
+            let acc = reduce::Acc::monoid(monoid, Groups);
             let scan = scan::one_pass_text(CudaCpp, &bound, monoid, len, scan::ROWS);
-            compile("pf_reduce", &acc.fold_text(CudaCpp, Groups)) && compile("pf_scan", &scan)
+            compile("pf_reduce", &acc.fold_text(CudaCpp)) && compile("pf_scan", &scan)
         })
         && [Distribution::Bits, Distribution::Uniform, Distribution::Normal].into_iter().all(|distribution| {
             let possible = distribution == Distribution::Bits || T::KIND.is_float();

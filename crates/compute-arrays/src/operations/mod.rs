@@ -4,7 +4,7 @@
 mod compiles;
 pub(crate) mod elementwise;
 #[cfg(test)]
-mod one_pass;
+mod forms;
 pub(crate) mod random;
 mod reduce;
 pub(crate) mod scan;
@@ -17,7 +17,7 @@ use cpu_fallback::{CpuArgs, CpuKernelExt};
 use interop_core::{Arg, KernelSource, Result, Target};
 
 /// Who puts values together on a device.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Groups of work items, by way of local memory.
     Groups,

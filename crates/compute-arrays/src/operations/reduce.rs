@@ -50,10 +50,11 @@ pub(super) struct Acc {
     definitions: Box<dyn Fn(Text) -> Text>,
     /// `pf_value`.
     value: &'static str,
+    form: Form,
 }
 
 impl Acc {
-    pub(super) fn monoid<T: Element>(monoid: &Monoid<T>) -> Self {
+    pub(super) fn monoid<T: Element>(monoid: &Monoid<T>, form: Form) -> Self {
         let of = monoid.clone();
         let definitions = move |text: Text| {
             let (identity, definition) = (of.identity(), of.definition());
@@ -61,27 +62,27 @@ impl Acc {
             text.combine(&definition.program, &definition.constants)
         };
         let value = "#define pf_value pf_map\n";
-        Self { bytes: size_of::<T>(), kind: T::KIND, definitions: Box::new(definitions), value }
+        Self { bytes: size_of::<T>(), kind: T::KIND, definitions: Box::new(definitions), value, form }
     }
 
-    pub(super) fn extremum<T: Element>(better: &'static str) -> Self {
+    pub(super) fn extremum<T: Element>(better: &'static str, form: Form) -> Self {
         let definitions = move |text: Text| text.words(T::KIND).append(&extremum_text(better));
-        Self { bytes: PAIR_BYTES, kind: T::KIND, definitions: Box::new(definitions), value: EXTREMUM_VALUE }
+        Self { bytes: PAIR_BYTES, kind: T::KIND, definitions: Box::new(definitions), value: EXTREMUM_VALUE, form }
     }
 
     /// `pf_reduce` of an expression's values.
-    pub(super) fn reduce_text(&self, dialect: Dialect, form: Form, bound: &Bound<'_>, len: usize) -> String {
-        self.text(Text::new(dialect, bound, self.kind, len).map(bound), form, self.value)
+    pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize) -> String {
+        self.text(Text::new(dialect, bound, self.kind, len).map(bound), self.value)
     }
 
     /// `pf_reduce` of what it left.
-    pub(super) fn fold_text(&self, dialect: Dialect, form: Form) -> String {
-        self.text(Text::with(dialect, self.kind, 0, false), form, PARTIALS)
+    pub(super) fn fold_text(&self, dialect: Dialect) -> String {
+        self.text(Text::with(dialect, self.kind, 0, false), PARTIALS)
     }
 
-    fn text(&self, text: Text, form: Form, value: &str) -> String {
+    fn text(&self, text: Text, value: &str) -> String {
         let text = (self.definitions)(text).append(value);
-        match form {
+        match self.form {
             Form::Groups => text.define("PF_UNROLL", UNROLL).append(TREE).append(REDUCE).finish(),
             Form::Runs => text.append(REDUCE_RUNS).finish(),
         }
@@ -196,7 +197,15 @@ impl<'a, T: Element> Expr<'a, T> {
         arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
             let memory = kept.memory.as_mut();
             if let Some(dialect) = arrays.dialect() {
-                on_device(&arrays, &bound, len, &Acc::extremum::<T>(better), dialect, memory, operation)?;
+                on_device(
+                    &arrays,
+                    &bound,
+                    len,
+                    &Acc::extremum::<T>(better, Form::of(&arrays)),
+                    dialect,
+                    memory,
+                    operation,
+                )?;
             } else {
                 let (program, combine) = (bound.on_cpu(), combine_of(monoid));
                 let target = (part(memory, PAIR_BYTES)?, len);
@@ -269,7 +278,7 @@ fn reduce_to<T: Element>(
     operation: &'static str,
 ) -> Result<()> {
     if let Some(dialect) = arrays.dialect() {
-        return on_device(arrays, bound, len, &Acc::monoid(monoid), dialect, memory, operation);
+        return on_device(arrays, bound, len, &Acc::monoid(monoid, Form::of(arrays)), dialect, memory, operation);
     }
     let (program, combine) = (bound.on_cpu(), combine_of(monoid));
     let target = (part(memory, size_of::<T>())?, len);
@@ -280,7 +289,8 @@ fn reduce_to<T: Element>(
     })
 }
 
-fn on_device(
+/// Queues the reduction by kernels.
+pub(super) fn on_device(
     arrays: &Arrays,
     bound: &Bound<'_>,
     len: usize,
@@ -289,21 +299,20 @@ fn on_device(
     memory: &mut dyn ComputeMemory,
     operation: &'static str,
 ) -> Result<()> {
-    let form = Form::of(arrays);
-    let reduce = arrays.kernel("pf_reduce", &acc.reduce_text(dialect, form, bound, len), dialect)?;
+    let reduce = arrays.kernel("pf_reduce", &acc.reduce_text(dialect, bound, len), dialect)?;
     let (before, after) = ([Arg::U64(len as u64)], parameters(bound));
-    let (parts, items) = form.parts(len);
+    let (parts, items) = acc.form.parts(len);
     if parts == 1 {
         let target = part(memory, acc.bytes)?.with_items(items);
         return arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation);
     }
-    let fold = arrays.kernel("pf_reduce", &acc.fold_text(dialect, form), dialect)?;
+    let fold = arrays.kernel("pf_reduce", &acc.fold_text(dialect), dialect)?;
     arrays.with_scratch(Scratch::Partials, parts * acc.bytes, |kept| {
         let target = part(kept.memory.as_mut(), parts * acc.bytes)?.with_items(items);
         arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation)?;
         // One group does the rest, however many they are.
         let args = [Arg::U64(parts as u64), Arg::Memory(kept.memory.as_ref())];
-        let target = part(memory, acc.bytes)?.with_items(form.parts(1).1);
+        let target = part(memory, acc.bytes)?.with_items(acc.form.parts(1).1);
         arrays.launch(fold.as_ref(), target, &args, &[], &[], operation)
     })
 }

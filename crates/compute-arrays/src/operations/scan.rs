@@ -97,7 +97,7 @@ fn run<T: Element>(
     if arrays.groups_may_wait() {
         device.one_pass(monoid, target, len, ROWS)
     } else {
-        device.three_passes(monoid, target, len)
+        device.three_passes(Form::of(arrays), monoid, target, len)
     }
 }
 
@@ -139,8 +139,8 @@ impl Form {
     }
 
     /// `pf_scan_totals`.
-    fn starts_text<T: Element>(self, monoid: &Monoid<T>) -> String {
-        let text = with_monoid(Text::with(Dialect::OpenClC, T::KIND, 0, false), monoid);
+    fn totals_text<T: Element>(self, monoid: &Monoid<T>, tiles: usize) -> String {
+        let text = with_monoid(Text::with(Dialect::OpenClC, T::KIND, tiles, false), monoid);
         match self {
             Self::Groups => text.append(SCAN).append(SCAN_STARTS).finish(),
             Self::Runs => text.append(SCAN_RUNS).finish(),
@@ -192,14 +192,19 @@ impl<'s, 'a> Device<'s, 'a> {
         })
     }
 
-    fn three_passes<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let form = Form::of(self.arrays);
+    pub(super) fn three_passes<T: Element>(
+        &self,
+        form: Form,
+        monoid: &Monoid<T>,
+        target: Target<'_>,
+        len: usize,
+    ) -> Result<()> {
         let text = form.tiles_text(self.bound, monoid, len);
         let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
         let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
-        let starts = self.arrays.kernel("pf_scan_totals", &form.starts_text(monoid), self.dialect)?;
         let (tile, items) = form.tile(size_of::<T>());
         let tiles = self.count(len, tile)?;
+        let starts = self.arrays.kernel("pf_scan_totals", &form.totals_text(monoid, tiles), self.dialect)?;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
             let memory = &mut kept.memory;
             let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * items);
