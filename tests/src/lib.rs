@@ -11,11 +11,13 @@ mod need;
 mod ramp;
 mod usage;
 #[cfg(target_os = "linux")]
-mod xserver;
+mod viewer;
+mod xvfb;
 
 pub use child::{Child, in_child, pass_in_child};
 pub use need::{Driver, need};
 pub use ramp::{ramp, ramp_pixel};
 pub use usage::Usage;
 #[cfg(target_os = "linux")]
-pub use xserver::{Rgb, Viewer, Xvfb};
+pub use viewer::{Rgb, Viewer};
+pub use xvfb::Xvfb;

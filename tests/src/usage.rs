@@ -10,7 +10,7 @@ pub struct Usage {
     /// Open file descriptors.
     pub descriptors: usize,
     /// Threads.
-    pub threads: u64,
+    pub threads: usize,
 }
 
 impl Usage {
@@ -28,6 +28,6 @@ impl Usage {
             value.ok_or_else(|| Error::other(format!("the system tells no {name}")))
         };
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"))?.count();
-        Ok(Self { rss: number("VmRSS:")? << 10, descriptors, threads: number("Threads:")? })
+        Ok(Self { rss: number("VmRSS:")? << 10, descriptors, threads: number("Threads:")? as usize })
     }
 }

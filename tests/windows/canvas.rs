@@ -7,8 +7,8 @@ use glutin::platform::x11::X11GlConfigExt as _;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
 use pixelferry::gl::winit::event_loop::ActiveEventLoop;
-use pixelferry::gl::winit::platform::x11::{WindowAttributesExtX11 as _, register_xlib_error_hook};
-use pixelferry::gl::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _};
+use pixelferry::gl::winit::platform::x11::register_xlib_error_hook;
+use pixelferry::gl::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
 use pixelferry::gl::winit::window::{Window, WindowAttributes};
 use pixelferry::gl::{EngineOptions, GlDisplay, GlWindow, Viewport};
 use pixelferry::wgpu_display::{self, WgpuDisplay, open_device, wgpu};
@@ -68,13 +68,11 @@ pub fn gl_config(event_loop: &ActiveEventLoop, prefer_egl: bool) -> Config {
     // SAFETY: the handle is of the running event loop, which outlives every window.
     let display = unsafe { GlutinDisplay::new(handle, preference) }.unwrap();
     // SAFETY: no window is named.
-    let configs = unsafe { display.find_configs(ConfigTemplateBuilder::new().build()) }.unwrap();
-    configs.min_by_key(GlConfig::num_samples).unwrap()
-}
-
-/// What a window must be to be drawn to so.
-pub fn fitting(attributes: WindowAttributes, config: &Config) -> WindowAttributes {
-    attributes.with_x11_visual(config.x11_visual().unwrap().visual_id() as u32)
+    let mut configs = unsafe { display.find_configs(ConfigTemplateBuilder::new().with_alpha_size(0).build()) }.unwrap();
+    // Of the visual that windows have by themselves: for another one winit makes a colour map that it never frees.
+    let window = event_loop.create_window(WindowAttributes::default().with_visible(false)).unwrap();
+    let RawWindowHandle::Xlib(window) = window.window_handle().unwrap().as_raw() else { panic!("not of X11") };
+    configs.find(|config| config.x11_visual().unwrap().visual_id() == window.visual_id).unwrap()
 }
 
 /// Released before it goes: a current context would live on.

@@ -1,7 +1,7 @@
 //! Windows that are opened and closed again, 24 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
 //! and threads, and what it keeps in the X server stay what they were.
 
-use crate::canvas::{Engine, Wgpu, fitting, gl_config};
+use crate::canvas::{Engine, Wgpu, gl_config};
 use crate::visit::{SIZES, Tools, Visit, winit_size};
 use glutin::config::Config;
 use pixelferry::Extent;
@@ -141,7 +141,7 @@ impl App {
                 (id_of, Open::Here(Box::new(visit)))
             }
             Some((Api::Engine(config), _)) => {
-                let window = event_loop.create_window(fitting(attributes, config)).unwrap();
+                let window = event_loop.create_window(attributes).unwrap();
                 let config = config.clone();
                 start(
                     window,
