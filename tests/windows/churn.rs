@@ -20,8 +20,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Pages that allocators keep here and there.
-const RSS_SLACK: u64 = 4 << 20;
+/// Pages that the allocator keeps here and there.
+const RSS_SLACK: u64 = 2 << 20;
+
+/// Above that, what a window may leave for good: 65 bytes were measured over 2400 rounds.
+const RSS_PER_WINDOW: u64 = 256;
+
+/// What Mesa's Vulkan leaves in the X server with each swapchain where it draws on the CPU (see `docs/drivers.md`), and how
+/// many at most. wgpu makes a swapchain for each size.
+const LEFT_BY_LAVAPIPE: [(&str, u64); 2] = [("GC", 1), ("XFixesRegion", 4)];
 
 /// What the windows of a round are drawn with.
 enum Api {
@@ -239,30 +246,35 @@ fn child() {
         alive: Instant::now(),
     };
     event_loop.run_app(&mut app).unwrap();
-    if app.api.is_none() {
-        return;
-    }
+    let Some(api) = &app.api else { return };
     // The first half fills the caches of drivers.
     let (first, last) = (&app.samples[app.samples.len() / 2], app.samples.last().unwrap());
-    judge(first, last);
+    judge(first, last, api);
     println!("CHURNED: {} rounds of {}", app.round, app.kind);
 }
 
-fn judge(first: &Sample, last: &Sample) {
-    let rounds = u64::from(last.round - first.round);
-    assert!(rounds > 0, "too few rounds");
+fn judge(first: &Sample, last: &Sample, (api, at_a_time): &(Api, usize)) {
+    let windows = u64::from(last.round - first.round) * *at_a_time as u64;
+    assert!(windows > 0, "too few rounds");
+    let swapchains = if let Api::Wgpu(..) = api { windows * SIZES.len() as u64 } else { 0 };
     let grew = last.usage.rss.saturating_sub(first.usage.rss);
-    println!("{rounds} rounds: {} bytes more in each", grew / rounds);
-    assert!(grew <= RSS_SLACK, "memory grew from {} to {}", first.usage.rss, last.usage.rss);
+    println!("{windows} windows: {} bytes more with each", grew / windows);
+    assert!(grew <= RSS_SLACK + RSS_PER_WINDOW * windows, "memory grew from {} to {}", first.usage.rss, last.usage.rss);
     assert_eq!(last.usage.descriptors, first.usage.descriptors, "file descriptors");
     assert_eq!(last.usage.threads, first.usage.threads, "threads");
-    assert_eq!(last.kept, first.kept, "in the X server");
+    let mut kept = last.kept.clone();
+    for (what, left) in LEFT_BY_LAVAPIPE {
+        let (before, limit) = (first.kept.get(what).copied().unwrap_or(0), left * swapchains);
+        kept.entry(what.into()).and_modify(|n| *n = (*n).saturating_sub(limit).max(before));
+    }
+    assert_eq!(kept, first.kept, "in the X server");
 }
 
 /// `windows` windows of `api` at a time.
 fn churn(kind: &str) {
     let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
-    let env = [("DISPLAY", server.display()), ("PIXELFERRY_WINDOWS_OF", kind)];
+    // With a heap for each thread that comes and goes the allocator keeps 10 MB more or less by chance.
+    let env = [("DISPLAY", server.display()), ("PIXELFERRY_WINDOWS_OF", kind), ("MALLOC_ARENA_MAX", "1")];
     let before = Usage::of(server.process()).unwrap();
     pass_in_child("churn::child", None, &env, &["CHURNED", "SKIPPED"]);
     println!("the X server: {before:?} -> {:?}", Usage::of(server.process()).unwrap());
