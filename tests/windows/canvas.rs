@@ -145,8 +145,10 @@ pub struct Wgpu {
 }
 
 impl Wgpu {
-    pub fn new(window: Arc<Window>, instance: &wgpu::Instance, adapter: &wgpu::Adapter, size: Extent) -> Self {
+    pub fn new(window: Arc<Window>, instance: &wgpu::Instance, size: Extent) -> Self {
         let surface = instance.create_surface(Arc::clone(&window)).unwrap();
+        let options = wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
+        let adapter = &pollster::block_on(instance.request_adapter(&options)).unwrap();
         let (device, queue) = open_device(adapter, &wgpu::DeviceDescriptor::default()).unwrap();
         let mut config = surface.get_default_config(adapter, size.width, size.height).unwrap();
         // What is computed is encoded for the screen already.

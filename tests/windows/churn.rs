@@ -36,8 +36,16 @@ enum Api {
     Own { prefer_egl: bool },
     /// OpenGL, with contexts that an engine made.
     Engine(Config),
-    /// wgpu, with a device for each window.
-    Wgpu(wgpu::Instance, wgpu::Adapter),
+    /// wgpu on Vulkan, with a device for each window.
+    Wgpu(wgpu::Instance),
+    /// wgpu on OpenGL, with an instance for each, as its devices share one context.
+    WgpuOnGl,
+}
+
+fn instance(event_loop: &ActiveEventLoop, backends: wgpu::Backends) -> wgpu::Instance {
+    let handle = Box::new(event_loop.owned_display_handle());
+    let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(handle);
+    wgpu::Instance::new(wgpu::InstanceDescriptor { backends, ..descriptor })
 }
 
 /// Of which kind, and how many at a time.
@@ -49,13 +57,12 @@ fn kind(name: &str, event_loop: &ActiveEventLoop) -> Option<(Api, usize)> {
         "engine-glx" => Api::Engine(gl_config(event_loop, false)),
         "engine-egl" => Api::Engine(gl_config(event_loop, true)),
         "wgpu" => {
-            let handle = Box::new(event_loop.owned_display_handle());
-            let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(handle);
-            let instance =
-                wgpu::Instance::new(wgpu::InstanceDescriptor { backends: wgpu::Backends::VULKAN, ..descriptor });
-            let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
-            Api::Wgpu(instance, need(Driver::Lavapipe, adapter)?)
+            let instance = instance(event_loop, wgpu::Backends::VULKAN);
+            let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default());
+            need(Driver::Lavapipe, pollster::block_on(adapter))?;
+            Api::Wgpu(instance)
         }
+        "wgpu-on-gl" => Api::WgpuOnGl,
         other => panic!("no windows of {other}"),
     };
     Some((api, windows.parse().unwrap()))
@@ -155,14 +162,15 @@ impl App {
                     Box::new(move |window| Visit::new(Box::new(Engine::new(window, &config, size)), tools, at, id)),
                 )
             }
-            Some((Api::Wgpu(instance, adapter), _)) => {
+            Some((api @ (Api::Wgpu(_) | Api::WgpuOnGl), _)) => {
                 let window = event_loop.create_window(attributes).unwrap();
-                let (instance, adapter) = (instance.clone(), adapter.clone());
+                let instance = match api {
+                    Api::Wgpu(instance) => instance.clone(),
+                    _ => instance(event_loop, wgpu::Backends::GL),
+                };
                 start(
                     window,
-                    Box::new(move |window| {
-                        Visit::new(Box::new(Wgpu::new(window, &instance, &adapter, size)), tools, at, id)
-                    }),
+                    Box::new(move |window| Visit::new(Box::new(Wgpu::new(window, &instance, size)), tools, at, id)),
                 )
             }
         };
@@ -293,6 +301,11 @@ fn windows_by_egl() {
 #[test]
 fn windows_by_wgpu() {
     churn("wgpu 1");
+}
+
+#[test]
+fn windows_by_wgpu_on_opengl() {
+    churn("wgpu-on-gl 1");
 }
 
 #[test]
