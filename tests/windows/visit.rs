@@ -83,7 +83,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// `number` tells one window from the other.
+    /// `number` says which paths it begins with, and which frames are its own.
     pub fn new(canvas: Box<dyn Canvas>, tools: Arc<Tools>, at: (i16, i16), number: usize) -> Self {
         Self { link: None, canvas, tools, at, number, turn: 0 }
     }
