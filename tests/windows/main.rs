@@ -7,4 +7,5 @@
 mod canvas;
 mod churn;
 mod once;
+mod rounds;
 mod visit;
