@@ -29,10 +29,15 @@ pub struct Windows {
 
 impl Windows {
     fn new(display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>) -> Self {
-        let descriptor = match display {
+        let mut descriptor = match display {
             Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display),
             None => wgpu::InstanceDescriptor::new_without_display_handle(),
         };
+        // OpenGL only where there is nothing else: wgpu panics where a driver's EGL knows nothing of the X server's screen.
+        let primary = wgpu::Backends::PRIMARY;
+        let needs_gl = || pixelferry::wgpu_display::wgpu_adapters(primary).is_empty();
+        descriptor.backends =
+            wgpu::Backends::from_env().unwrap_or_else(|| if needs_gl() { wgpu::Backends::all() } else { primary });
         Self { instance: wgpu::Instance::new(descriptor), list: Vec::new() }
     }
 

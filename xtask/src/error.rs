@@ -17,6 +17,17 @@ pub enum Error {
     TooLong { count: usize, checked: usize, limit: usize },
     #[error("no file to check: git lists none, so the check would prove nothing")]
     NothingToCheck,
+    #[error("{} is no Rust that can be read: line {}: {source}", path.display(), source.span().start().line)]
+    Source { path: PathBuf, source: syn::Error },
+    #[error("{}:{line}: no item of the crate has the name that `pub use {path}` gives on", file.display())]
+    Unresolved { file: PathBuf, line: usize, path: String },
+    #[error("no public item was found in {}, so the check would prove nothing", .0.display())]
+    NoItems(PathBuf),
+    #[error(
+        "{count} of {checked} public items do not say what of {api} they stand on: name the call, the constant, the \
+         extension or the section, or say `no {api} call`"
+    )]
+    Unnamed { count: usize, checked: usize, api: &'static str },
     #[error("cannot encode {}: {source}", path.display())]
     Picture { path: PathBuf, source: image::ImageError },
     #[error("cannot encode {}: {source}", path.display())]

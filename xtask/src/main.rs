@@ -2,6 +2,7 @@
 
 mod asset;
 mod bench;
+mod check_docs;
 mod check_size;
 mod error;
 mod platforms;
@@ -31,6 +32,8 @@ enum Chore {
         #[arg(long, default_value_t = 600)]
         limit: usize,
     },
+    /// Lists the public items of a backend's crate whose documentation names nothing of the API that it wraps
+    CheckDocs,
     /// Renders the sample picture and clip again, the same bytes every time
     Asset {
         /// The folder to write to [default: examples/assets]
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
 fn run(chore: &Chore) -> Result<(), Error> {
     match chore {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
+        Chore::CheckDocs => check_docs::run(&repository::root()?),
         Chore::Asset { out } => match out {
             Some(folder) => asset::write_all(folder),
             None => asset::write_all(&repository::root()?.join("examples/assets")),

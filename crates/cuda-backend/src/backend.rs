@@ -23,7 +23,8 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// CUDA on one device: its primary context, and one stream of the highest priority in it.
+/// CUDA on one device: its primary context (`cuDevicePrimaryCtxRetain`), and one stream of the highest priority in it
+/// (`cuStreamCreateWithPriority`).
 ///
 /// Threads: every call makes the context current on the calling thread and then puts back what was current before, so
 /// any thread may call, and other CUDA code in the process is not disturbed. Memory of OpenGL objects needs their
@@ -50,7 +51,7 @@ pub struct CudaBackend {
 }
 
 impl CudaBackend {
-    /// Opens a device that [`devices`] listed.
+    /// Opens a device that [`devices`] listed (`cuDevicePrimaryCtxRetain`, `cuStreamCreateWithPriority`).
     ///
     /// # Errors
     /// [`Error::Driver`] where the context or stream cannot be made (no memory, device in exclusive use).
@@ -58,7 +59,7 @@ impl CudaBackend {
         Ok(Self { patterns: PatternKernels::default(), session: Session::open(device)? })
     }
 
-    /// Opens the device that the driver prefers.
+    /// Opens the device that the driver prefers (the first of `cuDeviceGet`).
     ///
     /// # Errors
     /// [`Error::Unavailable`] where there is none, else as [`CudaBackend::open`].
@@ -73,8 +74,8 @@ impl CudaBackend {
         self.session.queue.free_memory().map(|bytes| bytes as u64).map_err(self.session.failed())
     }
 
-    /// [`ComputeMemory::acquire`] of several memories, by one call to the driver for all OpenGL objects among them:
-    /// each call costs a switch between the two APIs. All or none.
+    /// [`ComputeMemory::acquire`] of several memories, by one `cuGraphicsMapResources` for all OpenGL objects among
+    /// them: each call costs a switch between the two APIs. All or none.
     ///
     /// # Errors
     /// [`Error::Foreign`] for memory of another backend.
@@ -83,7 +84,8 @@ impl CudaBackend {
         Resource::map_all(&self.session.queue, &mut resources).map_err(self.session.failed())
     }
 
-    /// [`ComputeMemory::release`] of several memories, by one call for all OpenGL objects and one wait for the rest.
+    /// [`ComputeMemory::release`] of several memories, by one `cuGraphicsUnmapResources` for all OpenGL objects and one
+    /// wait for the rest (`cuStreamSynchronize`).
     ///
     /// # Errors
     /// As [`CudaBackend::acquire_all`].

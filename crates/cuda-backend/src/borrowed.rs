@@ -14,7 +14,7 @@ impl CudaBackend {
         self.session.queue.raw().expose_provenance()
     }
 
-    /// The number of the device that holds `address`.
+    /// The number of the device that holds `address` (`CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`).
     ///
     /// # Errors
     /// [`Error::Driver`] where the driver knows no memory there.
@@ -23,8 +23,9 @@ impl CudaBackend {
         u32::try_from(ordinal).map_err(|_| Error::invalid("CudaBackend::device_of", "the memory is of no device"))
     }
 
-    /// Device memory of other code, for kernels to read and write: an argument of the backend's own calls (queues refuse
-    /// it). Nothing is copied. Dropping it waits for what was queued.
+    /// Device memory of other code, for kernels to read and write: an argument of the backend's own calls (queues
+    /// refuse it). Nothing is copied; the driver is asked of which device the memory is (`cuPointerGetAttribute`).
+    /// Dropping it waits for what was queued.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for no bytes, [`Error::Driver`] where the driver knows no memory there, or another
@@ -43,7 +44,8 @@ impl CudaBackend {
         Ok(Box::new(CudaMemory::new(&self.session, Store::Borrowed(block), bytes)))
     }
 
-    /// Orders what is queued from now on after what other code has given to its stream so far. Does not wait.
+    /// Orders what is queued from now on after what other code has given to its stream so far (`cuEventRecord` there,
+    /// `cuStreamWaitEvent` here). Does not wait.
     ///
     /// # Errors
     /// What the driver reports.

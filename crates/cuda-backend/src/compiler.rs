@@ -5,25 +5,26 @@ use crate::ffi::nvrtc::{Nvrtc, Outcome};
 use interop_core::{Error, Result};
 use std::ffi::CString;
 
-/// What kernels write, as the macros of the prelude see it.
+/// What kernels write, as the macros of the prelude see it: a definition among the options of `nvrtcCompileProgram`, or
+/// none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// Linear memory: buffers, and images with a row pitch.
+    /// Linear memory: buffers, and images with a row pitch. No option of `nvrtcCompileProgram`.
     Linear,
-    /// A texture's own memory, through a surface object. `PF_AT` does not exist.
+    /// A texture's own memory, through a surface object (`cuSurfObjectCreate`). `PF_AT` does not exist.
     Surface,
 }
 
-/// PTX text, and the entry's name in it (C++ mangles names that are not `extern "C"`).
+/// PTX text (`nvrtcGetPTX`), and the entry's name in it (C++ mangles names that are not `extern "C"`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ptx {
-    /// For the driver.
+    /// For the driver: `cuModuleLoadDataEx`.
     pub text: String,
-    /// Of the kernel.
+    /// Of the kernel: `nvrtcGetLoweredName`.
     pub entry: String,
 }
 
-/// The text that the compiler is given: the macros of [`interop_core::KernelSource`], the conversions of
+/// The text that `nvrtcCreateProgram` is given: the macros of [`interop_core::KernelSource`], the conversions of
 /// [`interop_core::compute::CONVERT_SOURCE`], then `text` with its lines counted from 1.
 pub fn translation_unit(text: &str) -> String {
     let (macros, conversions) = (include_str!("prelude.cuh"), interop_core::compute::CONVERT_SOURCE);
@@ -31,7 +32,8 @@ pub fn translation_unit(text: &str) -> String {
 }
 
 /// Compiles the CUDA C++ kernel `name` to PTX for compute capability `architecture` (e.g. 90) or the nearest older one
-/// that the compiler knows. Needs no GPU and no driver; [`translation_unit`] says what surrounds `text`.
+/// that the compiler knows (`nvrtcGetSupportedArchs`, `nvrtcCompileProgram`). Needs no GPU and no driver;
+/// [`translation_unit`] says what surrounds `text`.
 ///
 /// # Errors
 /// [`Error::Unavailable`] where NVRTC is not installed, [`Error::KernelBuild`] with its log, [`Error::InvalidInput`]

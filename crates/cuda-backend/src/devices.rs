@@ -8,7 +8,7 @@ use interop_core::{Api as ApiKind, DeviceIdentity, DeviceUuid, Error, MemoryKind
 /// The oldest driver that is taken.
 const MIN_VERSION: i32 = 12_000;
 
-/// A CUDA device that this process can open.
+/// A CUDA device (`cuDeviceGet`) that this process can open.
 #[derive(Clone)]
 pub struct CudaDevice {
     pub(crate) device: Device,
@@ -18,17 +18,18 @@ pub struct CudaDevice {
 }
 
 impl CudaDevice {
-    /// Name, UUID, PCI address, driver and memory kind.
+    /// Name, UUID, PCI address, driver and memory kind (`cuDeviceGetName`, `cuDeviceGetUuid`, `cuDeviceGetPCIBusId`,
+    /// `cuDriverGetVersion`, `CU_DEVICE_ATTRIBUTE_INTEGRATED`).
     pub fn identity(&self) -> &DeviceIdentity {
         &self.identity
     }
 
-    /// Bytes of device memory.
+    /// Bytes of device memory (`cuDeviceTotalMem`).
     pub fn total_memory(&self) -> u64 {
         self.total_memory
     }
 
-    /// Compute capability (major, minor), e.g. (9, 0).
+    /// Compute capability (major, minor), e.g. (9, 0): `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
     pub fn compute_capability(&self) -> (i32, i32) {
         self.capability
     }
@@ -64,7 +65,8 @@ impl std::fmt::Debug for CudaDevice {
     }
 }
 
-/// Every CUDA device that this process sees, the driver's preferred one first. Makes no context.
+/// Every CUDA device that this process sees, the driver's preferred one first (`cuInit`, `cuDeviceGetCount`,
+/// `cuDeviceGet`). Makes no context.
 ///
 /// # Errors
 /// [`Error::Unavailable`] where there is no driver, one older than CUDA 12.0, or no device.

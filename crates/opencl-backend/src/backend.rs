@@ -20,7 +20,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One OpenCL device with a context and an in-order queue of its own.
+/// One OpenCL device with a context (`cl_context`) and an in-order queue (`cl_command_queue`) of its own.
 ///
 /// Threads: may be shared. The memories it hands out stay on their thread, because a host block may belong to one.
 /// Kernels and memories keep the context alive, so that they may be dropped after the backend.
@@ -30,7 +30,7 @@ pub struct OpenClBackend {
 }
 
 impl OpenClBackend {
-    /// Opens a device.
+    /// Opens a device (`clCreateContext`, `clCreateCommandQueue`).
     ///
     /// # Errors
     /// [`interop_core::Error::Driver`] where the driver refuses.
@@ -53,7 +53,8 @@ impl OpenClBackend {
         Ok(Self { shared: Arc::new(Shared::open(device, Some(context))?), pattern: PatternKernel::default() })
     }
 
-    /// Opens a GL object of any kind; see [`SharedGlObject`].
+    /// Opens a GL object of any kind (`clCreateFromGLBuffer`, `clCreateFromGLTexture`, `clCreateFromGLRenderbuffer`);
+    /// see [`SharedGlObject`].
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] where the backend does not share with OpenGL or the kind needs an extension that the device
@@ -62,7 +63,8 @@ impl OpenClBackend {
         SharedGlObject::open(&self.shared, object, access)
     }
 
-    /// Opens the first device that can be opened: GPUs before CPUs before others, else in the drivers' order.
+    /// Opens the first device that can be opened: GPUs before CPUs before others (`CL_DEVICE_TYPE`), else in the
+    /// drivers' order.
     ///
     /// # Errors
     /// Those of [`devices`]; the best device's own error where none can be opened.
@@ -82,7 +84,7 @@ impl OpenClBackend {
         Err(first_error.unwrap_or_else(|| crate::error::no_device(&[])))
     }
 
-    /// The device, as [`devices`] lists it.
+    /// The device (`cl_device_id`), as [`devices`] lists it.
     pub fn opened_device(&self) -> &OpenClDevice {
         &self.shared.device
     }

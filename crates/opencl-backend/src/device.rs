@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, Result};
 use opencl3::platform::platform::CL_PLATFORM_NAME;
 use std::sync::Arc;
 
-/// A device that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
+/// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
 #[derive(Debug, Clone)]
 pub struct OpenClDevice {
     pub(crate) platform: PlatformId,
@@ -16,17 +16,17 @@ pub struct OpenClDevice {
 }
 
 impl OpenClDevice {
-    /// Who the device is.
+    /// Who the device is: what `clGetDeviceInfo` answered when [`devices`] found it.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.description.identity
     }
 
-    /// True for a GPU.
+    /// True for a GPU (`CL_DEVICE_TYPE_GPU`).
     pub fn is_gpu(&self) -> bool {
         self.description.sort == Sort::Gpu
     }
 
-    /// True for the CPU, driven by a program such as PoCL or llvmpipe.
+    /// True for the CPU (`CL_DEVICE_TYPE_CPU`), driven by a program such as PoCL or llvmpipe.
     pub fn is_cpu(&self) -> bool {
         self.description.sort == Sort::Cpu
     }
@@ -36,14 +36,16 @@ impl OpenClDevice {
         &self.description.version
     }
 
-    /// Whether the *device's* extension string lists `name`. The platform's string says nothing about a device.
+    /// Whether the *device's* extension string (`CL_DEVICE_EXTENSIONS`) lists `name`. The platform's string says
+    /// nothing about a device.
     pub fn has_extension(&self, name: &str) -> bool {
         self.description.has_extension(name)
     }
 }
 
-/// All usable devices of all platforms, in the drivers' order. A platform or device that fails to answer, or is of no
-/// use (OpenCL below 1.2, no compiler, other byte order), is left out and logged at debug level.
+/// All usable devices of all platforms, in the drivers' order (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform or
+/// device that fails to answer, or is of no use (OpenCL below 1.2, no compiler, other byte order), is left out and
+/// logged at debug level.
 ///
 /// # Errors
 /// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with what was found

@@ -6,7 +6,7 @@ use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Result};
 
 impl OpenClBackend {
-    /// The context that kernels and memories of this backend live in.
+    /// The context (`cl_context`) that kernels and memories of this backend live in.
     ///
     /// # Errors
     /// [`interop_core::Error::Driver`] where the device does not answer.
@@ -20,8 +20,9 @@ impl OpenClBackend {
         Ok(self.shared.cl.get_or_init(|| cl::Context::of(session.context.clone(), vec![device])).clone())
     }
 
-    /// The in-order queue that the backend puts its work into. What is enqueued there runs in the order of the calls,
-    /// whoever made them. [`interop_core::ComputeBackend::set_timeline`] makes the backend use another; ask again after it.
+    /// The in-order queue (`cl_command_queue`) that the backend puts its work into. What is enqueued there runs in the
+    /// order of the calls, whoever made them. [`interop_core::ComputeBackend::set_timeline`] makes the backend use
+    /// another; ask again after it.
     ///
     /// # Errors
     /// As [`OpenClBackend::context`].
@@ -31,7 +32,8 @@ impl OpenClBackend {
         Ok(cl::Queue::of(self.shared.session.queue().clone(), context, device))
     }
 
-    /// The memory as a buffer: the same bytes. Commands on it take turns with the backend's like any other two.
+    /// The memory as a buffer: the same `cl_mem`, the same bytes. Commands on it take turns with the backend's like any
+    /// other two.
     ///
     /// # Errors
     /// [`interop_core::Error::Foreign`] for memory of another backend, [`interop_core::Error::Unsupported`] for imported memory, whose life is its
@@ -45,7 +47,8 @@ impl OpenClBackend {
         Ok(cl::Buffer::of(mem.clone(), &self.context()?, cl::MemFlags::READ_WRITE, memory.len()))
     }
 
-    /// A buffer of this backend's [`OpenClBackend::context`], or a part of one, as memory for the backend's kernels.
+    /// A buffer of this backend's [`OpenClBackend::context`], or a part of one, as memory for the backend's kernels:
+    /// the same `cl_mem`.
     ///
     /// # Errors
     /// [`interop_core::Error::Foreign`] for a buffer of another context.

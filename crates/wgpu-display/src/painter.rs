@@ -103,6 +103,16 @@ impl Painter {
         }
     }
 
+    /// Makes the pipeline that shows RGBA8 in linear memory, inside error scopes: a device may promise storage buffers and
+    /// then refuse the shader that reads one.
+    pub(crate) fn prove_memory(&self, device: &wgpu::Device) {
+        let format = PixelFormat::Rgba8;
+        let target = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
+        let [one_to_one, bars, blends, bits] = [true, false, false, false];
+        let kind = Kind { memory: Some(format), one_to_one, bars, colors: None, blends, bits, target };
+        self.pipeline(device, &self.memory, kind);
+    }
+
     fn half(&self, source: &Source) -> &Half {
         match source {
             Source::Texture(..) => &self.texture,
@@ -114,12 +124,12 @@ impl Painter {
         &self.half(source).layout
     }
 
-    fn pipeline(&self, shared: &Shared, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
+    fn pipeline(&self, device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
         let mut made = self.pipelines.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return pipeline.clone();
         }
-        let pipeline = build(&shared.device, half, kind);
+        let pipeline = build(device, half, kind);
         made.push((kind, pipeline.clone()));
         pipeline
     }
@@ -140,7 +150,7 @@ impl Painter {
         };
         let (one_to_one, bars, blends) = (plan.one_to_one, plan.bars, plan.blends);
         let kind = Kind { memory, one_to_one, bars, colors: Variant::of(&plan), blends, bits, target };
-        let pipeline = self.pipeline(shared, self.half(picture.source()), kind);
+        let pipeline = self.pipeline(&shared.device, self.half(picture.source()), kind);
         // Where it lies in the target; no side comes near what 64 bits count.
         let placed = |start: i32, inside: i64| (i64::from(start) + inside) as f32;
         let (place, drawn) = (plan.picture, plan.drawn);

@@ -5,7 +5,7 @@ use crate::gl::Gl;
 use crate::painter::Painter;
 use crate::splice::Splicer;
 use crate::vulkan::Vulkan;
-use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, Result};
+use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, Result, Support};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -59,8 +59,18 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self> {
         const OP: &str = "WgpuDisplay";
-        let Parts { device, queue, identity, caps, loss, index_buffers, float_targets, vulkan, gl } = parts;
-        let painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
+        let Parts { device, queue, identity, mut caps, loss, index_buffers, float_targets, vulkan, gl } = parts;
+        let mut painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
+        // wgpu takes an extension of OpenGL 3.3 for storage buffers, and its shaders need 4.0.
+        if gl.is_some()
+            && caps.in_place_images.is_yes()
+            && let Err(refused) = in_scopes(&device, &identity, OP, || painter.prove_memory(&device))
+        {
+            let reason = format!("fragment shaders read no storage buffers on this device: {refused}");
+            caps.in_place_images = Support::No(reason);
+            // Without the pipeline that is none.
+            painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
+        }
         Ok(Self {
             limits: device.limits(),
             device,
@@ -177,6 +187,12 @@ pub(crate) fn failure(
     DriverError { operation, device: identity.to_string(), code, code_name, hint: hint.to_owned() }.into()
 }
 
+/// wgpu tells causes in lines below each other.
+fn one_line(description: &str) -> String {
+    let lines: Vec<_> = description.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" / ")
+}
+
 /// Without scopes wgpu calls the device's handler, which by default ends the program.
 fn in_scopes<T>(
     device: &wgpu::Device,
@@ -197,8 +213,8 @@ fn in_scopes<T>(
             let hint = "Use a smaller surface or fewer slots, or close other programs that use the GPU.";
             (format!("out of memory: {source}"), hint)
         }
-        Some(wgpu::Error::Validation { description, .. }) => (format!("refused: {description}"), ""),
-        Some(wgpu::Error::Internal { description, .. }) => (format!("internal error: {description}"), ""),
+        Some(wgpu::Error::Validation { description, .. }) => (format!("refused: {}", one_line(&description)), ""),
+        Some(wgpu::Error::Internal { description, .. }) => (format!("internal error: {}", one_line(&description)), ""),
     };
     Err(failure(identity, operation, 0, name, hint))
 }

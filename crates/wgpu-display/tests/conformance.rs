@@ -10,6 +10,29 @@ use interop_core::conformance::{Manner, Outcome, Table, run};
 use interop_core::{ComputeBackend, Display};
 use std::rc::Rc;
 use std::sync::Arc;
+use wgpu_display::WgpuDisplay;
+
+/// An engine may have asked for no storage buffers and no compute shaders.
+#[test]
+fn every_path_holds_without_storage_buffers() {
+    if common::display().is_none() {
+        return;
+    }
+    let adapters = wgpu_display::wgpu_adapters(common::backends());
+    let adapter = adapters.into_iter().find(|a| a.get_info().name.contains(common::LAVAPIPE)).unwrap();
+    let required_limits = common::wgpu::Limits::downlevel_webgl2_defaults();
+    let descriptor = common::wgpu::DeviceDescriptor { required_limits, ..Default::default() };
+    let (device, queue) = wgpu_display::open_device(&adapter, &descriptor).unwrap();
+    let display: Rc<dyn Display> = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
+    assert!(!display.caps().in_place_images.is_yes());
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    let rows = run(&backend, &display, Manner::default());
+    println!("{}", Table(&rows));
+    assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");
+    for path in common::HOST_PATHS.into_iter().filter(|path| !path.to_string().ends_with("in-place")) {
+        assert!(rows.iter().any(|r| r.path == path && r.outcome == Outcome::Pass), "{path} was not run");
+    }
+}
 
 #[test]
 fn every_path_holds() {

@@ -16,18 +16,22 @@ const fn colour(stage: Stage) -> &'static str {
     }
 }
 
-/// An SVG picture of named runs, all on one scale. Each has a lane for each stage.
-pub fn svg(runs: &[(String, &Run)]) -> String {
-    let block = HEAD + 3.0 * LANE + 14.0;
-    let height = block * runs.len() as f64 + 40.0;
-    let longest = runs.iter().map(|(_, run)| run.total).max().unwrap_or(1).max(1) as f64;
-    let x = |t: u64| MARGIN + t as f64 / longest * (WIDTH - MARGIN - 20.0);
+const BLOCK: f64 = HEAD + 3.0 * LANE + 14.0;
+
+/// An SVG picture of named runs, those of a device on one scale. Each has a lane for each stage.
+pub fn svg(devices: &[Vec<(String, Run)>]) -> String {
+    let height = BLOCK * devices.iter().map(Vec::len).sum::<usize>() as f64 + 40.0;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
          font-size=\"13\"><rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    for (index, (name, run)) in runs.iter().enumerate() {
-        let top = block * index as f64;
+    let scaled = devices.iter().flat_map(|runs| {
+        let longest = runs.iter().map(|(_, run)| run.total).max().unwrap_or(1).max(1) as f64;
+        runs.iter().map(move |(name, run)| (name, run, longest))
+    });
+    for (index, (name, run, longest)) in scaled.enumerate() {
+        let x = |t: u64| MARGIN + t as f64 / longest * (WIDTH - MARGIN - 20.0);
+        let top = BLOCK * index as f64;
         // Writing into a string does not fail.
         let _ = writeln!(
             out,
@@ -66,15 +70,14 @@ pub fn svg(runs: &[(String, &Run)]) -> String {
             out,
             "<line x1=\"{end:.2}\" x2=\"{end:.2}\" y1=\"{}\" y2=\"{}\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>",
             top + HEAD - 4.0,
-            top + block - 14.0
+            top + BLOCK - 14.0
         );
     }
     let _ = writeln!(
         out,
-        "<text x=\"{MARGIN}\" y=\"{}\" fill=\"#555\">0 to {:.2} ms; numbers are batches; dashed: the last bytes are \
-         there</text></svg>",
-        height - 14.0,
-        longest / 1e6
+        "<text x=\"{MARGIN}\" y=\"{}\" fill=\"#555\">each device on a scale of its own; numbers are batches; dashed: the \
+         last bytes are there</text></svg>",
+        height - 14.0
     );
     out
 }

@@ -6,6 +6,7 @@ use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result,
     Target,
 };
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What an operation does.
@@ -71,6 +72,13 @@ struct Slot {
 /// Batches that may be under way at once.
 const SLOTS: usize = 4;
 
+/// Results that wait to be taken. Memory that copies run at full speed from and to is slow to get and scarce: the bytes of a
+/// batch that has gone up serve one that comes back only where results are taken on the way.
+const UNTAKEN: usize = 2 * SLOTS;
+
+/// Of so many words of a result one is looked at while time is taken; the first run looks at all.
+const SAMPLED: usize = 1 << 14;
+
 /// What to do on which device; may go to another thread.
 pub struct Plan {
     backend: Arc<dyn ComputeBackend>,
@@ -78,6 +86,29 @@ pub struct Plan {
     options: QueueOptions,
     bytes: usize,
     rounds: u32,
+}
+
+impl Plan {
+    fn input(&self, queue: &dyn ComputeQueue, batch: usize) -> Result<HostBuffer> {
+        let mut bytes = queue.host_buffer(self.bytes)?;
+        bytes.fill(batch as u8);
+        Ok(bytes)
+    }
+
+    fn launch(&self, queue: &dyn ComputeQueue, Slot { input, output }: &mut Slot) -> Result<Event> {
+        let args = [Arg::Memory(input.as_ref()), Arg::U32(self.rounds)];
+        queue.launch(self.kernel.as_ref(), Target::buffer(output.as_mut()), &args, &[])
+    }
+
+    /// Looks at one word of so many.
+    fn check(&self, batch: usize, result: &[u8], every: usize) -> Result<()> {
+        let expected = grind(u32::from_ne_bytes([batch as u8; 4]), self.rounds);
+        if result.as_chunks::<4>().0.iter().step_by(every).all(|found| u32::from_ne_bytes(*found) == expected) {
+            return Ok(());
+        }
+        let (kernel, device) = (self.kernel.name().into(), self.backend.device().to_string());
+        Err(Error::KernelFailed { kernel, device, reason: format!("batch {batch} came back wrong") })
+    }
 }
 
 /// A plan with its memory. See the module.
@@ -125,8 +156,8 @@ impl Pipeline {
     /// First uses are slow (pages, compilers), and say how many rounds the kernel is to make.
     fn warm_up(&mut self) -> Result<()> {
         const MOST: u32 = 1 << 24;
-        self.serial(SLOTS)?;
-        let queue = self.plan.backend.queue(QueueOptions::in_order())?;
+        let queue: Arc<dyn ComputeQueue> = self.plan.backend.queue(QueueOptions::in_order())?.into();
+        self.run(UNTAKEN + SLOTS, &[queue.clone(), queue.clone(), queue.clone()], 1)?;
         let time = |f: &mut dyn FnMut() -> Result<Event>| {
             // The better of two.
             let mut best = u64::MAX;
@@ -141,7 +172,7 @@ impl Pipeline {
             let bytes = queue.host_buffer(self.plan.bytes)?;
             queue.write(self.slots[0].input.as_mut(), 0, bytes, &[])
         })?;
-        while self.plan.rounds < MOST && time(&mut || self.launch(queue.as_ref(), 0))? < upload {
+        while self.plan.rounds < MOST && time(&mut || self.plan.launch(queue.as_ref(), &mut self.slots[0]))? < upload {
             self.plan.rounds *= 2;
         }
         Ok(())
@@ -152,19 +183,13 @@ impl Pipeline {
         self.plan.backend.device().to_string()
     }
 
-    fn launch(&mut self, queue: &dyn ComputeQueue, slot: usize) -> Result<Event> {
-        let Slot { input, output } = &mut self.slots[slot];
-        let args = [Arg::Memory(input.as_ref()), Arg::U32(self.plan.rounds)];
-        queue.launch(self.plan.kernel.as_ref(), Target::buffer(output.as_mut()), &args, &[])
-    }
-
     /// All batches in one in-order queue: nothing overlaps.
     ///
     /// # Errors
     /// Those of the backend; [`Error::KernelFailed`] where the bytes that come back are wrong.
     pub fn serial(&mut self, batches: usize) -> Result<Run> {
         let queue: Arc<dyn ComputeQueue> = self.plan.backend.queue(self.plan.options)?.into();
-        self.run(batches, &[queue.clone(), queue.clone(), queue])
+        self.run(batches, &[queue.clone(), queue.clone(), queue], SAMPLED)
     }
 
     /// Uploads, kernels and read-backs each in a queue of their own. There is not one wait list: what must wait for what
@@ -175,7 +200,7 @@ impl Pipeline {
     pub fn overlapped(&mut self, batches: usize) -> Result<Run> {
         let queue = || Ok::<Arc<dyn ComputeQueue>, Error>(self.plan.backend.queue(self.plan.options)?.into());
         let queues = [queue()?, queue()?, queue()?];
-        self.run(batches, &queues)
+        self.run(batches, &queues, SAMPLED)
     }
 
     /// Nanoseconds that a call which queues a small kernel takes: in a queue, and in the backend's own.
@@ -204,44 +229,36 @@ impl Pipeline {
         Ok((in_queue, in_own))
     }
 
-    fn run(&mut self, batches: usize, [up, compute, down]: &[Arc<dyn ComputeQueue>; 3]) -> Result<Run> {
-        let mut inputs = (0..batches).map(|batch| self.input(up.as_ref(), batch)).collect::<Result<Vec<_>>>()?;
+    fn run(
+        &mut self,
+        batches: usize,
+        [up, compute, down]: &[Arc<dyn ComputeQueue>; 3],
+        check_every: usize,
+    ) -> Result<Run> {
+        let plan = &self.plan;
+        let mut inputs = (0..batches).map(|batch| plan.input(up.as_ref(), batch)).collect::<Result<Vec<_>>>()?;
         let begin = now();
         let mut events = Vec::with_capacity(3 * batches);
-        let mut reads: Vec<ReadBack> = Vec::with_capacity(batches);
+        let mut reads: VecDeque<(usize, ReadBack)> = VecDeque::with_capacity(UNTAKEN);
+        let take = |(batch, read): (usize, ReadBack)| plan.check(batch, &read.wait()?, check_every);
         for (batch, bytes) in inputs.drain(..).enumerate() {
-            let slot = batch % SLOTS;
-            events.push((Stage::Upload, batch, up.write(self.slots[slot].input.as_mut(), 0, bytes, &[])?));
-            events.push((Stage::Kernel, batch, self.launch(compute.as_ref(), slot)?));
-            let read = down.read(self.slots[slot].output.as_ref(), 0..self.plan.bytes, &[])?;
+            let slot = &mut self.slots[batch % SLOTS];
+            events.push((Stage::Upload, batch, up.write(slot.input.as_mut(), 0, bytes, &[])?));
+            events.push((Stage::Kernel, batch, plan.launch(compute.as_ref(), slot)?));
+            let read = down.read(slot.output.as_ref(), 0..plan.bytes, &[])?;
             events.push((Stage::ReadBack, batch, read.event().clone()));
-            reads.push(read);
+            if reads.len() == UNTAKEN {
+                reads.pop_front().map_or(Ok(()), take)?;
+            }
+            reads.push_back((batch, read));
         }
-        let results = reads.into_iter().map(ReadBack::wait).collect::<Result<Vec<_>>>()?;
+        reads.into_iter().try_for_each(take)?;
         let total = now() - begin;
-        for (batch, result) in results.iter().enumerate() {
-            self.check(batch, result)?;
-        }
         let bar = |(stage, batch, event): &(Stage, usize, Event)| {
             let times = event.profile()?;
             let since = |t: u64| t.saturating_sub(begin);
             Some(Bar { stage: *stage, batch: *batch, started: since(times.started), ended: since(times.ended) })
         };
         Ok(Run { total, bars: events.iter().filter_map(bar).collect() })
-    }
-
-    fn input(&self, queue: &dyn ComputeQueue, batch: usize) -> Result<HostBuffer> {
-        let mut bytes = queue.host_buffer(self.plan.bytes)?;
-        bytes.fill(batch as u8);
-        Ok(bytes)
-    }
-
-    fn check(&self, batch: usize, result: &[u8]) -> Result<()> {
-        let expected = grind(u32::from_ne_bytes([batch as u8; 4]), self.plan.rounds);
-        if result.as_chunks::<4>().0.iter().all(|found| u32::from_ne_bytes(*found) == expected) {
-            return Ok(());
-        }
-        let reason = format!("batch {batch} came back wrong");
-        Err(Error::KernelFailed { kernel: self.plan.kernel.name().into(), device: self.device(), reason })
     }
 }

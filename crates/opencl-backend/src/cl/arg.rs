@@ -10,26 +10,26 @@ use std::any::TypeId;
 /// Where a parameter points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressSpace {
-    /// A buffer or image.
+    /// A buffer or image: `CL_KERNEL_ARG_ADDRESS_GLOBAL`.
     Global,
-    /// A buffer that kernels only read.
+    /// A buffer that kernels only read: `CL_KERNEL_ARG_ADDRESS_CONSTANT`.
     Constant,
-    /// Memory of a work group.
+    /// Memory of a work group: `CL_KERNEL_ARG_ADDRESS_LOCAL`.
     Local,
-    /// A value.
+    /// A value: `CL_KERNEL_ARG_ADDRESS_PRIVATE`.
     Private,
 }
 
 /// What a kernel may do with an image (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageAccess {
-    /// Not an image.
+    /// Not an image: `CL_KERNEL_ARG_ACCESS_NONE`.
     None,
-    /// `read_only`.
+    /// `read_only`: `CL_KERNEL_ARG_ACCESS_READ_ONLY`.
     ReadOnly,
-    /// `write_only`.
+    /// `write_only`: `CL_KERNEL_ARG_ACCESS_WRITE_ONLY`.
     WriteOnly,
-    /// `read_write`.
+    /// `read_write`: `CL_KERNEL_ARG_ACCESS_READ_WRITE`.
     ReadWrite,
 }
 
@@ -40,17 +40,17 @@ pub struct Param {
 }
 
 impl Param {
-    /// Its name.
+    /// Its name (`CL_KERNEL_ARG_NAME`).
     pub fn name(&self) -> &str {
         &self.raw.name
     }
 
-    /// Its type as written, e.g. `float4*`.
+    /// Its type as written, e.g. `float4*` (`CL_KERNEL_ARG_TYPE_NAME`).
     pub fn type_name(&self) -> &str {
         &self.raw.type_name
     }
 
-    /// Where it points to.
+    /// Where it points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
     pub fn address_space(&self) -> AddressSpace {
         match self.raw.address {
             k::CL_KERNEL_ARG_ADDRESS_GLOBAL => AddressSpace::Global,
@@ -60,7 +60,7 @@ impl Param {
         }
     }
 
-    /// For images.
+    /// For images (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
     pub fn access(&self) -> ImageAccess {
         match self.raw.access {
             k::CL_KERNEL_ARG_ACCESS_READ_ONLY => ImageAccess::ReadOnly,
@@ -70,17 +70,17 @@ impl Param {
         }
     }
 
-    /// `const` (of what a pointer points to).
+    /// `const` of what a pointer points to (`CL_KERNEL_ARG_TYPE_CONST`).
     pub fn is_const(&self) -> bool {
         self.has(k::CL_KERNEL_ARG_TYPE_CONST)
     }
 
-    /// `restrict`.
+    /// `restrict` (`CL_KERNEL_ARG_TYPE_RESTRICT`).
     pub fn is_restrict(&self) -> bool {
         self.has(k::CL_KERNEL_ARG_TYPE_RESTRICT)
     }
 
-    /// `volatile`.
+    /// `volatile` (`CL_KERNEL_ARG_TYPE_VOLATILE`).
     pub fn is_volatile(&self) -> bool {
         self.has(k::CL_KERNEL_ARG_TYPE_VOLATILE)
     }
@@ -93,12 +93,19 @@ impl Param {
         let name = self.type_name();
         match self.address_space() {
             AddressSpace::Local => Wanted::Local,
-            _ if name.starts_with("image") && !name.ends_with('*') => Wanted::Image,
-            _ if name.starts_with("sampler_t") => Wanted::Sampler,
+            _ if is_image(name) => Wanted::Image,
+            _ if name == "sampler_t" => Wanted::Sampler,
             AddressSpace::Global | AddressSpace::Constant => Wanted::Buffer,
             AddressSpace::Private => Wanted::Value,
         }
     }
+}
+
+/// One of OpenCL C's types of images, `image2d_array_msaa_depth_t` among them, and no type of the program's.
+fn is_image(type_name: &str) -> bool {
+    let mut words = type_name.strip_suffix("_t").unwrap_or_default().split('_');
+    words.next().is_some_and(|first| ["image1d", "image2d", "image3d"].contains(&first))
+        && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
 }
 
 #[derive(PartialEq)]
@@ -125,21 +132,21 @@ impl Wanted {
 /// Value of one kernel parameter (`clSetKernelArg`).
 #[derive(Clone, Copy)]
 pub enum Arg<'a> {
-    /// For `__global` and `__constant` pointers.
+    /// For `__global` and `__constant` pointers: a `cl_mem`.
     Buffer(&'a Buffer),
-    /// A null pointer.
+    /// A null pointer in the place of a buffer's `cl_mem`.
     Null,
-    /// For image parameters.
+    /// For image parameters: a `cl_mem`.
     Image(&'a Image),
-    /// For `sampler_t`.
+    /// For `sampler_t`: a `cl_sampler`.
     Sampler(&'a Sampler),
-    /// So many bytes for a `__local` pointer.
+    /// So many bytes for a `__local` pointer: `clSetKernelArg` with a size and no address.
     Local(usize),
-    /// A scalar, vector or structure; made by [`Arg::value`] or `From`.
+    /// A scalar, vector or structure, which `clSetKernelArg` copies; made by [`Arg::value`] or `From`.
     Value(Value<'a>),
 }
 
-/// Bytes of a value and what they were in Rust.
+/// Bytes of a value for `clSetKernelArg`, and what they were in Rust.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     bytes: Bytes<'a>,
@@ -164,8 +171,9 @@ impl Value<'_> {
 }
 
 impl<'a> Arg<'a> {
-    /// A value of any plain type: a number, an array as a vector (`[f32; 4]` for `float4`; vectors of 3 take the room of 4),
-    /// a structure laid out as in C. Its size must be the parameter's, and a number's type, too.
+    /// A value of any plain type for `clSetKernelArg`: a number, an array as a vector (`[f32; 4]` for `float4`; vectors
+    /// of 3 take the room of 4), a structure laid out as in C. Its size must be the parameter's, and a number's type,
+    /// too.
     pub fn value<T: Element>(value: &'a T) -> Self {
         let bytes = Bytes::Borrowed(bytemuck::bytes_of(value));
         Self::Value(Value { bytes, names: c_names::<T>(), rust: std::any::type_name::<T>() })

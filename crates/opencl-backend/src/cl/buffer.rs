@@ -19,7 +19,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `bytes` of memory.
+    /// `bytes` of memory (`clCreateBuffer`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for 0 bytes, [`Error::Unsupported`] above the largest allocation of a device.
@@ -84,17 +84,18 @@ impl Buffer {
         self.offset
     }
 
-    /// How it was made (`CL_MEM_FLAGS`).
+    /// How it was made (`CL_MEM_FLAGS`), without the bit that [`Buffer::with_data`] or [`HostBuffer`] adds; a part made
+    /// with none has its buffer's.
     pub fn flags(&self) -> MemFlags {
         self.flags
     }
 
-    /// Its context.
+    /// Its context (`CL_MEM_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Whether this is a part of another buffer.
+    /// Whether this is a part of another buffer (`CL_MEM_ASSOCIATED_MEMOBJECT`).
     pub fn is_part(&self) -> bool {
         self.raw.parent().is_some()
     }
@@ -158,7 +159,7 @@ pub struct HostBuffer {
 }
 
 impl HostBuffer {
-    /// The whole block as a buffer.
+    /// The whole block as a buffer (`clCreateBuffer`, `CL_MEM_USE_HOST_PTR`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an empty block, [`Error::Unsupported`] above the largest allocation of a device.

@@ -14,7 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where built programs are kept.
+/// Where built programs (`CL_PROGRAM_BINARIES`) are kept for [`crate::cl::Program::build_cached`]; no OpenCL call gets
+/// to know the place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BinaryCache {
     /// `pixelferry/opencl` in the user's cache folder.

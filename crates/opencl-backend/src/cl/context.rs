@@ -23,7 +23,7 @@ struct Shared {
 }
 
 impl Context {
-    /// A context of these devices.
+    /// A context of these devices (`clCreateContext`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for no device, a device twice, or devices of several platforms.
@@ -50,12 +50,12 @@ impl Context {
         Self { raw, shared: Arc::new(Shared { devices, name, copies: CopyKernels::default() }) }
     }
 
-    /// Its devices, in the order given.
+    /// Its devices (`CL_CONTEXT_DEVICES`), in the order given.
     pub fn devices(&self) -> &[Device] {
         &self.shared.devices
     }
 
-    /// True for two values of one context.
+    /// True for two values of one context (`cl_context`).
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.raw, &other.raw)
     }

@@ -38,7 +38,8 @@ impl Device {
         Ok(Self { raw, known: Arc::new(known), parent })
     }
 
-    /// All devices of all platforms. A platform that fails to answer is left out and logged.
+    /// All devices of all platforms (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that fails to answer is left out
+    /// and logged.
     ///
     /// # Errors
     /// Those of [`Platform::all`].
@@ -62,7 +63,7 @@ impl Device {
         &self.known.driver
     }
 
-    /// The version of OpenCL that the device has, major and minor.
+    /// The version of OpenCL that the device has, major and minor, out of `CL_DEVICE_VERSION`.
     pub fn cl_version(&self) -> (u32, u32) {
         self.known.version
     }
@@ -87,7 +88,7 @@ impl Device {
         self.parent.as_deref()
     }
 
-    /// True for two values of one device.
+    /// True for two values of one device (`cl_device_id`).
     pub fn is(&self, other: &Self) -> bool {
         self.raw.id == other.raw.id
     }

@@ -38,7 +38,8 @@ macro_rules! properties {
                 }
             )*
 
-            /// Every property as a table: the name in the specification, and the value or why there is none.
+            /// Every property as a table: the name that `clGetDeviceInfo` has for it, and the value or why there is
+            /// none.
             pub fn properties(&self) -> Vec<(&'static str, String)> {
                 let mut rows = vec![$((
                     stringify!($param),

@@ -67,13 +67,13 @@ choices! {
 /// When a command ran, in nanoseconds of the device's clock (`clGetEventProfilingInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// It was enqueued.
+    /// It was enqueued: `CL_PROFILING_COMMAND_QUEUED`.
     pub queued: u64,
-    /// It was handed to the device.
+    /// It was handed to the device: `CL_PROFILING_COMMAND_SUBMIT`.
     pub submitted: u64,
-    /// It began.
+    /// It began: `CL_PROFILING_COMMAND_START`.
     pub started: u64,
-    /// It was done.
+    /// It was done: `CL_PROFILING_COMMAND_END`.
     pub ended: u64,
 }
 
@@ -107,7 +107,7 @@ impl Event {
         self.raw.status().map_err(|f| self.context.error(f))
     }
 
-    /// What the command does; `None` for commands that this crate does not enqueue.
+    /// What the command does (`CL_EVENT_COMMAND_TYPE`); `None` for commands that this crate does not enqueue.
     pub fn command_type(&self) -> Result<Option<CommandType>> {
         self.raw.command_type().map(CommandType::from_code).map_err(|f| self.context.error(f))
     }
@@ -120,13 +120,14 @@ impl Event {
         self.raw.wait().map_err(|f| self.context.error(f))
     }
 
-    /// Blocks until all are done; the first failure, if any.
+    /// Blocks until all are done (`clWaitForEvents` for each); the first failure, if any.
     pub fn wait_all(events: &[Self]) -> Result<()> {
         // Every one is waited for, also after a failure.
         events.iter().map(Self::wait).fold(Ok(()), Result::and)
     }
 
-    /// When it ran, as the driver says: rusticl (Mesa 22.3) says 2 and 3 ns for every command.
+    /// When it ran, as the driver says (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) says 2 and 3 ns for every
+    /// command.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the queue does not profile, [`Error::Driver`] where the command is not done.
@@ -159,7 +160,7 @@ impl Event {
         self.raw.set_callback(when, Box::new(f)).map_err(|f| self.context.error(f))
     }
 
-    /// Calls `f` once when the command is done; see [`Event::on`].
+    /// Calls `f` once when the command is done (`clSetEventCallback`, `CL_COMPLETE`); see [`Event::on`].
     pub fn on_complete(&self, f: impl FnOnce(Status) + Send + 'static) -> Result<()> {
         self.on(Status::Complete, f)
     }
@@ -218,14 +219,14 @@ pub struct UserEvent {
 }
 
 impl UserEvent {
-    /// An event that is not complete.
+    /// An event that is not complete (`clCreateUserEvent`).
     pub fn new(context: &Context) -> Result<Self> {
         let raw = ffi::UserEvent::new(&context.raw).map_err(|f| context.error(f))?;
         let event = Event::of(raw.event().clone(), context);
         Ok(Self { raw, event })
     }
 
-    /// For wait lists.
+    /// For wait lists: its `cl_event`.
     pub fn event(&self) -> &Event {
         &self.event
     }
@@ -236,7 +237,7 @@ impl UserEvent {
         raw.set(0).map_err(|f| event.context.error(f))
     }
 
-    /// What waits for it fails.
+    /// What waits for it fails (`clSetUserEventStatus` with a negative code).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a code that is not negative; then it fails by its drop.

@@ -9,13 +9,13 @@ use interop_core::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartitionKind {
-    /// Into parts of one size.
+    /// Into parts of one size: `CL_DEVICE_PARTITION_EQUALLY`.
     Equally,
-    /// Into parts of given sizes.
+    /// Into parts of given sizes: `CL_DEVICE_PARTITION_BY_COUNTS`.
     ByCounts,
-    /// By what the units share.
+    /// By what the units share: `CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN`.
     ByAffinityDomain,
-    /// One of a later version, by number.
+    /// One of a later version or an extension: its `cl_device_partition_property`.
     Other(isize),
 }
 
@@ -42,14 +42,14 @@ impl InfoValue for Vec<PartitionKind> {
     }
 }
 
-/// How to divide a device.
+/// How to divide a device (the properties of `clCreateSubDevices`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Partition {
-    /// Into as many parts of so many compute units as there is room for.
+    /// Into as many parts of so many compute units as there is room for: `CL_DEVICE_PARTITION_EQUALLY`.
     Equally(u32),
-    /// Into parts with so many compute units; the rest of the device is left.
+    /// Into parts with so many compute units; the rest of the device is left: `CL_DEVICE_PARTITION_BY_COUNTS`.
     ByCounts(Vec<u32>),
-    /// Into parts that share a cache or NUMA node.
+    /// Into parts that share a cache or NUMA node: `CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN`.
     ByAffinityDomain(AffinityDomain),
 }
 
@@ -82,7 +82,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where `CL_DEVICE_PARTITION_PROPERTIES` or the affinity domains do not list it,
-    /// [`Error::InvalidInput`] for sizes of 0 or more units than there are.
+    /// [`Error::InvalidInput`] for sizes of 0, more units than there are, or more parts than
+    /// `CL_DEVICE_PARTITION_MAX_SUB_DEVICES`.
     pub fn partition(&self, partition: &Partition) -> Result<Vec<Self>> {
         const OP: &str = "clCreateSubDevices";
         let kinds = self.partition_properties()?;

@@ -1,12 +1,13 @@
 //! Bit fields and numbered choices of OpenCL as types.
 
+use cl3::{command_queue as q, device as d, memory as m};
 use std::fmt;
 
-/// What a driver can answer: made from the bytes of a query, shown in tables.
+/// What a driver can answer to `clGetDeviceInfo` and its like: made from the bytes of a query, shown in tables.
 pub trait InfoValue: Sized {
-    /// `None` where the bytes are not such a value.
+    /// From the bytes that `clGetDeviceInfo` gave; `None` where they are not such a value.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
-    /// For a person.
+    /// For a person; no OpenCL call.
     fn show(&self) -> String;
 }
 
@@ -62,23 +63,27 @@ impl InfoValue for Vec<usize> {
 }
 
 macro_rules! flags {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $flag:ident = $value:expr;)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $flag:ident = $from:ident::$value:ident;)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub struct $name(u64);
 
         impl $name {
-            $($(#[$doc])* pub const $flag: Self = Self($value as u64);)*
+            $(
+                $(#[$doc])*
+                #[doc = concat!("`", stringify!($value), "`.")]
+                pub const $flag: Self = Self($from::$value);
+            )*
 
-            /// No bit set.
+            /// No bit of the `cl_bitfield` set.
             pub const NONE: Self = Self(0);
 
-            /// The bits as OpenCL has them, unknown ones included.
+            /// The bits as OpenCL has them, a `cl_bitfield`, unknown ones included.
             pub const fn bits(self) -> u64 {
                 self.0
             }
 
-            /// Whether all bits of `other` are set.
+            /// Whether all bits of `other` are set in the `cl_bitfield`.
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }
@@ -118,26 +123,30 @@ macro_rules! flags {
 }
 
 macro_rules! choices {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $choice:ident = $value:expr;)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $choice:ident = $from:ident::$value:ident;)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$doc])* $choice,)*
+            $(
+                $(#[$doc])*
+                #[doc = concat!("`", stringify!($value), "`.")]
+                $choice,
+            )*
         }
 
         impl $name {
-            /// Every choice.
+            /// Every choice whose number, a `cl_uint`, this crate knows.
             pub const ALL: &[Self] = &[$(Self::$choice,)*];
 
-            /// The number that OpenCL has for it.
+            /// The number that OpenCL has for it, as a `cl_uint`.
             pub const fn code(self) -> u32 {
                 match self {
-                    $(Self::$choice => $value as u32,)*
+                    $(Self::$choice => $from::$value as u32,)*
                 }
             }
 
-            /// `None` for a number of a later version.
+            /// The choice of that `cl_uint`; `None` for a number of a later version.
             pub fn from_code(code: u32) -> Option<Self> {
                 Self::ALL.iter().copied().find(|choice| choice.code() == code)
             }
@@ -161,15 +170,15 @@ flags! {
     /// `CL_DEVICE_TYPE`.
     DeviceType {
         /// What the platform takes where nobody asks for another.
-        DEFAULT = 1;
+        DEFAULT = d::CL_DEVICE_TYPE_DEFAULT;
         /// The host's processor.
-        CPU = 2;
+        CPU = d::CL_DEVICE_TYPE_CPU;
         /// A graphics processor.
-        GPU = 4;
+        GPU = d::CL_DEVICE_TYPE_GPU;
         /// A dedicated accelerator.
-        ACCELERATOR = 8;
+        ACCELERATOR = d::CL_DEVICE_TYPE_ACCELERATOR;
         /// One that runs no OpenCL C.
-        CUSTOM = 16;
+        CUSTOM = d::CL_DEVICE_TYPE_CUSTOM;
     }
 }
 
@@ -177,21 +186,21 @@ flags! {
     /// `CL_DEVICE_{HALF,SINGLE,DOUBLE}_FP_CONFIG`.
     FpConfig {
         /// Denormal numbers.
-        DENORM = 1;
+        DENORM = d::CL_FP_DENORM;
         /// Infinities and quiet NaNs.
-        INF_NAN = 2;
+        INF_NAN = d::CL_FP_INF_NAN;
         /// Rounds to nearest even.
-        ROUND_TO_NEAREST = 4;
+        ROUND_TO_NEAREST = d::CL_FP_ROUND_TO_NEAREST;
         /// Rounds to zero.
-        ROUND_TO_ZERO = 8;
+        ROUND_TO_ZERO = d::CL_FP_ROUND_TO_ZERO;
         /// Rounds to both infinities.
-        ROUND_TO_INF = 16;
+        ROUND_TO_INF = d::CL_FP_ROUND_TO_INF;
         /// IEEE 754-2008 fused multiply-add.
-        FMA = 32;
+        FMA = d::CL_FP_FMA;
         /// Computed by software.
-        SOFT_FLOAT = 64;
+        SOFT_FLOAT = d::CL_FP_SOFT_FLOAT;
         /// Divide and square root correctly rounded.
-        CORRECTLY_ROUNDED_DIVIDE_SQRT = 128;
+        CORRECTLY_ROUNDED_DIVIDE_SQRT = d::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     }
 }
 
@@ -199,9 +208,9 @@ flags! {
     /// `CL_DEVICE_EXECUTION_CAPABILITIES`.
     ExecCapabilities {
         /// OpenCL kernels.
-        KERNEL = 1;
+        KERNEL = d::CL_EXEC_KERNEL;
         /// Host closures as commands.
-        NATIVE_KERNEL = 2;
+        NATIVE_KERNEL = d::CL_EXEC_NATIVE_KERNEL;
     }
 }
 
@@ -209,13 +218,13 @@ flags! {
     /// `CL_DEVICE_QUEUE_PROPERTIES`.
     QueueCapabilities {
         /// Queues may run commands out of order.
-        OUT_OF_ORDER = 1;
+        OUT_OF_ORDER = q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
         /// Queues may note times.
-        PROFILING = 2;
+        PROFILING = q::CL_QUEUE_PROFILING_ENABLE;
         /// Queues of the device's own (OpenCL 2.0).
-        ON_DEVICE = 4;
+        ON_DEVICE = q::CL_QUEUE_ON_DEVICE;
         /// Its default such queue (OpenCL 2.0).
-        ON_DEVICE_DEFAULT = 8;
+        ON_DEVICE_DEFAULT = q::CL_QUEUE_ON_DEVICE_DEFAULT;
     }
 }
 
@@ -223,17 +232,17 @@ flags! {
     /// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`: what the units of a part may share.
     AffinityDomain {
         /// A NUMA node.
-        NUMA = 1;
+        NUMA = d::CL_DEVICE_AFFINITY_DOMAIN_NUMA;
         /// A level 4 cache.
-        L4_CACHE = 2;
+        L4_CACHE = d::CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE;
         /// A level 3 cache.
-        L3_CACHE = 4;
+        L3_CACHE = d::CL_DEVICE_AFFINITY_DOMAIN_L3_CACHE;
         /// A level 2 cache.
-        L2_CACHE = 8;
+        L2_CACHE = d::CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE;
         /// A level 1 cache.
-        L1_CACHE = 16;
+        L1_CACHE = d::CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE;
         /// The largest of these that divides the device.
-        NEXT_PARTITIONABLE = 32;
+        NEXT_PARTITIONABLE = d::CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE;
     }
 }
 
@@ -241,13 +250,13 @@ flags! {
     /// `CL_DEVICE_SVM_CAPABILITIES` (OpenCL 2.0).
     SvmCapabilities {
         /// Buffers, synchronised by maps.
-        COARSE_GRAIN_BUFFER = 1;
+        COARSE_GRAIN_BUFFER = d::CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
         /// Buffers.
-        FINE_GRAIN_BUFFER = 2;
+        FINE_GRAIN_BUFFER = d::CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
         /// All host memory.
-        FINE_GRAIN_SYSTEM = 4;
+        FINE_GRAIN_SYSTEM = d::CL_DEVICE_SVM_FINE_GRAIN_SYSTEM;
         /// Atomic operations between host and device.
-        ATOMICS = 8;
+        ATOMICS = d::CL_DEVICE_SVM_ATOMICS;
     }
 }
 
@@ -256,19 +265,19 @@ flags! {
     /// [`crate::cl::Buffer::with_data`] copies it.
     MemFlags {
         /// Kernels read and write it.
-        READ_WRITE = 1;
+        READ_WRITE = m::CL_MEM_READ_WRITE;
         /// Kernels only write it.
-        WRITE_ONLY = 2;
+        WRITE_ONLY = m::CL_MEM_WRITE_ONLY;
         /// Kernels only read it.
-        READ_ONLY = 4;
+        READ_ONLY = m::CL_MEM_READ_ONLY;
         /// In memory that the host reaches.
-        ALLOC_HOST_PTR = 1 << 4;
+        ALLOC_HOST_PTR = m::CL_MEM_ALLOC_HOST_PTR;
         /// The host only writes it.
-        HOST_WRITE_ONLY = 1 << 7;
+        HOST_WRITE_ONLY = m::CL_MEM_HOST_WRITE_ONLY;
         /// The host only reads it.
-        HOST_READ_ONLY = 1 << 8;
+        HOST_READ_ONLY = m::CL_MEM_HOST_READ_ONLY;
         /// The host does neither.
-        HOST_NO_ACCESS = 1 << 9;
+        HOST_NO_ACCESS = m::CL_MEM_HOST_NO_ACCESS;
     }
 }
 
@@ -276,11 +285,11 @@ choices! {
     /// `CL_DEVICE_GLOBAL_MEM_CACHE_TYPE`.
     CacheType {
         /// No cache.
-        None = 0;
+        None = d::CL_NONE;
         /// For reading.
-        ReadOnly = 1;
+        ReadOnly = d::CL_READ_ONLY_CACHE;
         /// For both.
-        ReadWrite = 2;
+        ReadWrite = d::CL_READ_WRITE_CACHE;
     }
 }
 
@@ -288,11 +297,11 @@ choices! {
     /// `CL_DEVICE_LOCAL_MEM_TYPE`.
     LocalMemType {
         /// None.
-        None = 0;
+        None = d::CL_NONE;
         /// Memory of its own.
-        Local = 1;
+        Local = d::CL_LOCAL;
         /// A part of global memory.
-        Global = 2;
+        Global = d::CL_GLOBAL;
     }
 }
 

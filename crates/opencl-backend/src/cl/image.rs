@@ -13,20 +13,20 @@ const OP: &str = "clCreateImage";
 /// Type and size of an image, pixels (`cl_image_desc`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageSize {
-    /// Width.
+    /// Width: `CL_MEM_OBJECT_IMAGE1D`.
     D1(usize),
-    /// Width and height.
+    /// Width and height: `CL_MEM_OBJECT_IMAGE2D`.
     D2(usize, usize),
-    /// Width, height, depth.
+    /// Width, height, depth: `CL_MEM_OBJECT_IMAGE3D`.
     D3(usize, usize, usize),
-    /// Width and layers.
+    /// Width and layers: `CL_MEM_OBJECT_IMAGE1D_ARRAY`.
     D1Array(usize, usize),
-    /// Width, height, layers.
+    /// Width, height, layers: `CL_MEM_OBJECT_IMAGE2D_ARRAY`.
     D2Array(usize, usize, usize),
 }
 
 impl ImageSize {
-    /// Its type.
+    /// Its type (`image_type` of `cl_image_desc`).
     pub const fn image_type(self) -> ImageType {
         match self {
             Self::D1(_) => ImageType::D1,
@@ -37,7 +37,8 @@ impl ImageSize {
         }
     }
 
-    /// What a box over all of it has as its region; layers are the last dimension in use.
+    /// What a box over all of it has as its region (`region` of `clEnqueueReadImage`); layers are the last dimension in
+    /// use.
     pub const fn region(self) -> [usize; 3] {
         match self {
             Self::D1(w) => [w, 1, 1],
@@ -73,7 +74,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// An image without content.
+    /// An image without content (`clCreateImage`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a side of 0, [`Error::Unsupported`] where a device has no images or the format is not
@@ -84,7 +85,7 @@ impl Image {
         Self::of(raw, context, format, size.image_type(), size.region())
     }
 
-    /// An image with a copy of `data`, row after row without gaps.
+    /// An image with a copy of `data`, row after row without gaps (`clCreateImage`, `CL_MEM_COPY_HOST_PTR`).
     ///
     /// # Errors
     /// As [`Image::new`]; [`Error::InvalidInput`] where `data` has another size.
@@ -143,7 +144,7 @@ impl Image {
         self.format
     }
 
-    /// Its dimensions.
+    /// Its dimensions (`CL_MEM_TYPE`).
     pub fn image_type(&self) -> ImageType {
         self.image_type
     }
@@ -153,12 +154,13 @@ impl Image {
         self.pixel
     }
 
-    /// Its sides, pixels and layers; 1 where it has no such side.
+    /// Its sides, pixels and layers (`CL_IMAGE_WIDTH`, `CL_IMAGE_HEIGHT`, `CL_IMAGE_DEPTH` or `CL_IMAGE_ARRAY_SIZE`); 1
+    /// where it has no such side.
     pub fn region(&self) -> [usize; 3] {
         self.region
     }
 
-    /// All of it, for transfers.
+    /// All of it, for transfers: `origin` and `region` of `clEnqueueReadImage`.
     pub fn whole(&self) -> ImageBox {
         ImageBox { origin: [0; 3], region: self.region }
     }
@@ -168,12 +170,12 @@ impl Image {
         self.raw.image_size(m::CL_IMAGE_ROW_PITCH).map_err(|f| self.context.error(f))
     }
 
-    /// Its context.
+    /// Its context (`CL_MEM_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Calls `f` once when the driver has deleted it; see [`Buffer::on_delete`].
+    /// Calls `f` once when the driver has deleted it (`clSetMemObjectDestructorCallback`); see [`Buffer::on_delete`].
     pub fn on_delete(&self, f: impl FnOnce() + Send + 'static) -> Result<()> {
         self.raw.on_delete(Box::new(move |()| f())).map_err(|f| self.context.error(f))
     }
@@ -258,7 +260,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler. `normalized` means coordinates from 0.0 to 1.0.
+    /// A sampler (`clCreateSampler`). `normalized` means coordinates from 0.0 to 1.0.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for repetition without normalised coordinates.

@@ -95,14 +95,14 @@ choices! {
 /// Format of a pixel (`cl_image_format`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ImageFormat {
-    /// Channels.
+    /// Channels: `image_channel_order` of `cl_image_format`.
     pub order: ChannelOrder,
-    /// Values.
+    /// Values: `image_channel_data_type` of `cl_image_format`.
     pub data: ChannelType,
 }
 
 impl ImageFormat {
-    /// A format.
+    /// A `cl_image_format`; [`crate::cl::Context::image_formats`] lists those that images can have.
     pub const fn new(order: ChannelOrder, data: ChannelType) -> Self {
         Self { order, data }
     }

@@ -29,14 +29,14 @@ impl Image {
     }
 }
 
-/// A colour for [`Queue::fill_image`], by what the format's values are.
+/// A colour for [`Queue::fill_image`] (`fill_color` of `clEnqueueFillImage`), by what the format's values are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Colour {
-    /// For normalised and floating-point formats: red, green, blue, alpha.
+    /// For normalised and floating-point formats: red, green, blue, alpha (a `cl_float4`).
     Float([f32; 4]),
-    /// For signed formats.
+    /// For signed formats (a `cl_int4`).
     Signed([i32; 4]),
-    /// For unsigned formats.
+    /// For unsigned formats (a `cl_uint4`).
     Unsigned([u32; 4]),
 }
 
@@ -239,37 +239,38 @@ impl ImageMap {
     }
 }
 
-/// Pixels of an image, for reading; unmapped on drop.
+/// Pixels of an image, for reading (`clEnqueueMapImage`, `CL_MAP_READ`); unmapped on drop.
 pub struct ImageMapRead(ImageMap);
 
-/// Pixels of an image, for reading and writing; unmapped on drop.
+/// Pixels of an image, for reading and writing (`clEnqueueMapImage`, `CL_MAP_READ | CL_MAP_WRITE`); unmapped on drop.
 pub struct ImageMapWrite(ImageMap);
 
 impl ImageMapRead {
-    /// The bytes of one row of the part; `slice` counts slices of volumes and layers of arrays. `None` outside.
+    /// The bytes of one row of the part, found by the pitches that `clEnqueueMapImage` gave; `slice` counts slices of
+    /// volumes and layers of arrays. `None` outside.
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }
 
-    /// Unmaps, and gives the event of that.
+    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         unmap(self.0.mapped, &self.0.queue)
     }
 }
 
 impl ImageMapWrite {
-    /// As [`ImageMapRead::row`].
+    /// As [`ImageMapRead::row`], by the pitches of `clEnqueueMapImage`.
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }
 
-    /// The bytes of one row, to be written.
+    /// The bytes of one row, to be written: they are the image's after `clEnqueueUnmapMemObject`.
     pub fn row_mut(&mut self, row: usize, slice: usize) -> Option<&mut [u8]> {
         let range = self.0.range(row, slice)?;
         self.0.mapped.bytes_mut().get_mut(range)
     }
 
-    /// Unmaps, and gives the event of that.
+    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         unmap(self.0.mapped, &self.0.queue)
     }

@@ -19,32 +19,30 @@ pub struct NdRange {
     offset: Option<[usize; 3]>,
 }
 
-fn three<const N: usize>(sizes: [usize; N]) -> [usize; 3] {
+fn three<const N: usize>(sizes: [usize; N], rest: usize) -> [usize; 3] {
     const { assert!(N >= 1 && N <= 3, "launches have 1 to 3 dimensions") };
-    let mut three = [1; 3];
+    let mut three = [rest; 3];
     three[..N].copy_from_slice(&sizes);
     three
 }
 
 impl NdRange {
-    /// So many work items; the driver chooses the groups.
+    /// So many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the groups.
     pub fn new<const N: usize>(global: [usize; N]) -> Self {
-        Self { dimensions: N, global: three(global), local: None, offset: None }
+        Self { dimensions: N, global: three(global, 1), local: None, offset: None }
     }
 
-    /// In groups of this size. Where a device wants whole groups (before OpenCL 2.0), the number of items must be a
-    /// multiple.
+    /// In groups of this size (`local_work_size` of `clEnqueueNDRangeKernel`). Where a device wants whole groups
+    /// (before OpenCL 2.0), the number of items must be a multiple.
     #[must_use]
     pub fn local<const N: usize>(self, local: [usize; N]) -> Self {
-        Self { dimensions: self.dimensions.max(N), local: Some(three(local)), ..self }
+        Self { dimensions: self.dimensions.max(N), local: Some(three(local, 1)), ..self }
     }
 
-    /// `get_global_id` begins here.
+    /// `get_global_id` begins here (`global_work_offset` of `clEnqueueNDRangeKernel`).
     #[must_use]
     pub fn offset<const N: usize>(self, offset: [usize; N]) -> Self {
-        let mut three = [0; 3];
-        three[..N.min(3)].copy_from_slice(&offset[..N.min(3)]);
-        Self { dimensions: self.dimensions.max(N.min(3)), offset: Some(three), ..self }
+        Self { dimensions: self.dimensions.max(N), offset: Some(three(offset, 0)), ..self }
     }
 }
 
@@ -106,12 +104,12 @@ impl Kernel {
         Ok(Self { raw: Arc::new(raw), program: program.clone(), name: name.to_owned(), params })
     }
 
-    /// Name of the function.
+    /// Name of the function (`CL_KERNEL_FUNCTION_NAME`).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its program.
+    /// Its program (`CL_KERNEL_PROGRAM`).
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -125,8 +123,9 @@ impl Kernel {
         self.params.count
     }
 
-    /// Its parameters. `None` where the driver does not tell, as some do for programs made from binaries; then the driver
-    /// alone checks the arguments of a launch, and that they fit is the caller's promise, as the binary is.
+    /// Its parameters (`clGetKernelArgInfo`). `None` where the driver does not tell, as some do for programs made from
+    /// binaries; then the driver alone checks the arguments of a launch, and that they fit is the caller's promise, as
+    /// the binary is.
     pub fn params(&self) -> Option<&[Param]> {
         self.params.all.as_deref()
     }
@@ -136,7 +135,7 @@ impl Kernel {
         self.raw.attributes().map_err(|f| self.context().error(f))
     }
 
-    /// Limits of its work groups on a device of its program.
+    /// Limits of its work groups on a device of its program (`clGetKernelWorkGroupInfo`).
     pub fn work_group_info(&self, device: &Device) -> Result<WorkGroupInfo> {
         self.context().check_device(device, "clGetKernelWorkGroupInfo")?;
         let sizes = |param| self.raw.work_group_sizes(&device.raw, param).map_err(|f| self.context().error(f));
@@ -151,7 +150,8 @@ impl Kernel {
         })
     }
 
-    /// A kernel object of its own for the same function: its launches do not wait for this one's to set their arguments.
+    /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
+    /// one's to set their arguments.
     pub fn duplicate(&self) -> Result<Self> {
         self.program.kernel(&self.name)
     }

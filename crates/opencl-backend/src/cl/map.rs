@@ -8,16 +8,18 @@ use std::ops::{Deref, DerefMut, Range};
 
 const OP: &str = "clEnqueueMapBuffer";
 
-/// Values of a buffer, for reading. Several may be alive at once. While one is, commands that write these bytes are refused
-/// with [`Error::InvalidInput`], also after it was leaked; dropped, the bytes are unmapped in queue order.
+/// Values of a buffer, for reading (`clEnqueueMapBuffer`, `CL_MAP_READ`). Several may be alive at once. While one is,
+/// commands that write these bytes are refused with [`Error::InvalidInput`], also after it was leaked; dropped, the
+/// bytes are unmapped in queue order.
 pub struct MapRead<T> {
     mapped: Mapped,
     queue: Queue,
     values: PhantomData<T>,
 }
 
-/// Values of a buffer, for reading and writing. While it lives, commands that use these bytes are refused with
-/// [`Error::InvalidInput`], also after it was leaked; dropped, the bytes are unmapped in queue order.
+/// Values of a buffer, for reading and writing (`clEnqueueMapBuffer`; the flags are [`Queue::map_write`]'s or
+/// [`Queue::map_overwrite`]'s). While it lives, commands that use these bytes are refused with [`Error::InvalidInput`],
+/// also after it was leaked; dropped, the bytes are unmapped in queue order.
 pub struct MapWrite<T> {
     mapped: Mapped,
     queue: Queue,
@@ -97,7 +99,7 @@ impl<T> MapRead<T> {
 }
 
 impl<T> MapWrite<T> {
-    /// As [`MapRead::unmap`].
+    /// As [`MapRead::unmap`] (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         unmap(self.mapped, &self.queue)
     }

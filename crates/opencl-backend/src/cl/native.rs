@@ -6,19 +6,19 @@ use interop_core::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A host closure in a queue.
+/// A host closure in a queue (`clEnqueueNativeKernel`).
 pub struct NativeKernel {
     event: Event,
     failed: Arc<AtomicBool>,
 }
 
 impl NativeKernel {
-    /// For wait lists.
+    /// For wait lists: its `cl_event`.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Blocks until it is done.
+    /// Blocks until it is done (`clWaitForEvents`).
     ///
     /// # Errors
     /// [`Error::KernelFailed`] where the closure panicked; OpenCL itself has no word for that, and what waits for the event

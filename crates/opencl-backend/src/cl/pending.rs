@@ -8,8 +8,8 @@ use std::pin::Pin;
 
 pub use crate::ffi::Owned;
 
-/// Values that a command reads into memory of its own. Dropped or leaked before the command is done, the memory lives on
-/// until it is, and nothing waits.
+/// Values that a command (`clEnqueueReadBuffer`, `clEnqueueReadBufferRect`, `clEnqueueReadImage`) reads into memory of
+/// its own. Dropped or leaked before the command is done, the memory lives on until it is, and nothing waits.
 #[must_use = "the values come from `wait` or `.await`"]
 pub struct PendingRead<T: Element> {
     raw: ffi::Reading<T>,
@@ -21,12 +21,12 @@ impl<T: Element> PendingRead<T> {
         Self { raw, context: context.clone() }
     }
 
-    /// The read's event.
+    /// The read's event, for wait lists: its `cl_event`.
     pub fn event(&self) -> Event {
         Event::of(self.raw.event().clone(), &self.context)
     }
 
-    /// Blocks until the values are there.
+    /// Blocks until the values are there (`clWaitForEvents`).
     pub fn wait(self) -> Result<Vec<T>> {
         let Self { raw, context } = self;
         raw.wait().map_err(|f| context.error(f))

@@ -10,7 +10,7 @@ use interop_core::Result;
 pub struct Platform(pub(crate) PlatformId);
 
 impl Platform {
-    /// All platforms, in the loader's order.
+    /// All platforms, in the loader's order (`clGetPlatformIDs`).
     ///
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where there is no libOpenCL or no driver.

@@ -5,6 +5,7 @@ use super::sealed::{Opened, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Kernel, Param};
 use crate::ffi;
 use cl3::error_codes as codes;
+use cl3::program as p;
 use interop_core::{Error, Result};
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -15,13 +16,13 @@ choices! {
     /// What was built (`CL_PROGRAM_BINARY_TYPE`).
     BinaryType {
         /// Nothing.
-        None = 0;
+        None = p::CL_PROGRAM_BINARY_TYPE_NONE;
         /// An object, to be linked.
-        CompiledObject = 1;
+        CompiledObject = p::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
         /// A library, to be linked.
-        Library = 2;
+        Library = p::CL_PROGRAM_BINARY_TYPE_LIBRARY;
         /// A program with kernels.
-        Executable = 4;
+        Executable = p::CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     }
 }
 
@@ -29,13 +30,13 @@ choices! {
     /// How a build ended (`CL_PROGRAM_BUILD_STATUS`).
     BuildStatus {
         /// Well.
-        Success = 0;
+        Success = p::CL_BUILD_SUCCESS;
         /// There was none.
-        None = -1i32;
+        None = p::CL_BUILD_NONE;
         /// With an error.
-        Error = -2i32;
+        Error = p::CL_BUILD_ERROR;
         /// It has not.
-        InProgress = -3i32;
+        InProgress = p::CL_BUILD_IN_PROGRESS;
     }
 }
 
@@ -97,7 +98,8 @@ impl Program {
         Self { raw, context: context.clone(), known: Arc::default() }
     }
 
-    /// Builds OpenCL C for all devices of the context (`clCreateProgramWithSource`, `clBuildProgram`). Blocks.
+    /// Builds OpenCL C for all devices of the context (`clCreateProgramWithSource`, `clBuildProgram`), with
+    /// `-cl-kernel-arg-info` before the options. Blocks.
     ///
     /// # Errors
     /// [`Error::KernelBuild`] with the logs, [`Error::InvalidInput`] for a NUL in the source or the options.
@@ -111,7 +113,8 @@ impl Program {
         Ok(Self::of(raw, context))
     }
 
-    /// As [`Program::build`], from the cache where it holds the same source, options, devices and driver versions.
+    /// As [`Program::build`], from the cache (`clCreateProgramWithBinary`) where it holds the same source, options,
+    /// devices and driver versions.
     ///
     /// # Errors
     /// As [`Program::build`]; what is wrong with the cache is never an error.
@@ -235,7 +238,7 @@ impl Program {
         Ok(Self::of(link(context, objects, options)?, context))
     }
 
-    /// Its context.
+    /// Its context (`CL_PROGRAM_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
     }
@@ -245,7 +248,8 @@ impl Program {
         self.raw.log(&device.raw)
     }
 
-    /// How the build for a device ended (`CL_PROGRAM_BUILD_STATUS`).
+    /// How the build for a device ended (`CL_PROGRAM_BUILD_STATUS`); [`BuildStatus::None`] for a status of a later
+    /// version.
     pub fn status(&self, device: &Device) -> Result<BuildStatus> {
         let code = self.raw.status(&device.raw).map_err(|f| self.context.error(f))?;
         Ok(BuildStatus::from_code(code as u32).unwrap_or(BuildStatus::None))
@@ -267,8 +271,8 @@ impl Program {
         self.raw.text().map_err(|f| self.context.error(f))
     }
 
-    /// What was built, for [`Program::from_binaries`], with what tells damage and other devices. Devices without one are left
-    /// out.
+    /// What was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with what tells damage and other
+    /// devices. Devices without one are left out.
     pub fn binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let seal = |(device, binary): (Device, Vec<u8>)| seal_binary(&device, &binary).map(|sealed| (device, sealed));
         self.driver_binaries()?.into_iter().map(seal).collect()
@@ -302,7 +306,7 @@ impl Program {
         Kernel::new(raw, self, name, self.known.get(name).map(Vec::as_slice))
     }
 
-    /// All its kernels.
+    /// All its kernels (`clCreateKernel` for each name).
     pub fn kernels(&self) -> Result<Vec<Kernel>> {
         self.kernel_names()?.iter().map(|name| self.kernel(name)).collect()
     }
@@ -340,7 +344,7 @@ impl Object {
         Ok(Self { raw, context: context.clone() })
     }
 
-    /// What there is for a device.
+    /// What there is for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
         let code = self.raw.binary_type(&device.raw).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))

@@ -6,15 +6,25 @@ use crate::ffi;
 use interop_core::Result;
 use std::fmt;
 
+/// Of `cl_khr_priority_hints` and `cl_khr_throttle_hints`; cl3 does not have them.
+mod hints {
+    pub const CL_QUEUE_PRIORITY_HIGH_KHR: u32 = 1;
+    pub const CL_QUEUE_PRIORITY_MED_KHR: u32 = 2;
+    pub const CL_QUEUE_PRIORITY_LOW_KHR: u32 = 4;
+    pub const CL_QUEUE_THROTTLE_HIGH_KHR: u32 = 1;
+    pub const CL_QUEUE_THROTTLE_MED_KHR: u32 = 2;
+    pub const CL_QUEUE_THROTTLE_LOW_KHR: u32 = 4;
+}
+
 choices! {
     /// A hint which queue goes first (`cl_khr_priority_hints`).
     Priority {
         /// Before others.
-        High = 1;
+        High = hints::CL_QUEUE_PRIORITY_HIGH_KHR;
         /// The default.
-        Medium = 2;
+        Medium = hints::CL_QUEUE_PRIORITY_MED_KHR;
         /// After others.
-        Low = 4;
+        Low = hints::CL_QUEUE_PRIORITY_LOW_KHR;
     }
 }
 
@@ -22,15 +32,15 @@ choices! {
     /// A hint how much power a queue may take (`cl_khr_throttle_hints`).
     Throttle {
         /// Full speed.
-        High = 1;
+        High = hints::CL_QUEUE_THROTTLE_HIGH_KHR;
         /// The default.
-        Medium = 2;
+        Medium = hints::CL_QUEUE_THROTTLE_MED_KHR;
         /// Little power.
-        Low = 4;
+        Low = hints::CL_QUEUE_THROTTLE_LOW_KHR;
     }
 }
 
-/// How to make a queue.
+/// How to make a queue (`cl_queue_properties`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueOptions {
     /// Commands may run in any order that their wait lists and barriers allow
@@ -57,17 +67,18 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An in-order queue on the context's first device.
+    /// An in-order queue on the context's first device (`clCreateCommandQueue`).
     pub fn new(context: &Context) -> Result<Self> {
         let device = context.devices().first().ok_or_else(|| context.foreign("clCreateCommandQueue", "device"))?;
         Self::with_options(context, device, &QueueOptions::default())
     }
 
-    /// A queue on one of the context's devices.
+    /// A queue on one of the context's devices (`clCreateCommandQueue`; with a priority or throttle
+    /// `clCreateCommandQueueWithProperties`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device does not list what the options ask for,
-    /// [`interop_core::Error::Foreign`] for a device of another context.
+    /// [`interop_core::Error::Unsupported`] where the device does not list what the options ask for, or has no OpenCL
+    /// 2.0 for a priority or throttle, [`interop_core::Error::Foreign`] for a device of another context.
     pub fn with_options(context: &Context, device: &Device, options: &QueueOptions) -> Result<Self> {
         const OP: &str = "clCreateCommandQueue";
         context.check_device(device, OP)?;
@@ -102,22 +113,22 @@ impl Queue {
         Self { raw, context, device }
     }
 
-    /// Its context.
+    /// Its context (`CL_QUEUE_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Its device.
+    /// Its device (`CL_QUEUE_DEVICE`).
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Whether commands may overtake each other.
+    /// Whether commands may overtake each other (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
     pub fn is_out_of_order(&self) -> bool {
         self.raw.properties().out_of_order
     }
 
-    /// Whether its events have times.
+    /// Whether its events have times (`CL_QUEUE_PROFILING_ENABLE`).
     pub fn is_profiling(&self) -> bool {
         self.raw.properties().profiling
     }

@@ -95,7 +95,8 @@ fn as_box(axes: &[Axis], value: usize, origins: [usize; 2]) -> Option<(RectLayou
 }
 
 impl Queue {
-    /// Copies values between views of one shape, however they lie. Does not block.
+    /// Copies values between views of one shape, however they lie: `clEnqueueCopyBufferRect` where they are a box, else
+    /// a kernel by `clEnqueueNDRangeKernel`. Does not block.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the shapes differ, or the bytes from the first to the last value of both overlap in one
@@ -135,7 +136,8 @@ impl Queue {
         self.launch(&kernel, &args, [from.len()], wait)
     }
 
-    /// The values in a buffer of their own, row-major without gaps. Does not block.
+    /// The values in a buffer of their own (`clCreateBuffer`), row-major without gaps, by [`Queue::copy_view`]. Does
+    /// not block.
     pub fn contiguous<T: Element>(&self, view: &NdView<T>, wait: &[Event]) -> Result<(NdView<T>, Event)> {
         let buffer = Buffer::new(self.context(), MemFlags::READ_WRITE, view.len() * size_of::<T>())?;
         let copy = NdView::new(&buffer, view.shape())?;
@@ -143,7 +145,8 @@ impl Queue {
         Ok((copy, event))
     }
 
-    /// Reads the values of a view, row-major. Does not block.
+    /// Reads the values of a view, row-major (`clEnqueueReadBuffer`; what has gaps goes by [`Queue::contiguous`]). Does
+    /// not block.
     pub fn read_view<T: Element>(&self, view: &NdView<T>, wait: &[Event]) -> Result<PendingRead<T>> {
         if view.is_contiguous() {
             return self.read(view.buffer(), view.bytes().start, view.len(), wait);
@@ -152,7 +155,8 @@ impl Queue {
         self.read(copy.buffer(), 0, view.len(), &[event])
     }
 
-    /// Writes values, row-major, to a view. Does not block.
+    /// Writes values, row-major, to a view (`clEnqueueWriteBuffer`; what has gaps is written whole to a buffer of its
+    /// own, then copied by [`Queue::copy_view`]). Does not block.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where their number is not the view's.
@@ -178,9 +182,10 @@ impl Queue {
         self.copy_view(&NdView::new(&buffer, view.shape())?, view, &[written])
     }
 
-    /// Sets all values of a view. Does not block.
+    /// Sets all values of a view (`clEnqueueFillBuffer`; where the view has gaps, or the driver does not fill with values of
+    /// this size, by [`Queue::copy_view`] of a single value). Does not block.
     pub fn fill_view<T: Element>(&self, view: &NdView<T>, value: T, wait: &[Event]) -> Result<Event> {
-        if view.is_contiguous() {
+        if view.is_contiguous() && Self::fills_with::<T>() {
             return self.fill(view.buffer(), value, view.bytes(), wait);
         }
         let one = Buffer::with_data(self.context(), MemFlags::READ_WRITE, &[value])?;

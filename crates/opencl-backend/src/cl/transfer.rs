@@ -44,7 +44,7 @@ impl Queue {
         Ok(PendingRead::of(raw, self.context()))
     }
 
-    /// Reads as many values as `into` holds. Blocks.
+    /// Reads as many values as `into` holds, from byte `offset` (`clEnqueueReadBuffer`). Blocks.
     pub fn read_into<T: Element>(&self, from: &Buffer, offset: usize, into: &mut [T], wait: &[Event]) -> Result<()> {
         const OP: &str = "clEnqueueReadBuffer";
         self.check(from, &range_of(offset, size_of_val(into)), OP)?;
@@ -52,7 +52,7 @@ impl Queue {
         self.enqueue(OP, wait, |queue, wait| queue.read_into(&from.raw, offset, into, wait))
     }
 
-    /// Reads all of a buffer. Blocks.
+    /// Reads all of a buffer (`clEnqueueReadBuffer`). Blocks.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where its size is no multiple of the value's.
@@ -78,12 +78,17 @@ impl Queue {
         self.command(OP, wait, |queue, wait| queue.write(&to.raw, offset, from, wait))
     }
 
-    /// Writes borrowed values. Blocks until they are written.
+    /// Writes borrowed values (`clEnqueueWriteBuffer`). Blocks until they are written.
     pub fn write_from<T: Element>(&self, to: &Buffer, offset: usize, from: &[T], wait: &[Event]) -> Result<()> {
         const OP: &str = "clEnqueueWriteBuffer";
         self.check(to, &range_of(offset, size_of_val(from)), OP)?;
         let from = bytemuck::cast_slice(from);
         self.enqueue(OP, wait, |queue, wait| queue.write_from(&to.raw, offset, from, wait))
+    }
+
+    /// Whether `clEnqueueFillBuffer` takes patterns of this size.
+    pub(super) const fn fills_with<T>() -> bool {
+        size_of::<T>().is_power_of_two() && size_of::<T>() <= 128
     }
 
     /// Fills `range` with repetitions of `pattern` (`clEnqueueFillBuffer`). Does not block.
@@ -94,7 +99,7 @@ impl Queue {
     pub fn fill<T: Element>(&self, to: &Buffer, pattern: T, range: Range<usize>, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueFillBuffer";
         let size = size_of::<T>();
-        if !size.is_power_of_two() || size > 128 {
+        if !Self::fills_with::<T>() {
             return Err(Error::invalid(OP, format!("a pattern of {size} bytes; take 1, 2, 4, 8, 16, 32, 64 or 128")));
         }
         self.check(to, &range, OP)?;
@@ -193,7 +198,8 @@ impl Queue {
         })
     }
 
-    /// Moves buffers to this queue's device ahead of their use (`clEnqueueMigrateMemObjects`). Does not block.
+    /// Moves buffers to this queue's device, or to the host, ahead of their use (`clEnqueueMigrateMemObjects`). Does
+    /// not block.
     pub fn migrate(&self, buffers: &[&Buffer], how: Migration, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueMigrateMemObjects";
         if buffers.is_empty() {
@@ -207,14 +213,14 @@ impl Queue {
     }
 }
 
-/// Where [`Queue::migrate`] moves memory.
+/// Where [`Queue::migrate`] moves memory (`cl_mem_migration_flags`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Migration {
-    /// To the queue's device.
+    /// To the queue's device: no bit of `cl_mem_migration_flags`.
     ToDevice,
-    /// To the queue's device; the content is lost.
+    /// To the queue's device; the content is lost: `CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED`.
     ToDeviceUndefined,
-    /// To the host.
+    /// To the host: `CL_MIGRATE_MEM_OBJECT_HOST`.
     ToHost,
 }
 

@@ -9,8 +9,10 @@ use std::ops::Range;
 
 const OP: &str = "NdView";
 
-/// Values of a buffer as an array of any number of dimensions, row-major unless turned. A view is only a way to look at the
-/// buffer: no value is copied by any method here. It keeps the buffer. Strides count values, and may be negative.
+/// Values of a buffer as an array of any number of dimensions, row-major unless turned. A view is only a way to look at
+/// the buffer, for [`super::Queue::copy_view`] and its like: it only keeps numbers that `clEnqueueCopyBufferRect` or a
+/// copying kernel is given later, and no method here makes an OpenCL call or copies a value. It keeps the buffer.
+/// Strides count values, and may be negative.
 pub struct NdView<T> {
     buffer: Buffer,
     /// In values.
@@ -50,7 +52,7 @@ fn row_major(shape: &[usize]) -> Vec<isize> {
 }
 
 impl<T: Element> NdView<T> {
-    /// The whole of a buffer.
+    /// The whole of a buffer (its `CL_MEM_SIZE` in values of this type).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the shape has a side of 0, or another number of values than the buffer.
@@ -63,7 +65,8 @@ impl<T: Element> NdView<T> {
         Self::with_strides(buffer, 0, shape, &row_major(shape))
     }
 
-    /// Any values of a buffer: the first is number `offset`; dimension `i` steps by `strides[i]` values.
+    /// Any values of a buffer: the first is number `offset`; dimension `i` steps by `strides[i]` values. Where the
+    /// strides are no pitches that `clEnqueueCopyBufferRect` takes, a kernel copies the view.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where a value lies outside the buffer, a side is 0, or the lists differ in length.
@@ -98,45 +101,46 @@ impl<T: Element> NdView<T> {
         Some(usize::try_from(low).ok()?..usize::try_from(high).ok()?.checked_add(1)?)
     }
 
-    /// The buffer.
+    /// The buffer, whose `cl_mem` copies get.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
 
-    /// Sides.
+    /// Sides, of which `clEnqueueCopyBufferRect` gets its `region`.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Steps, in values.
+    /// Steps, in values; the pitches of `clEnqueueCopyBufferRect` are these in bytes.
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
-    /// The first value's number in the buffer.
+    /// The first value's number in the buffer; the origin of `clEnqueueCopyBufferRect` is this in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Number of values.
+    /// Number of values; makes no OpenCL call.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Bytes of the buffer from the first to the last value.
+    /// Bytes of the buffer from the first to the last value; makes no OpenCL call.
     pub fn bytes(&self) -> Range<usize> {
         // Checked when the view was made.
         self.extent().map_or(0..0, |values| values.start * size_of::<T>()..values.end * size_of::<T>())
     }
 
-    /// True where the values follow each other without gaps, row-major.
+    /// True where the values follow each other without gaps, row-major: then `clEnqueueReadBuffer` can read them as
+    /// they lie.
     pub fn is_contiguous(&self) -> bool {
         let wanted = row_major(&self.shape);
         self.shape.iter().zip(&self.strides).zip(&wanted).all(|((side, has), wants)| *side == 1 || has == wants)
     }
 
-    /// The same values in another shape.
+    /// The same values in another shape; makes no OpenCL call.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the number of values differs, or this is not contiguous: then copy it first
@@ -151,7 +155,8 @@ impl<T: Element> NdView<T> {
         Self::with_strides(&self.buffer, self.offset, shape, &row_major(shape))
     }
 
-    /// The values `range` of dimension `axis`, every `step`-th; a negative step goes from the end to the start.
+    /// The values `range` of dimension `axis`, every `step`-th; a negative step goes from the end to the start. Only
+    /// the offset and strides that later copies give to `clEnqueueCopyBufferRect` change.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the range is empty or outside, or the step is 0.
@@ -168,7 +173,7 @@ impl<T: Element> NdView<T> {
         Ok(view)
     }
 
-    /// One index of dimension `axis`, which goes.
+    /// One index of dimension `axis`, which goes: the origin that copies give to `clEnqueueCopyBufferRect` moves.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where there is no such index or dimension.
@@ -184,7 +189,7 @@ impl<T: Element> NdView<T> {
         Ok(view)
     }
 
-    /// One value, as an array of no dimension.
+    /// One value, as an array of no dimension; [`super::Queue::read_view`] reads it by `clEnqueueReadBuffer`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where there is none.
@@ -195,7 +200,7 @@ impl<T: Element> NdView<T> {
         indices.iter().try_fold(self.clone(), |view, index| view.index(0, *index))
     }
 
-    /// The dimensions in another order: dimension `i` becomes what was dimension `axes[i]`.
+    /// The dimensions in another order: dimension `i` becomes what was dimension `axes[i]`. Makes no OpenCL call.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `axes` does not name each dimension once.
@@ -211,7 +216,7 @@ impl<T: Element> NdView<T> {
         Ok(view)
     }
 
-    /// The dimensions in reverse order.
+    /// The dimensions in reverse order; makes no OpenCL call.
     #[must_use]
     pub fn transpose(&self) -> Self {
         let mut view = self.clone();

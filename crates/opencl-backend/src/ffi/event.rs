@@ -14,15 +14,15 @@ use std::time::Duration;
 /// How far a command is (OpenCL 3.0 API, 5.11, `CL_EVENT_COMMAND_EXECUTION_STATUS`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// In the queue.
+    /// In the queue: `CL_QUEUED`.
     Queued,
-    /// Handed to the device.
+    /// Handed to the device: `CL_SUBMITTED`.
     Submitted,
-    /// The device works on it.
+    /// The device works on it: `CL_RUNNING`.
     Running,
-    /// Done.
+    /// Done: `CL_COMPLETE`.
     Complete,
-    /// Ended by an error with this code, which is negative.
+    /// Ended by an error with this code, which is negative (a `cl_int`).
     Failed(i32),
 }
 
@@ -37,7 +37,7 @@ impl Status {
         }
     }
 
-    /// True where nothing more will happen.
+    /// True where nothing more will happen: `CL_COMPLETE`, or an error.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Complete | Self::Failed(_))
     }

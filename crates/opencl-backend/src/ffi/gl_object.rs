@@ -9,16 +9,16 @@ use cl3::memory as m;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A GL object of the context that is current.
+/// A GL object of the context that is current, for `cl_khr_gl_sharing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GlObject {
-    /// A buffer with storage.
+    /// A buffer with storage (`clCreateFromGLBuffer`).
     Buffer {
         /// Object name.
         name: u32,
     },
-    /// One level of a texture.
+    /// One level of a texture (`clCreateFromGLTexture`).
     Texture {
         /// `GL_TEXTURE_2D`, a face of a cube map, and so on: see `clCreateFromGLTexture`.
         target: u32,
@@ -27,7 +27,7 @@ pub enum GlObject {
         /// Object name.
         name: u32,
     },
-    /// A renderbuffer with storage, of one sample.
+    /// A renderbuffer with storage, of one sample (`clCreateFromGLRenderbuffer`).
     Renderbuffer {
         /// Object name.
         name: u32,

@@ -9,17 +9,19 @@ use cl3::error_codes::CL_INVALID_VALUE;
 use cl3::memory as m;
 use std::ops::Range;
 
-/// A part of an image, in pixels; numbers of unused dimensions are 0 and 1.
+/// A part of an image, in pixels, as `clEnqueueReadImage` and its like take it; numbers of unused dimensions are 0 and
+/// 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageBox {
-    /// The first pixel.
+    /// The first pixel (`origin` of `clEnqueueReadImage`).
     pub origin: [usize; 3],
-    /// Sides.
+    /// Sides (`region` of `clEnqueueReadImage`).
     pub region: [usize; 3],
 }
 
 impl ImageBox {
-    /// Bytes that it takes in host memory without gaps.
+    /// Bytes that it takes in host memory without gaps, where `clEnqueueReadImage` puts it with pitches of 0; `pixel`
+    /// is a pixel's (`CL_IMAGE_ELEMENT_SIZE`). `None` where they overflow.
     pub fn host_bytes(&self, pixel: usize) -> Option<usize> {
         let [w, h, d] = self.region;
         w.checked_mul(h)?.checked_mul(d)?.checked_mul(pixel)

@@ -75,16 +75,16 @@ impl Queue {
     }
 }
 
-/// Values that a command owns while it reads them.
+/// Values that a command, such as that of `clEnqueueWriteBuffer`, owns while it reads them.
 pub enum Owned<T> {
-    /// Handed over.
+    /// Handed over; freed when the command's `cl_event` is complete.
     Vec(Vec<T>),
-    /// Shared; nobody can change them.
+    /// Shared with the command until its `cl_event` is complete; nobody can change them.
     Shared(Arc<[T]>),
 }
 
 impl<T> Owned<T> {
-    /// The values.
+    /// The values, which `clEnqueueWriteBuffer` gets the address of.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::Vec(values) => values,

@@ -5,17 +5,20 @@ use std::ops::Range;
 /// Where a box of rows lies in linear memory (`clEnqueueReadBufferRect` and its like).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RectLayout {
-    /// First byte in a row, first row, first slice.
+    /// First byte in a row, first row, first slice (`buffer_origin` or `host_origin` of `clEnqueueReadBufferRect`).
     pub origin: [usize; 3],
-    /// Bytes from row to row; 0 for rows without gaps.
+    /// Bytes from row to row; 0 for rows without gaps (`buffer_row_pitch` or `host_row_pitch` of
+    /// `clEnqueueReadBufferRect`).
     pub row_pitch: usize,
-    /// Bytes from slice to slice; 0 for slices without gaps.
+    /// Bytes from slice to slice; 0 for slices without gaps (`buffer_slice_pitch` or `host_slice_pitch` of
+    /// `clEnqueueReadBufferRect`).
     pub slice_pitch: usize,
 }
 
 impl RectLayout {
-    /// The pitches with their defaults, and the bytes from the first to the last of the box. `None` where a pitch is
-    /// too small or the box ends beyond all addresses.
+    /// The pitches with their defaults, and the bytes from the first to the last of the box. `None` where a side is 0,
+    /// a pitch breaks the rules of `clEnqueueReadBufferRect` (it is too small, or a slice's is no multiple of a row's),
+    /// or the box ends beyond all addresses.
     pub fn resolve(&self, region: [usize; 3]) -> Option<(Self, Range<usize>)> {
         let [bytes, rows, slices] = region;
         let row_pitch = if self.row_pitch == 0 { bytes } else { self.row_pitch };

@@ -9,7 +9,8 @@ use cl3::command_queue as q;
 use cl3::error_codes::CL_INVALID_VALUE;
 use std::ops::Range;
 
-/// Values that cross between host and device.
+/// Values that cross between host and device as bytes, by `clEnqueueReadBuffer`, `clSetKernelArg` and their like: any
+/// plain type of which every pattern of bits is a value.
 pub trait Element: Pod + Send + Sync {}
 
 impl<T: Pod + Send + Sync> Element for T {}

@@ -24,7 +24,8 @@ fn current_context(operation: &'static str) -> Result<GlContext> {
     GlContext::current().ok_or_else(|| Error::WrongContext { operation, device: "OpenGL".into() })
 }
 
-/// The devices that share with the OpenGL context that is current on this thread, that which draws first.
+/// The devices that share with the OpenGL context that is current on this thread, that which draws first
+/// (`clGetGLContextInfoKHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`).
 ///
 /// Devices that do not list `cl_khr_gl_sharing` are left out without a question to their driver.
 ///
@@ -121,21 +122,21 @@ pub fn no_turns(shared: &Shared) -> Error {
     shared.unsupported("set_sync", "the memory is no object of OpenGL's".into())
 }
 
-/// What OpenCL does with a GL object.
+/// What OpenCL does with a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GlAccess {
-    /// Kernels read it.
+    /// Kernels read it: `CL_MEM_READ_ONLY`.
     Read,
-    /// Kernels write it.
+    /// Kernels write it: `CL_MEM_WRITE_ONLY`.
     Write,
-    /// Both.
+    /// Both: `CL_MEM_READ_WRITE`.
     #[default]
     ReadWrite,
 }
 
-/// A GL object of any kind that one backend opened: buffers, levels of textures of every shape (`GL_TEXTURE_1D`, `_2D`,
-/// `_3D`, arrays, faces of cube maps, rectangles, buffer textures; with `cl_khr_gl_depth_images` depth, with
-/// `cl_khr_gl_msaa_sharing` multisampled ones), renderbuffers.
+/// A GL object of any kind that one backend opened (`cl_khr_gl_sharing`): buffers, levels of textures of every shape
+/// (`GL_TEXTURE_1D`, `_2D`, `_3D`, arrays, faces of cube maps, rectangles, buffer textures; with
+/// `cl_khr_gl_depth_images` depth, with `cl_khr_gl_msaa_sharing` multisampled ones), renderbuffers.
 ///
 /// Between [`SharedGlObject::acquire`] and [`SharedGlObject::release`] it is OpenCL's, outside it is OpenGL's. Dropping
 /// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
@@ -166,12 +167,13 @@ impl SharedGlObject {
         Ok(Self { object, shared: shared.clone() })
     }
 
-    /// Width, height, and depth or layers in elements; a buffer's bytes. Sides that it does not have are 1.
+    /// Width, height, and depth or layers in elements (`clGetImageInfo`); a buffer's bytes (`CL_MEM_SIZE`). Sides that
+    /// it does not have are 1.
     pub fn size(&self) -> [usize; 3] {
         self.object.size
     }
 
-    /// Bytes of one element: a pixel as OpenCL sees it, 1 for a buffer.
+    /// Bytes of one element: a pixel as OpenCL sees it (`CL_IMAGE_ELEMENT_SIZE`), 1 for a buffer.
     pub fn element_bytes(&self) -> usize {
         self.object.element
     }
@@ -190,8 +192,9 @@ impl SharedGlObject {
         self.object.raw()
     }
 
-    /// Keeps the two sides apart in another way from now on: [`SyncKind::Implicit`] (the default), by events of GL fences
-    /// ([`SyncKind::SharedEvent`]), or by the host ([`SyncKind::Finish`]).
+    /// Keeps the two sides apart in another way from now on: [`SyncKind::Implicit`] (the default; where the device
+    /// lists no `cl_khr_gl_event`, the host waits for it, too), by events of GL fences ([`SyncKind::SharedEvent`]), or
+    /// by the host ([`SyncKind::Finish`]).
     ///
     /// # Errors
     /// [`Error::Unsupported`] for other ways, and for events where the device lists no `cl_khr_gl_event`.
@@ -201,7 +204,8 @@ impl SharedGlObject {
         Ok(())
     }
 
-    /// Begins OpenCL's turn, after all that OpenGL was told before.
+    /// Begins OpenCL's turn, after all that OpenGL was told before (`clEnqueueAcquireGLObjects`). Nothing happens
+    /// inside a turn.
     ///
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
@@ -209,7 +213,7 @@ impl SharedGlObject {
         self.object.acquire().map_err(|f| self.shared.error(f))
     }
 
-    /// Ends it: OpenGL sees what was written before. Nothing happens outside a turn.
+    /// Ends it (`clEnqueueReleaseGLObjects`): OpenGL sees what was written before. Nothing happens outside a turn.
     ///
     /// # Errors
     /// As of [`SharedGlObject::acquire`].
@@ -217,12 +221,13 @@ impl SharedGlObject {
         self.object.release().map_err(|f| self.shared.error(f))
     }
 
-    /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`].
+    /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`]; no OpenCL call.
     pub fn is_acquired(&self) -> bool {
         self.object.is_acquired()
     }
 
-    /// Copies a box of `size` elements from `origin` on into tight rows. Blocks. Not for multisampled objects.
+    /// Copies a box of `size` elements from `origin` on into tight rows (`clEnqueueReadImage`; of a buffer
+    /// `clEnqueueReadBuffer`). Blocks. Not for multisampled objects.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
@@ -231,7 +236,7 @@ impl SharedGlObject {
         self.object.read(origin, size, into).map_err(|f| self.shared.error(f))
     }
 
-    /// The other way round.
+    /// The other way round (`clEnqueueWriteImage`, `clEnqueueWriteBuffer`).
     ///
     /// # Errors
     /// As of [`SharedGlObject::read`].

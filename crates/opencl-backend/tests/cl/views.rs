@@ -41,6 +41,12 @@ pub fn copies(device: &Device) -> Result<()> {
     }
     assert_eq!(read(&view)?, model);
 
+    // Values that clEnqueueFillBuffer does not take.
+    let triples = NdView::<[f32; 3]>::new(&buffer, &[20])?;
+    queue.fill_view(&triples.slice(0, 1..19, 1)?, [1.0, 2.0, 3.0], &[])?;
+    model[3..57].copy_from_slice(&[1.0, 2.0, 3.0].repeat(18));
+    assert_eq!(read(&view)?, model);
+
     refused(NdView::<f32>::new(&buffer, &[61]));
     refused(NdView::<f32>::new(&buffer, &[0, 60]));
     refused(NdView::<f32>::with_strides(&buffer, 1, &[60], &[1]));
