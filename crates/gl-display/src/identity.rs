@@ -4,7 +4,7 @@ use crate::features::Features;
 use crate::raw::{NUM_DEVICE_UUIDS_EXT, RawFns};
 use glow::HasContext as _;
 use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 use std::path::Path;
 
 /// What the window system side knows of the device before GL is asked.
@@ -17,7 +17,7 @@ pub(crate) struct Origin {
 }
 
 /// PCI address of a DRM node such as `/dev/dri/card0`: the last part of what `/sys/class/drm/card0/device` links to.
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 pub(crate) fn pci_of_drm_node(node: &Path) -> Option<String> {
     let link = Path::new("/sys/class/drm").join(node.file_name()?).join("device");
     let device = std::fs::canonicalize(link).ok()?;
@@ -110,6 +110,7 @@ mod tests {
         assert!(!is_software("NVIDIA H200/PCIe/SSE2"));
     }
 
+    #[cfg(all(unix, not(target_vendor = "apple")))]
     #[test]
     fn a_node_that_does_not_exist_has_no_address() {
         assert_eq!(pci_of_drm_node(Path::new("/dev/dri/card-none")), None);

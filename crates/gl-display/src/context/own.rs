@@ -2,19 +2,20 @@
 
 use glutin::context::PossiblyCurrentContext;
 use glutin::prelude::*;
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 use glutin::surface::PbufferSurface;
 use glutin::surface::{Surface, WindowSurface};
 use interop_core::{DriverError, Error, Result};
+use std::any::Any;
 use std::rc::Rc;
-use winit::window::Window;
 
 /// What the context draws to by default. Goes before the context.
 pub(crate) enum OwnSurface {
     /// Nothing: framebuffer objects only.
+    #[cfg(unix)]
     None,
     /// One pixel, for drivers that cannot do without.
-    #[cfg(not(target_vendor = "apple"))]
+    #[cfg(all(unix, not(target_vendor = "apple")))]
     Pbuffer(Surface<PbufferSurface>),
     /// A window.
     Window(Surface<WindowSurface>),
@@ -24,7 +25,7 @@ pub(crate) enum OwnSurface {
 pub(crate) struct OwnContext {
     surface: OwnSurface,
     context: PossiblyCurrentContext,
-    _window: Option<Rc<Window>>,
+    _window: Option<Rc<dyn Any>>,
 }
 
 /// A failure of EGL, GLX or WGL as a driver error.
@@ -40,7 +41,7 @@ pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::er
 }
 
 impl OwnContext {
-    pub(crate) fn new(surface: OwnSurface, context: PossiblyCurrentContext, window: Option<Rc<Window>>) -> Self {
+    pub(crate) fn new(surface: OwnSurface, context: PossiblyCurrentContext, window: Option<Rc<dyn Any>>) -> Self {
         Self { surface, context, _window: window }
     }
 
@@ -56,6 +57,7 @@ impl OwnContext {
     pub(crate) fn window_surface(&self) -> Option<&Surface<WindowSurface>> {
         match &self.surface {
             OwnSurface::Window(s) => Some(s),
+            #[cfg(unix)]
             _ => None,
         }
     }
@@ -63,13 +65,14 @@ impl OwnContext {
     pub(crate) fn make_current(&self, device: &str) -> Result<()> {
         let done = match (&self.surface, &self.context) {
             (OwnSurface::Window(s), context) => context.make_current(s),
-            #[cfg(not(target_vendor = "apple"))]
+            #[cfg(all(unix, not(target_vendor = "apple")))]
             (OwnSurface::Pbuffer(s), context) => context.make_current(s),
-            #[cfg(not(target_vendor = "apple"))]
+            #[cfg(all(unix, not(target_vendor = "apple")))]
             (OwnSurface::None, PossiblyCurrentContext::Egl(context)) => context.make_current_surfaceless(),
             #[cfg(target_vendor = "apple")]
             (OwnSurface::None, PossiblyCurrentContext::Cgl(context)) => context.make_current_surfaceless(),
             // Contexts without a surface are only made by EGL and CGL (see `headless`).
+            #[cfg(unix)]
             #[allow(unreachable_patterns)]
             (OwnSurface::None, _) => Ok(()),
         };

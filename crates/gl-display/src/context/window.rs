@@ -95,7 +95,7 @@ fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
 
 /// The configuration with the fewest samples, as frames are shown pixel by pixel, if there is one that the window has the
 /// visual of, and else of another.
-fn pick_config(display: &Display, window: RawWindowHandle) -> Result<Config> {
+pub(super) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<Config> {
     // Alpha is not asked for: a compositor would let through what is below the window.
     let mut template = ConfigTemplateBuilder::new().with_alpha_size(0);
     if cfg!(windows) {
@@ -167,7 +167,7 @@ impl GlWindow {
         let surface = window_surface(&display, &config, handle, window.inner_size())?;
         let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
         set_vsync(&surface, &context, options.vsync);
-        let own = OwnContext::new(OwnSurface::Window(surface), context, Some(Rc::clone(&window)));
+        let own = OwnContext::new(OwnSurface::Window(surface), context, Some(window.clone()));
         let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
         // SAFETY: the context was just made current, and the loader is its display's.
         let shared = unsafe {
@@ -240,7 +240,7 @@ impl GlWindow {
     }
 }
 
-fn window_surface(
+pub(super) fn window_surface(
     display: &Display,
     config: &Config,
     handle: RawWindowHandle,

@@ -25,15 +25,12 @@ fn unavailable(reason: impl std::fmt::Display) -> Error {
 
 /// See [`super::headless_devices`].
 pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
-    Ok(vec![HeadlessDevice { index: 0, name: None, drm_node: None, cuda_ordinal: None, software: false }])
+    Ok(vec![HeadlessDevice::the_only()])
 }
 
 /// See [`GlDisplay::headless`].
 pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
-    if let Some(index) = options.device.filter(|index| *index != 0) {
-        let problem = format!("there is no device {index}: CGL chooses one itself, which is 0");
-        return Err(Error::invalid("GlDisplay::headless", problem));
-    }
+    options.check_the_only(NAME)?;
     let handle = RawDisplayHandle::AppKit(AppKitDisplayHandle::new());
     // SAFETY: the handle names no system object.
     let display = unsafe { Display::new(handle, DisplayApiPreference::Cgl) }.map_err(unavailable)?;

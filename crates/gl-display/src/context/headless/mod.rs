@@ -2,10 +2,14 @@
 
 #[cfg(target_vendor = "apple")]
 mod cgl;
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 mod egl;
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 mod egl_cuda;
+#[cfg(windows)]
+mod hidden_window;
+#[cfg(windows)]
+mod wgl;
 
 use super::own::OwnContext;
 use crate::display::GlDisplay;
@@ -14,12 +18,14 @@ use crate::raw::RawFns;
 use crate::shared::{Ownership, Shared, load_gl};
 #[cfg(target_vendor = "apple")]
 use cgl as system;
-#[cfg(not(target_vendor = "apple"))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 use egl as system;
 use glutin::display::Display;
 use glutin::prelude::GlDisplay as _;
 use interop_core::{DeviceIdentity, Result};
 use std::rc::Rc;
+#[cfg(windows)]
+use wgl as system;
 
 /// How a context without a window is made.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +55,29 @@ pub struct HeadlessDevice {
     pub software: bool,
 }
 
-/// The EGL devices of this machine, in EGL's order; on macOS, where there is no EGL, the one that CGL chooses.
+/// Where the system chooses the device.
+#[cfg(any(windows, target_vendor = "apple"))]
+impl HeadlessDevice {
+    const fn the_only() -> Self {
+        Self { index: 0, name: None, drm_node: None, cuda_ordinal: None, software: false }
+    }
+}
+
+#[cfg(any(windows, target_vendor = "apple"))]
+impl HeadlessOptions {
+    fn check_the_only(&self, system: &str) -> Result<()> {
+        match self.device {
+            None | Some(0) => Ok(()),
+            Some(index) => {
+                let problem = format!("there is no device {index}: {system} chooses one itself, which is 0");
+                Err(interop_core::Error::invalid("GlDisplay::headless", problem))
+            }
+        }
+    }
+}
+
+/// The EGL devices of this machine, in EGL's order; on Windows and macOS, where there is no EGL, the one that WGL or CGL
+/// chooses.
 ///
 /// # Errors
 /// [`interop_core::Error::Unavailable`] without libEGL or where it cannot list devices.
@@ -61,7 +89,8 @@ impl GlDisplay {
     /// Makes a context without a window and makes it current on this thread.
     ///
     /// Tried in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
-    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On macOS: CGL.
+    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows: WGL, which needs a window, so that one is made that is never shown. On
+    /// macOS: CGL.
     ///
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
