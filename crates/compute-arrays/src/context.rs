@@ -252,6 +252,15 @@ impl Arrays {
         self.context.backend.device().software
     }
 
+    /// Whether a group of work items may wait for those of smaller numbers: groups begin in that order, and those that
+    /// began go on. So it is on NVIDIA's GPUs by NVIDIA's own driver, whose platform is called CUDA in OpenCL too; Mesa's
+    /// drivers for the same GPUs have another vendor and platform, and are not known to keep the order.
+    pub(crate) fn groups_may_wait(&self) -> bool {
+        let device = self.context.backend.device();
+        let by_nvidia = device.vendor == "NVIDIA Corporation" && device.driver.contains(" CUDA ");
+        self.context.dialect == Some(Dialect::CudaCpp) || by_nvidia
+    }
+
     /// # Errors
     /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`.
     pub(crate) fn check_kind(&self, kind: Kind, operation: &'static str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Every kernel's text through NVRTC, which needs no GPU: what a machine without one can say about CUDA.
 
-use super::{elementwise, random, reduce, scan};
+use super::{Form::Groups, elementwise, random, reduce, scan};
 use crate::context::Arrays;
 use crate::element::Element;
 use crate::expr::{Bound, Expr, Role};
@@ -30,13 +30,14 @@ fn all_of<T: Element>(arrays: &Arrays, len: usize, value: impl Fn(Expr<'_, T>) -
     let expr = value(a.expr()) + a.view().slice(0, 0..1).unwrap().broadcast_to(&[2, 3]).unwrap();
     let bound = Bound::new(&expr.tree, Role::Plain, "test").unwrap();
     let own = Monoid::<T>::new(T::default(), |a, b| a.clone() + b * a).unwrap();
-    let extremum = reduce::Acc::extremum::<T>("<");
+    let extremum = reduce::Acc::extremum::<T>("<", Groups);
     compile("pf_elementwise", &elementwise::text::<T>(CudaCpp, &bound, len, 4))
-        && compile("pf_reduce", &extremum.reduce_text(CudaCpp, &bound, len, 16))
-        && compile("pf_fold", &extremum.fold_text(CudaCpp))
+        && compile("pf_reduce", &extremum.reduce_text(CudaCpp, &bound, len))
+        && compile("pf_reduce", &extremum.fold_text(CudaCpp))
         && [Monoid::sum(), Monoid::min(), own].iter().all(|monoid| {
-            let acc = reduce::Acc::monoid(monoid);
-            compile("pf_fold", &acc.fold_text(CudaCpp)) && compile("pf_scan", &scan::one_pass_text(&bound, monoid, len))
+            let acc = reduce::Acc::monoid(monoid, Groups);
+            let scan = scan::one_pass_text(CudaCpp, &bound, monoid, len, scan::ROWS);
+            compile("pf_reduce", &acc.fold_text(CudaCpp)) && compile("pf_scan", &scan)
         })
         && [Distribution::Bits, Distribution::Uniform, Distribution::Normal].into_iter().all(|distribution| {
             let possible = distribution == Distribution::Bits || T::KIND.is_float();

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod compiles;
 pub(crate) mod elementwise;
+#[cfg(test)]
+mod forms;
 pub(crate) mod random;
 mod reduce;
 pub(crate) mod scan;
@@ -13,6 +15,21 @@ use crate::element::{Element, Kind};
 use crate::expr::{Bound, Leaf};
 use cpu_fallback::{CpuArgs, CpuKernelExt};
 use interop_core::{Arg, KernelSource, Result, Target};
+
+/// Who puts values together on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Groups of work items, by way of local memory.
+    Groups,
+    /// Each work item on its own: the device is a CPU.
+    Runs,
+}
+
+impl Form {
+    fn of(arrays: &Arrays) -> Self {
+        if arrays.is_software() { Self::Runs } else { Self::Groups }
+    }
+}
 
 impl Bound<'_> {
     fn on_cpu(&self) -> CpuProgram {

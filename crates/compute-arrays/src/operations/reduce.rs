@@ -1,13 +1,13 @@
 //! All values as one.
 
-use super::{kinds, on_cpu};
+use super::{Form, kinds, on_cpu};
 use crate::array::Array;
 use crate::context::{Arrays, Scratch, no_shape};
 use crate::cpu::{Extremum, combine_of, reduce, reduce_extremum};
 use crate::element::{Element, Kind};
 use crate::expr::{Bound, Expr, Role};
 use crate::monoid::Monoid;
-use crate::text::{Dialect, FOLD, REDUCE, TREE, Text, parameters};
+use crate::text::{Dialect, REDUCE, REDUCE_RUNS, TREE, Text, parameters};
 use bytemuck::cast_slice_mut;
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 
@@ -16,10 +16,27 @@ const WIDTH: usize = 256;
 /// Most groups. The same for all devices of a kind, so that all add in the same order.
 const MOST_GROUPS: usize = 2048;
 
-/// Values that a work item takes in a row, in four sums that need not wait for each other. GPUs want many loads on the
-/// way; for compilers that run on CPUs each is more text.
-fn unroll(arrays: &Arrays) -> usize {
-    if arrays.is_software() { 4 } else { 16 }
+/// Values that a work item takes in a row, in four sums that need not wait for each other: many loads on the way.
+const UNROLL: usize = 16;
+
+/// Least values of a run, and most runs, on devices that are CPUs.
+const RUN: usize = 8192;
+const MOST_RUNS: usize = 4096;
+
+impl Form {
+    /// Values that a reduction of `len` leaves, and the work items that it takes.
+    fn parts(self, len: usize) -> (usize, usize) {
+        match self {
+            Self::Groups => {
+                let groups = len.div_ceil(WIDTH * UNROLL).min(MOST_GROUPS);
+                (groups, groups * WIDTH)
+            }
+            Self::Runs => {
+                let runs = len.div_ceil(RUN).min(MOST_RUNS);
+                (runs, runs)
+            }
+        }
+    }
 }
 
 /// A value and where it is, as the texts have it: 16 bytes, whatever the type.
@@ -33,10 +50,11 @@ pub(super) struct Acc {
     definitions: Box<dyn Fn(Text) -> Text>,
     /// `pf_value`.
     value: &'static str,
+    form: Form,
 }
 
 impl Acc {
-    pub(super) fn monoid<T: Element>(monoid: &Monoid<T>) -> Self {
+    pub(super) fn monoid<T: Element>(monoid: &Monoid<T>, form: Form) -> Self {
         let of = monoid.clone();
         let definitions = move |text: Text| {
             let (identity, definition) = (of.identity(), of.definition());
@@ -44,23 +62,30 @@ impl Acc {
             text.combine(&definition.program, &definition.constants)
         };
         let value = "#define pf_value pf_map\n";
-        Self { bytes: size_of::<T>(), kind: T::KIND, definitions: Box::new(definitions), value }
+        Self { bytes: size_of::<T>(), kind: T::KIND, definitions: Box::new(definitions), value, form }
     }
 
-    pub(super) fn extremum<T: Element>(better: &'static str) -> Self {
-        let definitions = move |text: Text| text.append(&extremum_text(T::KIND, better));
-        Self { bytes: PAIR_BYTES, kind: T::KIND, definitions: Box::new(definitions), value: EXTREMUM_VALUE }
+    pub(super) fn extremum<T: Element>(better: &'static str, form: Form) -> Self {
+        let definitions = move |text: Text| text.words(T::KIND).append(&extremum_text(better));
+        Self { bytes: PAIR_BYTES, kind: T::KIND, definitions: Box::new(definitions), value: EXTREMUM_VALUE, form }
     }
 
-    /// `pf_reduce`.
-    pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize, unroll: usize) -> String {
-        let text = (self.definitions)(Text::new(dialect, bound, self.kind, len).map(bound)).append(self.value);
-        text.define("PF_UNROLL", unroll).append(TREE).append(REDUCE).finish()
+    /// `pf_reduce` of an expression's values.
+    pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize) -> String {
+        self.text(Text::new(dialect, bound, self.kind, len).map(bound), self.value)
     }
 
-    /// `pf_fold`.
+    /// `pf_reduce` of what it left.
     pub(super) fn fold_text(&self, dialect: Dialect) -> String {
-        (self.definitions)(Text::with(dialect, self.kind, 0, false)).append(TREE).append(FOLD).finish()
+        self.text(Text::with(dialect, self.kind, 0, false), PARTIALS)
+    }
+
+    fn text(&self, text: Text, value: &str) -> String {
+        let text = (self.definitions)(text).append(value);
+        match self.form {
+            Form::Groups => text.define("PF_UNROLL", UNROLL).append(TREE).append(REDUCE).finish(),
+            Form::Runs => text.append(REDUCE_RUNS).finish(),
+        }
     }
 }
 
@@ -172,7 +197,15 @@ impl<'a, T: Element> Expr<'a, T> {
         arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
             let memory = kept.memory.as_mut();
             if let Some(dialect) = arrays.dialect() {
-                on_device(&arrays, &bound, len, &Acc::extremum::<T>(better), dialect, memory, operation)?;
+                on_device(
+                    &arrays,
+                    &bound,
+                    len,
+                    &Acc::extremum::<T>(better, Form::of(&arrays)),
+                    dialect,
+                    memory,
+                    operation,
+                )?;
             } else {
                 let (program, combine) = (bound.on_cpu(), combine_of(monoid));
                 let target = (part(memory, PAIR_BYTES)?, len);
@@ -191,6 +224,11 @@ impl<'a, T: Element> Expr<'a, T> {
     }
 }
 
+const PARTIALS: &str = "#define PF_PARAMS , PF_GLOBAL const PF_ACC *restrict partials
+#define PF_ARGS , partials
+static PF_ACC pf_value(const pf_index i PF_PARAMS) { return partials[i]; }
+";
+
 const EXTREMUM_VALUE: &str = "static PF_ACC pf_value(const pf_index i PF_PARAMS) {
   const PF_T value = pf_map(i PF_ARGS);
   PF_ACC pair;
@@ -202,16 +240,9 @@ const EXTREMUM_VALUE: &str = "static PF_ACC pf_value(const pf_index i PF_PARAMS)
 
 /// A pair is the value's bits and the index, two words: rusticl 22.3 ends the process on some structures. Nothing has the
 /// index of all ones, and a NaN loses against a number.
-fn extremum_text(kind: Kind, better: &str) -> String {
-    let (word_of, of_word) = match kind {
-        Kind::F32 => ("PF_OF_F32(v)", "PF_F32_OF(w)"),
-        Kind::F64 => ("PF_OF_F64(v)", "PF_F64_OF(w)"),
-        _ => ("((pf_u64)(v))", "((PF_T)(w))"),
-    };
+fn extremum_text(better: &str) -> String {
     format!(
         "#define PF_ACC pf_pair
-#define PF_WORD_OF(v) {word_of}
-#define PF_OF_WORD(w) {of_word}
 static PF_ACC pf_identity(void) {{
   PF_ACC none;
   none.x = 0;
@@ -247,7 +278,7 @@ fn reduce_to<T: Element>(
     operation: &'static str,
 ) -> Result<()> {
     if let Some(dialect) = arrays.dialect() {
-        return on_device(arrays, bound, len, &Acc::monoid(monoid), dialect, memory, operation);
+        return on_device(arrays, bound, len, &Acc::monoid(monoid, Form::of(arrays)), dialect, memory, operation);
     }
     let (program, combine) = (bound.on_cpu(), combine_of(monoid));
     let target = (part(memory, size_of::<T>())?, len);
@@ -258,7 +289,8 @@ fn reduce_to<T: Element>(
     })
 }
 
-fn on_device(
+/// Queues the reduction by kernels.
+pub(super) fn on_device(
     arrays: &Arrays,
     bound: &Bound<'_>,
     len: usize,
@@ -267,20 +299,21 @@ fn on_device(
     memory: &mut dyn ComputeMemory,
     operation: &'static str,
 ) -> Result<()> {
-    let unroll = unroll(arrays);
-    let reduce = arrays.kernel("pf_reduce", &acc.reduce_text(dialect, bound, len, unroll), dialect)?;
+    let reduce = arrays.kernel("pf_reduce", &acc.reduce_text(dialect, bound, len), dialect)?;
     let (before, after) = ([Arg::U64(len as u64)], parameters(bound));
-    let groups = len.div_ceil(WIDTH * unroll).min(MOST_GROUPS);
-    if groups == 1 {
-        let target = part(memory, acc.bytes)?.with_items(WIDTH);
+    let (parts, items) = acc.form.parts(len);
+    if parts == 1 {
+        let target = part(memory, acc.bytes)?.with_items(items);
         return arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation);
     }
-    let fold = arrays.kernel("pf_fold", &acc.fold_text(dialect), dialect)?;
-    arrays.with_scratch(Scratch::Partials, groups * acc.bytes, |kept| {
-        let target = part(kept.memory.as_mut(), groups * acc.bytes)?.with_items(groups * WIDTH);
+    let fold = arrays.kernel("pf_reduce", &acc.fold_text(dialect), dialect)?;
+    arrays.with_scratch(Scratch::Partials, parts * acc.bytes, |kept| {
+        let target = part(kept.memory.as_mut(), parts * acc.bytes)?.with_items(items);
         arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation)?;
-        let args = [Arg::Memory(kept.memory.as_ref()), Arg::U32(groups as u32)];
-        arrays.launch(fold.as_ref(), part(memory, acc.bytes)?.with_items(WIDTH), &args, &[], &[], operation)
+        // One group does the rest, however many they are.
+        let args = [Arg::U64(parts as u64), Arg::Memory(kept.memory.as_ref())];
+        let target = part(memory, acc.bytes)?.with_items(acc.form.parts(1).1);
+        arrays.launch(fold.as_ref(), target, &args, &[], &[], operation)
     })
 }
 

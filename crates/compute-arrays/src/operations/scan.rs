@@ -1,13 +1,13 @@
 //! Running values.
 
-use super::{kinds, on_cpu};
+use super::{Form, kinds, on_cpu};
 use crate::array::Array;
 use crate::context::{Arrays, Scratch};
 use crate::cpu;
 use crate::element::Element;
 use crate::expr::{Bound, Expr};
 use crate::monoid::Monoid;
-use crate::text::{Dialect, ONE_PASS, SCAN, SCAN_STARTS, SCAN_THREE, TILE, Text, parameters};
+use crate::text::{Dialect, ONE_PASS, SCAN, SCAN_RUNS, SCAN_STARTS, SCAN_THREE, TILE, Text, WARP, parameters};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 
 /// Work items of a group.
@@ -22,11 +22,9 @@ pub enum Scan {
     Exclusive,
 }
 
-/// Elements of a work item in CUDA's one pass: four groups fit on a multiprocessor, with half of this in registers and half
-/// in shared memory.
-const fn one_pass_items(element_bytes: usize) -> usize {
-    256 / element_bytes
-}
+/// Rows of 16 bytes that a work item of the one pass has in registers; as many more are in shared memory. Four groups fit on
+/// a multiprocessor.
+pub(super) const ROWS: usize = 8;
 
 /// Elements of a work item in OpenCL's passes. A tile, with its padding, lies in 17 KiB of local memory: OpenCL promises 32.
 const fn items(element_bytes: usize) -> usize {
@@ -37,10 +35,14 @@ impl<T: Element> Expr<'_, T> {
     /// Running values of `monoid`, in row-major order, as an array of the expression's shape. One kernel computes the
     /// expression as well. `monoid` need not be commutative.
     ///
-    /// CUDA takes one pass over memory, the CPU one and a second in its caches, OpenCL three: its devices need not run
-    /// the groups before while others wait for them. Sums of floats are the same in every run on one device. They are off
-    /// by no more than `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices
-    /// (`(n / 32768 + 450) * epsilon` on the CPU), and by far less where errors cancel out.
+    /// NVIDIA's GPUs take one pass over memory, by CUDA and by NVIDIA's OpenCL; the CPU takes one and a second in its
+    /// caches; all other OpenCL devices take three. In the one pass groups of work items wait for groups of smaller
+    /// numbers: it is for devices that begin groups in that order and go on with those that began, which OpenCL does not
+    /// promise.
+    ///
+    /// Sums of floats are the same in every run on one device. They are off by no more than
+    /// `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices (`(n / 32768 + 450) * epsilon`
+    /// on the CPU), and by far less where errors cancel out.
     ///
     /// # Errors
     /// As [`Expr::reduce`].
@@ -91,10 +93,11 @@ fn run<T: Element>(
             cpu::scan(&program, leaves, out, combine.as_ref(), scan);
         });
     };
-    let device = Device { arrays, bound, exclusive: i32::from(scan == Scan::Exclusive), operation };
-    match dialect {
-        Dialect::CudaCpp => device.one_pass(monoid, target, len),
-        Dialect::OpenClC => device.three_passes(monoid, target, len),
+    let device = Device::new(arrays, bound, dialect, scan, operation);
+    if arrays.groups_may_wait() {
+        device.one_pass(monoid, target, len, ROWS)
+    } else {
+        device.three_passes(Form::of(arrays), monoid, target, len)
     }
 }
 
@@ -104,26 +107,52 @@ fn with_monoid<T: Element>(text: Text, monoid: &Monoid<T>) -> Text {
 }
 
 /// `pf_scan`.
-pub(super) fn one_pass_text<T: Element>(bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
-    let text = with_monoid(Text::new(Dialect::CudaCpp, bound, T::KIND, len).map(bound), monoid);
-    // Rows of 16 bytes for each work item.
-    text.define("PF_HALF", one_pass_items(size_of::<T>()) * size_of::<T>() / 32).append(ONE_PASS).finish()
+pub(super) fn one_pass_text<T: Element>(
+    dialect: Dialect,
+    bound: &Bound<'_>,
+    monoid: &Monoid<T>,
+    len: usize,
+    rows: usize,
+) -> String {
+    let text = with_monoid(Text::new(dialect, bound, T::KIND, len).map(bound).words(T::KIND), monoid);
+    text.define("PF_HALF", rows).append(WARP).append(ONE_PASS).finish()
 }
 
-/// `pf_tile_totals` and `pf_scan_tiles`.
-fn tiles_text<T: Element>(bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
-    let text = with_monoid(Text::new(Dialect::OpenClC, bound, T::KIND, len).map(bound), monoid);
-    text.append(SCAN).define("PF_ITEMS", items(size_of::<T>())).append(TILE).append(SCAN_THREE).finish()
+impl Form {
+    /// Elements of a tile, and the work items that take it.
+    const fn tile(self, element_bytes: usize) -> (usize, usize) {
+        match self {
+            Self::Groups => (WIDTH * items(element_bytes), WIDTH),
+            Self::Runs => (128, 1),
+        }
+    }
+
+    /// `pf_tile_totals` and `pf_scan_tiles`.
+    fn tiles_text<T: Element>(self, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
+        let text = with_monoid(Text::new(Dialect::OpenClC, bound, T::KIND, len).map(bound), monoid);
+        match self {
+            Self::Groups => {
+                text.append(SCAN).define("PF_ITEMS", items(size_of::<T>())).append(TILE).append(SCAN_THREE).finish()
+            }
+            Self::Runs => text.append(SCAN_RUNS).finish(),
+        }
+    }
+
+    /// `pf_scan_totals`.
+    fn totals_text<T: Element>(self, monoid: &Monoid<T>, tiles: usize) -> String {
+        let text = with_monoid(Text::with(Dialect::OpenClC, T::KIND, tiles, false), monoid);
+        match self {
+            Self::Groups => text.append(SCAN).append(SCAN_STARTS).finish(),
+            Self::Runs => text.append(SCAN_RUNS).finish(),
+        }
+    }
 }
 
-/// `pf_tile_starts`.
-fn starts_text<T: Element>(monoid: &Monoid<T>) -> String {
-    with_monoid(Text::with(Dialect::OpenClC, T::KIND, 0, false), monoid).append(SCAN).append(SCAN_STARTS).finish()
-}
-
-struct Device<'s, 'a> {
+/// A scan on a device.
+pub(super) struct Device<'s, 'a> {
     arrays: &'s Arrays,
     bound: &'s Bound<'a>,
+    dialect: Dialect,
     exclusive: i32,
     operation: &'static str,
 }
@@ -132,11 +161,28 @@ fn whole<T>(memory: &mut dyn ComputeMemory, len: usize) -> Result<Target<'_>> {
     Target::new(memory, View::Buffer(BufferView { offset: 0, len: len * size_of::<T>() }))
 }
 
-impl Device<'_, '_> {
-    fn one_pass<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let text = one_pass_text(self.bound, monoid, len);
-        let kernel = self.arrays.kernel("pf_scan", &text, Dialect::CudaCpp)?;
-        let tiles = self.count(len, one_pass_items(size_of::<T>()))?;
+impl<'s, 'a> Device<'s, 'a> {
+    pub(super) fn new(
+        arrays: &'s Arrays,
+        bound: &'s Bound<'a>,
+        dialect: Dialect,
+        scan: Scan,
+        operation: &'static str,
+    ) -> Self {
+        Self { arrays, bound, dialect, exclusive: i32::from(scan == Scan::Exclusive), operation }
+    }
+
+    /// For devices where [`Arrays::groups_may_wait`].
+    pub(super) fn one_pass<T: Element>(
+        &self,
+        monoid: &Monoid<T>,
+        target: Target<'_>,
+        len: usize,
+        rows: usize,
+    ) -> Result<()> {
+        let text = one_pass_text(self.dialect, self.bound, monoid, len, rows);
+        let kernel = self.arrays.kernel("pf_scan", &text, self.dialect)?;
+        let tiles = self.count(len, WIDTH * rows * 32 / size_of::<T>())?;
         // A word of 64 bits for each 4 bytes of a value; a value for each tile, and one before.
         let state = (tiles + 1) * size_of::<T>() * 2;
         self.arrays.with_scratch(Scratch::State, state, |kept| {
@@ -146,20 +192,27 @@ impl Device<'_, '_> {
         })
     }
 
-    fn three_passes<T: Element>(&self, monoid: &Monoid<T>, target: Target<'_>, len: usize) -> Result<()> {
-        let text = tiles_text(self.bound, monoid, len);
-        let totals = self.arrays.kernel("pf_tile_totals", &text, Dialect::OpenClC)?;
-        let scan = self.arrays.kernel("pf_scan_tiles", &text, Dialect::OpenClC)?;
-        let starts = self.arrays.kernel("pf_tile_starts", &starts_text(monoid), Dialect::OpenClC)?;
-        let tiles = self.count(len, items(size_of::<T>()))?;
+    pub(super) fn three_passes<T: Element>(
+        &self,
+        form: Form,
+        monoid: &Monoid<T>,
+        target: Target<'_>,
+        len: usize,
+    ) -> Result<()> {
+        let text = form.tiles_text(self.bound, monoid, len);
+        let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
+        let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
+        let (tile, items) = form.tile(size_of::<T>());
+        let tiles = self.count(len, tile)?;
+        let starts = self.arrays.kernel("pf_scan_totals", &form.totals_text(monoid, tiles), self.dialect)?;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
             let memory = &mut kept.memory;
-            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * WIDTH);
+            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * items);
             self.launch(totals.as_ref(), into, &[Arg::U64(len as u64)])?;
-            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(WIDTH);
+            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(items);
             self.arrays.launch(starts.as_ref(), into, &[Arg::U64(tiles as u64)], &[], &[], self.operation)?;
             let before = [Arg::Memory(memory.as_ref()), Arg::I32(self.exclusive)];
-            self.launch(scan.as_ref(), target.with_items(tiles * WIDTH), &before)
+            self.launch(scan.as_ref(), target.with_items(tiles * items), &before)
         })
     }
 
@@ -167,9 +220,9 @@ impl Device<'_, '_> {
         self.arrays.launch(kernel, target, before, &self.bound.leaves, &parameters(self.bound), self.operation)
     }
 
-    /// Tiles of groups whose work items take so many elements.
-    fn count(&self, len: usize, items: usize) -> Result<usize> {
-        let tiles = len.div_ceil(WIDTH * items);
+    /// Tiles of so many elements.
+    fn count(&self, len: usize, tile: usize) -> Result<usize> {
+        let tiles = len.div_ceil(tile);
         if u32::try_from(tiles).is_ok() {
             return Ok(tiles);
         }

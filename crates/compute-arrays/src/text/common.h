@@ -5,9 +5,13 @@
 #endif
 #pragma OPENCL FP_CONTRACT OFF
 #define PF_KERNEL __kernel
+#define PF_KERNEL_8 __kernel __attribute__((reqd_work_group_size(8, 1, 1)))
 #define PF_KERNEL_256 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+#define PF_KERNEL_256_BY_4 PF_KERNEL_256
 #define PF_GLOBAL __global
 #define PF_LOCAL __local
+#define PF_LOCAL_OF(T) __local T
+#define PF_ALIGNED __attribute__((aligned(16)))
 #define PF_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define PF_LANE ((uint)get_local_id(0))
 #define PF_GROUP_SIZE ((uint)get_local_size(0))
@@ -26,8 +30,12 @@
 #else
 #define PF_KERNEL extern "C" __global__
 #define PF_KERNEL_256 extern "C" __global__ __launch_bounds__(256)
+/* Four groups on a multiprocessor; NVIDIA's OpenCL C cannot be asked for that. */
+#define PF_KERNEL_256_BY_4 extern "C" __global__ __launch_bounds__(256, 4)
 #define PF_GLOBAL
 #define PF_LOCAL __shared__
+#define PF_LOCAL_OF(T) T
+#define PF_ALIGNED __align__(16)
 #define PF_BARRIER __syncthreads()
 #define PF_LANE (threadIdx.x)
 #define PF_GROUP_SIZE (blockDim.x)
@@ -45,6 +53,8 @@
 #define pf_i64 long long
 #define pf_u64 unsigned long long
 #endif
+/* The work item's number in all groups. */
+#define PF_NUMBER ((pf_index)PF_GROUP * (pf_index)PF_GROUP_SIZE + PF_LANE)
 #define pf_f32 float
 #define pf_f64 double
 #define pf_i32 int

@@ -92,6 +92,16 @@ impl Text {
         self
     }
 
+    /// `PF_WORD_OF(v)` and `PF_OF_WORD(w)`: a value's bits as the low ones of 64, and back.
+    pub fn words(self, kind: Kind) -> Self {
+        let (word_of, of_word) = match kind {
+            Kind::F32 => ("PF_OF_F32(v)", "PF_F32_OF(w)"),
+            Kind::F64 => ("PF_OF_F64(v)", "PF_F64_OF(w)"),
+            _ => ("((pf_u64)(v))", "((PF_T)(w))"),
+        };
+        self.define("PF_WORD_OF(v)", word_of).define("PF_OF_WORD(w)", of_word)
+    }
+
     pub fn identity<T: Value>(mut self, value: T) -> Self {
         let value = literal(value.constant());
         let _ = writeln!(self.text, "static PF_T pf_identity(void) {{ return {value}; }}");

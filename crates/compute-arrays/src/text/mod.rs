@@ -28,12 +28,14 @@ pub(crate) const COMMON: &str = include_str!("common.h");
 pub(crate) const ELEMENTWISE: &str = include_str!("elementwise.h");
 pub(crate) const TREE: &str = include_str!("tree.h");
 pub(crate) const REDUCE: &str = include_str!("reduce.h");
-pub(crate) const FOLD: &str = include_str!("fold.h");
+pub(crate) const REDUCE_RUNS: &str = include_str!("reduce_runs.h");
 pub(crate) const SCAN: &str = include_str!("scan.h");
 pub(crate) const TILE: &str = include_str!("tile.h");
 pub(crate) const SCAN_THREE: &str = include_str!("scan_three.h");
 pub(crate) const SCAN_STARTS: &str = include_str!("scan_starts.h");
-pub(crate) const ONE_PASS: &str = include_str!("one_pass.cuh");
+pub(crate) const SCAN_RUNS: &str = include_str!("scan_runs.h");
+pub(crate) const WARP: &str = include_str!("warp.h");
+pub(crate) const ONE_PASS: &str = include_str!("one_pass.h");
 pub(crate) const PHILOX: &str = include_str!("philox.h");
 
 /// The macro of `common.h` that is this type.

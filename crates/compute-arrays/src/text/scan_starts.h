@@ -1,6 +1,6 @@
 /* One group: tiles' totals become what comes before each tile. */
 #define PF_NEIGHBOURS 8
-PF_KERNEL_256 void pf_tile_starts(PF_BUFFER(PF_T, out), pf_u64 tiles) {
+PF_KERNEL_256 void pf_scan_totals(PF_BUFFER(PF_T, out), pf_u64 tiles) {
   PF_LOCAL PF_T totals[PF_WIDTH];
   const pf_u32 lane = PF_LANE;
   PF_T carry = pf_identity();

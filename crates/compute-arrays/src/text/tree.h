@@ -1,12 +1,6 @@
 /* Values are combined in an order that depends on their number only. */
 #define PF_WIDTH 256
 
-#ifndef __OPENCL_VERSION__
-#define PF_LOCAL_OF(T) T
-#else
-#define PF_LOCAL_OF(T) __local T
-#endif
-
 /* The group's values as one, for lane 0. */
 static PF_ACC pf_tree(PF_LOCAL_OF(PF_ACC) * shared, const pf_u32 lane, const PF_ACC mine) {
   shared[lane] = mine;

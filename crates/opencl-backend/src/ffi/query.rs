@@ -7,6 +7,7 @@ use opencl3::device::{get_device_data, get_device_ids};
 use opencl3::error_codes::CL_INVALID_VALUE;
 use opencl3::platform::platform::{get_platform_data, get_platform_ids};
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 /// A platform; lives as long as the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,9 @@ impl PlatformId {
 
     /// All devices; none is not an error.
     pub fn devices(self) -> Result<Vec<DeviceId>, Failure> {
+        // PoCL makes its devices when it is asked for the first time, and a second thread gets them half made.
+        static ASKING: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
         let ids = check("clGetDeviceIDs", get_device_ids(self.0, opencl3::device::CL_DEVICE_TYPE_ALL))?;
         Ok(ids.into_iter().map(DeviceId).collect())
     }
