@@ -13,9 +13,9 @@ const RSS_SLACK: u64 = 2 << 20;
 /// Above that, what a window may leave for good: 65 bytes were measured over 2400 rounds.
 const RSS_PER_WINDOW: u64 = 256;
 
-/// The same where wgpu ends EGL's display with each window: llvmpipe keeps a few pages of compiled code of each, 12 KB
-/// at first and more with more shaders (see `docs/drivers.md`).
-const RSS_PER_EGL_DISPLAY: u64 = 32 << 10;
+/// The same where wgpu ends EGL's display with each window: llvmpipe keeps three pages of compiled code of each (see
+/// `docs/drivers.md`).
+const RSS_PER_EGL_DISPLAY: u64 = 16 << 10;
 
 /// What Mesa's Vulkan leaves in the X server with each swapchain where it draws on the CPU (see `docs/drivers.md`), and how
 /// many at most. wgpu makes a swapchain for each size.
