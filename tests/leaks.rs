@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+use pixelferry::gl::{GlDisplay, ObjectCounts};
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, CpuKernelExt, DisplayChoice, ImageAccess, ImageDesc, KernelSource, Link,
-    LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, cuda, open_headless, opencl,
+    Arg, ComputeBackend, CpuBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
+    Policy, SurfaceDesc, cuda, open_headless, opencl,
 };
-use pixelferry_tests::{Driver, in_child, need};
-use std::fs;
+use pixelferry_tests::{Driver, Usage, need, pass_in_child, ramp};
 use std::sync::Arc;
 
 /// Pages that the allocator keeps here and there.
@@ -17,14 +17,8 @@ const RSS_SLACK: u64 = 6 << 20;
 /// A driver takes and gives back device memory in blocks of 2 MiB, when it likes.
 const GPU_SLACK: u64 = 8 << 20;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Usage {
-    rss: u64,
-    descriptors: usize,
-    gl_objects: Option<String>,
-    /// Free bytes of the GPU.
-    gpu: Option<u64>,
-}
+/// Of the process, the GL objects, and the free bytes of the GPU.
+type Used = (Usage, Option<ObjectCounts>, Option<u64>);
 
 /// Asks how much memory of the GPU is free; `None` where the backend has none of its own.
 type GpuMemory<'a> = &'a dyn Fn() -> Option<u64>;
@@ -38,15 +32,8 @@ fn wanted(path: PathId) -> bool {
     std::env::var("PIXELFERRY_PATHS").map_or(true, |list| list.split(',').any(|name| name == path.name()))
 }
 
-fn usage(gpu: GpuMemory<'_>, gl: Option<&pixelferry::gl::GlDisplay>) -> Usage {
-    let statm = fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
-    Usage {
-        rss: pages * 4096,
-        descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
-        gl_objects: gl.map(|gl| format!("{:?}", gl.object_counts())),
-        gpu: gpu(),
-    }
+fn used(gpu: GpuMemory<'_>, gl: Option<&GlDisplay>) -> Used {
+    (Usage::here().unwrap(), gl.map(GlDisplay::object_counts), gpu())
 }
 
 fn desc(size: u32) -> SurfaceDesc {
@@ -55,35 +42,15 @@ fn desc(size: u32) -> SurfaceDesc {
     SurfaceDesc::Image(ImageDesc::new(width, 48, PixelFormat::Rgba8).with_access(ImageAccess::Any))
 }
 
-fn source() -> KernelSource {
-    KernelSource::new("ramp")
-        .opencl_c(
-            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
-             }",
-        )
-        .cuda_cpp(
-            "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
-             }",
-        )
-        .cpu_image(|out, args| {
-            let n = args.u32(0)?;
-            out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
-        })
-}
-
 fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
     let frames = number("PIXELFERRY_FRAMES", 10_000);
     let frames_per_resize = (frames / number("PIXELFERRY_RESIZES", 200)).max(1);
     // Drivers fill caches in the beginning, one of them for a hundred resizes.
     let warm_up = frames / 2;
-    let usage = |gl| usage(gpu, gl);
+    let used = |gl| used(gpu, gl);
     let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = screen.gl().map(|gl| gl.as_ref());
-    let kernel = backend.build(&source()).unwrap();
+    let kernel = backend.build(&ramp()).unwrap();
     let mut ran = 0;
     for path in PathId::ALL.into_iter().filter(|path| wanted(*path)) {
         let open = || {
@@ -101,7 +68,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
                 continue;
             }
         }
-        let nothing_open = usage(gl).gl_objects;
+        let (_, nothing_open, _) = used(gl);
         let mut link = open().unwrap();
         let mut before = None;
         for frame in 0..frames {
@@ -117,21 +84,27 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
                 assert_eq!(link.read_back().unwrap()[2], frame as u8, "{path}: a stale frame");
             }
             if frame == warm_up {
-                before = Some(usage(gl));
+                before = Some(used(gl));
             }
         }
         // At the same size as when it was measured before.
         link.resize(desc(warm_up / frames_per_resize)).unwrap();
         link.acquire().unwrap().finish().unwrap();
-        let (before, after) = (before.unwrap(), usage(gl));
+        let (before, after) = (before.unwrap(), used(gl));
         println!("{path}: {before:?} -> {after:?}");
-        assert!(after.rss <= before.rss + RSS_SLACK, "{path}: memory grew from {} to {}", before.rss, after.rss);
-        assert_eq!(after.descriptors, before.descriptors, "{path}: file descriptors");
-        assert_eq!(after.gl_objects, before.gl_objects, "{path}: GL objects");
-        let gpu_grew = before.gpu.zip(after.gpu).map_or(0, |(before, after)| before.saturating_sub(after));
+        assert!(
+            after.0.rss <= before.0.rss + RSS_SLACK,
+            "{path}: memory grew from {} to {}",
+            before.0.rss,
+            after.0.rss
+        );
+        assert_eq!(after.0.descriptors, before.0.descriptors, "{path}: file descriptors");
+        assert_eq!(after.0.threads, before.0.threads, "{path}: threads");
+        assert_eq!(after.1, before.1, "{path}: GL objects");
+        let gpu_grew = before.2.zip(after.2).map_or(0, |(before, after)| before.saturating_sub(after));
         assert!(gpu_grew <= GPU_SLACK, "{path}: {gpu_grew} bytes of the GPU's memory");
         drop(link);
-        assert_eq!(usage(gl).gl_objects, nothing_open, "{path}: GL objects after the link was dropped");
+        assert_eq!(used(gl).1, nothing_open, "{path}: GL objects after the link was dropped");
         ran += 1;
     }
     assert!(ran > 0, "no path could be run");
@@ -162,13 +135,7 @@ fn child_cuda() {
 }
 
 fn on(test: &str, driver: Option<Driver>) {
-    let child = in_child(test, driver, &[]).unwrap();
-    println!("{}", child.output);
-    if driver.is_some_and(|driver| !child.found(driver)) {
-        return;
-    }
-    assert!(child.success, "something leaked, or the process ended early");
-    assert!(child.output.contains("FLAT ON") || child.output.contains("SKIPPED: no egl"), "nothing ran");
+    pass_in_child(test, driver, &[], &["FLAT ON", "SKIPPED: no egl"]);
 }
 
 #[test]

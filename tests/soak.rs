@@ -4,14 +4,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+use pixelferry::gl::ObjectCounts;
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, CpuKernelExt, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel,
-    KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
+    Arg, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions,
+    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Kind, Step};
-use pixelferry_tests::{Driver, in_child, need};
+use pixelferry_tests::{Driver, Usage, need, pass_in_child, ramp, ramp_pixel};
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,20 +19,6 @@ use std::time::Duration;
 const RSS_SLACK: u64 = 8 << 20;
 
 const HEIGHT: u32 = 24;
-
-fn source() -> KernelSource {
-    KernelSource::new("ramp")
-        .opencl_c(
-            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
-             }",
-        )
-        .cpu_image(|out, args| {
-            let n = args.u32(0)?;
-            out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
-        })
-}
 
 fn desc(size: u32) -> SurfaceDesc {
     // The same few sizes come round.
@@ -96,23 +82,6 @@ impl Session {
     }
 }
 
-#[derive(Debug)]
-struct Usage {
-    rss: u64,
-    descriptors: usize,
-    gl_objects: Option<String>,
-}
-
-fn usage(screen: &Headless) -> Usage {
-    let statm = fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
-    Usage {
-        rss: pages * 4096,
-        descriptors: fs::read_dir("/proc/self/fd").unwrap().count(),
-        gl_objects: screen.gl().map(|gl| format!("{:?}", gl.object_counts())),
-    }
-}
-
 /// Every pixel on show is of frame `n`.
 fn check(link: &mut Link, faults: &Faults, n: u32, when: &str) {
     // After a resize the picture of before stays until the next frame.
@@ -120,7 +89,7 @@ fn check(link: &mut Link, faults: &Faults, n: u32, when: &str) {
     let shown = faults.paused(|| link.read_back()).unwrap_or_else(|e| panic!("{when}: {e}"));
     for (i, pixel) in shown.chunks_exact(4).enumerate() {
         let (x, y) = (i as u32 % image.extent.width, i as u32 / image.extent.width);
-        assert_eq!(pixel, [(x + n) as u8, y as u8, n as u8, 255], "{when}: pixel {x}, {y}");
+        assert_eq!(pixel, ramp_pixel(x, y, n), "{when}: pixel {x}, {y}");
     }
 }
 
@@ -231,22 +200,24 @@ impl Soak<'_> {
                 self.frame(&mut session.link, n).unwrap();
                 session.shows = true;
                 check(&mut session.link, &self.faults, n, "measured");
-                let now = usage(&session.screen);
+                let objects = session.screen.gl().map(|gl| gl.object_counts());
+                let now = (Usage::here().unwrap(), objects);
                 if let Some(before) = before.replace(now) {
-                    self.judge(&before, &usage(&session.screen));
+                    judge(&before, &now);
                 }
             }
         }
         assert_eq!(self.faults.violations(), Vec::<String>::new());
         println!("SOAKED: {frames} frames on {}, {:?}", session.screen.display().device(), self.counts.0);
     }
+}
 
-    fn judge(&self, before: &Usage, after: &Usage) {
-        println!("{before:?} -> {after:?}");
-        assert!(after.rss <= before.rss + RSS_SLACK, "memory grew from {} to {}", before.rss, after.rss);
-        assert_eq!(after.descriptors, before.descriptors, "file descriptors");
-        assert_eq!(after.gl_objects, before.gl_objects, "GL objects");
-    }
+fn judge(before: &(Usage, Option<ObjectCounts>), after: &(Usage, Option<ObjectCounts>)) {
+    println!("{before:?} -> {after:?}");
+    assert!(after.0.rss <= before.0.rss + RSS_SLACK, "memory grew from {} to {}", before.0.rss, after.0.rss);
+    assert_eq!(after.0.descriptors, before.0.descriptors, "file descriptors");
+    assert_eq!(after.0.threads, before.0.threads, "threads");
+    assert_eq!(after.1, before.1, "GL objects");
 }
 
 fn soak(backend: Arc<dyn ComputeBackend>) {
@@ -260,7 +231,7 @@ fn soak(backend: Arc<dyn ComputeBackend>) {
     }
     let faults = Faults::default();
     let backend: Arc<dyn ComputeBackend> = BackendDouble::over(backend, &faults);
-    let kernel = backend.build(&source()).unwrap();
+    let kernel = backend.build(&ramp()).unwrap();
     Soak { choice, backend, kernel: kernel.as_ref(), faults, counts: Counts::default() }.run();
 }
 
@@ -280,13 +251,7 @@ fn child_opencl() {
 }
 
 fn on(test: &str, driver: Option<Driver>, display: &str) {
-    let child = in_child(test, driver, &[("PIXELFERRY_SOAK", display)]).unwrap();
-    println!("{}", child.output);
-    if driver.is_some_and(|driver| !child.found(driver)) {
-        return;
-    }
-    assert!(child.success, "it did not hold");
-    assert!(child.output.contains("SOAKED") || child.output.contains("SKIPPED"), "nothing ran");
+    pass_in_child(test, driver, &[("PIXELFERRY_SOAK", display)], &["SOAKED", "SKIPPED"]);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use image::RgbaImage;
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Driver, Usage, Xvfb, need};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Pages that allocators keep here and there.
@@ -89,42 +89,13 @@ fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
     }
 }
 
-/// A process that ends with the test.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn xvfb() -> Option<(Server, String)> {
-    let spawned = Command::new("Xvfb")
-        .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let mut child = need(Driver::Xvfb, spawned)?;
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    Some((Server(child), format!(":{}", line.trim())))
-}
-
-/// Resident bytes and open descriptors of a process.
-fn usage(process: u32) -> Option<(u64, usize)> {
-    let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some((pages * 4096, fs::read_dir(format!("/proc/{process}/fd")).ok()?.count()))
-}
-
 /// Windows that are resized, closed and opened again, `PIXELFERRY_WINDOWS` times.
 fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
-    let Some((_server, display)) = xvfb() else { return };
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
     let times = std::env::var("PIXELFERRY_WINDOWS").map_or(12, |n| n.parse().expect("a number"));
     let mut command = engine(name);
     let frames = (4 * times).to_string();
-    command.env("DISPLAY", display).args(["--size", "96x64", "--churn", "1", "--frames", &frames]).args(more);
+    command.env("DISPLAY", server.display()).args(["--size", "96x64", "--churn", "1", "--frames", &frames]).args(more);
     command.args(["--windows", &windows.to_string()]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let (process, start) = (child.id(), Instant::now());
@@ -132,7 +103,7 @@ fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
     for text in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
         assert!(start.elapsed() < Duration::from_secs(240 + 2 * times as u64), "it takes too long");
         if text.contains(line) {
-            seen.extend(usage(process).map(|(rss, descriptors)| (text, rss, descriptors)));
+            seen.extend(Usage::of(process).map(|usage| (text, usage)));
         }
     }
     let output = child.wait_with_output().unwrap();
@@ -141,10 +112,13 @@ fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
     // The first half fills the drivers' caches.
     let (middle, last) = (&seen[seen.len() / 2], &seen[seen.len() - 2]);
     println!("{name}: {middle:?} -> {last:?} in {} windows", seen.len());
-    assert!(last.1 <= middle.1 + RSS_SLACK, "memory grew from {} to {}", middle.1, last.1);
+    let ((_, middle), (_, last)) = (middle, last);
+    assert!(last.rss <= middle.rss + RSS_SLACK, "memory grew from {} to {}", middle.rss, last.rss);
     // Other windows may be open or not at the time.
-    assert!(last.2.abs_diff(middle.2) <= 4 * windows as usize, "descriptors: {} to {}", middle.2, last.2);
-    for (text, ..) in &seen {
+    let near = |a: usize, b: usize| a.abs_diff(b) <= 4 * windows as usize;
+    assert!(near(last.descriptors, middle.descriptors), "descriptors: {middle:?} to {last:?}");
+    assert!(near(last.threads, middle.threads), "threads: {middle:?} to {last:?}");
+    for (text, _) in &seen {
         // What the display draws with stays until it goes itself.
         let left = text.split("left: ").nth(1).unwrap_or_default();
         let counts = left.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());

@@ -24,10 +24,14 @@ impl Child {
     }
 }
 
-/// Runs the ignored test `name` of this test binary alone. `driver` is the only OpenCL driver it sees.
+/// Runs the ignored test `name` of this test binary alone. `driver` is the only OpenCL driver it sees; it sees no display
+/// server but those that `env` names.
 pub fn in_child(name: &str, driver: Option<Driver>, env: &[(&str, &str)]) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["--ignored", "--exact", name, "--nocapture", "--test-threads=1"]);
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(name);
+    }
     match driver {
         Some(Driver::Pocl) => {
             command.env("OCL_ICD_VENDORS", "pocl.icd");
@@ -40,4 +44,19 @@ pub fn in_child(name: &str, driver: Option<Driver>, env: &[(&str, &str)]) -> std
     let output = command.envs(env.iter().copied()).output()?;
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     Ok(Child { success: output.status.success(), output: text.into_owned() })
+}
+
+/// Runs a test in a process of its own, and fails where that does not pass or prints none of `signs` that it ran. Says
+/// SKIPPED where the machine lacks the driver, see [`Child::found`].
+///
+/// # Panics
+/// So it fails.
+#[allow(clippy::panic)] // the way in which tests fail
+pub fn pass_in_child(name: &str, driver: Option<Driver>, env: &[(&str, &str)], signs: &[&str]) {
+    let child = in_child(name, driver, env).unwrap_or_else(|e| panic!("{name} could not be run again: {e}"));
+    println!("{}", child.output);
+    if driver.is_none_or(|driver| child.found(driver)) {
+        assert!(child.success, "{name} with {driver:?} and {env:?} failed, or its process ended early");
+        assert!(signs.iter().any(|sign| child.output.contains(sign)), "nothing ran");
+    }
 }

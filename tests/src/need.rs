@@ -13,6 +13,8 @@ pub enum Driver {
     Egl,
     /// A virtual X server.
     Xvfb,
+    /// A Wayland compositor that needs no screen.
+    Weston,
     /// Mesa's Vulkan on the CPU.
     Lavapipe,
 }
@@ -25,6 +27,7 @@ impl Driver {
             Self::Rusticl => "rusticl",
             Self::Egl => "egl",
             Self::Xvfb => "xvfb",
+            Self::Weston => "weston",
             Self::Lavapipe => "lavapipe",
         }
     }

@@ -9,7 +9,7 @@ use crate::state::BoundBuffer;
 use crate::tools::Tools;
 use glow::HasContext as _;
 use interop_core::display::{Part, Staging, Surface};
-use interop_core::{Error, HandleType, Result, SharedHandle, SurfaceDesc, View};
+use interop_core::{HandleType, Result, SharedHandle, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -150,10 +150,6 @@ impl Surface for BufferSurface {
                 copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
             })
         })
-    }
-
-    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
-        Err(Error::invalid("read_in_place", "this surface has a buffer of its own; make an in-place surface"))
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {

@@ -49,14 +49,6 @@ impl Surface for InPlaceImage {
         &self.desc
     }
 
-    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
-        Err(no_storage("upload"))
-    }
-
-    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
-        Err(no_storage("upload_staged"))
-    }
-
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "read_in_place";
         let shared = self.tools.shared();
@@ -142,14 +134,6 @@ impl Surface for InPlaceBuffer {
         &self.desc
     }
 
-    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
-        Err(no_storage("upload"))
-    }
-
-    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
-        Err(no_storage("upload_staged"))
-    }
-
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "read_in_place";
         let shared = self.tools.shared();
@@ -173,8 +157,4 @@ impl Surface for InPlaceBuffer {
     fn as_any(&self) -> &dyn Any {
         self
     }
-}
-
-fn no_storage(operation: &'static str) -> Error {
-    Error::invalid(operation, "an in-place surface has no storage of its own; use read_in_place")
 }

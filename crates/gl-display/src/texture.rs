@@ -224,10 +224,6 @@ impl Surface for TextureSurface {
         self.tools.timed("upload", || self.staged_uploads.run(shared, "glTexSubImage2D", upload))
     }
 
-    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
-        Err(Error::invalid("read_in_place", "this surface has a texture of its own; make an in-place surface"))
-    }
-
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         const OP: &str = "read_back";
         self.shared().enter(OP)?;

@@ -107,20 +107,35 @@ pub trait DisplaySemaphore {
     fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()>;
 }
 
+const NO_STORAGE: &str = "an in-place surface has no storage of its own; use read_in_place";
+
 /// What is shown. Regions are in the display's native row order; the paths convert.
+///
+/// A surface has storage of its own and is uploaded to, or has none and is read in place; what it is not made for it refuses,
+/// with [`Error::InvalidInput`].
 pub trait Surface {
     /// What it was made for.
     fn desc(&self) -> &SurfaceDesc;
 
     /// Copies from client memory; `bytes` may be reused at once. `view` says where in `bytes` the pixels or bytes
     /// lie (rows in native order), `at` where they go; both have the same size.
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()>;
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        let (_, _, _) = (at, bytes, view);
+        Err(Error::invalid("upload", NO_STORAGE))
+    }
 
     /// The same from a staging block. The block must be fenced ([`Staging::fence`]) before it is written again.
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        let (_, _, _) = (at, staging, view);
+        Err(Error::invalid("upload_staged", NO_STORAGE))
+    }
 
     /// From now on shows this block in place. Only for surfaces made for it.
-    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()>;
+    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
+        let (_, _) = (staging, view);
+        let problem = "this surface has storage of its own; use upload_staged, or make it with create_in_place_surface";
+        Err(Error::invalid("read_in_place", problem))
+    }
 
     /// What a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
     /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.

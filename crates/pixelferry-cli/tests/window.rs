@@ -1,15 +1,16 @@
 //! A real window on a virtual X server: what is on its screen is what the headless picture shows.
 
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry_tests::{Driver, need};
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use pixelferry_tests::{Driver, Rgb, Viewer, Xvfb, need};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
-const SIZE: (usize, usize) = (320, 180);
+const SIZE: (u16, u16) = (320, 180);
 
 /// Ends the process with the test, whatever happens.
 struct Running(Child);
@@ -19,46 +20,6 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-struct Server {
-    _process: Running,
-    display: String,
-    /// The screen as an XWD file that the server keeps up to date.
-    screen: PathBuf,
-}
-
-fn start_server(folder: &Path) -> Result<Server, String> {
-    let mut process = Command::new("Xvfb")
-        .args(["-displayfd", "1", "-screen", "0", "1024x640x24", "-nolisten", "tcp", "-fbdir"])
-        .arg(folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|e| format!("Xvfb does not start: {e}"))?;
-    let stdout = process.stdout.take().unwrap();
-    let process = Running(process);
-    let mut number = String::new();
-    BufReader::new(stdout).read_line(&mut number).map_err(|e| e.to_string())?;
-    if number.trim().is_empty() {
-        return Err("Xvfb gave no display number".into());
-    }
-    Ok(Server { _process: process, display: format!(":{}", number.trim()), screen: folder.join("Xvfb_screen0") })
-}
-
-/// The top left pixels of the screen as RGB.
-fn screenshot(path: &Path, size: (usize, usize)) -> Option<Vec<[u8; 3]>> {
-    let file = std::fs::read(path).ok()?;
-    // XWD: a header of big-endian words, a colour map of 12 bytes each, then rows.
-    let word = |i: usize| Some(u32::from_be_bytes(file.get(4 * i..4 * i + 4)?.try_into().ok()?) as usize);
-    let (header, lsb_first, bits, pitch, colours) = (word(0)?, word(7)? == 0, word(11)?, word(12)?, word(19)?);
-    assert!(lsb_first && bits == 32, "a screen of another kind: {bits} bits");
-    let pixels = file.get(header + 12 * colours..)?;
-    let mut rgb = Vec::with_capacity(size.0 * size.1);
-    for row in pixels.chunks(pitch).take(size.1) {
-        rgb.extend(row.get(..4 * size.0)?.chunks_exact(4).map(|p| [p[2], p[1], p[0]]));
-    }
-    Some(rgb)
 }
 
 fn arguments(file: &str) -> Vec<String> {
@@ -71,65 +32,65 @@ fn arguments(file: &str) -> Vec<String> {
 fn the_screen_shows_what_the_picture_shows() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("window");
     std::fs::create_dir_all(&folder).unwrap();
-    let Some(server) = need(Driver::Xvfb, start_server(&folder)) else { return };
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let viewer = Viewer::of(server.display()).unwrap();
 
     let out = folder.join("expected.png");
     let headless = Command::new(BIN).args(arguments("lake.jpg")).arg("--headless").arg("--out").arg(&out).output();
     let headless = headless.unwrap();
     assert!(headless.status.success(), "{}", String::from_utf8_lossy(&headless.stderr));
-    let expected: Vec<[u8; 3]> = image::open(&out).unwrap().into_rgb8().pixels().map(|p| p.0).collect();
+    let expected: Vec<Rgb> = image::open(&out).unwrap().into_rgb8().pixels().map(|p| p.0).collect();
 
     let window = Command::new(BIN)
         .args(arguments("lake.jpg"))
-        .env("DISPLAY", &server.display)
+        .env("DISPLAY", server.display())
         .env_remove("WAYLAND_DISPLAY")
         .spawn()
         .unwrap();
     let mut window = Running(window);
     let deadline = Instant::now() + Duration::from_secs(60);
-    let mut last = None;
+    let mut last = Vec::new();
     while Instant::now() < deadline {
         if let Some(status) = window.0.try_wait().unwrap() {
             panic!("the window closed by itself: {status}");
         }
-        last = screenshot(&server.screen, SIZE);
-        if last.as_ref() == Some(&expected) {
+        last = viewer.pixels((0, 0), SIZE).unwrap();
+        if last == expected {
             return;
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    let different = last.unwrap().iter().zip(&expected).filter(|(a, b)| a != b).count();
+    let different = last.iter().zip(&expected).filter(|(a, b)| a != b).count();
     panic!("{different} of {} pixels on the screen are not those of the picture", expected.len());
 }
 
 #[test]
 fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
-    const WINDOW: (usize, usize) = (1000, 600);
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("controls");
-    std::fs::create_dir_all(&folder).unwrap();
-    let Some(server) = need(Driver::Xvfb, start_server(&folder)) else { return };
+    const WINDOW: (u16, u16) = (1000, 600);
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let viewer = Viewer::of(server.display()).unwrap();
     let window = Command::new(BIN)
         .args(["demo", "plasma", "--size", "1000x600", "--picture", "160x90", "--backend", "cpu"])
-        .env("DISPLAY", &server.display)
+        .env("DISPLAY", server.display())
         .env_remove("WAYLAND_DISPLAY")
         .spawn()
         .unwrap();
     let mut window = Running(window);
     let deadline = Instant::now() + Duration::from_secs(90);
-    let mut seen: Vec<Vec<[u8; 3]>> = Vec::new();
+    let mut seen: Vec<Vec<Rgb>> = Vec::new();
     while Instant::now() < deadline {
         if let Some(status) = window.0.try_wait().unwrap() {
             panic!("the window closed by itself: {status}");
         }
-        if let Some(screen) = screenshot(&server.screen, WINDOW) {
-            let part = |columns: std::ops::Range<usize>, rows: std::ops::Range<usize>| -> Vec<[u8; 3]> {
-                rows.flat_map(|y| screen[y * WINDOW.0 + columns.start..y * WINDOW.0 + columns.end].to_vec()).collect()
-            };
-            let (panel, picture) = (part(0..340, 0..300), part(500..800, 120..180));
-            let text = panel.iter().filter(|pixel| pixel[1] > 150).count();
-            if panel[4 * 340 + 4] == [22, 24, 31] && text > 500 && picture.iter().any(|pixel| *pixel != picture[0]) {
-                seen.push(picture);
-            }
+        let screen = viewer.pixels((0, 0), WINDOW).unwrap();
+        let width = usize::from(WINDOW.0);
+        let part = |columns: Range<usize>, rows: Range<usize>| -> Vec<Rgb> {
+            rows.flat_map(|y| screen[y * width + columns.start..y * width + columns.end].to_vec()).collect()
+        };
+        let (panel, picture) = (part(0..340, 0..300), part(500..800, 120..180));
+        let text = panel.iter().filter(|pixel| pixel[1] > 150).count();
+        if panel[4 * 340 + 4] == [22, 24, 31] && text > 500 && picture.iter().any(|pixel| *pixel != picture[0]) {
+            seen.push(picture);
         }
         if seen.iter().any(|picture| *picture != seen[0]) {
             return;

@@ -133,11 +133,7 @@ fn open_as(
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
-    #[cfg(any(target_os = "linux", windows))]
-    if let Some(opened) = crate::vulkan::open(adapter, identity, descriptor) {
-        return opened;
-    }
-    request(adapter, identity, descriptor)
+    crate::vulkan::open(adapter, identity, descriptor).unwrap_or_else(|| request(adapter, identity, descriptor))
 }
 
 /// A device with all that the adapter can do, which reports to `loss` and never ends the program.

@@ -5,7 +5,7 @@ use crate::format::{WORD, whole_words};
 use crate::shared::Shared;
 use crate::splice::Splice;
 use crate::staging::WgpuStaging;
-use interop_core::{Error, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::{Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -108,10 +108,6 @@ impl Surface for BufferSurface {
         let index = self.copy(staging.buffer(OP)?, view.offset as u64, &to)?;
         staging.read_until(index);
         Ok(())
-    }
-
-    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
-        Err(Error::invalid("read_in_place", crate::checks::HAS_STORAGE))
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {

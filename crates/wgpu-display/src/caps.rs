@@ -1,7 +1,5 @@
 //! What a wgpu device can hand over and take, as data.
 
-#[cfg(any(target_os = "linux", windows))]
-use crate::vulkan::Vulkan;
 use interop_core::{DisplayCaps, MemoryCap, RowOrder, SemaphoreCap, Support};
 
 /// What Vulkan or OpenGL adds.
@@ -17,19 +15,6 @@ impl Sharing {
     pub(crate) fn none(reason: &str) -> Self {
         let persistent = Support::No(format!("wgpu keeps no buffer mapped that the device reads: {reason}"));
         Self { imports: Vec::new(), exports: Vec::new(), semaphores: Vec::new(), persistent }
-    }
-
-    #[cfg(any(target_os = "linux", windows))]
-    pub(crate) fn of(vulkan: Option<&Vulkan>) -> Self {
-        vulkan.map_or_else(
-            || Self::none(Vulkan::ABSENT),
-            |vulkan| Self {
-                imports: vulkan.imports(),
-                exports: vulkan.exports(),
-                semaphores: vulkan.semaphores(),
-                persistent: Support::Yes,
-            },
-        )
     }
 }
 

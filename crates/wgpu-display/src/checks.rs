@@ -3,10 +3,6 @@
 use interop_core::{BufferView, Error, ImageView, Part, Region, Result, SurfaceDesc, View};
 use std::ops::Range;
 
-pub(crate) const HAS_STORAGE: &str =
-    "this surface has storage of its own; use upload_staged, or make it with create_in_place_surface";
-pub(crate) const NO_STORAGE: &str = "an in-place surface has no storage of its own; use read_in_place";
-
 /// The pixels of `view` in memory of `len` bytes, rows in native order and not overlapping, that go to a part.
 pub(crate) fn image_source(
     desc: &SurfaceDesc,

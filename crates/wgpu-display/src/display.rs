@@ -12,15 +12,12 @@ use crate::shared::{Loss, Parts, Shared};
 use crate::staging::WgpuStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
-#[cfg(any(target_os = "linux", windows))]
-use crate::vulkan::{Vulkan, WgpuSemaphore};
+use crate::vulkan::Vulkan;
 use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, Extent, ImageView, PixelFormat, Result, Staging,
-    StagingKind, Surface, SurfaceDesc, TargetEncoding,
+    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Error, Extent, ImageView, PixelFormat, Result,
+    SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
-#[cfg(any(target_os = "linux", windows))]
-use interop_core::{DisplaySemaphore, SharedHandle, SyncKind};
 use std::rc::Rc;
 
 /// A rectangle of a target in pixels; `y` counts from the top, as wgpu does.
@@ -112,12 +109,8 @@ impl WgpuDisplay {
         queue: wgpu::Queue,
         loss: Loss,
     ) -> Result<Rc<Self>> {
-        #[cfg(any(target_os = "linux", windows))]
         let vulkan = Vulkan::of(&device, &identity);
-        #[cfg(any(target_os = "linux", windows))]
-        let sharing = Sharing::of(vulkan.as_ref());
-        #[cfg(not(any(target_os = "linux", windows)))]
-        let sharing = Sharing::none("memory is shared on Linux and Windows only");
+        let sharing = vulkan.as_ref().map_or_else(|| Sharing::none(Vulkan::ABSENT), Vulkan::sharing);
         let (gl, sharing) = match Gl::of(&device, &identity) {
             None => (None, sharing),
             Some(Ok(gl)) => {
@@ -143,7 +136,6 @@ impl WgpuDisplay {
                 let features = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba32Float);
                 features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
             },
-            #[cfg(any(target_os = "linux", windows))]
             vulkan,
             gl,
         })?;
@@ -359,10 +351,13 @@ impl Display for WgpuDisplay {
         Ok(Box::new(WgpuStaging::new(&self.shared, kind, bytes)?))
     }
 
-    #[cfg(any(target_os = "linux", windows))]
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
-        let (semaphore, handle) = WgpuSemaphore::new(&self.shared, kind)?;
-        Ok((Box::new(semaphore), handle))
+        const OP: &str = "create_semaphore";
+        if let Support::No(reason) = self.shared.caps.can_make_semaphore(kind) {
+            return Err(self.shared.unsupported(OP, reason));
+        }
+        let vulkan = self.shared.vulkan.as_ref().ok_or_else(|| self.shared.unsupported(OP, Vulkan::ABSENT))?;
+        vulkan.semaphore(&self.shared, kind)
     }
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {

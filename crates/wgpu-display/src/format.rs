@@ -50,7 +50,7 @@ pub(crate) fn texture_descriptor(
 }
 
 /// The same texture to wgpu-hal, for `uses`.
-#[cfg(any(target_os = "linux", windows))]
+#[allow(dead_code, reason = "for Vulkan and OpenGL, which are not everywhere")]
 pub(crate) fn hal_texture_descriptor(
     of: &wgpu::TextureDescriptor<'static>,
     uses: wgpu::wgt::TextureUses,

@@ -1,6 +1,6 @@
 //! Who draws.
 
-use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
+use interop_core::{Api, DeviceIdentity, MemoryKind};
 
 /// PCI vendors, and the Khronos numbers of those that have none.
 fn vendor(number: u32) -> String {
@@ -25,7 +25,7 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
         wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => MemoryKind::Unknown,
     };
     let driver = [info.driver, info.driver_info].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
-    let (uuid, luid) = ids(adapter);
+    let (uuid, luid) = crate::vulkan::ids(adapter);
     DeviceIdentity {
         api: Api::Wgpu,
         name: info.name,
@@ -38,17 +38,6 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
         memory,
         software: info.device_type == wgpu::DeviceType::Cpu,
     }
-}
-
-#[cfg(any(target_os = "linux", windows))]
-fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
-    let ids = crate::vulkan::ids(adapter);
-    (ids.map(|ids| ids.uuid), ids.and_then(|ids| ids.luid))
-}
-
-#[cfg(not(any(target_os = "linux", windows)))]
-fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
-    (None, None)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Surfaces without storage, which show staging blocks where they lie.
 
-use crate::checks::{NO_STORAGE, buffer_source, image_source, range, region};
+use crate::checks::{buffer_source, image_source, range, region};
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::staging::{Block, WgpuStaging};
@@ -33,14 +33,6 @@ impl InPlaceImage {
 impl Surface for InPlaceImage {
     fn desc(&self) -> &SurfaceDesc {
         &self.desc
-    }
-
-    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
-        Err(Error::invalid("upload", NO_STORAGE))
-    }
-
-    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
-        Err(Error::invalid("upload_staged", NO_STORAGE))
     }
 
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
@@ -103,14 +95,6 @@ impl InPlaceBuffer {
 impl Surface for InPlaceBuffer {
     fn desc(&self) -> &SurfaceDesc {
         &self.desc
-    }
-
-    fn upload(&mut self, _: &Part, _: &[u8], _: &View) -> Result<()> {
-        Err(Error::invalid("upload", NO_STORAGE))
-    }
-
-    fn upload_staged(&mut self, _: &Part, _: &mut dyn Staging, _: &View) -> Result<()> {
-        Err(Error::invalid("upload_staged", NO_STORAGE))
     }
 
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {

@@ -56,6 +56,9 @@ mod target;
 mod texture;
 #[cfg(any(target_os = "linux", windows))]
 mod vulkan;
+#[cfg(not(any(target_os = "linux", windows)))]
+#[path = "vulkan_absent.rs"]
+mod vulkan;
 
 pub use adapter::{WgpuOptions, open_device, wgpu_adapters};
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};

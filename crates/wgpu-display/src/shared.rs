@@ -4,13 +4,11 @@ use crate::format::{TEXTURE_USAGE, bits};
 use crate::gl::Gl;
 use crate::painter::Painter;
 use crate::splice::Splicer;
-#[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::Vulkan;
-use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, HostBlock, Result, Support};
-use std::cell::RefCell;
+use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, Result, Support};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 /// Why a device was lost, once it was.
@@ -32,12 +30,9 @@ pub(crate) struct Shared {
     pub painter: Painter,
     pub splicer: Splicer,
     /// Vulkan's end of the device, where it is one.
-    #[cfg(any(target_os = "linux", windows))]
     pub vulkan: Option<Vulkan>,
     /// OpenGL's end of it, where it is one.
     pub gl: Option<Rc<Gl>>,
-    /// Pages of the host that the device may still read; each with what goes when it no longer does.
-    lent: RefCell<Vec<(Weak<()>, HostBlock)>>,
 }
 
 /// The parts that differ from device to device.
@@ -49,7 +44,6 @@ pub(crate) struct Parts {
     pub loss: Loss,
     pub index_buffers: bool,
     pub float_targets: bool,
-    #[cfg(any(target_os = "linux", windows))]
     pub vulkan: Option<Vulkan>,
     pub gl: Option<Rc<Gl>>,
 }
@@ -65,10 +59,10 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self> {
         const OP: &str = "WgpuDisplay";
-        let Parts { device, queue, identity, mut caps, loss, index_buffers, float_targets, .. } = parts;
+        let Parts { device, queue, identity, mut caps, loss, index_buffers, float_targets, vulkan, gl } = parts;
         let mut painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
         // wgpu takes an extension of OpenGL 3.3 for storage buffers, and its shaders need 4.0.
-        if parts.gl.is_some()
+        if gl.is_some()
             && caps.in_place_images.is_yes()
             && let Err(refused) = in_scopes(&device, &identity, OP, || painter.prove_memory(&device))
         {
@@ -88,10 +82,8 @@ impl Shared {
             float_targets,
             painter,
             splicer: Splicer::default(),
-            #[cfg(any(target_os = "linux", windows))]
-            vulkan: parts.vulkan,
-            gl: parts.gl,
-            lent: RefCell::default(),
+            vulkan,
+            gl,
         })
     }
 
@@ -153,14 +145,6 @@ impl Shared {
         self.gl.as_ref().map_or(Ok(()), |gl| gl.collect(operation))
     }
 
-    /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
-    #[cfg(any(target_os = "linux", windows))]
-    pub(crate) fn lend(&self, block: HostBlock, token: &Arc<()>) {
-        let mut lent = self.lent.borrow_mut();
-        lent.retain(|(reader, _)| reader.strong_count() > 0);
-        lent.push((Arc::downgrade(token), block));
-    }
-
     /// What textures of this format are for.
     pub(crate) fn texture_usage(&self, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
         if self.is_drawn_to(format) { TEXTURE_USAGE } else { TEXTURE_USAGE - wgpu::TextureUsages::RENDER_ATTACHMENT }
@@ -185,18 +169,8 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if self.lent.borrow().is_empty() {
-            return;
-        }
-        if let Err(error) = self.wait("drop", None) {
-            tracing::warn!(%error, "the device could not be waited for");
-        }
-        for (reader, block) in self.lent.take() {
-            if reader.strong_count() > 0 {
-                // A surface, or the engine, still holds the buffer: better lost than read after it is freed.
-                tracing::warn!(?block, "host pages are still read by a buffer that outlives its display");
-                std::mem::forget(block);
-            }
+        if let Some(vulkan) = &self.vulkan {
+            vulkan.take_back(|| self.wait("drop", None));
         }
     }
 }

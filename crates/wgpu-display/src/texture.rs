@@ -97,10 +97,6 @@ impl Surface for TextureSurface {
         Ok(())
     }
 
-    fn read_in_place(&mut self, _: &dyn Staging, _: &View) -> Result<()> {
-        Err(Error::invalid("read_in_place", crate::checks::HAS_STORAGE))
-    }
-
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let region = crate::checks::region(&self.desc, part, "read_back")?;
         self.shared.painter.read_back(&self.shared, &self.picture, region)

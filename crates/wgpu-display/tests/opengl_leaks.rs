@@ -66,7 +66,7 @@ fn a_thousand_frames_by_every_path_leave_nothing() {
     let Some(display) = common::display() else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let display: Rc<dyn Display> = display;
-    for path in common::HOST_PATHS {
+    for path in common::host_paths() {
         run(&backend, &display, path);
     }
     drop(display);

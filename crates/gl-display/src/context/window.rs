@@ -11,6 +11,8 @@ use crate::shared::{Ownership, Shared, load_gl};
 use glutin::config::{Config, ConfigTemplateBuilder};
 use glutin::context::PossiblyCurrentContext;
 use glutin::display::{Display, DisplayApiPreference};
+#[cfg(all(unix, not(target_vendor = "apple")))]
+use glutin::platform::x11::X11GlConfigExt as _;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
@@ -91,16 +93,35 @@ fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
     Ok(window.window_handle().map_err(unavailable)?.as_raw())
 }
 
-/// The configuration with the fewest samples: frames are shown pixel by pixel.
-pub(super) fn pick_config(display: &Display, window: Option<RawWindowHandle>) -> Result<Config> {
-    let mut template = ConfigTemplateBuilder::new();
-    if let Some(window) = window {
+/// The configuration with the fewest samples, as frames are shown pixel by pixel, if there is one that the window has the
+/// visual of, and else of another.
+pub(super) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<Config> {
+    // Alpha is not asked for: a compositor would let through what is below the window.
+    let mut template = ConfigTemplateBuilder::new().with_alpha_size(0);
+    if cfg!(windows) {
         template = template.compatible_with_native_window(window);
     }
-    // SAFETY: the window handle, where there is one, is of a live window.
+    // SAFETY: the window handle is of a live window.
     let configs =
         unsafe { display.find_configs(template.build()) }.map_err(|e| driver_error("find_configs", NAME, &e))?;
-    configs.min_by_key(GlConfig::num_samples).ok_or_else(|| unavailable("it has no configuration for windows"))
+    let merit = |config: &Config| (!has_visual(window, config), config.num_samples());
+    configs.min_by_key(merit).ok_or_else(|| unavailable("it has no configuration for windows"))
+}
+
+/// Whether a window is of a configuration's visual; so is every window where there are none.
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn has_visual(window: RawWindowHandle, config: &Config) -> bool {
+    let own = match window {
+        RawWindowHandle::Xlib(window) => window.visual_id,
+        RawWindowHandle::Xcb(window) => window.visual_id.map_or(0, |id| id.get().into()),
+        _ => return true,
+    };
+    config.x11_visual().is_some_and(|visual| visual.visual_id() == own)
+}
+
+#[cfg(not(all(unix, not(target_vendor = "apple"))))]
+const fn has_visual(_: RawWindowHandle, _: &Config) -> bool {
+    true
 }
 
 impl GlWindow {
@@ -120,19 +141,25 @@ impl GlWindow {
         attributes: WindowAttributes,
         options: &WindowOptions,
     ) -> Result<Self> {
-        // WGL finds its functions through a window; X11 needs the configuration before the window.
-        let early =
-            if cfg!(windows) { Some(event_loop.create_window(attributes.clone()).map_err(unavailable)?) } else { None };
+        let create = || event_loop.create_window(attributes.clone()).map_err(unavailable);
+        // WGL finds its functions through a window.
+        let early = if cfg!(windows) { Some(create()?) } else { None };
         let early_handle = early.as_ref().map(raw_handle).transpose()?;
         let display_handle = event_loop.display_handle().map_err(unavailable)?.as_raw();
         // SAFETY: the handle is the running event loop's, which the window keeps alive.
         let display =
             unsafe { Display::new(display_handle, preference(options.prefer_egl, display_handle, early_handle)) };
         let display = display.map_err(unavailable)?;
-        let config = pick_config(&display, early_handle)?;
-        let window = match early {
-            Some(window) => window,
-            None => finalize_window(event_loop, attributes, &config).map_err(unavailable)?,
+        let window = early.map_or_else(create, Ok)?;
+        let config = pick_config(&display, raw_handle(&window)?)?;
+        // Windows of X11 that are told their visual are the exception: winit makes a colour map for each, and leaves it in
+        // the server.
+        let window = match has_visual(raw_handle(&window)?, &config) {
+            true => window,
+            false => {
+                drop(window);
+                finalize_window(event_loop, attributes, &config).map_err(unavailable)?
+            }
         };
         let window = Rc::new(window);
         let handle = raw_handle(&window)?;

@@ -3,7 +3,7 @@
 use super::{Api, Gl, absent};
 use crate::format::{hal_texture_descriptor, texture_descriptor, texture_format, whole_words};
 use crate::shared::Shared;
-use crate::staging::{Made, Object};
+use crate::staging::{Keeper, Made, Object};
 use gl_display::GlDisplay;
 use interop_core::{
     Display as _, Error, HandleType, HostBlock, ImageDesc, ImageView, Result, SharedHandle, Staging, StagingKind,
@@ -76,7 +76,7 @@ impl Gl {
             // SAFETY: the address is that of the block, which lives as long as `owner`.
             unsafe { HostBlock::from_raw(address, len, owner) }
         });
-        Ok(Made { object, host, memory })
+        Ok(Made { object, host, keeper: Some(Keeper::Gl(memory)) })
     }
 
     fn wrap_buffer(&self, shared: &Shared, name: NonZeroU32, size: u64, reader: Arc<()>) -> Result<wgpu::Buffer> {

@@ -16,7 +16,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    #[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))] // made by Vulkan only
     pub(crate) fn new(buffer: wgpu::Buffer, len: usize) -> Self {
         Self { buffer, len, shown: RefCell::default() }
     }

@@ -5,10 +5,9 @@ mod ring;
 
 pub(crate) use block::Block;
 
-use crate::gl::Memory;
+use crate::gl;
 use crate::picture::Picture;
 use crate::shared::Shared;
-#[cfg(any(target_os = "linux", windows))]
 use crate::vulkan::{Exported, Vulkan};
 use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
@@ -17,7 +16,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// What a block is to wgpu, and how the host reaches it.
-#[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))] // made by Vulkan and OpenGL only
 enum Body {
     /// Mapped for each fill.
     Ring(Ring),
@@ -28,7 +26,7 @@ enum Body {
 }
 
 /// Memory that was made beside wgpu and wrapped.
-#[cfg_attr(not(all(feature = "gl", target_os = "linux")), allow(dead_code))] // made by OpenGL only
+#[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 pub(crate) enum Object {
     Buffer(wgpu::Buffer),
     Texture(wgpu::Texture, ImageDesc),
@@ -39,7 +37,14 @@ pub(crate) struct Made {
     pub object: Object,
     /// Where the host can address it.
     pub host: Option<HostBlock>,
-    pub memory: Rc<Memory>,
+    pub keeper: Option<Keeper>,
+}
+
+/// What keeps memory by which others open it.
+#[allow(dead_code, reason = "as above")]
+pub(crate) enum Keeper {
+    Gl(Rc<gl::Memory>),
+    Vulkan(Exported),
 }
 
 /// A block, and when the device has read it.
@@ -49,11 +54,7 @@ pub(crate) struct WgpuStaging {
     fence: Option<wgpu::SubmissionIndex>,
     /// Submissions of others may read it.
     shown: Cell<bool>,
-    /// By which others open it.
-    #[cfg(any(target_os = "linux", windows))]
-    exported: Option<Exported>,
-    /// The same of OpenGL's.
-    memory: Option<Rc<Memory>>,
+    keeper: Option<Keeper>,
     /// Goes last: memory that is lent waits for what reads it.
     shared: Rc<Shared>,
 }
@@ -61,70 +62,27 @@ pub(crate) struct WgpuStaging {
 impl WgpuStaging {
     /// Makes a block; `bytes` was checked against the display's limit.
     pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
-        let body = match kind {
-            StagingKind::Orphaned => Body::Ring(Ring::new(shared, bytes)?),
-            other if shared.gl.is_some() => return Self::shared_by_gl(shared, other, bytes),
-            #[cfg(any(target_os = "linux", windows))]
-            other => return Self::shared_by_vulkan(shared, other, bytes),
-            #[cfg(not(any(target_os = "linux", windows)))]
-            other => return Err(unknown(shared, &other)),
+        const OP: &str = "create_staging";
+        let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
+            (StagingKind::Orphaned, ..) => {
+                return Ok(Self::of_body(shared, Body::Ring(Ring::new(shared, bytes)?), None));
+            }
+            (kind, Some(gl), _) => gl.create(shared, kind, bytes)?,
+            (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?,
+            (_, None, None) => return Err(shared.unsupported(OP, Vulkan::ABSENT)),
         };
-        Ok(Self::of_body(shared, body))
-    }
-
-    fn of_body(shared: &Rc<Shared>, body: Body) -> Self {
-        Self {
-            shared: Rc::clone(shared),
-            body,
-            fence: None,
-            shown: Cell::new(false),
-            #[cfg(any(target_os = "linux", windows))]
-            exported: None,
-            memory: None,
-        }
-    }
-
-    fn shared_by_gl(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
-        let Some(gl) = &shared.gl else { return Err(unknown(shared, &kind)) };
-        let Made { object, host, memory } = gl.create(shared, kind, bytes)?;
         let body = match object {
             Object::Buffer(buffer) => Body::Linear(Rc::new(Block::new(buffer, bytes)), host),
             Object::Texture(texture, image) => {
-                let picture = shared.scoped("create_staging", || Picture::texture(texture, image.format))?;
+                let picture = shared.scoped(OP, || Picture::texture(texture, image.format))?;
                 Body::Image(Rc::new(picture), bytes)
             }
         };
-        Ok(Self { memory: Some(memory), ..Self::of_body(shared, body) })
+        Ok(Self::of_body(shared, body, keeper))
     }
 
-    #[cfg(any(target_os = "linux", windows))]
-    fn shared_by_vulkan(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
-        let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported("create_staging", Vulkan::ABSENT))?;
-        let linear = |buffer, host| Body::Linear(Rc::new(Block::new(buffer, bytes)), host);
-        Ok(match kind {
-            StagingKind::Persistent => {
-                let (buffer, host) = vulkan.mapped(shared, bytes)?;
-                Self::of_body(shared, linear(buffer, Some(host)))
-            }
-            StagingKind::Imported(host) => {
-                let buffer = vulkan.imported_host(shared, &host, bytes)?;
-                Self::of_body(shared, linear(buffer, Some(host)))
-            }
-            StagingKind::External(SharedHandle::Memory { handle, bytes: whole, dedicated }) => {
-                Self::of_body(shared, linear(vulkan.imported(shared, handle, whole, dedicated, bytes)?, None))
-            }
-            StagingKind::Exported => {
-                let (buffer, exported) = vulkan.exported_buffer(shared, bytes)?;
-                Self { exported: Some(exported), ..Self::of_body(shared, linear(buffer, None)) }
-            }
-            StagingKind::ExportedImage(image) => {
-                let (texture, exported) = vulkan.exported_image(shared, &image)?;
-                let picture = shared.scoped("create_staging", || Picture::texture(texture, image.format))?;
-                let body = Body::Image(Rc::new(picture), bytes);
-                Self { exported: Some(exported), ..Self::of_body(shared, body) }
-            }
-            other => return Err(unknown(shared, &other)),
-        })
+    fn of_body(shared: &Rc<Shared>, body: Body, keeper: Option<Keeper>) -> Self {
+        Self { shared: Rc::clone(shared), body, fence: None, shown: Cell::new(false), keeper }
     }
 
     /// Finds our type again, made by this display.
@@ -182,10 +140,6 @@ impl WgpuStaging {
     }
 }
 
-fn unknown(shared: &Shared, kind: &StagingKind) -> Error {
-    shared.unsupported("create_staging", format!("it knows no staging of {kind:?}"))
-}
-
 impl Staging for WgpuStaging {
     fn len(&self) -> usize {
         match &self.body {
@@ -239,14 +193,11 @@ impl Staging for WgpuStaging {
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        if let (Some(gl), Some(memory)) = (&self.shared.gl, &self.memory) {
-            return memory.export(gl, handle);
+        match (&self.keeper, &self.shared.gl, handle) {
+            (Some(Keeper::Gl(memory)), Some(gl), _) => memory.export(gl, handle),
+            (Some(Keeper::Vulkan(exported)), _, HandleType::OPAQUE) => exported.handle(&self.shared),
+            _ => Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}"))),
         }
-        #[cfg(any(target_os = "linux", windows))]
-        if let (Some(exported), HandleType::OPAQUE) = (&self.exported, handle) {
-            return exported.handle(&self.shared);
-        }
-        Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}")))
     }
 
     fn as_any(&self) -> &dyn Any {

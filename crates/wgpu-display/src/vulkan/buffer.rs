@@ -14,7 +14,7 @@ const OP: &str = "create_staging";
 
 impl Vulkan {
     /// A buffer that stays mapped, coherent, zero at first, and its address.
-    pub(crate) fn mapped(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
+    pub(super) fn mapped(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
         use vk::MemoryPropertyFlags as Flags;
         let size = whole_words(bytes as u64);
         let sharing = &self.sharing;
@@ -48,7 +48,7 @@ impl Vulkan {
     }
 
     /// Pages of the host as a buffer.
-    pub(crate) fn imported_host(&self, shared: &Shared, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
+    pub(super) fn imported_host(&self, shared: &Shared, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
         const POINTER: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         let sharing = &self.sharing;
         let Some(host) = &self.memory_host else {
@@ -69,7 +69,7 @@ impl Vulkan {
         };
         asked.result().map_err(sharing.failed("vkGetMemoryHostPointerPropertiesEXT"))?;
         let reader = Arc::new(());
-        shared.lend(block.clone(), &reader);
+        self.lent.add(block.clone(), &reader);
         let mut made = sharing.buffer(len as u64, usage(shared), Some(POINTER))?;
         let needs = made.needs();
         let index = sharing
@@ -89,14 +89,14 @@ impl Vulkan {
     }
 
     /// Memory of the device's own that others can open, as a buffer.
-    pub(crate) fn exported_buffer(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
+    pub(super) fn exported_buffer(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
         let size = whole_words(bytes as u64);
         let made = Arc::new(self.sharing.exported_buffer(size, usage(shared))?);
         Ok((wrap(shared, &made, None, size)?, Exported(made)))
     }
 
     /// Memory of another device's or API's, opened by its handle, as a buffer.
-    pub(crate) fn imported(
+    pub(super) fn imported(
         &self,
         shared: &Shared,
         handle: OsHandle,

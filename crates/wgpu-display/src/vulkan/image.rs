@@ -24,7 +24,7 @@ impl Vulkan {
     ///
     /// # Errors
     /// `Unsupported` where the driver exports no such image.
-    pub(crate) fn exported_image(&self, shared: &Shared, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
+    pub(super) fn exported_image(&self, shared: &Shared, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
         SurfaceDesc::Image(*desc).check(&shared.identity.to_string(), &shared.caps, OP)?;
         let (image, made) = self.sharing.exported_image(desc, USAGE)?;
         let made = Arc::new(made);

@@ -4,17 +4,20 @@
 //! own, which say when nothing reads them any more.
 
 mod buffer;
+mod create;
 mod exported;
 mod image;
+mod lent;
 mod open;
 mod semaphore;
 
 pub(crate) use exported::Exported;
 pub(crate) use open::{ids, open};
-pub(crate) use semaphore::WgpuSemaphore;
 
+use crate::caps::Sharing as Shares;
 use ash::{ext, vk};
-use interop_core::{DeviceIdentity, HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
+use interop_core::{DeviceIdentity, HandleType, MemoryCap, MemoryShape, Result, SemaphoreCap, Support, SyncKind};
+use lent::Lent;
 use std::ffi::CStr;
 use vulkan_sharing::{Sharing, enabled};
 
@@ -26,6 +29,7 @@ pub(crate) struct Vulkan {
     sharing: Sharing,
     /// Where the device was made with the extension.
     memory_host: Option<MemoryHost>,
+    lent: Lent,
 }
 
 /// `VK_EXT_external_memory_host`.
@@ -67,11 +71,26 @@ impl Vulkan {
         // SAFETY: all three belong together and live as long as the `wgpu::Device`; what is made of them goes to it, or is
         // kept beside it.
         let sharing = unsafe { Sharing::new(instance, physical, raw, has, timeline, identity.to_string()) };
-        Some(Self { sharing, memory_host })
+        Some(Self { sharing, memory_host, lent: Lent::default() })
+    }
+
+    /// What it adds.
+    pub(crate) fn sharing(&self) -> Shares {
+        Shares {
+            imports: self.imports(),
+            exports: self.exports(),
+            semaphores: self.semaphores(),
+            persistent: Support::Yes,
+        }
+    }
+
+    /// Frees the pages of the host that it read, once `wait` has waited for the device.
+    pub(crate) fn take_back(&self, wait: impl FnOnce() -> Result<()>) {
+        self.lent.take_back(wait);
     }
 
     /// Memory of others that it can read.
-    pub(crate) fn imports(&self) -> Vec<MemoryCap> {
+    fn imports(&self) -> Vec<MemoryCap> {
         let alignment = self.memory_host.as_ref().map_or(1, |host| host.alignment);
         let host = enabled(self.memory_host.is_some(), ext::external_memory_host::NAME);
         vec![
@@ -86,7 +105,7 @@ impl Vulkan {
     }
 
     /// Memory of its own that others can open.
-    pub(crate) fn exports(&self) -> Vec<MemoryCap> {
+    fn exports(&self) -> Vec<MemoryCap> {
         vec![
             // What `vkMapMemory` gives is aligned at least so (`minMemoryMapAlignment`, required limits).
             MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes).aligned(64, 1),
@@ -95,7 +114,7 @@ impl Vulkan {
         ]
     }
 
-    pub(crate) fn semaphores(&self) -> Vec<SemaphoreCap> {
+    fn semaphores(&self) -> Vec<SemaphoreCap> {
         let support = |kind| SemaphoreCap { kind, support: self.sharing.exports_semaphores(kind) };
         vec![support(SyncKind::BinarySemaphore), support(SyncKind::TimelineSemaphore)]
     }

@@ -2,15 +2,20 @@
 
 use super::Api;
 use ash::{ext, vk};
-use interop_core::{DeviceIdentity, Error, Result};
+use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
 use std::ffi::CStr;
 use vulkan_sharing::{Ids, SEMAPHORE_EXTENSION};
 
 /// What wgpu does not ask for itself.
 const EXTENSIONS: [&CStr; 2] = [ext::external_memory_host::NAME, SEMAPHORE_EXTENSION];
 
-/// Who the adapter is; `None` where another API drives it, or a Vulkan that is older than 1.1.
-pub(crate) fn ids(adapter: &wgpu::Adapter) -> Option<Ids> {
+/// Who the adapter is, where Vulkan 1.1 or later drives it.
+pub(crate) fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
+    let ids = asked(adapter);
+    (ids.map(|ids| ids.uuid), ids.and_then(|ids| ids.luid))
+}
+
+fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
     if hal.physical_device_capabilities().properties().api_version < vk::API_VERSION_1_1 {

@@ -4,14 +4,12 @@ use super::{Api, Vulkan};
 use crate::shared::Shared;
 use crate::staging::WgpuStaging;
 use ash::vk;
-use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, Support, SyncKind};
+use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, SyncKind};
 use std::rc::Rc;
 use vulkan_sharing::Semaphore;
 
-const OP: &str = "create_semaphore";
-
 /// Not signalled, or with its counter at 0, at first.
-pub(crate) struct WgpuSemaphore {
+struct WgpuSemaphore {
     shared: Rc<Shared>,
     /// `None` only while it is dropped.
     raw: Option<Semaphore>,
@@ -19,22 +17,21 @@ pub(crate) struct WgpuSemaphore {
     timeline: bool,
 }
 
-impl WgpuSemaphore {
-    /// Makes a semaphore and a handle of it.
-    ///
-    /// # Errors
-    /// `Unsupported` where the display's capabilities do not list the kind.
-    pub(crate) fn new(shared: &Rc<Shared>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
-        if let Support::No(reason) = shared.caps.can_make_semaphore(kind) {
-            return Err(shared.unsupported(OP, reason));
-        }
-        let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported(OP, Vulkan::ABSENT))?;
-        let raw = vulkan.sharing.exported_semaphore(kind)?;
+impl Vulkan {
+    /// Makes a semaphore of a kind that is listed among [`Vulkan::sharing`], and a handle of it.
+    pub(crate) fn semaphore(
+        &self,
+        shared: &Rc<Shared>,
+        kind: SyncKind,
+    ) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        let raw = self.sharing.exported_semaphore(kind)?;
         let (semaphore, timeline) = (raw.raw(), kind == SyncKind::TimelineSemaphore);
-        let handle = raw.export(&vulkan.sharing)?;
-        Ok((Self { shared: Rc::clone(shared), raw: Some(raw), semaphore, timeline }, handle))
+        let handle = raw.export(&self.sharing)?;
+        Ok((Box::new(WgpuSemaphore { shared: Rc::clone(shared), raw: Some(raw), semaphore, timeline }), handle))
     }
+}
 
+impl WgpuSemaphore {
     fn value(&self, value: u64) -> Option<u64> {
         self.timeline.then_some(value)
     }

@@ -4,22 +4,18 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 #![allow(clippy::panic)] // how tests fail
 
-use interop_core::{Display as _, PathId};
+use interop_core::path::PATHS;
+use interop_core::{Display as _, PathId, PathKind};
 use std::rc::Rc;
 use wgpu_display::{WgpuDisplay, WgpuOptions};
 
 pub const LAVAPIPE: &str = "llvmpipe";
 
 /// The paths from memory of the host, all of which Mesa's drivers have.
-pub const HOST_PATHS: [PathId; 7] = [
-    PathId::HostVisibleInPlace,
-    PathId::HostVisibleUpload,
-    PathId::PinnedInPlace,
-    PathId::PinnedUpload,
-    PathId::PboPersistent,
-    PathId::PboOrphan,
-    PathId::HostRoundTrip,
-];
+pub fn host_paths() -> impl Iterator<Item = PathId> {
+    let of_the_host = |kind| !matches!(kind, PathKind::Direct | PathKind::ExternalMemory);
+    PATHS.iter().filter(move |path| of_the_host(path.kind)).map(|path| path.id)
+}
 
 pub fn is_opengl() -> bool {
     env!("CARGO_CRATE_NAME").starts_with("opengl")

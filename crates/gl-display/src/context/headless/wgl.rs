@@ -34,7 +34,7 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
         reason: e.to_string(),
         hint: "Install the GPU's driver, or draw with wgpu or in plain memory.".into(),
     })?;
-    let config = pick_config(&display, Some(handle))?;
+    let config = pick_config(&display, handle)?;
     let context = core_context(&display, &config, Some(handle), NAME)?;
     let surface = window_surface(&display, &config, handle, PhysicalSize::new(1, 1))?;
     let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;

@@ -1,17 +1,14 @@
-//! Windows under real display servers, and machines without one or without OpenGL. An event loop can be made once in
-//! a process and EGL is loaded once, so each case runs in a process of its own.
-#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests may
+//! One window by each way to one, and what is said where there is none.
 
-mod common;
-
-use gl_display::{
+use pixelferry::gl::winit::dpi::PhysicalSize;
+use pixelferry::gl::{
     DrawOptions, Flow, GlDisplay, GlWindow, HeadlessOptions, Viewport, WindowApp, WindowOptions, run_window,
 };
-use interop_core::display::{Display, Part, Surface};
-use interop_core::{Error, Extent, PixelFormat, SurfaceDesc};
-use std::io::{BufRead as _, BufReader};
+use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View};
+use pixelferry_tests::{Driver, Xvfb, need, pass_in_child, ramp_pixel};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 
 /// A process that ends with the test.
 struct Server(Child);
@@ -23,50 +20,40 @@ impl Drop for Server {
     }
 }
 
-/// X11 without a screen, on a free display.
-fn xvfb() -> Option<(Server, String)> {
-    let spawned = Command::new("Xvfb")
-        .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = spawned else {
-        common::skip("xvfb", "Xvfb is not installed");
-        return None;
-    };
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    Some((Server(child), format!(":{}", line.trim())))
-}
-
 /// A Wayland compositor without a screen.
-fn weston(runtime_dir: &Path) -> Option<Server> {
+fn weston(runtime_dir: &Path) -> Result<Server, String> {
     let spawned = Command::new("weston")
         .args(["--backend=headless-backend.so", "--socket=pixelferry-test", "--idle-time=0"])
         .env("XDG_RUNTIME_DIR", runtime_dir)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let Ok(child) = spawned else {
-        common::skip("weston", "weston is not installed");
-        return None;
-    };
-    let server = Server(child);
+    let server = Server(spawned.map_err(|e| format!("weston does not start: {e}"))?);
     for _ in 0..100 {
         if runtime_dir.join("pixelferry-test").exists() {
-            return Some(server);
+            return Ok(server);
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    common::skip("weston", "weston made no socket in 5 s");
-    None
+    Err("weston made no socket in 5 s".into())
 }
 
 struct App {
     surface: Option<Box<dyn Surface>>,
-    display: Option<std::rc::Rc<GlDisplay>>,
+    display: Option<Rc<GlDisplay>>,
     frames: u32,
     closed: bool,
+}
+
+/// A picture of 32 x 16.
+fn pixels() -> Vec<u8> {
+    (0..32 * 16).flat_map(|i| ramp_pixel(i % 32, i / 32, 1)).collect()
+}
+
+impl App {
+    const fn new() -> Self {
+        Self { surface: None, display: None, frames: 0, closed: false }
+    }
 }
 
 impl WindowApp for App {
@@ -74,29 +61,26 @@ impl WindowApp for App {
 
     fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
         println!("window of {:?}", window.display().device());
-        let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
-        let mut surface = window.display().create_surface(&desc)?;
-        let view = common::tight(&desc);
-        surface.upload(&Part::full(&desc), &common::pattern(&view, 1), &view)?;
+        let desc = ImageDesc::new(32, 16, PixelFormat::Rgba8);
+        let mut surface = window.display().create_surface(&SurfaceDesc::Image(desc))?;
+        let view = View::Image(ImageView::packed(desc.extent, desc.format, 1, 0, false)?);
+        surface.upload(&Part::full(surface.desc()), &pixels(), &view)?;
         self.surface = Some(surface);
-        self.display = Some(std::rc::Rc::clone(window.display()));
+        self.display = Some(Rc::clone(window.display()));
         Ok(())
     }
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, Error> {
-        let size = window.size();
+        let (size, display) = (window.size(), window.display());
         let surface = self.surface.as_mut().unwrap();
-        let display = window.display();
         display.clear([0.0, 0.0, 0.0, 1.0])?;
         display.draw(surface.as_ref(), Viewport::full(size.width, size.height), DrawOptions::default())?;
         let part = Part::full(surface.desc());
-        let shown = surface.read_back(&part)?;
-        let view = common::tight(surface.desc());
-        common::assert_same("in the window's context", &common::expected(&view, 1), &shown);
+        assert!(surface.read_back(&part)? == pixels(), "another picture in the window's context");
         self.frames += 1;
         window.set_title(&format!("frame {}", self.frames));
         if self.frames == 3 {
-            let _ = window.window().request_inner_size(gl_display::winit::dpi::PhysicalSize::new(200, 150));
+            let _ = window.window().request_inner_size(PhysicalSize::new(200, 150));
         }
         Ok(Flow::Continue)
     }
@@ -118,7 +102,7 @@ fn child_window() {
     let prefer_egl = std::env::var("PREFER_EGL").is_ok();
     let size = Extent::new(160, 120);
     let options = WindowOptions { size, prefer_egl, vsync: false, max_frames: Some(20), ..WindowOptions::default() };
-    let mut app = App { surface: None, display: None, frames: 0, closed: false };
+    let mut app = App::new();
     let frames = run_window(&options, &mut app).unwrap();
     assert_eq!((frames, app.frames, app.closed), (20, 20, true));
     // A display that outlives its window and loop still answers.
@@ -132,7 +116,7 @@ fn child_window() {
 #[test]
 #[ignore = "run by the tests below, each in a process of its own"]
 fn child_no_display_server() {
-    let mut app = App { surface: None, display: None, frames: 0, closed: false };
+    let mut app = App::new();
     let refused = run_window(&WindowOptions::default(), &mut app);
     let Err(e @ Error::Unavailable { .. }) = refused else { panic!("{refused:?}") };
     println!("{e}");
@@ -166,16 +150,21 @@ fn child_no_egl() {
     assert!(e.to_string().contains("libegl1"));
 }
 
+/// In a process with this environment.
+fn pass(child: &str, env: &[(&str, &str)]) {
+    pass_in_child(&format!("once::{child}"), None, env, &["1 passed"]);
+}
+
 #[test]
 fn x11_by_glx() {
-    let Some((_server, display)) = xvfb() else { return };
-    println!("{}", common::child("child_window", &[("DISPLAY", &display)]));
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    pass("child_window", &[("DISPLAY", server.display())]);
 }
 
 #[test]
 fn x11_by_egl() {
-    let Some((_server, display)) = xvfb() else { return };
-    println!("{}", common::child("child_window", &[("DISPLAY", &display), ("PREFER_EGL", "1")]));
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    pass("child_window", &[("DISPLAY", server.display()), ("PREFER_EGL", "1")]);
 }
 
 #[test]
@@ -186,29 +175,29 @@ fn wayland() {
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
-    if let Some(_server) = weston(&dir) {
+    if let Some(_server) = need(Driver::Weston, weston(&dir)) {
         let runtime = dir.to_str().unwrap();
         let environment = [("XDG_RUNTIME_DIR", runtime), ("WAYLAND_DISPLAY", "pixelferry-test")];
-        println!("{}", common::child("child_window", &environment));
+        pass("child_window", &environment);
     }
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
 #[test]
 fn an_error_of_the_app_comes_out() {
-    let Some((_server, display)) = xvfb() else { return };
-    common::child("child_failing_app", &[("DISPLAY", &display)]);
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    pass("child_failing_app", &[("DISPLAY", server.display())]);
 }
 
 #[test]
 fn no_display_server() {
-    println!("{}", common::child("child_no_display_server", &[]));
-    println!("{}", common::child("child_no_display_server", &[("DISPLAY", ":4999")]));
+    pass("child_no_display_server", &[]);
+    pass("child_no_display_server", &[("DISPLAY", ":4999")]);
 }
 
 #[test]
 fn no_egl_vendor() {
-    println!("{}", common::child("child_no_egl", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]));
+    pass("child_no_egl", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]);
 }
 
 #[test]
@@ -219,6 +208,6 @@ fn no_egl_library() {
     for name in ["libEGL.so.1", "libEGL.so"] {
         std::fs::write(dir.join(name), "not a library").unwrap();
     }
-    println!("{}", common::child("child_no_egl", &[("LD_LIBRARY_PATH", dir.to_str().unwrap())]));
+    pass("child_no_egl", &[("LD_LIBRARY_PATH", dir.to_str().unwrap())]);
     std::fs::remove_dir_all(&dir).unwrap();
 }

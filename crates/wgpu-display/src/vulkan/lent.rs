@@ -1,0 +1,35 @@
+//! Pages of the host that the device reads where they lie.
+
+use interop_core::{HostBlock, Result};
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+/// Pages that the device may still read; each with what goes when it no longer does.
+#[derive(Default)]
+pub(super) struct Lent(RefCell<Vec<(Weak<()>, HostBlock)>>);
+
+impl Lent {
+    /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
+    pub(super) fn add(&self, block: HostBlock, token: &Arc<()>) {
+        let mut lent = self.0.borrow_mut();
+        lent.retain(|(reader, _)| reader.strong_count() > 0);
+        lent.push((Arc::downgrade(token), block));
+    }
+
+    /// Frees the pages, once `wait` has waited for the device.
+    pub(super) fn take_back(&self, wait: impl FnOnce() -> Result<()>) {
+        if self.0.borrow().is_empty() {
+            return;
+        }
+        if let Err(error) = wait() {
+            tracing::warn!(%error, "the device could not be waited for");
+        }
+        for (reader, block) in self.0.take() {
+            if reader.strong_count() > 0 {
+                // A surface, or the engine, still holds the buffer: better lost than read after it is freed.
+                tracing::warn!(?block, "host pages are still read by a buffer that outlives its display");
+                std::mem::forget(block);
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What a process has of the system's.
+
+use std::io::{Error, Result};
+
+/// What must not grow in a program that goes on and on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of memory.
+    pub rss: u64,
+    /// Open file descriptors.
+    pub descriptors: usize,
+    /// Threads.
+    pub threads: usize,
+}
+
+impl Usage {
+    /// Of this process.
+    pub fn here() -> Result<Self> {
+        Self::of(std::process::id())
+    }
+
+    /// Of a process that lives.
+    pub fn of(process: u32) -> Result<Self> {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let value = line.and_then(|line| line.split_whitespace().nth(0)?.parse::<u64>().ok());
+            value.ok_or_else(|| Error::other(format!("the system tells no {name}")))
+        };
+        let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"))?.count();
+        Ok(Self { rss: number("VmRSS:")? << 10, descriptors, threads: number("Threads:")? as usize })
+    }
+}

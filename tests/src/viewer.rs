@@ -1,0 +1,59 @@
+//! What an X server shows, and what is kept in it.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::res::ConnectionExt as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat, ImageOrder};
+use x11rb::rust_connection::RustConnection;
+
+/// Red, green and blue.
+pub type Rgb = [u8; 3];
+
+/// Looks at an X server from outside, by a connection of its own.
+pub struct Viewer {
+    connection: RustConnection,
+    root: u32,
+}
+
+impl Viewer {
+    /// Connects to a server.
+    pub fn of(display: &str) -> Result<Self, Box<dyn Error>> {
+        let (connection, screen) = x11rb::connect(Some(display))?;
+        let setup = connection.setup();
+        let screen = setup.roots.get(screen).ok_or("the server has no such screen")?;
+        let deep = |format: &&x11rb::protocol::xproto::Format| format.depth == screen.root_depth;
+        let bits = setup.pixmap_formats.iter().find(deep).map_or(0, |format| format.bits_per_pixel);
+        if (screen.root_depth, bits, setup.image_byte_order) != (24, 32, ImageOrder::LSB_FIRST) {
+            return Err(format!("a screen of another kind: {bits} bits, depth {}", screen.root_depth).into());
+        }
+        let root = screen.root;
+        Ok(Self { connection, root })
+    }
+
+    /// The rows of a part of the screen, as a monitor would show them.
+    pub fn pixels(&self, at: (i16, i16), size: (u16, u16)) -> Result<Vec<Rgb>, Box<dyn Error>> {
+        let asked = self.connection.get_image(ImageFormat::Z_PIXMAP, self.root, at.0, at.1, size.0, size.1, !0)?;
+        Ok(asked.reply()?.data.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect())
+    }
+
+    /// What all other clients keep in the server: how many there are, how much of each type, and the pixmaps' bytes.
+    pub fn kept(&self) -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
+        let own = self.connection.setup().resource_id_base;
+        let mut kept = BTreeMap::<String, u64>::new();
+        let mut add = |what: String, count: u64| *kept.entry(what).or_default() += count;
+        for client in self.connection.res_query_clients()?.reply()?.clients {
+            if client.resource_base == own {
+                continue;
+            }
+            add("clients".into(), 1);
+            for of_type in self.connection.res_query_client_resources(client.resource_base)?.reply()?.types {
+                let name = self.connection.get_atom_name(of_type.resource_type)?.reply()?.name;
+                add(String::from_utf8_lossy(&name).into_owned(), of_type.count.into());
+            }
+            let pixmaps = self.connection.res_query_client_pixmap_bytes(client.resource_base)?.reply()?;
+            add("bytes of pixmaps".into(), u64::from(pixmaps.bytes) + (u64::from(pixmaps.bytes_overflow) << 32));
+        }
+        Ok(kept)
+    }
+}

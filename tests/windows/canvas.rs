@@ -1,0 +1,186 @@
+//! What pictures come to a window by: a display of ours, its own context or an engine's.
+
+use glutin::config::{Config, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, PossiblyCurrentContext, Version};
+use glutin::display::{Display as GlutinDisplay, DisplayApiPreference, GetGlDisplay as _};
+use glutin::platform::x11::X11GlConfigExt as _;
+use glutin::prelude::{GlDisplay as _, *};
+use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
+use pixelferry::gl::winit::event_loop::ActiveEventLoop;
+use pixelferry::gl::winit::platform::x11::register_xlib_error_hook;
+use pixelferry::gl::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
+use pixelferry::gl::winit::window::{Window, WindowAttributes};
+use pixelferry::gl::{EngineOptions, GlDisplay, GlWindow, Viewport};
+use pixelferry::wgpu_display::{self, WgpuDisplay, open_device, wgpu};
+use pixelferry::{Display, DrawOptions, Extent, Link};
+use std::num::NonZeroU32;
+use std::rc::Rc;
+use std::sync::Arc;
+use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
+
+/// A window and what it is drawn with.
+pub trait Canvas {
+    fn window(&self) -> &Window;
+
+    fn display(&self) -> Rc<dyn Display>;
+
+    /// Follows the window.
+    fn resize(&mut self, size: Extent);
+
+    /// Draws what a link shows all over the window.
+    fn show(&mut self, link: &Link, size: Extent);
+}
+
+impl Canvas for GlWindow {
+    fn window(&self) -> &Window {
+        GlWindow::window(self)
+    }
+
+    fn display(&self) -> Rc<dyn Display> {
+        GlWindow::display(self).clone()
+    }
+
+    fn resize(&mut self, size: Extent) {
+        GlWindow::resize(self, size).unwrap();
+    }
+
+    fn show(&mut self, link: &Link, size: Extent) {
+        draw(GlWindow::display(self), link, size);
+        self.present().unwrap();
+    }
+}
+
+fn draw(display: &GlDisplay, link: &Link, size: Extent) {
+    let viewport = Viewport::full(size.width, size.height);
+    display.draw(link.shown().unwrap().surface(), viewport, DrawOptions::default()).unwrap();
+}
+
+fn side(n: u32) -> NonZeroU32 {
+    NonZeroU32::new(n).unwrap()
+}
+
+/// How an engine's windows are drawn to.
+pub fn gl_config(event_loop: &ActiveEventLoop, prefer_egl: bool) -> Config {
+    let hook = Box::new(register_xlib_error_hook);
+    let preference =
+        if prefer_egl { DisplayApiPreference::EglThenGlx(hook) } else { DisplayApiPreference::GlxThenEgl(hook) };
+    let handle = event_loop.display_handle().unwrap().as_raw();
+    // SAFETY: the handle is of the running event loop, which outlives every window.
+    let display = unsafe { GlutinDisplay::new(handle, preference) }.unwrap();
+    // SAFETY: no window is named.
+    let mut configs = unsafe { display.find_configs(ConfigTemplateBuilder::new().with_alpha_size(0).build()) }.unwrap();
+    // Of the visual that windows have by themselves: for another one winit makes a colour map that it never frees.
+    let window = event_loop.create_window(WindowAttributes::default().with_visible(false)).unwrap();
+    let RawWindowHandle::Xlib(window) = window.window_handle().unwrap().as_raw() else { panic!("not of X11") };
+    configs.find(|config| config.x11_visual().unwrap().visual_id() == window.visual_id).unwrap()
+}
+
+/// Released before it goes: a current context would live on.
+struct Current(Rc<PossiblyCurrentContext>);
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        self.0.make_not_current_in_place().unwrap();
+    }
+}
+
+/// An engine's window, with a context that is current on the thread. Fields are dropped in this order.
+pub struct Engine {
+    display: Rc<GlDisplay>,
+    context: Current,
+    surface: Surface<WindowSurface>,
+    window: Arc<Window>,
+}
+
+impl Engine {
+    pub fn new(window: Arc<Window>, config: &Config, size: Extent) -> Self {
+        let handle = window.window_handle().unwrap().as_raw();
+        let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
+        let attributes = ContextAttributesBuilder::new().with_context_api(version).build(Some(handle));
+        let drawable =
+            SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, side(size.width), side(size.height));
+        // SAFETY: the handle is of the window that is kept with both.
+        let (context, surface) = unsafe {
+            let context = config.display().create_context(config, &attributes).unwrap();
+            (context, config.display().create_window_surface(config, &drawable).unwrap())
+        };
+        let context = Rc::new(context.make_current(&surface).unwrap());
+        // A wish: not every driver has swap control.
+        let _ = surface.set_swap_interval(&context, SwapInterval::DontWait);
+        let asked = Rc::clone(&context);
+        let options =
+            EngineOptions { is_current: Some(Box::new(move || asked.is_current())), ..EngineOptions::default() };
+        let load = |name: &std::ffi::CStr| config.display().get_proc_address(name);
+        // SAFETY: the context is current, stays on this thread and goes after the display.
+        let display = unsafe { GlDisplay::from_loader(load, options) }.unwrap();
+        Self { display, context: Current(context), surface, window }
+    }
+}
+
+impl Canvas for Engine {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn display(&self) -> Rc<dyn Display> {
+        self.display.clone()
+    }
+
+    fn resize(&mut self, size: Extent) {
+        self.surface.resize(&self.context.0, side(size.width), side(size.height));
+    }
+
+    fn show(&mut self, link: &Link, size: Extent) {
+        draw(&self.display, link, size);
+        self.surface.swap_buffers(&self.context.0).unwrap();
+    }
+}
+
+/// An engine's window drawn by wgpu, with a device of its own.
+pub struct Wgpu {
+    surface: wgpu::Surface<'static>,
+    config: wgpu::SurfaceConfiguration,
+    display: Rc<WgpuDisplay>,
+    window: Arc<Window>,
+}
+
+impl Wgpu {
+    pub fn new(window: Arc<Window>, instance: &wgpu::Instance, size: Extent) -> Self {
+        let surface = instance.create_surface(Arc::clone(&window)).unwrap();
+        let options = wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
+        let adapter = &pollster::block_on(instance.request_adapter(&options)).unwrap();
+        let (device, queue) = open_device(adapter, &wgpu::DeviceDescriptor::default()).unwrap();
+        let mut config = surface.get_default_config(adapter, size.width, size.height).unwrap();
+        // What is computed is encoded for the screen already.
+        config.format = surface.get_capabilities(adapter).formats.into_iter().find(|f| !f.is_srgb()).unwrap();
+        config.present_mode = wgpu::PresentMode::AutoNoVsync;
+        let display = WgpuDisplay::from_engine(adapter, device, queue).unwrap();
+        Self { surface, config, display, window }
+    }
+}
+
+impl Canvas for Wgpu {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn display(&self) -> Rc<dyn Display> {
+        self.display.clone()
+    }
+
+    fn resize(&mut self, size: Extent) {
+        (self.config.width, self.config.height) = (size.width, size.height);
+        self.surface.configure(self.display.wgpu_device(), &self.config);
+    }
+
+    fn show(&mut self, link: &Link, size: Extent) {
+        let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {
+            panic!("the window gives nothing to draw on")
+        };
+        let view = frame.texture.create_view(&wgpu::TextureViewDescriptor::default());
+        let viewport = wgpu_display::Viewport::full(size.width, size.height);
+        let (shown, format) = (link.shown().unwrap(), self.config.format);
+        self.display.draw_to(shown.surface(), &view, format, None, viewport, DrawOptions::default()).unwrap();
+        self.display.wgpu_queue().present(frame);
+    }
+}

@@ -1,0 +1,101 @@
+//! Windows that are opened and closed again, 24 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
+//! and threads, and what it keeps in the X server stay what they were.
+
+use crate::rounds::{Api, App, Sample};
+use crate::visit::SIZES;
+use pixelferry::gl::winit::event_loop::EventLoop;
+use pixelferry::gl::winit::platform::x11::EventLoopBuilderExtX11 as _;
+use pixelferry_tests::{Driver, Usage, Viewer, Xvfb, need, pass_in_child};
+
+/// Pages that the allocator keeps here and there.
+const RSS_SLACK: u64 = 2 << 20;
+
+/// Above that, what a window may leave for good: 65 bytes were measured over 2400 rounds.
+const RSS_PER_WINDOW: u64 = 256;
+
+/// The same where wgpu ends EGL's display with each window: llvmpipe keeps three pages of compiled code of each (see
+/// `docs/drivers.md`).
+const RSS_PER_EGL_DISPLAY: u64 = 16 << 10;
+
+/// What Mesa's Vulkan leaves in the X server with each swapchain where it draws on the CPU (see `docs/drivers.md`), and how
+/// many at most. wgpu makes a swapchain for each size.
+const LEFT_BY_LAVAPIPE: [(&str, u64); 2] = [("GC", 1), ("XFixesRegion", 4)];
+
+#[test]
+#[ignore = "run by the tests below, each in a process of its own"]
+fn child() {
+    let kind = std::env::var("PIXELFERRY_WINDOWS_OF").unwrap();
+    let rounds = std::env::var("PIXELFERRY_ROUNDS").map_or(24, |n| n.parse().expect("a number"));
+    let viewer = Viewer::of(&std::env::var("DISPLAY").unwrap()).unwrap();
+    let event_loop = EventLoop::with_user_event().with_any_thread(true).build().unwrap();
+    let mut app = App::new(kind, rounds, viewer, event_loop.create_proxy());
+    event_loop.run_app(&mut app).unwrap();
+    let Some(api) = &app.api else { return };
+    // The first half fills the caches of drivers.
+    let (first, last) = (&app.samples[app.samples.len() / 2], app.samples.last().unwrap());
+    judge(first, last, api);
+    println!("CHURNED: {rounds} rounds");
+}
+
+fn judge(first: &Sample, last: &Sample, (api, at_a_time): &(Api, usize)) {
+    let windows = u64::from(last.round - first.round) * *at_a_time as u64;
+    assert!(windows > 0, "too few rounds");
+    let left = if let Api::WgpuOnGl = api { RSS_PER_EGL_DISPLAY } else { RSS_PER_WINDOW };
+    let swapchains = if let Api::Wgpu(_) = api { windows * SIZES.len() as u64 } else { 0 };
+    let grew = last.usage.rss.saturating_sub(first.usage.rss);
+    println!("{windows} windows: {} bytes more with each", grew / windows);
+    assert!(grew <= RSS_SLACK + left * windows, "memory grew from {} to {}", first.usage.rss, last.usage.rss);
+    assert_eq!(last.usage.descriptors, first.usage.descriptors, "file descriptors");
+    assert_eq!(last.usage.threads, first.usage.threads, "threads");
+    let mut kept = last.kept.clone();
+    for (what, left) in LEFT_BY_LAVAPIPE {
+        let (before, limit) = (first.kept.get(what).copied().unwrap_or(0), left * swapchains);
+        kept.entry(what.into()).and_modify(|n| *n = (*n).saturating_sub(limit).max(before));
+    }
+    assert_eq!(kept, first.kept, "in the X server");
+}
+
+/// Of a kind of windows, and so many at a time.
+fn churn(kind: &str) {
+    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    // With a heap for each thread that comes and goes the allocator keeps 10 MB more or less by chance.
+    let env = [("DISPLAY", server.display()), ("PIXELFERRY_WINDOWS_OF", kind), ("MALLOC_ARENA_MAX", "1")];
+    let before = Usage::of(server.process()).unwrap();
+    pass_in_child("churn::child", None, &env, &["CHURNED", "SKIPPED"]);
+    println!("the X server: {before:?} -> {:?}", Usage::of(server.process()).unwrap());
+}
+
+#[test]
+fn windows_by_glx() {
+    churn("own-glx 1");
+}
+
+#[test]
+fn windows_by_egl() {
+    churn("own-egl 1");
+}
+
+#[test]
+fn windows_by_wgpu() {
+    churn("wgpu 1");
+}
+
+#[test]
+fn windows_by_wgpu_on_opengl() {
+    churn("wgpu-on-gl 1");
+}
+
+#[test]
+fn two_threads_by_glx() {
+    churn("engine-glx 2");
+}
+
+#[test]
+fn two_threads_by_egl() {
+    churn("engine-egl 2");
+}
+
+#[test]
+fn two_threads_by_wgpu() {
+    churn("wgpu 2");
+}

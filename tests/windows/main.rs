@@ -1,0 +1,11 @@
+//! Windows under real display servers, once and thousands of times, and machines without one or without OpenGL. An event
+//! loop can be made once in a process and EGL is loaded once, so each case runs in a process of its own.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod canvas;
+mod churn;
+mod once;
+mod rounds;
+mod visit;
