@@ -156,8 +156,10 @@ impl Pipeline {
     /// First uses are slow (pages, compilers), and say how many rounds the kernel is to make.
     fn warm_up(&mut self) -> Result<()> {
         const MOST: u32 = 1 << 24;
-        let queue: Arc<dyn ComputeQueue> = self.plan.backend.queue(QueueOptions::in_order())?.into();
-        self.run(UNTAKEN + SLOTS, &[queue.clone(), queue.clone(), queue.clone()], 1)?;
+        let queue = || Ok::<Arc<dyn ComputeQueue>, Error>(self.plan.backend.queue(QueueOptions::in_order())?.into());
+        let queues = [queue()?, queue()?, queue()?];
+        self.run(UNTAKEN + SLOTS, &queues, 1)?;
+        let [queue, ..] = queues;
         let time = |f: &mut dyn FnMut() -> Result<Event>| {
             // The better of two.
             let mut best = u64::MAX;

@@ -89,8 +89,8 @@ impl GlDisplay {
     /// Makes a context without a window and makes it current on this thread.
     ///
     /// Tried in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
-    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows: WGL, which needs a window, so that one is made that is never shown. On
-    /// macOS: CGL.
+    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows: WGL, with a window that
+    /// is never shown. On macOS: CGL.
     ///
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
