@@ -126,16 +126,16 @@ install_rustup() {
     export RUSTUP_TOOLCHAIN=stable
 }
 
-# OpenGL without a screen, by Mesa; a vendor's own driver is used beside it where there is one.
-readonly GL_PACKAGES=(libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri)
+# Prints the Debian packages of what the tests need, as the table of pixelferry-testing has them: of all its rows, or of one.
+packages_for() {
+    grep -oE '(name|packages): "[^"]*"' "$REPOSITORY/crates/pixelferry-testing/src/machine.rs" |
+        awk -F '"' -v only="$1" '/^name/ { name = $2 } /^packages/ && (only == "all" || only == name) { print $2 }' |
+        tr ' ' '\n' | sort -u | sed '/^$/d'
+}
 
-# What the tests drive: two OpenCL drivers, OpenGL, Vulkan, an X server and a Wayland compositor, all on the CPU; Python.
+# OpenGL without a screen, by Mesa; a vendor's own driver is used beside it where there is one.
+mapfile -t GL_PACKAGES < <(packages_for egl)
 # shellcheck disable=SC2034 # used by the scripts that source this one
-readonly TEST_PACKAGES=(
-    ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd
-    "${GL_PACKAGES[@]}" libglx-mesa0 libgles2
-    libvulkan1 mesa-vulkan-drivers
-    xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0
-    weston libwayland-client0 libwayland-egl1
-    python3 python3-numpy python3-pytest
-)
+mapfile -t TEST_PACKAGES < <(packages_for all)
+readonly GL_PACKAGES TEST_PACKAGES
+[ "${#GL_PACKAGES[@]}" -gt 0 ] || die "no packages in the table of pixelferry-testing"

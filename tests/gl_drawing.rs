@@ -7,19 +7,16 @@ use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PathState, PixelFormat, Policy,
     Region, SurfaceDesc, open_headless, select,
 };
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Need, has_path, need};
 use std::sync::Arc;
 
 /// A link by every path that is offered for `desc`.
 fn links(screen: &Headless, desc: SurfaceDesc) -> Vec<(PathId, Link)> {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let report = select::probe(&backend, &screen.display(), &desc, &Policy::default()).unwrap();
-    let offered = report.paths.into_iter().filter(|p| match &p.state {
-        PathState::NotOffered { reason } => {
-            println!("SKIPPED {}: {reason}", p.id);
-            false
-        }
-        _ => true,
+    let offered = report.paths.into_iter().filter(|p| {
+        let found = if let PathState::NotOffered { reason } = &p.state { Err(reason) } else { Ok(()) };
+        has_path(backend.as_ref(), p.id, found).is_some()
     });
     let open = |path| {
         let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
@@ -32,7 +29,7 @@ fn links(screen: &Headless, desc: SurfaceDesc) -> Vec<(PathId, Link)> {
 
 #[test]
 fn pixels_that_opengl_drew_stay_around_a_region() {
-    let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let display = screen.gl().unwrap();
     let gl = display.gl();
     for (path, mut link) in links(&screen, SurfaceDesc::image(40, 30, PixelFormat::Rgba8)) {
@@ -70,7 +67,7 @@ fn pixels_that_opengl_drew_stay_around_a_region() {
 
 #[test]
 fn bytes_that_opengl_wrote_stay_around_a_range() {
-    let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let display = screen.gl().unwrap();
     let gl = display.gl();
     for (path, mut link) in links(&screen, SurfaceDesc::buffer(500)) {

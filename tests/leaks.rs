@@ -8,7 +8,7 @@ use pixelferry::{
     Arg, ComputeBackend, CpuBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
     Policy, SurfaceDesc, cuda, open_headless, opencl,
 };
-use pixelferry_tests::{Driver, Usage, need, pass_in_child, ramp};
+use pixelferry_tests::{Need, Usage, asked, given, has_path, need, pass_in_child, ramp};
 use std::sync::Arc;
 
 /// Pages that the allocator keeps here and there.
@@ -48,7 +48,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
     // Drivers fill caches in the beginning, one of them for a hundred resizes.
     let warm_up = frames / 2;
     let used = |gl| used(gpu, gl);
-    let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = screen.gl().map(|gl| gl.as_ref());
     let kernel = backend.build(&ramp()).unwrap();
     let mut ran = 0;
@@ -58,16 +58,10 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
             Link::open(Arc::clone(backend), screen.display(), desc(0), options)
         };
         // The display keeps the tools it draws with; they are made for the first frame of their kind.
-        match open() {
-            Ok(mut first) => {
-                first.acquire().unwrap().finish().unwrap();
-                first.read_back().unwrap();
-            }
-            Err(e) => {
-                println!("SKIPPED {path}: {e}");
-                continue;
-            }
-        }
+        let Some(mut first) = has_path(backend.as_ref(), path, open()) else { continue };
+        first.acquire().unwrap().finish().unwrap();
+        first.read_back().unwrap();
+        drop(first);
         let (_, nothing_open, _) = used(gl);
         let mut link = open().unwrap();
         let mut before = None;
@@ -120,10 +114,8 @@ fn child_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
-    match opencl::OpenClBackend::open_best() {
-        Ok(backend) => run(&(Arc::new(backend) as Arc<dyn ComputeBackend>), &|| None),
-        Err(e) => println!("NO DRIVER: {e}"),
-    }
+    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
+    run(&(Arc::new(backend) as Arc<dyn ComputeBackend>), &|| None);
 }
 
 #[test]
@@ -134,8 +126,8 @@ fn child_cuda() {
     run(&(backend as Arc<dyn ComputeBackend>), &|| gpu.free_memory().ok());
 }
 
-fn on(test: &str, driver: Option<Driver>) {
-    pass_in_child(test, driver, &[], &["FLAT ON", "SKIPPED: no egl"]);
+fn on(test: &str, driver: Option<Need>) {
+    pass_in_child(test, driver, &[], &["FLAT ON"]);
 }
 
 #[test]
@@ -145,11 +137,9 @@ fn threads_leak_nothing() {
 
 /// A test of an NVIDIA GPU.
 fn on_nvidia(test: &str) {
-    if std::env::var_os("PIXELFERRY_GPU").is_none_or(|v| v != "1") {
-        println!("SKIPPED: needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
-        return;
+    if asked(Need::Nvidia) {
+        on(test, None);
     }
-    on(test, None);
 }
 
 #[test]
@@ -164,10 +154,10 @@ fn opencl_of_nvidia_leaks_nothing() {
 
 #[test]
 fn pocl_leaks_nothing() {
-    on("child_opencl", Some(Driver::Pocl));
+    on("child_opencl", Some(Need::Pocl));
 }
 
 #[test]
 fn rusticl_leaks_nothing() {
-    on("child_opencl", Some(Driver::Rusticl));
+    on("child_opencl", Some(Need::Rusticl));
 }

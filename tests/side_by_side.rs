@@ -7,7 +7,7 @@ use pixelferry::{
     CpuBackend, DisplayChoice, Error, Headless, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
     SurfaceDesc, open_headless,
 };
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Need, need};
 use std::sync::Arc;
 
 /// A new link on `display` shows what was written.
@@ -32,8 +32,8 @@ fn works_by(display: &Headless, path: PathId, when: &str) {
 
 #[test]
 fn each_goes_on_when_the_other_is_gone() {
-    let open_gl = || need(Driver::Egl, open_headless(DisplayChoice::Gl));
-    let open_wgpu = || need(Driver::Lavapipe, open_headless(DisplayChoice::Wgpu));
+    let open_gl = || need(Need::Egl, open_headless(DisplayChoice::Gl));
+    let open_wgpu = || need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu));
     let Some(gl) = open_gl() else { return };
     let check = |when: &str| works(&gl, when);
     check("OpenGL alone");
@@ -58,9 +58,9 @@ fn each_goes_on_when_the_other_is_gone() {
 fn opengl_goes_on_beside_wgpus() {
     let open_wgpu = || {
         let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
-        need(Driver::Egl, WgpuDisplay::headless(options).map(Headless::Wgpu))
+        need(Need::Egl, WgpuDisplay::headless(options).map(Headless::Wgpu))
     };
-    let Some(gl) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(gl) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let Some(wgpu) = open_wgpu() else { return };
     for round in 0..2 {
         works(&gl, "OpenGL, beside wgpu's");

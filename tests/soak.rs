@@ -10,7 +10,7 @@ use pixelferry::{
     PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Kind, Step};
-use pixelferry_tests::{Driver, Usage, need, pass_in_child, ramp, ramp_pixel};
+use pixelferry_tests::{Dice, Need, Usage, given, need, pass_in_child, ramp, ramp_pixel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,31 +25,15 @@ fn desc(size: u32) -> SurfaceDesc {
     SurfaceDesc::Image(ImageDesc::new(48 + 16 * (size % 4), HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any))
 }
 
-/// The same numbers in every run (Marsaglia's xorshift).
-struct Dice(u32);
-
-impl Dice {
-    fn path(&mut self) -> PathId {
-        PathId::ALL[self.below(PathId::ALL.len())]
-    }
-
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0 as usize % sides
-    }
-
-    /// Mostly in one of the calls that a frame makes.
-    fn fault(&mut self, made: &[Step]) -> Fault {
-        let steps = if made.is_empty() || self.below(8) == 0 { Step::ALL } else { made };
-        let kinds = [Kind::Driver, Kind::Timeout, Kind::OutOfMemory, Kind::Driver, Kind::Timeout, Kind::ContextLost];
-        Fault {
-            step: steps[self.below(steps.len())],
-            nth: 1 + u32::from(self.below(8) == 0),
-            lasting: self.below(4) == 0,
-            kind: kinds[self.below(kinds.len())],
-        }
+/// Mostly in one of the calls that a frame makes.
+fn any_fault(dice: &mut Dice, made: &[Step]) -> Fault {
+    let steps = if made.is_empty() || dice.below(8) == 0 { Step::ALL } else { made };
+    let kinds = [Kind::Driver, Kind::Timeout, Kind::OutOfMemory, Kind::Driver, Kind::Timeout, Kind::ContextLost];
+    Fault {
+        step: *dice.pick(steps),
+        nth: 1 + u32::from(dice.below(8) == 0),
+        lasting: dice.below(4) == 0,
+        kind: *dice.pick(&kinds),
     }
 }
 
@@ -118,7 +102,7 @@ impl Soak<'_> {
 
     /// A frame in which a call fails, and what a program does then.
     fn faulty_frame(&mut self, session: &mut Session, dice: &mut Dice, made: &[Step], (n, size): (u32, u32)) {
-        let fault = dice.fault(made);
+        let fault = any_fault(dice, made);
         let when = format!("frame {n}, {fault:?}, by {}", session.link.path());
         self.faults.arm(fault);
         let result = self.frame(&mut session.link, n);
@@ -137,7 +121,8 @@ impl Soak<'_> {
                 assert!(Faults::injected(&error), "{when}: {error}");
                 if fault.kind == Kind::ContextLost {
                     // All is gone: a program makes it anew.
-                    *session = Session::open(self.choice, &self.backend, &self.faults, (dice.path(), size));
+                    *session =
+                        Session::open(self.choice, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));
                     self.counts.add("faults: lost, made anew");
                 } else if session.shows {
                     check(&mut session.link, &self.faults, n - 1, &when);
@@ -155,8 +140,8 @@ impl Soak<'_> {
 
     fn run(&mut self) {
         let frames: u32 = std::env::var("PIXELFERRY_FRAMES").map_or(10_000, |n| n.parse().expect("a number"));
-        let (mut dice, mut size) = (Dice(2_463_534_242), 0);
-        let mut session = Session::open(self.choice, &self.backend, &self.faults, (dice.path(), size));
+        let (mut dice, mut size) = (Dice(1), 0);
+        let mut session = Session::open(self.choice, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));
         let (mut before, mut made) = (None, Vec::new());
         for n in 0..frames {
             if n % 31 == 30 {
@@ -182,13 +167,14 @@ impl Soak<'_> {
                 self.counts.add("recalibrations");
             }
             if n % 61 == 60 {
-                session.link = Session::link(&session.screen, &self.backend, &self.faults, (dice.path(), size));
+                session.link =
+                    Session::link(&session.screen, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));
                 session.shows = false;
                 self.counts.add("links opened");
             }
             if n % 1_009 == 1_008 {
                 drop(session);
-                session = Session::open(self.choice, &self.backend, &self.faults, (dice.path(), size));
+                session = Session::open(self.choice, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));
                 self.counts.add("displays opened");
             }
             // Both at the same size, each in a display of its own.
@@ -223,8 +209,8 @@ fn judge(before: &(Usage, Option<ObjectCounts>), after: &(Usage, Option<ObjectCo
 fn soak(backend: Arc<dyn ComputeBackend>) {
     let wanted = std::env::var("PIXELFERRY_SOAK").unwrap_or_default();
     let (choice, driver) = match wanted.as_str() {
-        "wgpu" => (DisplayChoice::Wgpu, Driver::Lavapipe),
-        _ => (DisplayChoice::Gl, Driver::Egl),
+        "wgpu" => (DisplayChoice::Wgpu, Need::Lavapipe),
+        _ => (DisplayChoice::Gl, Need::Egl),
     };
     if need(driver, open_headless(choice)).is_none() {
         return;
@@ -244,14 +230,13 @@ fn child_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
-    match opencl::OpenClBackend::open_best() {
-        Ok(backend) => soak(Arc::new(backend)),
-        Err(e) => println!("NO DRIVER: {e}"),
+    if let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) {
+        soak(Arc::new(backend));
     }
 }
 
-fn on(test: &str, driver: Option<Driver>, display: &str) {
-    pass_in_child(test, driver, &[("PIXELFERRY_SOAK", display)], &["SOAKED", "SKIPPED"]);
+fn on(test: &str, driver: Option<Need>, display: &str) {
+    pass_in_child(test, driver, &[("PIXELFERRY_SOAK", display)], &["SOAKED"]);
 }
 
 #[test]
@@ -266,10 +251,10 @@ fn threads_to_wgpu() {
 
 #[test]
 fn opencl_to_opengl() {
-    on("child_opencl", Some(Driver::Pocl), "gl");
+    on("child_opencl", Some(Need::Pocl), "gl");
 }
 
 #[test]
 fn opencl_to_wgpu() {
-    on("child_opencl", Some(Driver::Pocl), "wgpu");
+    on("child_opencl", Some(Need::Pocl), "wgpu");
 }

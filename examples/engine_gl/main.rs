@@ -7,12 +7,12 @@ mod platform;
 
 use clap::Parser as _;
 use glow::HasContext as _;
-use pixelferry::gl::{EngineOptions as ContextOptions, GlDisplay, OffscreenTarget};
-use pixelferry::{ComputeBackend, Display as _, Link, SurfaceDesc, open_backend_for, save_rgba8};
+use pixelferry::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
+use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
 use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, SEA_BYTES, SEA_INDICES, View, end, planet_desc, radar_desc, sea_indices, sources,
+    EngineOptions, Failure, Kernels, SEA_INDICES, View, end, planet_desc, radar_desc, sea_desc, sea_indices, sources,
 };
-use platform::{Canvas, Step, program};
+use platform::{Canvas, Step, set_up};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,22 +38,28 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
 impl Engine {
     /// Draws in a context that is current on this thread, as long as there is something to draw.
     fn render(&self, canvas: &mut Canvas<'_>) -> Result<(), Failure> {
-        let about = ContextOptions { is_current: Some(canvas.asks_current()), ..ContextOptions::default() };
         // SAFETY: the context is current; where it goes before the display, the display is told.
-        let display = unsafe { GlDisplay::from_loader(|name| canvas.load(name), about) }?;
-        let mut scene = Scene::new(self, &display, canvas)?;
+        let display = unsafe { GlDisplay::from_loader(|name| canvas.load(name), ContextOptions::default()) }?;
+        // Where the device shares with OpenGL, each context has a backend and kernels of its own, which go before it.
+        let backend = backend_in(&self.backend, display.as_ref());
+        let inside = (!Arc::ptr_eq(&backend, &self.backend)).then(|| Kernels::build(backend.as_ref())).transpose()?;
+        let kernels = inside.as_ref().unwrap_or(&self.kernels);
+        let mut scene = Scene::new((self, &backend), &display, canvas)?;
         let mut step = canvas.step();
         while let Step::Frame(frame) = step {
             scene.resize(canvas.size())?;
-            scene.compute(&self.kernels, self.options.seconds(frame))?;
+            scene.compute(kernels, self.options.seconds(frame))?;
             scene.draw(self.options.seconds(frame))?;
             step = canvas.present()?;
         }
         if step == Step::Lose {
             // Kernels may be writing memory of the context's; after that, links and display cannot reach it any more.
-            self.backend.finish()?;
+            backend.finish()?;
+            let _links = inside.is_none().then_some(scene);
+            drop((inside, backend));
             canvas.destroy()?;
-            display.context_lost();
+            // SAFETY: the context was destroyed, nothing is computed any more, and only the links held its memory.
+            unsafe { display.context_lost() };
             return Ok(());
         }
         if let (Some(out), Some(picture)) = (&self.options.out, &scene.picture) {
@@ -68,7 +74,7 @@ impl Engine {
 
 /// What is made anew for each context. The engine's own objects go with it.
 struct Scene {
-    gl: Rc<glow::Context>,
+    gl: GlFunctions,
     display: Rc<GlDisplay>,
     planet: Link,
     sea: Link,
@@ -86,27 +92,20 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(engine: &Engine, display: &Rc<GlDisplay>, canvas: &Canvas<'_>) -> Result<Self, Failure> {
-        let (gl, display) = (Rc::clone(display.gl()), Rc::clone(display));
-        let link = |desc| Link::open(engine.backend.clone(), display.clone(), desc, engine.options.link_options());
-        let (planet, sea, radar) =
-            (link(planet_desc())?, link(SurfaceDesc::buffer(SEA_BYTES))?, link(radar_desc(canvas.size()).1)?);
+    fn new(
+        (engine, backend): (&Engine, &Arc<dyn ComputeBackend>),
+        display: &Rc<GlDisplay>,
+        canvas: &Canvas<'_>,
+    ) -> Result<Self, Failure> {
+        let (gl, display) = (display.gl().clone(), Rc::clone(display));
+        let link = |desc| Link::open(backend.clone(), display.clone(), desc, engine.options.link_options());
+        let (planet, sea, radar) = (link(planet_desc())?, link(sea_desc())?, link(radar_desc(canvas.size()).1)?);
         println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
-        let program = program(&gl)?;
+        let program = set_up(&gl)?;
         // SAFETY: the context is current, here and below, and all objects are of it.
         unsafe {
             let (arrays, framebuffer) =
                 ([gl.create_vertex_array()?, gl.create_vertex_array()?], gl.create_framebuffer()?);
-            gl.use_program(Some(program));
-            for switch in [glow::DEPTH_TEST, glow::CULL_FACE, glow::BLEND] {
-                gl.enable(switch);
-            }
-            gl.depth_func(glow::LEQUAL);
-            gl.blend_func(glow::SRC_ALPHA, glow::ONE_MINUS_SRC_ALPHA);
-            let sampler = gl.create_sampler()?;
-            gl.sampler_parameter_i32(sampler, glow::TEXTURE_MIN_FILTER, glow::LINEAR as i32);
-            gl.sampler_parameter_i32(sampler, glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE as i32);
-            gl.bind_sampler(0, Some(sampler));
             gl.bind_buffer_base(glow::UNIFORM_BUFFER, 0, Some(gl.create_buffer()?));
             gl.buffer_data_size(glow::UNIFORM_BUFFER, size_of::<View>() as i32, glow::DYNAMIC_DRAW);
             gl.bind_vertex_array(Some(arrays[0]));

@@ -11,7 +11,6 @@ use pixelferry_examples::engine::{EngineOptions, Failure, SEA_SIDE};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -51,7 +50,7 @@ pub enum Step {
 
 /// A context that is current on this thread, and what it draws to.
 pub struct Canvas<'a> {
-    context: Option<Rc<PossiblyCurrentContext>>,
+    context: Option<PossiblyCurrentContext>,
     window: Option<(&'a Arc<Window>, Surface<WindowSurface>)>,
     config: &'a Config,
     options: &'a EngineOptions,
@@ -85,18 +84,12 @@ impl<'a> Canvas<'a> {
                 (context, Some((window, surface)))
             }
         };
-        Ok(Self { context: Some(Rc::new(context)), window, config, options, status })
+        Ok(Self { context: Some(context), window, config, options, status })
     }
 
     /// The GL function of that name.
     pub fn load(&self, name: &CStr) -> *const c_void {
         self.config.display().get_proc_address(name)
-    }
-
-    /// Answers whether the context is current; never, once it is destroyed.
-    pub fn asks_current(&self) -> Box<dyn Fn() -> bool> {
-        let context = self.context.as_ref().map(Rc::downgrade).unwrap_or_default();
-        Box::new(move || context.upgrade().is_some_and(|context| context.is_current()))
     }
 
     /// Pixels to draw.
@@ -364,8 +357,8 @@ impl ApplicationHandler<Ended> for App {
     }
 }
 
-/// The engine's one program.
-pub fn program(gl: &glow::Context) -> Result<glow::Program, Failure> {
+/// The engine's one program, in use, and the state that it sets once and for all.
+pub fn set_up(gl: &glow::Context) -> Result<glow::Program, Failure> {
     let vertex = include_str!("scene.vert").replace("SIDE", &SEA_SIDE.to_string());
     // SAFETY: the context is current.
     unsafe {
@@ -379,6 +372,19 @@ pub fn program(gl: &glow::Context) -> Result<glow::Program, Failure> {
             gl.attach_shader(program, shader);
         }
         gl.link_program(program);
-        if gl.get_program_link_status(program) { Ok(program) } else { Err(gl.get_program_info_log(program).into()) }
+        if !gl.get_program_link_status(program) {
+            return Err(gl.get_program_info_log(program).into());
+        }
+        gl.use_program(Some(program));
+        for switch in [glow::DEPTH_TEST, glow::CULL_FACE, glow::BLEND] {
+            gl.enable(switch);
+        }
+        gl.depth_func(glow::LEQUAL);
+        gl.blend_func(glow::SRC_ALPHA, glow::ONE_MINUS_SRC_ALPHA);
+        let sampler = gl.create_sampler()?;
+        gl.sampler_parameter_i32(sampler, glow::TEXTURE_MIN_FILTER, glow::LINEAR as i32);
+        gl.sampler_parameter_i32(sampler, glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE as i32);
+        gl.bind_sampler(0, Some(sampler));
+        Ok(program)
     }
 }

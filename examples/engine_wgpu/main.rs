@@ -9,9 +9,9 @@ mod platform;
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::wgpu_display::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
-use pixelferry::{ComputeBackend, Display as _, Link, SurfaceDesc, open_backend_for, save_rgba8};
+use pixelferry::{ComputeBackend, Display as _, Link, open_backend_for, save_rgba8};
 use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, SEA_BYTES, SEA_INDICES, View, end, planet_desc, radar_desc, sea_indices, sources,
+    EngineOptions, Failure, Kernels, SEA_INDICES, View, end, planet_desc, radar_desc, sea_desc, sea_indices, sources,
 };
 use platform::{Canvas, Windows};
 use std::process::ExitCode;
@@ -78,7 +78,7 @@ impl Scene {
         device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
         let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue.clone())?;
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
-        let (planet, sea) = (link(planet_desc())?, link(SurfaceDesc::buffer(SEA_BYTES))?);
+        let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;
         println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
         let layout = layout(&device);

@@ -2,12 +2,11 @@
 
 use crate::scene::SceneError;
 use glow::HasContext as _;
-use pixelferry::gl::{GlBuffer, GlDisplay, GlTexture, Viewport};
-use std::rc::Rc;
+use pixelferry::gl::{GlBuffer, GlDisplay, GlFunctions, GlTexture, Viewport};
 
 /// A program that reads one attribute of floats from a vertex buffer, or a texture. It lasts as long as the context.
 pub struct GlProgram {
-    gl: Rc<glow::Context>,
+    gl: GlFunctions,
     program: glow::Program,
     vao: glow::VertexArray,
 }
@@ -15,7 +14,7 @@ pub struct GlProgram {
 impl GlProgram {
     /// Builds it from GLSL; the display's context is current, as it is once a surface's buffer was asked for.
     pub fn new(display: &GlDisplay, vertex: &str, fragment: &str) -> Result<Self, SceneError> {
-        let gl = Rc::clone(display.gl());
+        let gl = display.gl().clone();
         let program = build(&gl, vertex, fragment)?;
         // SAFETY: the display's context is current.
         let vao = unsafe { gl.create_vertex_array() }.map_err(SceneError::Shader)?;

@@ -3,7 +3,7 @@
 use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
 use crate::look::LookOptions;
 use clap::{Args, ValueEnum};
-use pixelferry::{AlphaMode, CpuImage, Encoding, ImageAccess, ImageDesc, PixelFormat};
+use pixelferry::{AlphaMode, CpuImage, Encoding, ImageAccess, ImageDesc, PixelFormat, Unwritten};
 
 /// From the colours to what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -89,7 +89,7 @@ impl PixelOptions {
 }
 
 impl Pixels {
-    /// A picture of them, which needs no texture.
+    /// A picture of them, which needs no texture, and whose kernels write every pixel.
     pub(crate) fn image(self, width: u32, height: u32) -> ImageDesc {
         let encoding = match self.tone {
             Tone::None => Encoding::Unmanaged,
@@ -102,7 +102,8 @@ impl Pixels {
             Alpha::Premultiplied => AlphaMode::Premultiplied,
         };
         let image = ImageDesc::new(width, height, self.format.pixel_format());
-        image.with_access(ImageAccess::Any).with_encoding(encoding).with_alpha(alpha)
+        let image = image.with_access(ImageAccess::Any).with_encoding(encoding).with_alpha(alpha);
+        image.with_unwritten(Unwritten::Overwrite)
     }
 
     /// C of both languages: the type `PIXEL`, and `PIXEL pixel(float3 c, float coverage)`, which makes one. What is

@@ -1,13 +1,13 @@
 //! The loop that shows any scene: in a window, off screen, or in plain memory.
 
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::scene::{Scene, SceneError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    ComputeBackend, Display, Extent, Headless, KernelSource, SurfaceDesc, open_backend_for, open_headless_for,
-    save_picture_with, save_rgba8,
+    ComputeBackend, Display, DisplayChoice, Extent, Headless, KernelSource, SurfaceDesc, open_backend_for_display,
+    open_headless, open_pair, save_picture_with, save_rgba8,
 };
 use pixelferry_trace::{Trace, TraceError};
 use std::error::Error;
@@ -52,11 +52,11 @@ pub fn show(
     trace: Option<Trace>,
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
-    let backend = open_backend_for(options.backend_choice(), kernels)?;
     if options.is_headless() {
-        let screen = open_headless_for(backend.device(), options.display_choice())?;
+        let (backend, screen) = open_pair(options.backend_choice(), options.display_choice(), kernels)?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
+        check_saves(options, &screen, scene.as_mut())?;
         headless(options, size, &screen, scene.as_mut(), trace.as_ref())?;
         return end(options, trace);
     }
@@ -66,7 +66,11 @@ pub fn show(
         max_frames: options.frames.map(u64::from),
         ..WindowOptions::default()
     };
-    let mut app = App { make: Some((backend, make)), scene: None, start: Instant::now(), trace };
+    let open = |display: &Rc<dyn Display>| {
+        let backend = open_backend_for_display(options.backend_choice(), kernels, display.as_ref())?;
+        make(backend, Rc::clone(display))
+    };
+    let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace };
     let frames = run_window(&window, &mut app)?;
     let seconds = app.start.elapsed().as_secs_f64();
     println!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9));
@@ -171,30 +175,44 @@ fn headless(
     Ok(())
 }
 
-/// With no OpenGL there is only the surface itself, and a buffer is no picture.
-fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
-    if let SurfaceDesc::Buffer(_) = scene.link().desc() {
-        return Err(SceneError::NeedsOpenGl(scene.name()));
+/// With no OpenGL there is only the surface itself, and a buffer is no picture: then nothing is computed for nothing.
+fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> Result<(), SceneError> {
+    let is_picture = matches!(scene.link().desc(), SurfaceDesc::Image(_));
+    if options.out.is_none() || screen.gl().is_some() || is_picture {
+        return Ok(());
     }
+    let instead = match options.display {
+        options::Display::Auto => open_headless(DisplayChoice::Gl).err().map(|error| error.to_string()),
+        options::Display::Gl | options::Display::Wgpu | options::Display::Memory => None,
+    };
+    Err(SceneError::NeedsOpenGl {
+        scene: scene.name(),
+        display: screen.display().device().to_string(),
+        instead: instead.unwrap_or_else(|| "take --display gl, or leave --display away".into()),
+    })
+}
+
+fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
     let look = scene.look().copied().unwrap_or_default();
     Ok(save_picture_with(scene.link(), out, &look)?)
 }
 
 /// A scene in a window; made when the window's context is there.
 struct App<F> {
-    make: Option<(Arc<dyn ComputeBackend>, F)>,
+    /// Opens the backend for the window's display, and makes the scene.
+    open: Option<F>,
     scene: Option<Box<dyn Scene>>,
     start: Instant,
     trace: Option<Trace>,
 }
 
-impl<F: FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made> WindowApp for App<F> {
+impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
     type Error = SceneError;
 
     fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
-        if let Some((backend, make)) = self.make.take() {
-            let display: Rc<dyn Display> = Rc::clone(window.display()) as Rc<dyn Display>;
-            let scene = self.scene.insert(make(backend, display)?);
+        if let Some(open) = self.open.take() {
+            let display = Rc::clone(window.display()) as Rc<dyn Display>;
+            let scene = self.scene.insert(open(&display)?);
             introduce(scene.as_mut());
             window.set_title(&title(scene.as_mut()));
             watch(self.trace.as_ref(), scene.as_mut())?;

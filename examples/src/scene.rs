@@ -35,10 +35,15 @@ pub enum SceneError {
     #[error(transparent)]
     Trace(#[from] pixelferry_trace::TraceError),
     /// The scene draws with OpenGL itself.
-    #[error(
-        "{0} draws with OpenGL, which this display is not; install libegl1 and libgl1-mesa-dri, or choose no other display"
-    )]
-    NeedsOpenGl(&'static str),
+    #[error("{scene} is drawn by OpenGL, and its picture cannot be saved from {display}: {instead}")]
+    NeedsOpenGl {
+        /// Its name.
+        scene: &'static str,
+        /// What was opened in the place of OpenGL.
+        display: String,
+        /// What to choose, or why there is no OpenGL.
+        instead: String,
+    },
     /// A shader of the scene's did not build.
     #[error("the scene's shader did not build: {0}")]
     Shader(String),

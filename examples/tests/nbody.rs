@@ -8,7 +8,7 @@ use pixelferry::{
 };
 use pixelferry_examples::scenes::nbody::{Bodies, MAX_BODIES, NBody, SOFTENING, Simulation};
 use pixelferry_examples::{Scene, SceneError};
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ fn child_late() {
 
 fn late_on(backend: Arc<dyn ComputeBackend>) {
     const FRAMES: u32 = 9;
-    let Some(screen) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));
     let options = LinkOptions { policy: Policy { mode: Mode::FramesLate(2), ..Policy::default() } };
     let mut scene = NBody::new(Arc::clone(&backend), screen.display(), Some(BODIES), options).unwrap();

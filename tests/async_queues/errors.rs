@@ -1,8 +1,12 @@
 //! Input that must be refused before anything is queued.
 
-use crate::rig::{Outcome, Rig, ensure};
+use crate::rig::{Outcome, Rig, ensure, items, same};
 use interop_core::HostBlock;
-use pixelferry::{ComputeBackend, CpuBackend, CpuKernelExt, Error, HostBuffer, KernelSource, Target};
+use pixelferry::pattern::Pattern;
+use pixelferry::{
+    BufferView, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, Error, HostBuffer, KernelSource, Target, View,
+};
+use std::ops::Range;
 
 fn invalid<T>(what: &str, result: pixelferry::Result<T>) -> Outcome {
     ensure(what, matches!(result, Err(Error::InvalidInput { .. })))
@@ -41,6 +45,72 @@ pub fn refused(rig: &Rig) -> Outcome {
     of_others("launch", rig.mix(queue.as_ref(), m.as_mut(), theirs.as_ref(), 0, &[]))?;
     queue.finish()?;
     Ok(())
+}
+
+/// Memory of a caller's own type, which says that it is longer than what it wraps.
+struct Boast {
+    inner: Box<dyn ComputeMemory>,
+    says: usize,
+}
+
+impl ComputeMemory for Boast {
+    fn len(&self) -> usize {
+        self.says
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> pixelferry::Result<()> {
+        self.inner.read(offset, into)
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> pixelferry::Result<()> {
+        self.inner.write(offset, from)
+    }
+
+    fn view(
+        &mut self,
+        range: Range<usize>,
+        f: &mut dyn FnMut(&[u8]) -> pixelferry::Result<()>,
+    ) -> pixelferry::Result<()> {
+        self.inner.view(range, f)
+    }
+
+    fn fill(
+        &mut self,
+        range: Range<usize>,
+        f: &mut dyn FnMut(&mut [u8]) -> pixelferry::Result<()>,
+    ) -> pixelferry::Result<()> {
+        self.inner.fill(range, f)
+    }
+
+    fn release(&mut self) -> pixelferry::Result<()> {
+        self.inner.release()
+    }
+}
+
+pub fn boast(rig: &Rig) -> Outcome {
+    const MORE: usize = 1 << 24;
+    let mut m = rig.memory(MORE / 4, 5);
+    let mut boast = Boast { inner: rig.memory(16, 5), says: MORE };
+    let queue = rig.in_order();
+    of_others("launch", rig.mix(queue.as_ref(), &mut boast, m.as_ref(), 0, &[]))?;
+    of_others("launch", rig.mix(queue.as_ref(), m.as_mut(), &boast, 0, &[]))?;
+    of_others("read", queue.read(&boast, 0..MORE, &[]))?;
+    of_others("write", queue.write(&mut boast, 0, vec![1; MORE].into(), &[]))?;
+    of_others("fill", queue.fill(&mut boast, 0..MORE, &[1], &[]))?;
+    of_others("copy", queue.copy(&boast, 0..MORE, m.as_mut(), 0, &[]))?;
+    of_others("copy", queue.copy(m.as_ref(), 0..MORE, &mut boast, 0, &[]))?;
+    let backend = &rig.backend;
+    of_others("default launch", rig.mix_by_default(&mut boast, m.as_ref(), 0))?;
+    of_others("default launch", rig.mix_by_default(m.as_mut(), &boast, 0))?;
+    of_others("default copy", backend.copy(&boast, m.as_mut(), 0..MORE))?;
+    of_others("default copy", backend.copy(m.as_ref(), &mut boast, 0..MORE))?;
+    let view = View::Buffer(BufferView { offset: 0, len: MORE });
+    of_others("pattern", backend.write_pattern(Target::new(&mut boast, view)?, &Pattern::for_view(&view, 1)))?;
+    queue.finish()?;
+    backend.finish()?;
+    let mut found = [0; 64];
+    boast.read(0, &mut found)?;
+    same("items", items(&found), vec![5; 16])
 }
 
 pub fn shared_memory(rig: &Rig) -> Outcome {

@@ -10,15 +10,14 @@ mod order;
 mod rig;
 mod table;
 
-use pixelferry::{ComputeBackend, CpuBackend, Error, cuda, opencl};
-use pixelferry_tests::{Driver, pass_in_child};
+use pixelferry::{ComputeBackend, CpuBackend, cuda, opencl};
+use pixelferry_tests::{Need, asked, given, pass_in_child};
 use std::sync::Arc;
 
-fn check(open: rig::Open) -> Result<(), Error> {
-    let backend = open()?;
+fn check(need: Need, open: rig::Open) {
+    let Some(backend) = pixelferry_tests::need(need, open()) else { return };
     println!("RAN ON {}", backend.device());
     table::run(&backend, open);
-    Ok(())
 }
 
 fn open_threads() -> pixelferry::Result<Arc<dyn ComputeBackend>> {
@@ -35,38 +34,35 @@ fn open_cuda() -> pixelferry::Result<Arc<dyn ComputeBackend>> {
 
 #[test]
 fn on_threads() {
-    check(open_threads).unwrap();
+    let backend = open_threads().unwrap();
+    table::run(&backend, open_threads);
 }
 
 #[test]
 #[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
 fn child_opencl() {
-    if let Err(e) = check(open_opencl) {
-        println!("NO DRIVER: {e}");
-    }
+    check(given(), open_opencl);
 }
 
-fn on(driver: Driver) {
+fn on(driver: Need) {
     pass_in_child("child_opencl", Some(driver), &[], &["RAN ON"]);
 }
 
 #[test]
 fn on_pocl() {
-    on(Driver::Pocl);
+    on(Need::Pocl);
 }
 
 #[test]
 fn on_rusticl() {
-    on(Driver::Rusticl);
+    on(Need::Rusticl);
 }
 
 /// CUDA, and whatever OpenCL the machine's own environment shows: with `PIXELFERRY_GPU=1`.
 #[test]
 fn on_gpus() {
-    if std::env::var("PIXELFERRY_GPU").is_err() {
-        println!("SKIPPED: PIXELFERRY_GPU is not set");
-        return;
+    if asked(Need::Nvidia) {
+        check(Need::Nvidia, open_cuda);
+        check(Need::Nvidia, open_opencl);
     }
-    check(open_cuda).expect("PIXELFERRY_GPU promises CUDA");
-    check(open_opencl).expect("PIXELFERRY_GPU promises OpenCL");
 }

@@ -1,8 +1,9 @@
 //! The order of operations within and between queues.
 
-use crate::rig::{Dice, Outcome, Rig, bytes, ensure, items, mixed, same};
+use crate::rig::{Outcome, Rig, bytes, ensure, items, mixed, same};
 use interop_core::compute::Priority;
 use pixelferry::{ComputeMemory, ComputeQueue, Error, QueueOptions};
+use pixelferry_tests::Dice;
 
 pub fn chain(rig: &Rig) -> Outcome {
     let queue = rig.in_order();

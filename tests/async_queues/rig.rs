@@ -2,7 +2,7 @@
 
 use interop_core::compute::UserEvent;
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, ComputeQueue, CpuBuffer, CpuKernelExt, Event, Kernel, KernelSource, Language,
+    Arg, ComputeBackend, ComputeMemory, ComputeQueue, CpuBuffer, CpuKernelExt, Event, Kernel, KernelSource,
     QueueOptions, Target,
 };
 use std::sync::Arc;
@@ -37,26 +37,23 @@ pub const fn mixed(out: u32, a: u32, k: u32) -> u32 {
 }
 
 fn mix_source() -> KernelSource {
-    KernelSource::new("add_scaled")
-        .cpu_buffer(|out: &mut CpuBuffer<'_>, args| {
-            let (a, k) = (args.memory::<u32>(0)?, args.u32(1)?);
-            out.par_chunks::<u32>(4096, |chunk, items| {
-                items.iter_mut().zip(&a[chunk * 4096..]).for_each(|(v, a)| *v = mixed(*v, *a, k));
-            })
+    let source = KernelSource::new("add_scaled").cpu_buffer(|out: &mut CpuBuffer<'_>, args| {
+        let (a, k) = (args.memory::<u32>(0)?, args.u32(1)?);
+        out.par_chunks::<u32>(4096, |chunk, items| {
+            items.iter_mut().zip(&a[chunk * 4096..]).for_each(|(v, a)| *v = mixed(*v, *a, k));
         })
-        .opencl_c(
-            "__kernel void add_scaled(PF_BUFFER(uint, out), __global const uint *a, uint k) {
-               size_t i = get_global_id(0);
-               if (i < PF_LEN(out)) PF_ITEM(out, i) = PF_ITEM(out, i) * 3 + a[i] + k;
-             }",
-        )
-        .with_text(
-            Language::CudaCpp,
-            "extern \"C\" __global__ void add_scaled(PF_BUFFER(unsigned, out), const unsigned *a, unsigned k) {
-               unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
-               if (i < PF_LEN(out)) PF_ITEM(out, i) = PF_ITEM(out, i) * 3 + a[i] + k;
-             }",
-        )
+    });
+    let opencl = "__kernel void add_scaled(PF_BUFFER(uint, out), __global const uint *a, uint k) {
+                    size_t i = get_global_id(0);
+                    if (i < PF_LEN(out)) PF_ITEM(out, i) = PF_ITEM(out, i) * 3 + a[i] + k;
+                  }";
+    let cuda = "extern \"C\" __global__ void add_scaled(PF_BUFFER(unsigned, out), const unsigned *a, unsigned k) {
+                  unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+                  if (i < PF_LEN(out)) PF_ITEM(out, i) = PF_ITEM(out, i) * 3 + a[i] + k;
+                }";
+    // SAFETY: each item writes its own number below the target's length and reads the same of `a`, which the tests make as
+    // long.
+    unsafe { source.opencl_c(opencl).cuda_cpp(cuda) }
 }
 
 impl Rig {
@@ -119,14 +116,4 @@ pub fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -
 
 pub fn ensure(what: &str, holds: bool) -> Outcome {
     if holds { Ok(()) } else { Err(what.into()) }
-}
-
-/// A small generator of numbers below `n`, always the same.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % n
-    }
 }

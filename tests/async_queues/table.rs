@@ -2,10 +2,10 @@
 
 use crate::rig::{Lacks, Open, Outcome, Rig};
 use crate::{drops, errors, events, futures, order};
+use pixelferry::panics::catch;
 use pixelferry::{ComputeBackend, Error, QueueOptions};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use pixelferry_tests::receive;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 
 type Case = fn(&Rig) -> Outcome;
 
@@ -24,10 +24,12 @@ const CASES: &[(&str, Case)] = &[
     ("ten thousand failures in a chain", events::deep_chain),
     ("event of another backend in a wait list", events::foreign),
     ("callbacks, one of which panics", events::callbacks),
+    ("panics that carry what panics again", events::bombs),
     ("status", events::status),
     ("profiling", events::profiling),
     ("bad input is refused, nothing is queued", errors::refused),
     ("memory of others is refused", errors::shared_memory),
+    ("memory that says more than it has is refused", errors::boast),
     ("a future under pollster", futures::pollster),
     ("hundred read-backs at once under tokio", futures::tokio_many),
     ("timeout, select and cancellation under tokio", futures::tokio_cancel),
@@ -37,9 +39,6 @@ const CASES: &[(&str, Case)] = &[
     ("queue and backend are dropped early", drops::backend),
     ("everything is forgotten", drops::forgotten),
 ];
-
-/// No case may hang.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs all cases, prints the table, judges.
 pub fn run(backend: &Arc<dyn ComputeBackend>, open: Open) {
@@ -68,9 +67,9 @@ fn verdict(outcome: Outcome) -> Result<String, String> {
 fn in_time(backend: Arc<dyn ComputeBackend>, open: Open, case: Case) -> Result<String, String> {
     let (done, outcome) = mpsc::channel();
     let run = move || {
-        let run = AssertUnwindSafe(|| verdict(case(&Rig::new(&backend, open))));
-        let _ = done.send(catch_unwind(run).unwrap_or_else(|_| Err("it panicked".into())));
+        let run = || verdict(case(&Rig::new(&backend, open)));
+        let _ = done.send(catch(run).unwrap_or_else(|panic| Err(panic.to_string())));
     };
     std::thread::spawn(run);
-    outcome.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("it hangs".into()))
+    receive(&outcome).unwrap_or_else(|_| Err("it hangs".into()))
 }

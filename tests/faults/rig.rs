@@ -2,7 +2,8 @@
 
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
-    LinkOptions, Mode, PixelFormat, Policy, Profiles, Region, Result, RowOrder, SurfaceDesc, SyncKind, WriteFrame,
+    LinkOptions, Mode, PixelFormat, Policy, Profiles, Region, Result, RowOrder, SurfaceDesc, SyncKind, Target, View,
+    WriteFrame,
 };
 use pixelferry_tests::faulty::{Faults, FaultyBackend, FaultyDisplay};
 use std::rc::Rc;
@@ -35,6 +36,15 @@ impl Rig {
     /// Lets the kernel write frame `n`.
     pub fn compute(&self, frame: &mut WriteFrame<'_>, n: u32) -> Result<()> {
         frame.launch(self.kernel.as_ref(), &[Arg::U32(n)])
+    }
+
+    /// Lets the kernel write frame `n` into a part of the whole surface that the frame was begun for.
+    pub fn compute_inside(&self, frame: &mut WriteFrame<'_>, part: Region, n: u32) -> Result<()> {
+        let (memory, view) = frame.target()?.into_parts();
+        let View::Image(mut view) = view else { panic!("the surface is no image") };
+        view.offset = view.row_start(part.y) + part.x as usize * view.format.bytes_per_pixel();
+        view.extent = part.extent();
+        self.backend.launch(self.kernel.as_ref(), Target::new(memory, View::Image(view))?, &[Arg::U32(n)])
     }
 
     /// What is on show, read with no fault in the way.

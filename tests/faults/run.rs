@@ -4,14 +4,23 @@ use crate::rig::{Rig, paint};
 use pixelferry::{Error, Extent, ImageDesc, Link, Region, SurfaceDesc};
 use pixelferry_tests::faulty::Faults;
 
+/// What frames write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Writes {
+    Everything,
+    /// Every other frame is of a part of the surface.
+    Regions,
+    /// Every frame is of the whole surface, and every other writes a part of it: the rest is kept.
+    Part,
+}
+
 /// What a step of the test comes to; the text says what is wrong.
 pub type Checked<T = ()> = Result<T, String>;
 
 pub struct Run<'a> {
     pub rig: &'a Rig,
     pub link: Link,
-    /// Every other frame is a part of the surface.
-    pub regions: bool,
+    pub writes: Writes,
     image: ImageDesc,
     n: u32,
     /// Pictures finished by the path in use, oldest first.
@@ -23,8 +32,8 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(rig: &'a Rig, link: Link, image: ImageDesc, regions: bool) -> Self {
-        Self { rig, link, regions, image, n: 0, finished: Vec::new(), before: None, canvas: None }
+    pub fn new(rig: &'a Rig, link: Link, image: ImageDesc, writes: Writes) -> Self {
+        Self { rig, link, writes, image, n: 0, finished: Vec::new(), before: None, canvas: None }
     }
 
     /// The picture that must be on show.
@@ -68,12 +77,17 @@ impl<'a> Run<'a> {
     pub fn frame(&mut self) -> Checked<pixelferry::Result<()>> {
         self.n += 1;
         let (n, rig, extent) = (self.n, self.rig, self.image.extent);
-        let region = if self.regions && n % 2 == 0 { part_of(extent, n) } else { extent.full() };
+        let region = match self.writes {
+            Writes::Regions if n % 2 == 0 => part_of(extent, n),
+            Writes::Part if n % 2 == 1 => part_of(extent, n),
+            _ => extent.full(),
+        };
         let was = (self.link.path(), self.link.demoted().len());
         let shown = self.expected().cloned();
-        let done = match region == extent.full() {
-            true => self.link.frame(|frame| rig.compute(frame, n)),
-            false => self.link.frame_region(region, |frame| rig.compute(frame, n)),
+        let done = match (region == extent.full(), self.writes) {
+            (true, _) => self.link.frame(|frame| rig.compute(frame, n)),
+            (false, Writes::Part) => self.link.frame(|frame| rig.compute_inside(frame, region, n)),
+            (false, _) => self.link.frame_region(region, |frame| rig.compute(frame, n)),
         };
         if was != (self.link.path(), self.link.demoted().len()) {
             self.left(shown);

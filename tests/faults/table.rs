@@ -31,6 +31,12 @@ impl Table {
         (count(|o| *o == Outcome::Pass), count(|o| matches!(o, Outcome::Fail(_))))
     }
 
+    /// Steps that no cell has made fail.
+    pub fn untried(&self) -> Vec<Step> {
+        let tried = |step: Step| self.cells.iter().any(|cell| cell.1 == step && cell.3 == Outcome::Pass);
+        Step::ALL.iter().copied().filter(|step| !tried(*step)).collect()
+    }
+
     /// As text; steps that no path makes in a situation are left out.
     pub fn text(&self) -> String {
         let mut text = String::new();

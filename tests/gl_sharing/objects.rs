@@ -155,7 +155,10 @@ fn child_kernels_write_textures() {
                  }}"
             )
         };
-        let build = |store: String| backend.build(&KernelSource::new("k").opencl_c(text(&store))).unwrap();
+        let build = |store: String| {
+            // SAFETY: it writes pixels below the width and height only, and takes a number.
+            backend.build(&unsafe { KernelSource::new("k").opencl_c(text(&store)) }).unwrap()
+        };
         let image = build(format!("PF_STORE(out, x, y, {value})"));
         let linear = build(format!("PF_AT(out, x, y) = {value}"));
         let pitch = 9 * format.bytes_per_pixel() as isize;

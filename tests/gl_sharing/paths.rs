@@ -48,14 +48,12 @@ fn child_links() {
     .unwrap();
     let direct = report.paths.iter().find(|row| row.id == PathId::Direct).unwrap();
     assert!(direct.state.works(), "{}", direct.state.detail());
-    let kernel = backend
-        .build(&KernelSource::new("ramp").opencl_c(
-            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
-             }",
-        ))
-        .unwrap();
+    let text = "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+                  int x = get_global_id(0), y = get_global_id(1);
+                  if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
+                }";
+    // SAFETY: it writes pixels below the width and height only, and takes a number.
+    let kernel = backend.build(&unsafe { KernelSource::new("ramp").opencl_c(text) }).unwrap();
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let mut before = None;
     for round in 0..20u32 {

@@ -3,12 +3,12 @@
 use crate::rig::open;
 use pixelferry::gl::glow::{self, HasContext as _};
 use pixelferry::gl::{GlDisplay, HeadlessOptions};
-use pixelferry::opencl::{GlAccess, GlObject, OpenClBackend, devices, devices_sharing_gl};
+use pixelferry::opencl::{GlAccess, GlObject, OpenClBackend, cl, devices, devices_sharing_gl};
 use pixelferry::{
-    BufferView, ComputeBackend, Display, DisplayChoice, Error, HandleType, ImageDesc, PixelFormat, SharedHandle,
-    SurfaceDesc, SyncKind, Target, View, open_headless,
+    Arg, BufferView, ComputeBackend, Display, DisplayChoice, Error, HandleType, ImageDesc, KernelSource, PixelFormat,
+    SharedHandle, SurfaceDesc, SyncKind, Target, View, open_headless,
 };
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Need, given, need};
 
 fn is_wrong_context<T>(result: pixelferry::Result<T>, what: &str) {
     assert!(matches!(result, Err(Error::WrongContext { .. })), "{what}: {:?}", result.err());
@@ -61,7 +61,8 @@ fn child_out_of_order() {
     is_wrong_context(memory.acquire(), "acquire in another context");
     display.make_current().unwrap();
     memory.acquire().unwrap();
-    let moved = std::thread::scope(|scope| scope.spawn(|| devices_sharing_gl().map(drop)).join().unwrap());
+    let held = display.hold_gl().unwrap();
+    let moved = std::thread::scope(|scope| scope.spawn(|| devices_sharing_gl(held.as_ref()).map(drop)).join().unwrap());
     is_wrong_context(moved, "a thread without a context");
     // Given back on the way out.
     drop(memory);
@@ -134,6 +135,29 @@ fn child_wrong() {
     }
     shared.release().unwrap();
 
+    // A texture is no pointer, and is not another device's because of that.
+    let mut texture = backend.import_surface(&handle, &desc).unwrap();
+    texture.acquire().unwrap();
+    let mut linear = backend.allocate(256).unwrap();
+    // SAFETY: one work item writes one number of its target.
+    let source = unsafe {
+        KernelSource::new("take").opencl_c(
+            "kernel void take(PF_BUFFER(uint, out), global const uint *from) {
+               if (get_global_id(0) == 0) PF_ITEM(out, 0) = from[0];
+             }",
+        )
+    };
+    let kernel = backend.build(&source).unwrap();
+    let given = [Arg::Memory(texture.as_ref())];
+    let refused = backend.launch(kernel.as_ref(), Target::buffer(linear.as_mut()), &given);
+    assert!(
+        matches!(&refused, Err(Error::InvalidInput { problem, .. }) if problem.contains("copy it to linear memory")),
+        "{refused:?}"
+    );
+    backend.copy(texture.as_ref(), linear.as_mut(), 0..256).unwrap();
+    texture.release().unwrap();
+    drop(texture);
+
     // A backend that was opened without OpenGL.
     let plain = OpenClBackend::open(backend.opened_device()).unwrap();
     let refused = [
@@ -141,7 +165,7 @@ fn child_wrong() {
         plain.share_gl(GlObject::Texture { target, level: 0, name }, GlAccess::Read).map(drop),
     ];
     for refused in refused {
-        let says = matches!(&refused, Err(Error::Unsupported { reason, .. }) if reason.contains("open_sharing_gl"));
+        let says = matches!(&refused, Err(Error::Unsupported { reason, .. }) if reason.contains("open_in"));
         assert!(says, "{refused:?}");
     }
     println!("ALL DONE");
@@ -150,13 +174,19 @@ fn child_wrong() {
 #[test]
 #[ignore = "run by the tests of the crate's root, in a process of its own"]
 fn child_not_listed() {
-    let Some(display) = need(Driver::Egl, open_headless(DisplayChoice::Gl)) else { return };
-    let Ok(all) = devices() else { return println!("SKIPPED: no OpenCL") };
-    assert!(devices_sharing_gl().unwrap().is_empty());
+    let Some(display) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let Some(all) = need(given(), devices()) else { return };
+    let gl = display.display().hold_gl().unwrap();
+    assert!(devices_sharing_gl(gl.as_ref()).unwrap().is_empty());
     for device in all {
-        let refused = OpenClBackend::open_sharing_gl(&device).map(drop);
+        let refused = OpenClBackend::open_sharing_gl(&device, gl.clone()).map(drop);
+        let says = matches!(&refused, Err(Error::Unsupported { reason, .. }) if reason.contains("cl_khr_gl_sharing"));
+        assert!(says, "{refused:?}");
+        let options = cl::ContextOptions::new().share_gl(gl.clone());
+        let refused = cl::Context::with_options(&[cl::Device::try_from(&device).unwrap()], options).map(drop);
         let says = matches!(&refused, Err(Error::Unsupported { reason, .. }) if reason.contains("cl_khr_gl_sharing"));
         assert!(says, "{refused:?}");
     }
     drop(display);
+    println!("ALL DONE");
 }

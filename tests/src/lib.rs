@@ -1,23 +1,21 @@
-//! What the tests share: which drivers a machine must have, running a test again in a process of its own, a virtual X
-//! server, a kernel, and what a process uses.
-//!
-//! OpenCL loaders read their environment once, and two drivers in one process may bring two copies of one compiler
-//! library: each driver is tested in a child process that sees only that driver.
+//! What the tests of whole links share, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a kernel.
 
-mod child;
 #[cfg(unix)]
 pub mod faulty;
-mod need;
+mod paths;
 mod ramp;
-mod usage;
 #[cfg(target_os = "linux")]
 mod viewer;
 mod xvfb;
 
-pub use child::{Child, in_child, pass_in_child};
-pub use need::{Driver, need};
+pub use paths::{has_path, path_problems};
+/// The name it had.
+pub use pixelferry_testing::Need as Driver;
+pub use pixelferry_testing::{
+    Child, Dice, Need, Patience, Usage, asked, given, gl_double, has, in_child, need, pass_in_child, receive,
+    wait_until,
+};
 pub use ramp::{ramp, ramp_pixel};
-pub use usage::Usage;
 #[cfg(target_os = "linux")]
 pub use viewer::{Rgb, Viewer};
 pub use xvfb::Xvfb;

@@ -2,25 +2,29 @@
 
 use pixelferry::{CpuKernelExt as _, KernelSource};
 
+/// A kernel's text in both languages.
+fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
+    // SAFETY: both write pixels below the width and height only, and take a number.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+}
+
 /// Writes [`ramp_pixel`] of its one argument, the number of the frame, into an RGBA8 image.
 pub fn ramp() -> KernelSource {
-    KernelSource::new("ramp")
-        .opencl_c(
-            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+    texts(
+        "ramp",
+        "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
              }",
-        )
-        .cuda_cpp(
-            "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+        "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
              }",
-        )
-        .cpu_image(|out, args| {
-            let n = args.u32(0)?;
-            out.par_pixels(|x, y| ramp_pixel(x, y, n))
-        })
+    )
+    .cpu_image(|out, args| {
+        let n = args.u32(0)?;
+        out.par_pixels(|x, y| ramp_pixel(x, y, n))
+    })
 }
 
 /// The pixel of column `x` in row `y`, from the top, of frame `n`.

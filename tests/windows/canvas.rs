@@ -76,7 +76,7 @@ pub fn gl_config(event_loop: &ActiveEventLoop, prefer_egl: bool) -> Config {
 }
 
 /// Released before it goes: a current context would live on.
-struct Current(Rc<PossiblyCurrentContext>);
+struct Current(PossiblyCurrentContext);
 
 impl Drop for Current {
     fn drop(&mut self) {
@@ -104,15 +104,12 @@ impl Engine {
             let context = config.display().create_context(config, &attributes).unwrap();
             (context, config.display().create_window_surface(config, &drawable).unwrap())
         };
-        let context = Rc::new(context.make_current(&surface).unwrap());
+        let context = context.make_current(&surface).unwrap();
         // A wish: not every driver has swap control.
         let _ = surface.set_swap_interval(&context, SwapInterval::DontWait);
-        let asked = Rc::clone(&context);
-        let options =
-            EngineOptions { is_current: Some(Box::new(move || asked.is_current())), ..EngineOptions::default() };
         let load = |name: &std::ffi::CStr| config.display().get_proc_address(name);
         // SAFETY: the context is current, stays on this thread and goes after the display.
-        let display = unsafe { GlDisplay::from_loader(load, options) }.unwrap();
+        let display = unsafe { GlDisplay::from_loader(load, EngineOptions::default()) }.unwrap();
         Self { display, context: Current(context), surface, window }
     }
 }

@@ -5,7 +5,7 @@ use pixelferry::gl::{
     DrawOptions, Flow, GlDisplay, GlWindow, HeadlessOptions, Viewport, WindowApp, WindowOptions, run_window,
 };
 use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View};
-use pixelferry_tests::{Driver, Xvfb, need, pass_in_child, ramp_pixel};
+use pixelferry_tests::{Need, Xvfb, need, pass_in_child, ramp_pixel, wait_until};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
@@ -28,14 +28,13 @@ fn weston(runtime_dir: &Path) -> Result<Server, String> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let server = Server(spawned.map_err(|e| format!("weston does not start: {e}"))?);
-    for _ in 0..100 {
-        if runtime_dir.join("pixelferry-test").exists() {
-            return Ok(server);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    Err("weston made no socket in 5 s".into())
+    let mut server = Server(spawned.map_err(|e| format!("weston does not start: {e}"))?);
+    let mut ended = None;
+    wait_until("weston's socket", || {
+        ended = server.0.try_wait().unwrap();
+        ended.is_some() || runtime_dir.join("pixelferry-test").exists()
+    });
+    ended.map_or(Ok(server), |status| Err(format!("weston ended by itself: {status}")))
 }
 
 struct App {
@@ -157,13 +156,13 @@ fn pass(child: &str, env: &[(&str, &str)]) {
 
 #[test]
 fn x11_by_glx() {
-    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     pass("child_window", &[("DISPLAY", server.display())]);
 }
 
 #[test]
 fn x11_by_egl() {
-    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     pass("child_window", &[("DISPLAY", server.display()), ("PREFER_EGL", "1")]);
 }
 
@@ -175,7 +174,7 @@ fn wayland() {
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
-    if let Some(_server) = need(Driver::Weston, weston(&dir)) {
+    if let Some(_server) = need(Need::Weston, weston(&dir)) {
         let runtime = dir.to_str().unwrap();
         let environment = [("XDG_RUNTIME_DIR", runtime), ("WAYLAND_DISPLAY", "pixelferry-test")];
         pass("child_window", &environment);
@@ -185,7 +184,7 @@ fn wayland() {
 
 #[test]
 fn an_error_of_the_app_comes_out() {
-    let Some(server) = need(Driver::Xvfb, Xvfb::start(800, 600)) else { return };
+    let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     pass("child_failing_app", &[("DISPLAY", server.display())]);
 }
 

@@ -5,10 +5,10 @@ use pixelferry::{
     Arg, ComputeBackend, CpuBackend, Display, Extent, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
     PixelFormat, Policy, SurfaceDesc,
 };
-use pixelferry_tests::{Rgb, Viewer, ramp, ramp_pixel};
+use pixelferry_tests::{Patience, Rgb, Viewer, ramp, ramp_pixel};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Of every window in turn.
 pub const SIZES: [Extent; 3] = [Extent::new(160, 120), Extent::new(208, 88), Extent::new(112, 136)];
@@ -50,13 +50,13 @@ impl Tools {
         let (width, height) = (size.width, size.height);
         let pixels = (0..width * height).map(|i| ramp_pixel(i % width, i / width, n));
         let expected: Vec<Rgb> = pixels.map(|[r, g, b, _]| [r, g, b]).collect();
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let mut patience = Patience::new();
         loop {
             let shown = self.viewer.pixels(at, (width as u16, height as u16)).unwrap();
             if shown == expected {
                 return;
             }
-            if Instant::now() > deadline {
+            if patience.is_over() {
                 let wrong = shown.iter().zip(&expected).filter(|(a, b)| a != b).count();
                 panic!("{wrong} of {} pixels on the screen are not of frame {n}", expected.len());
             }

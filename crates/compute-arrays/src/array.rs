@@ -33,6 +33,10 @@ impl Store {
         memory.try_borrow().map_err(|_| in_use(operation))
     }
 
+    fn into_memory(self) -> Option<Box<dyn ComputeMemory>> {
+        self.memory.map(RefCell::into_inner)
+    }
+
     fn borrow_mut(&self, operation: &'static str) -> Result<Option<RefMut<'_, Box<dyn ComputeMemory>>>> {
         self.memory.as_ref().map(|m| m.try_borrow_mut().map_err(|_| in_use(operation))).transpose()
     }
@@ -134,7 +138,33 @@ impl<T: Element> Array<T> {
         self.memory_mut(OP)?.map_or(Ok(()), |mut memory| memory.write(0, cast_slice(from)))
     }
 
-    fn check_len(&self, len: usize, operation: &'static str) -> Result<()> {
+    /// Gives `f` the memory, whose first elements are the array's, for kernels and copies of the program's own
+    /// ([`interop_core::Arg::Memory`]).
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where there are no elements; what `f` gives.
+    pub fn with_memory<R>(&self, f: impl FnOnce(&dyn ComputeMemory) -> Result<R>) -> Result<R> {
+        f(self.store.borrow("Array::with_memory")?.as_ref())
+    }
+
+    /// [`Array::with_memory`], to be written: as the target of a kernel of the program's own, for example.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_memory_mut<R>(&mut self, f: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>) -> Result<R> {
+        const OP: &str = "Array::with_memory_mut";
+        match self.memory_mut(OP)? {
+            Some(mut memory) => f(memory.as_mut()),
+            None => Err(Error::invalid(OP, "an array of no elements")),
+        }
+    }
+
+    /// The memory, whose first elements were the array's; `None` where it had none. [`Arrays::from_memory`] is the way back.
+    pub fn into_memory(self) -> Option<Box<dyn ComputeMemory>> {
+        self.store.into_memory()
+    }
+
+    pub(crate) fn check_len(&self, len: usize, operation: &'static str) -> Result<()> {
         if len == self.len() {
             return Ok(());
         }
@@ -155,7 +185,11 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`Arrays::eval`]; [`Error::InvalidInput`] where the shapes differ.
     pub fn assign<'a>(&mut self, expr: impl Into<Expr<'a, T>>) -> Result<()> {
-        self.run(&expr.into(), Role::Plain, "Array::assign")
+        self.assign_on(&self.arrays.clone(), &expr.into())
+    }
+
+    pub(crate) fn assign_on(&mut self, arrays: &Arrays, expr: &Expr<'_, T>) -> Result<()> {
+        self.run(arrays, expr, Role::Plain, "Array::assign")
     }
 
     /// Replaces each element by what `f` makes of it, in place.
@@ -169,17 +203,22 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`Array::assign`].
     pub fn update<'a>(&mut self, f: impl FnOnce(Expr<'a, T>) -> Expr<'a, T>) -> Result<()> {
-        self.run(&f(Expr::node(Node::Old)), Role::Update, "Array::update")
+        self.update_on(&self.arrays.clone(), f)
     }
 
-    fn run(&mut self, expr: &Expr<'_, T>, role: Role, operation: &'static str) -> Result<()> {
+    pub(crate) fn update_on<'a>(&mut self, arrays: &Arrays, f: impl FnOnce(Expr<'a, T>) -> Expr<'a, T>) -> Result<()> {
+        self.run(arrays, &f(Expr::node(Node::Old)), Role::Update, "Array::update")
+    }
+
+    fn run(&mut self, arrays: &Arrays, expr: &Expr<'_, T>, role: Role, operation: &'static str) -> Result<()> {
         let bound = Bound::new(&expr.tree, role, operation)?;
-        self.arrays.check_shape(&bound, self.shape(), operation)?;
+        arrays.check_same(&self.arrays, operation)?;
+        arrays.check_shape(&bound, self.shape(), operation)?;
         match self.memory_mut(operation)? {
             None => Ok(()),
             Some(mut memory) => {
                 let target = self.target(memory.as_mut())?;
-                elementwise::run::<T>(&self.arrays, &bound, target, self.len(), operation)
+                elementwise::run::<T>(arrays, &bound, target, self.len(), operation)
             }
         }
     }

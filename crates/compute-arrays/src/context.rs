@@ -3,10 +3,11 @@
 use crate::array::{Array, Store};
 use crate::element::{Constant, Element, Kind};
 use crate::expr::{Bound, Expr, Leaf, Role};
-use crate::layout::{Layout, count};
+use crate::layout::{Layout, count, elements};
 use crate::operations::elementwise;
+use crate::queue::Lane;
 use crate::text::Dialect;
-use interop_core::{Arg, BufferView, ComputeBackend, ComputeMemory, Error, Kernel, KernelSource, Language};
+use interop_core::{Arg, BufferView, ComputeBackend, ComputeMemory, Error, Event, Kernel, KernelSource, Language};
 use interop_core::{Result, Target, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,6 +27,8 @@ const MOST_KERNELS: usize = 512;
 #[derive(Clone)]
 pub struct Arrays {
     context: Rc<Context>,
+    /// Where operations go; none is the backend's own queue. No array has one.
+    lane: Option<Rc<Lane>>,
 }
 
 struct Context {
@@ -54,6 +57,8 @@ pub(crate) struct Kept {
     pub memory: Box<dyn ComputeMemory>,
     /// Number of the latest one-pass scan that used it, in [`Scratch::State`]: the tag of its values.
     pub epoch: u32,
+    /// What used it last, in a queue.
+    pub last: Option<Event>,
 }
 
 impl fmt::Debug for Arrays {
@@ -92,6 +97,7 @@ impl Arrays {
                 scratch: RefCell::default(),
                 doubles: RefCell::default(),
             }),
+            lane: None,
         })
     }
 
@@ -120,7 +126,7 @@ impl Arrays {
             Error::invalid("Arrays::empty", format!("shape {shape:?} has more bytes than can be counted"))
         })?;
         let memory = if bytes == 0 { None } else { Some(self.context.backend.allocate(bytes)?) };
-        Ok(Array::new(self.clone(), Store::new(memory), Layout::contiguous(shape)?))
+        Ok(Array::new(self.without_lane(), Store::new(memory), Layout::contiguous(shape)?))
     }
 
     /// Memory of the backend as an array: its first elements, as many as `shape` has.
@@ -136,7 +142,7 @@ impl Arrays {
             let problem = format!("{} bytes are too few for shape {shape:?} of {}", memory.len(), T::KIND);
             return Err(Error::invalid(OP, problem));
         }
-        Ok(Array::new(self.clone(), Store::new(Some(memory)), Layout::contiguous(shape)?))
+        Ok(Array::new(self.without_lane(), Store::new(Some(memory)), Layout::contiguous(shape)?))
     }
 
     /// An array of the expression's values, in one kernel. Its shape is that of the arrays in it.
@@ -202,7 +208,7 @@ impl Arrays {
         if let Some(arrays) = bound.arrays() {
             self.check_same(arrays, OP)?;
         }
-        if let Some(shape) = bound.shape().filter(|shape| shape.iter().product::<usize>() != len) {
+        if let Some(shape) = bound.shape().filter(|shape| elements(shape) != len) {
             return Err(Error::invalid(
                 OP,
                 format!("the target has {len} elements, the expression's shape is {shape:?}"),
@@ -271,10 +277,10 @@ impl Arrays {
             return known.clone();
         }
         // The language's own query: the compiler defines the macro where the device has the type.
-        let probe = KernelSource::new("pf_doubles").opencl_c(
-            "__kernel void pf_doubles(PF_BUFFER(int, out)) {\n#if defined(cl_khr_fp64) || defined(__opencl_c_fp64)\n  \
-             PF_ITEM(out, 0) = 1;\n#else\n#error no f64\n#endif\n}",
-        );
+        let text = "__kernel void pf_doubles(PF_BUFFER(int, out)) {\n#if defined(cl_khr_fp64) || \
+                    defined(__opencl_c_fp64)\n#else\n#error no f64\n#endif\n}";
+        // SAFETY: the kernel does nothing.
+        let probe = unsafe { KernelSource::new("pf_doubles").opencl_c(text) };
         let answer = match self.context.backend.build(&probe) {
             Ok(_) => Ok(()),
             Err(Error::KernelBuild { device, .. }) => Err(Error::Unsupported {
@@ -299,7 +305,10 @@ impl Arrays {
             return Ok(Arc::clone(kernel));
         }
         tracing::debug!(kernel = name, device = %self.context.backend.device(), "building\n{text}");
-        let source = KernelSource::new(name).with_text(dialect.language(), text.to_owned());
+        // SAFETY: this crate writes all its texts: from typed expressions, with indices of layouts that were checked
+        // against their memory, lengths that the launches give, and memory of its own for what they write besides the
+        // target. Operators are defined for all values. No text comes from a user.
+        let source = unsafe { KernelSource::new(name).with_text(dialect.language(), text.to_owned()) };
         let kernel = self.context.backend.build(&source)?;
         let mut kernels = self.context.kernels.borrow_mut();
         if kernels.len() >= MOST_KERNELS {
@@ -325,7 +334,25 @@ impl Arrays {
             Parameter::Leaf(at) => memories[*at],
             Parameter::Number(constant) => constant.arg(),
         }));
-        self.context.backend.launch(kernel, target, &args.collect::<Vec<_>>())
+        self.run(kernel, target, &args.collect::<Vec<_>>())
+    }
+
+    /// Queues a kernel here.
+    pub(crate) fn run(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        match &self.lane {
+            Some(lane) => lane.launch(kernel, target, args),
+            None => self.context.backend.launch(kernel, target, args),
+        }
+    }
+
+    /// The same arrays, with operations in a queue.
+    pub(crate) fn with_lane(&self, lane: &Rc<Lane>) -> Self {
+        Self { context: self.context.clone(), lane: Some(lane.clone()) }
+    }
+
+    /// The same arrays, with operations in the backend's own queue.
+    pub(crate) fn without_lane(&self) -> Self {
+        Self { context: self.context.clone(), lane: None }
     }
 
     /// Lends the memory of that name, at least `bytes` long; new memory is zeros.
@@ -337,18 +364,21 @@ impl Arrays {
     ) -> Result<R> {
         // Taken out while it is in use, so that operations nest. After an error it is not put back: its state is not
         // known.
-        let kept = self.context.scratch.borrow_mut().remove(&which);
-        let mut kept = match kept {
+        let scratch = self.lane.as_ref().map_or(&self.context.scratch, |lane| &lane.scratch);
+        let kept = scratch.borrow_mut().remove(&which);
+        let may_reuse = |kept: &Kept| self.lane.as_ref().is_none_or(|lane| lane.may_reuse(which, kept));
+        let mut kept = match kept.filter(may_reuse) {
             Some(kept) if kept.memory.len() >= bytes && kept.epoch < u32::MAX => kept,
             _ => {
                 let mut memory = self.context.backend.allocate(bytes.next_power_of_two())?;
                 let zeros = vec![0u8; memory.len()];
                 memory.write(0, &zeros)?;
-                Kept { memory, epoch: 0 }
+                Kept { memory, epoch: 0, last: None }
             }
         };
         let result = f(&mut kept)?;
-        self.context.scratch.borrow_mut().insert(which, kept);
+        kept.last = self.lane.as_ref().and_then(|lane| lane.last());
+        scratch.borrow_mut().insert(which, kept);
         Ok(result)
     }
 }

@@ -29,6 +29,12 @@ pub(crate) fn count(shape: &[usize]) -> Result<usize> {
         .ok_or_else(|| Error::invalid("Layout", format!("shape {shape:?} has more elements than can be counted")))
 }
 
+/// Number of elements of a shape that [`count`] has accepted.
+pub(crate) fn elements(shape: &[usize]) -> usize {
+    // A product of the other sides may overflow.
+    if shape.contains(&0) { 0 } else { shape.iter().product() }
+}
+
 fn row_major(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![0isize; shape.len()];
     let mut stride = 1isize;
@@ -72,7 +78,7 @@ impl Layout {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        elements(&self.shape)
     }
 
     /// True where there is no element.
@@ -231,6 +237,9 @@ impl Layout {
     /// Axes that differ from one element, neighbours joined where one stride covers both; (side, stride), slowest
     /// first. The same linear order.
     pub(crate) fn collapsed(&self) -> Vec<(usize, isize)> {
+        if self.is_empty() {
+            return vec![(0, 1)];
+        }
         let mut axes: Vec<(usize, isize)> = Vec::new();
         for (side, stride) in self.shape.iter().copied().zip(self.strides.iter().copied()).filter(|(n, _)| *n != 1) {
             match axes.last_mut() {
@@ -263,7 +272,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Elements of memory in row-major order of the view, by the definition.
-    fn elements(layout: &Layout) -> Vec<usize> {
+    fn elements_of(layout: &Layout) -> Vec<usize> {
         let mut all = Vec::new();
         for linear in 0..layout.len() {
             let (mut rest, mut index) = (linear, vec![0; layout.shape().len()]);
@@ -292,14 +301,14 @@ mod tests {
     #[test]
     fn views_name_the_elements_that_they_should() {
         let whole = Layout::contiguous(&[3, 4]).unwrap();
-        assert_eq!(elements(&whole.transpose()), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
-        assert_eq!(elements(&whole.slice(1, 1..4, 2).unwrap()), [1, 3, 5, 7, 9, 11]);
-        assert_eq!(elements(&whole.slice(0, 0..3, -1).unwrap()), [8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3]);
-        assert_eq!(elements(&whole.slice(0, 1..2, 1).unwrap().broadcast_to(&[2, 4]).unwrap())[4..], [4, 5, 6, 7]);
+        assert_eq!(elements_of(&whole.transpose()), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
+        assert_eq!(elements_of(&whole.slice(1, 1..4, 2).unwrap()), [1, 3, 5, 7, 9, 11]);
+        assert_eq!(elements_of(&whole.slice(0, 0..3, -1).unwrap()), [8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3]);
+        assert_eq!(elements_of(&whole.slice(0, 1..2, 1).unwrap().broadcast_to(&[2, 4]).unwrap())[4..], [4, 5, 6, 7]);
         assert!(whole.is_contiguous() && !whole.transpose().is_contiguous());
         assert!(whole.slice(0, 1..3, 1).unwrap().is_contiguous());
         assert_eq!(whole.transpose().reshape(&[12]).unwrap_err().to_string().matches("cannot be seen").count(), 1);
-        assert_eq!(elements(&whole.transpose().reshape(&[2, 2, 3]).unwrap()), elements(&whole.transpose()));
+        assert_eq!(elements_of(&whole.transpose().reshape(&[2, 2, 3]).unwrap()), elements_of(&whole.transpose()));
     }
 
     #[test]
@@ -311,6 +320,20 @@ mod tests {
         assert!(whole.broadcast_to(&[2, 3, 5]).is_err() && whole.position(&[3, 0]).is_err());
         assert!(Layout::contiguous(&[usize::MAX, 2]).is_err());
         assert!(Layout::contiguous(&[usize::MAX, 0]).unwrap().is_empty());
+    }
+
+    /// The product of the other sides cannot be counted.
+    #[test]
+    fn layouts_of_no_elements_have_none_whatever_their_sides() {
+        for shape in [[usize::MAX, 2, 0], [0, usize::MAX, usize::MAX], [1 << 40, 0, 1 << 40]] {
+            let layout = Layout::contiguous(&shape).unwrap();
+            for view in [layout.clone(), layout.transpose(), layout.slice(1, 0..0, -3).unwrap()] {
+                assert_eq!((view.len(), view.is_empty(), view.is_contiguous()), (0, true, true));
+                assert_eq!((view.collapsed(), view.reach()), (vec![(0, 1)], None));
+                assert!(view.reshape(&[0]).unwrap().is_empty() && view.position(&[0, 0, 0]).is_err());
+                assert!(view.broadcast_to(&shape).is_ok() || view.shape() != shape);
+            }
+        }
     }
 
     proptest! {
@@ -327,13 +350,13 @@ mod tests {
                     Err(_) => view.transpose(),
                 };
             }
-            let all = elements(&view);
+            let all = elements_of(&view);
             prop_assert!(all.iter().all(|at| *at < memory));
             prop_assert_eq!(&through_collapsed(&view), &all);
             prop_assert_eq!(view.reach(), all.iter().min().copied().zip(all.iter().max().copied()));
             let flat = [view.len()];
             if let Ok(reshaped) = view.reshape(&flat) {
-                prop_assert_eq!(elements(&reshaped), all);
+                prop_assert_eq!(elements_of(&reshaped), all);
             } else {
                 prop_assert!(!view.is_contiguous());
             }

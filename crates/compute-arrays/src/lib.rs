@@ -24,6 +24,7 @@
 //! | sums, extrema, any associative operation | [`Expr::reduce`], [`Monoid`] |
 //! | running sums | [`Expr::scan`] |
 //! | random numbers, the same everywhere | [`Philox`] |
+//! | results that are awaited, work in queues | [`ArrayQueue`], [`Pending`] |
 //!
 //! # Whose kernels
 //! Ours. No driver brings kernels for these operations: CUB is a library of C++ headers that comes with the CUDA
@@ -41,6 +42,7 @@ mod expr;
 mod layout;
 mod monoid;
 mod operations;
+mod queue;
 mod text;
 mod view;
 
@@ -52,4 +54,5 @@ pub use layout::Layout;
 pub use monoid::Monoid;
 pub use operations::random::{Philox, philox4x32};
 pub use operations::scan::Scan;
+pub use queue::{ArrayQueue, Pending};
 pub use view::View;

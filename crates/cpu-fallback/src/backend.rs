@@ -97,7 +97,6 @@ impl ComputeBackend for CpuBackend {
         let items = target.items();
         let (memory, view) = target.into_parts();
         let memory = self.engine.memory_mut(memory, LAUNCH)?;
-        view.check_inside(memory.len(), LAUNCH)?;
         let mut target = memory.writing(view.span(), LAUNCH, &"the target")?;
         let hold = |(index, arg)| {
             Ok(match self.engine.given(index, arg)? {
@@ -114,7 +113,6 @@ impl ComputeBackend for CpuBackend {
         const OP: &str = "CpuBackend::write_pattern";
         let (memory, view) = target.into_parts();
         let memory = self.engine.memory_mut(memory, OP)?;
-        view.check_inside(memory.len(), OP)?;
         let mut target = memory.writing(view.span(), OP, &"the target")?;
         let bytes: &mut [u8] = &mut target;
         self.engine.run(pattern::NAME, &view, None, |loops| pattern::write(pattern, view, bytes, loops))

@@ -1,7 +1,10 @@
 //! The threads that kernels run on.
 
+use interop_core::panics::{Panicked, catch};
 use interop_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
 
 /// How a [`crate::CpuBackend`] uses the CPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,13 +60,21 @@ impl Loops {
         f: impl Fn(usize, &mut [u8]) + Send + Sync,
     ) {
         use rayon::prelude::*;
-        match self {
-            Self::Serial => bytes.chunks_mut(piece).enumerate().for_each(|(i, p)| f(i, p)),
-            Self::Parallel => bytes
-                .par_chunks_mut(piece)
-                .enumerate()
-                .with_min_len(GRAIN.div_ceil(items.max(1)))
-                .for_each(|(i, p)| f(i, p)),
+        if self == Self::Serial {
+            return bytes.chunks_mut(piece).enumerate().for_each(|(i, p)| f(i, p));
+        }
+        // Of several panics rayon passes on one and drops what the others carry while it unwinds; a drop that panicked
+        // then would end the process.
+        let panicked: OnceLock<Panicked> = OnceLock::new();
+        let one = |(i, p): (usize, &mut [u8])| {
+            if panicked.get().is_none() {
+                catch(|| f(i, p)).unwrap_or_else(|panic| drop(panicked.set(panic)));
+            }
+        };
+        bytes.par_chunks_mut(piece).enumerate().with_min_len(GRAIN.div_ceil(items.max(1))).for_each(one);
+        if let Some(panic) = panicked.into_inner() {
+            // It was told of where it happened.
+            resume_unwind(Box::new(panic.message().to_owned()));
         }
     }
 

@@ -8,9 +8,8 @@ use crate::kernel::CpuKernel;
 use crate::memory::CpuMemory;
 use crate::raw::ReadGuard;
 use crate::timeline::Timeline;
+use interop_core::panics::catch;
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// What messages call it.
@@ -64,8 +63,10 @@ impl Engine {
     }
 
     pub(crate) fn memory<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<&'m CpuMemory> {
-        let memory: Option<&CpuMemory> = memory.as_any().downcast_ref();
-        memory.filter(|m| self.is_mine(&m.device)).ok_or_else(|| self.foreign(operation, "memory"))
+        memory
+            .downcast_ref::<CpuMemory>()
+            .filter(|m| self.is_mine(&m.device))
+            .ok_or_else(|| self.foreign(operation, "memory"))
     }
 
     pub(crate) fn memory_mut<'m>(
@@ -73,8 +74,10 @@ impl Engine {
         memory: &'m mut dyn ComputeMemory,
         operation: &'static str,
     ) -> Result<&'m mut CpuMemory> {
-        let memory: Option<&mut CpuMemory> = memory.as_any_mut().downcast_mut();
-        memory.filter(|m| self.is_mine(&m.device)).ok_or_else(|| self.foreign(operation, "memory"))
+        memory
+            .downcast_mut::<CpuMemory>()
+            .filter(|m| self.is_mine(&m.device))
+            .ok_or_else(|| self.foreign(operation, "memory"))
     }
 
     /// What an argument is.
@@ -123,17 +126,12 @@ impl Engine {
             View::Image(image) => usize::try_from(image.extent.pixels()).unwrap_or(usize::MAX),
             View::Buffer(buffer) => buffer.len / 4,
         });
-        let run = || self.crew.run(items, |loops| catch_unwind(AssertUnwindSafe(|| code(loops))));
+        let run = || self.crew.run(items, |loops| catch(|| code(loops)));
         self.timeline.timed(kernel, run).unwrap_or_else(|panic| {
-            let reason = panic_message(panic.as_ref());
-            Err(Error::KernelFailed { kernel: kernel.into(), device: self.device.to_string(), reason })
+            let (device, reason) = (self.device.to_string(), panic.to_string());
+            Err(Error::KernelFailed { kernel: kernel.into(), device, reason })
         })
     }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("it panicked: {}", text.unwrap_or("(the panic carried no text)"))
 }
 
 /// Calls the closure for this kind of target.
@@ -147,7 +145,7 @@ fn call(kernel: &CpuKernel, view: View, bytes: &mut [u8], loops: Loops, args: &C
     match view {
         View::Image(image) => {
             let code = kernel.code.image.as_ref().ok_or_else(|| missing("images", "cpu_image"))?;
-            code(&mut CpuImage::new(bytes, image, loops, &kernel.name)?, args)
+            code(&mut CpuImage::new(bytes, image, loops, &kernel.name), args)
         }
         View::Buffer(_) => {
             let code = kernel.code.buffer.as_ref().ok_or_else(|| missing("buffers", "cpu_buffer"))?;

@@ -3,7 +3,6 @@
 use crate::raw::{Bytes, ReadGuard, WriteGuard};
 use interop_core::compute::{Access, Hazards};
 use interop_core::{ComputeMemory, DeviceIdentity, Result};
-use std::any::Any;
 use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,13 +79,5 @@ impl ComputeMemory for CpuMemory {
     fn release(&mut self) -> Result<()> {
         // Launches have finished when they return; what queues do is asked of their events.
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const NAME: &str = "verification pattern";
 pub(crate) fn write(pattern: &Pattern, view: View, bytes: &mut [u8], loops: Loops) -> Result<()> {
     match view {
         View::Image(image) => {
-            CpuImage::new(bytes, image, loops, NAME)?.for_rows(|y, row| pattern.write_row(y, row));
+            CpuImage::new(bytes, image, loops, NAME).for_rows(|y, row| pattern.write_row(y, row));
             Ok(())
         }
         View::Buffer(_) => CpuBuffer::new(bytes, loops, NAME)

@@ -295,10 +295,10 @@ mod tests {
     #[test]
     fn a_panic_frees_the_bytes() {
         let (mut a, mut b) = two_names(8);
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let outcome = interop_core::panics::catch(|| {
             let _writing = a.write(0..8, "test", &"a").unwrap();
             panic!("on purpose");
-        }));
+        });
         assert!(outcome.is_err());
         assert!(b.write(0..8, "test", &"b").is_ok());
     }

@@ -1,6 +1,7 @@
 //! The threads of a queue.
 
 use interop_core::compute::{Completer, now};
+use interop_core::panics::catch;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +48,8 @@ fn work(receiver: &Mutex<Receiver<Job>>, profiling: bool) {
     while let Ok(Job { completer, work }) = next() {
         completer.running();
         let started = now();
-        let outcome = work();
+        // A kernel's panic was caught before; what the work owns may panic when it is dropped.
+        let outcome = catch(work).unwrap_or_else(|panic| Err(Error::EventFailed { reason: panic.to_string() }));
         completer.complete_profiled(outcome, profiling.then(|| (started, now())));
     }
 }

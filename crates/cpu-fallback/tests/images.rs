@@ -128,17 +128,10 @@ fn rows_that_overlap_are_refused() {
     let backend = CpuBackend::new().unwrap();
     let kernel = kernel(&backend);
     let mut memory = backend.allocate(4096).unwrap();
-    for row_pitch in [0, 4, 36, -36, -4] {
-        let view = ImageView { offset: 2048, row_pitch, extent: Extent::new(10, 4), format: PixelFormat::Rgba8 };
-        for launch in [true, false] {
-            let target = Target::new(memory.as_mut(), View::Image(view)).unwrap();
-            let outcome = if launch {
-                backend.launch(kernel.as_ref(), target, &[])
-            } else {
-                backend.write_pattern(target, &Pattern::for_view(&View::Image(view), 1))
-            };
-            assert!(matches!(outcome, Err(Error::InvalidInput { .. })), "{row_pitch}");
-        }
+    for (row_pitch, height) in [(0, 4), (4, 4), (36, 4), (-36, 4), (-4, 4), (0, u32::MAX), (-4, 500)] {
+        let view = ImageView { offset: 2048, row_pitch, extent: Extent::new(10, height), format: PixelFormat::Rgba8 };
+        let target = Target::new(memory.as_mut(), View::Image(view)).map(drop);
+        assert!(matches!(target, Err(Error::InvalidInput { .. })), "{row_pitch}");
     }
     // One row has no next one to overlap.
     let view = ImageView { offset: 8, row_pitch: 0, extent: Extent::new(10, 1), format: PixelFormat::Rgba8 };

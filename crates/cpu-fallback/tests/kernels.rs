@@ -7,8 +7,9 @@ use cpu_fallback::{CpuBackend, CpuKernelExt, CpuOptions};
 use interop_core::pattern::Pattern;
 use interop_core::{
     Arg, BufferView, ComputeBackend, ComputeMemory, Error, Extent, HostBlock, Kernel, KernelSource, Language,
-    PixelFormat, Target, View,
+    PixelFormat, QueueOptions, Target, View,
 };
+use std::panic::panic_any;
 use std::sync::Arc;
 
 fn backends() -> [CpuBackend; 2] {
@@ -49,6 +50,54 @@ fn items_chunks_and_slices_reach_every_byte() {
                 expected[offset + 4 * i..][..4].copy_from_slice(&((i + i / 1000) as u32).to_ne_bytes());
             }
             assert!(content(memory.as_mut()) == expected, "{offset} {len}");
+        }
+    }
+}
+
+/// What a panic carries; whoever drops it panics.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("in a drop, on purpose");
+    }
+}
+
+/// A kernel of any of the kinds, all of whose work items panic.
+fn bombs() -> KernelSource {
+    KernelSource::new("bombs")
+        .cpu_image(|out, _| {
+            out.par_rows::<[u8; 4]>(|_, _| panic_any(Bomb))?;
+            out.par_pixels::<[u8; 4]>(|_, _| panic_any(Bomb))
+        })
+        .cpu_buffer(|out, _| match out.byte_len() {
+            4 => panic_any(Bomb),
+            8 => out.par_items::<u32>(|_| panic_any(Bomb)),
+            _ => out.par_chunks::<u32>(64, |_, _| panic_any(Bomb)),
+        })
+}
+
+#[test]
+fn panics_that_carry_what_panics_again_end_the_launch_and_no_more() {
+    for backend in backends() {
+        let (kernel, good) = (backend.build(&bombs()).unwrap(), scale(&backend));
+        let failed = |outcome| {
+            let text = format!("{outcome:?}");
+            assert!(matches!(outcome, Err(Error::KernelFailed { .. })) && text.contains("it panicked"), "{text}");
+        };
+        let mut image = backend.allocate(4 * 300 * 200).unwrap();
+        let target = Target::image(image.as_mut(), Extent::new(300, 200), PixelFormat::Rgba8).unwrap();
+        failed(backend.launch(kernel.as_ref(), target, &[]));
+        let queue = backend.queue(QueueOptions::in_order()).unwrap();
+        for bytes in [4, 8, 400_000] {
+            let mut memory = backend.allocate(bytes).unwrap();
+            failed(backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[]));
+            let event = queue.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[], &[]).unwrap();
+            failed(event.wait());
+            let input = backend.allocate(4).unwrap();
+            let args = [Arg::F32(2.0), Arg::Memory(input.as_ref())];
+            backend.launch(good.as_ref(), Target::buffer(memory.as_mut()), &args).unwrap();
+            queue.launch(good.as_ref(), Target::buffer(memory.as_mut()), &args, &[]).unwrap().wait().unwrap();
         }
     }
 }
@@ -154,8 +203,10 @@ fn a_panic_with_no_text_and_an_error_of_the_kernels_own() {
 fn kernels_without_the_closure_that_is_needed() {
     let backend = CpuBackend::new().unwrap();
     for source in [
-        KernelSource::new("cl").opencl_c("__kernel void cl() {}"),
-        KernelSource::new("text").with_text(Language::Rust, "fn text() {}"),
+        // SAFETY: nothing runs either.
+        unsafe { KernelSource::new("cl").opencl_c("__kernel void cl() {}") },
+        // SAFETY: nothing runs either.
+        unsafe { KernelSource::new("text").with_text(Language::Rust, "fn text() {}") },
         KernelSource::new("none"),
     ] {
         assert!(matches!(backend.build(&source), Err(Error::Unsupported { .. })));

@@ -31,7 +31,7 @@ fn a_choice_that_was_not_measured_says_so_and_stands_until_there_is_more_time() 
     assert!(said(none).contains("earlier starts had no time"));
     assert!(said(none / 2).contains("earlier starts had no time"), "with less it is no use either");
 
-    let link = open(Duration::from_secs(60), Profiles::Folder(folder.clone()));
+    let link = open(Duration::from_secs(600), Profiles::Folder(folder.clone()));
     let chosen = link.report().chosen().unwrap();
     assert!(chosen.median_us().is_some_and(|us| us > 0.0), "{chosen:?}");
     let link = open(none, Profiles::Folder(folder.clone()));

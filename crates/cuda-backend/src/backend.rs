@@ -64,8 +64,25 @@ impl CudaBackend {
     /// # Errors
     /// [`Error::Unavailable`] where there is none, else as [`CudaBackend::open`].
     pub fn open_best() -> Result<Self> {
+        Self::open_first(|_| true)
+    }
+
+    /// Opens the device that draws ([`DeviceIdentity::is_one_with`], by `cuDeviceGetUuid` and `cuDeviceGetPCIBusId`), or else
+    /// that which the driver prefers, for a display that is there already.
+    ///
+    /// # Errors
+    /// As [`CudaBackend::open_best`].
+    pub fn open_best_for(display: &DeviceIdentity) -> Result<Self> {
+        Self::open_first(|device| device.is_one_with(display).is_yes())
+    }
+
+    fn open_first(is_preferred: impl Fn(&DeviceIdentity) -> bool) -> Result<Self> {
         let devices = devices()?;
-        let best = devices.first().ok_or_else(|| crate::error::unavailable("the driver shows no device", ""))?;
+        let best = devices
+            .iter()
+            .find(|device| is_preferred(device.identity()))
+            .or(devices.first())
+            .ok_or_else(|| crate::error::unavailable("the driver shows no device", ""))?;
         Self::open(best)
     }
 
@@ -103,12 +120,11 @@ impl CudaBackend {
     ) -> Result<Vec<&'a mut Resource>> {
         let mut resources = Vec::with_capacity(memories.len());
         for memory in memories {
-            let any = memory.as_any_mut();
-            if any.is::<CudaMemory>() {
-                let memory = any.downcast_mut::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
+            if memory.is::<CudaMemory>() {
+                let memory = memory.downcast_mut::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
                 resources.extend(memory.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
             } else {
-                let image = any.downcast_mut::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
+                let image = memory.downcast_mut::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
                 resources.extend(image.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
             }
         }
@@ -135,9 +151,11 @@ enum Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(any: &'a dyn Any, session: &Arc<Session>) -> Option<Self> {
-        let linear = any.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Linear);
-        linear.or_else(|| any.downcast_ref::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Image))
+    fn of(memory: &'a dyn ComputeMemory, session: &Arc<Session>) -> Option<Self> {
+        let linear = memory.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Linear);
+        linear.or_else(|| {
+            memory.downcast_ref::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Image)
+        })
     }
 }
 
@@ -194,7 +212,7 @@ impl ComputeBackend for CudaBackend {
             }
             (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
                 let resource = Resource::image(&session.queue, gl, *name, *target).map_err(session.failed())?;
-                let mut memory = CudaImage::new(session, Texture::Registered(resource), *image);
+                let mut memory = CudaImage::new(session, Texture::Registered(resource), *image)?;
                 memory.acquire()?;
                 let checked = memory.check(OP);
                 memory.release().and(checked)?;
@@ -246,8 +264,8 @@ impl ComputeBackend for CudaBackend {
         check_range(&range, from.len(), OP)?;
         check_range(&range, to.len(), OP)?;
         let failed = self.session.failed();
-        let from = Side::of(from.as_any(), &self.session).ok_or_else(|| self.foreign())?;
-        let to = Side::of(to.as_any(), &self.session).ok_or_else(|| self.foreign())?;
+        let from = Side::of(from, &self.session).ok_or_else(|| self.foreign())?;
+        let to = Side::of(to, &self.session).ok_or_else(|| self.foreign())?;
         if range.is_empty() {
             return Ok(());
         }

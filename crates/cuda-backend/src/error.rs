@@ -37,7 +37,9 @@ impl Failure {
 impl From<Missing> for Error {
     fn from(missing: Missing) -> Self {
         match missing {
-            Missing::Library => unavailable("the library libcuda (nvcuda.dll) could not be loaded", INSTALL_DRIVER),
+            Missing::Library(said) => {
+                unavailable(format!("the library libcuda (nvcuda.dll) could not be loaded: {said}"), INSTALL_DRIVER)
+            }
             Missing::Symbol(name) => unavailable(
                 format!("the driver's library has no {name}: it is older than CUDA 12.0"),
                 "Update NVIDIA's driver to version 525 or later.",
@@ -217,7 +219,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_unavailable_with_a_hint() {
-        let missing = [Missing::Library.into(), Missing::Symbol("cuMemCreate").into()];
+        let missing =
+            [Missing::Library("libcuda.so.1: no such file".into()).into(), Missing::Symbol("cuMemCreate").into()];
         let refused = [3, 35, 100, 804, 999].map(|code| Failure { operation: "cuInit", code }.unavailable());
         for error in missing.into_iter().chain(refused).chain([no_compiler("not found")]) {
             let Error::Unavailable { reason, hint, .. } = &error else { panic!("{error}") };

@@ -8,7 +8,8 @@ use crate::{CudaBackend, CudaDevice};
 use interop_core::pattern::Pattern;
 use interop_core::{
     ComputeBackend, ComputeMemory, DeviceIdentity, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc,
-    ImageView, OsHandle, PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind, Target, View,
+    ImageView, MemoryHandle, OsHandle, PixelFormat, Result, SemaphoreHandle, SharedHandle, Support, SurfaceDesc,
+    SyncKind, Target, View,
 };
 
 fn device() -> Result<CudaDevice> {
@@ -55,7 +56,7 @@ fn host_memory() -> Result<()> {
 /// An address that the double knows, of memory that outlives its name.
 fn lent(backend: &CudaBackend, bytes: usize) -> Result<(Box<dyn ComputeMemory>, u64)> {
     let owner = backend.allocate(bytes)?;
-    let memory = owner.as_any().downcast_ref::<CudaMemory>().ok_or(Error::NothingShown)?;
+    let memory = owner.downcast_ref::<CudaMemory>().ok_or(Error::NothingShown)?;
     let address = memory.span("lent")?.address();
     Ok((owner, address))
 }
@@ -78,7 +79,7 @@ fn memory_of_others() -> Result<()> {
 fn exported_memory() -> Result<()> {
     let backend = open()?;
     let (mut memory, handle) = backend.allocate_shared(5000, HandleType::OPAQUE, backend.device())?;
-    assert!(matches!(handle, SharedHandle::Memory { bytes: 65_536, .. }));
+    assert!(matches!(handle, SharedHandle::Memory(memory) if memory.bytes() == 65_536));
     assert_eq!(memory.len(), 5000);
     write(&backend, memory.as_mut())
 }
@@ -87,7 +88,7 @@ fn exported_image() -> Result<()> {
     let backend = open()?;
     let image = ImageDesc::new(16, 16, PixelFormat::Rgba8);
     let (mut memory, handle) = backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
-    assert!(matches!(handle, SharedHandle::Memory { bytes: 65_536, .. }));
+    assert!(matches!(handle, SharedHandle::Memory(memory) if memory.bytes() == 65_536));
     memory.acquire()?;
     let view = View::Image(ImageView::packed(Extent::new(16, 16), PixelFormat::Rgba8, 1, 0, true)?);
     backend.write_pattern(Target::new(memory.as_mut(), view)?, &Pattern::for_view(&view, 1))?;
@@ -98,13 +99,16 @@ fn exported_image() -> Result<()> {
 fn opened_memory_and_semaphores() -> Result<()> {
     let backend = open()?;
     let some = || std::io::pipe().map(|(reader, _)| OsHandle::from(reader)).map_err(|_| Error::NothingShown);
-    let handle = |bytes| Ok::<_, Error>(SharedHandle::Memory { handle: some()?, bytes, dedicated: true });
+    // SAFETY: the double opens nothing behind it.
+    let handle = |bytes| Ok::<_, Error>(SharedHandle::Memory(unsafe { MemoryHandle::new(some()?, bytes, true) }));
     let mut buffer = backend.import_surface(&handle(1024)?, &SurfaceDesc::buffer(1024))?;
     let image = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
     let _texture = backend.import_surface(&handle(65_536)?, &image)?;
     assert!(matches!(backend.import_surface(&handle(1023)?, &image), Err(Error::InvalidInput { .. })));
     for kind in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
-        let mut semaphore = backend.import_semaphore(&SharedHandle::Semaphore { handle: some()?, kind })?;
+        // SAFETY: the double opens nothing behind it.
+        let handle = SharedHandle::Semaphore(unsafe { SemaphoreHandle::new(some()?, kind) });
+        let mut semaphore = backend.import_semaphore(&handle)?;
         semaphore.wait(1)?;
         write(&backend, buffer.as_mut())?;
         semaphore.signal(2)?;

@@ -12,7 +12,6 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result};
-use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -47,8 +46,9 @@ pub struct CudaImage {
 }
 
 impl CudaImage {
-    pub fn new(session: &Arc<Session>, texture: Texture, desc: ImageDesc) -> Self {
-        Self { surface: None, scratch: None, texture, image: OpaqueImage { desc }, session: session.clone() }
+    pub fn new(session: &Arc<Session>, texture: Texture, desc: ImageDesc) -> Result<Self> {
+        let image = OpaqueImage::new(desc, "CudaBackend::import_surface")?;
+        Ok(Self { surface: None, scratch: None, texture, image, session: session.clone() })
     }
 
     /// The GL object, for calls that map several at once.
@@ -66,13 +66,13 @@ impl CudaImage {
 
     /// Bytes of a rectangle's rows, and their number.
     fn size(&self, region: Region) -> Size {
-        let row_bytes = region.width as usize * self.image.desc.format.bytes_per_pixel();
+        let row_bytes = region.width as usize * self.image.desc().format.bytes_per_pixel();
         Size { row_bytes, rows: region.height as usize }
     }
 
     /// The rectangle's first pixel in `array`.
     fn at<'a>(&self, array: &'a Array<'a>, region: Region) -> Place<'a> {
-        let x_bytes = region.x as usize * self.image.desc.format.bytes_per_pixel();
+        let x_bytes = region.x as usize * self.image.desc().format.bytes_per_pixel();
         Place::Array { array, x_bytes, y: region.y as usize }
     }
 
@@ -90,7 +90,7 @@ impl CudaImage {
             0x02 | 0x09 | 0x10 => 2,
             _ => 4,
         };
-        let (extent, bytes) = (self.image.desc.extent, self.image.desc.format.bytes_per_pixel());
+        let (extent, bytes) = (self.image.desc().extent, self.image.desc().format.bytes_per_pixel());
         let expected = (extent.width as usize, extent.height as usize, bytes);
         let found = (found.width, found.height, found.channels as usize * channel_bytes);
         if found != expected {
@@ -241,13 +241,5 @@ impl ComputeMemory for CudaImage {
             }
             Texture::External(_, turn) => turn.release(&self.session),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

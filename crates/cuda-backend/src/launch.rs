@@ -7,7 +7,7 @@ use crate::kernel::{CudaKernel, Entry};
 use crate::memory::CudaMemory;
 use crate::session::Session;
 use crate::signature::{Class, Param};
-use interop_core::compute::{Access, Placement};
+use interop_core::compute::{Access, NOT_LINEAR, Placement};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result, Target, View};
 use std::sync::Arc;
 
@@ -24,12 +24,11 @@ const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
 pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let items = target.items();
     let (memory, view) = target.into_parts();
-    let any = memory.as_any_mut();
-    if any.is::<CudaMemory>() {
-        let memory = any.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
+    if memory.is::<CudaMemory>() {
+        let memory = memory.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
         return linear(session, kernel, memory, &view, items, args);
     }
-    let image: &mut CudaImage = any.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
+    let image: &mut CudaImage = memory.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
     if !Arc::ptr_eq(&image.session, session) {
         return Err(session.foreign(OP, "memory"));
     }
@@ -257,6 +256,7 @@ fn accepts(param: Param, arg: &Arg<'_>) -> bool {
         Arg::I32(_) | Arg::U32(_) => (4, Class::Integer),
         Arg::F32(_) => (4, Class::Float),
         Arg::F64(_) => (8, Class::Float),
+        Arg::Memory(_) if param.class == Class::Pointer => (8, Class::Pointer),
         _ => (8, Class::Integer),
     };
     param.bytes == bytes && (param.class == class || param.class == Class::Bits)
@@ -264,10 +264,23 @@ fn accepts(param: Param, arg: &Arg<'_>) -> bool {
 
 /// Memory that can be an argument.
 pub fn linear_argument<'m>(session: &Arc<Session>, memory: &'m dyn ComputeMemory) -> Result<&'m CudaMemory> {
-    let any = memory.as_any();
-    if any.is::<CudaImage>() {
-        return Err(Error::invalid(OP, "a texture was given as an argument; copy it to linear memory first"));
+    if memory.is::<CudaImage>() {
+        return Err(Error::invalid(OP, NOT_LINEAR));
     }
-    let memory = any.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session));
+    let memory = memory.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session));
     memory.ok_or_else(|| session.foreign(OP, "memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_takes_no_number_where_the_text_tells_pointers() {
+        let wide = [Arg::U64(4096), Arg::I64(4096), Arg::F64(0.0)];
+        assert!(wide.iter().all(|arg| !accepts(Param { bytes: 8, class: Class::Pointer }, arg)));
+        // Without `.ptr` a pointer is an integer like any other.
+        let accepted = wide.each_ref().map(|arg| accepts(Param { bytes: 8, class: Class::Integer }, arg));
+        assert_eq!(accepted, [true, true, false]);
+    }
 }

@@ -10,7 +10,6 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::compute::{Access, Hazards, NOT_FOR_QUEUES, check_range};
 use interop_core::{ComputeMemory, Error, Result};
-use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -190,13 +189,5 @@ impl ComputeMemory for CudaMemory {
             }
             None => self.turn.release(&session),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kernel::CudaKernel;
 use crate::session::Session;
-use interop_core::{KernelSource, Language, Result, View};
+use interop_core::{KernelSource, Result, View};
 use std::sync::{Arc, OnceLock};
 
 const PTX: &str = include_str!("ptx/pattern.ptx");
@@ -25,7 +25,8 @@ impl PatternKernels {
             return Ok(kernel);
         }
         let name = SIZES.get(index).copied().unwrap_or(BUFFER);
-        let source = KernelSource::new(name).with_text(Language::Ptx, PTX);
+        // SAFETY: the kernels write the view that the target names, by its bounds, and take numbers only.
+        let source = unsafe { KernelSource::new(name).ptx(PTX) };
         let built = CudaKernel::build(session, &source)?;
         // Another thread may have been faster; its kernel is as good.
         Ok(self.0[index].get_or_init(|| built))

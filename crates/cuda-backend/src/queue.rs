@@ -77,7 +77,7 @@ impl CudaQueue {
         range: &Range<usize>,
         operation: &'static str,
     ) -> Result<(&'m CudaMemory, Piece)> {
-        let memory = memory.as_any().downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
+        let memory = memory.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
         let memory = memory.ok_or_else(|| self.session.foreign(operation, "memory"))?;
         check_some(range, memory.len(), operation)?;
         Ok((memory, Piece { block: memory.block(operation)?.clone(), range: range.clone() }))

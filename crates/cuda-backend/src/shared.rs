@@ -10,9 +10,10 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::format::ChannelKind;
 use interop_core::{
-    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryShape, OsHandle, Result,
-    SharedHandle, Support, SurfaceDesc, SyncKind,
+    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result,
+    SharedHandle, Support, SurfaceDesc,
 };
+use std::io;
 use std::sync::Arc;
 
 /// Textures are laid out in tiles; both APIs ask for whole blocks of the largest: 64 bytes by 128 rows.
@@ -39,7 +40,7 @@ pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, displa
     let device = session.reach(display).map_err(|reason| session.unsupported(OP, reason))?;
     let (block, handle) = SharedBlock::new(&session.queue, device, whole).map_err(session.failed())?;
     let memory = CudaMemory::new(session, Store::Shared(block), bytes);
-    Ok((Box::new(memory), SharedHandle::Memory { handle, bytes: whole as u64, dedicated: false }))
+    Ok((Box::new(memory), SharedHandle::Memory(handle)))
 }
 
 type Made = Result<(Box<dyn ComputeMemory>, SharedHandle)>;
@@ -57,18 +58,12 @@ pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc, handle: HandleT
     let ours = memory.export().map_err(session.failed())?;
     let handle = memory.export().map_err(session.failed())?;
     // Both handles keep the memory: the allocation itself may go.
-    let opened = open_image(session, image, ours, whole as u64, false)?;
-    Ok((Box::new(opened), SharedHandle::Memory { handle, bytes: whole as u64, dedicated: false }))
+    let opened = open_image(session, image, ours)?;
+    Ok((Box::new(opened), SharedHandle::Memory(handle)))
 }
 
-fn open_image(
-    session: &Arc<Session>,
-    image: &ImageDesc,
-    handle: OsHandle,
-    bytes: u64,
-    dedicated: bool,
-) -> Result<CudaImage> {
-    let memory = ExternalMemory::import(&session.queue, handle, bytes, dedicated).map_err(session.failed())?;
+fn open_image(session: &Arc<Session>, image: &ImageDesc, handle: MemoryHandle) -> Result<CudaImage> {
+    let memory = ExternalMemory::import(&session.queue, handle).map_err(session.failed())?;
     // Numbers of `CUarray_format`.
     let format = match image.format.channel_kind() {
         ChannelKind::Unorm8 => 0x01,
@@ -78,35 +73,32 @@ fn open_image(
     };
     let sides = [image.extent.width as usize, image.extent.height as usize];
     let opened = ExternalImage::new(memory, sides, format, image.format.channels() as u32).map_err(session.failed())?;
-    Ok(CudaImage::new(session, Texture::External(opened, Turn::default()), *image))
+    CudaImage::new(session, Texture::External(opened, Turn::default()), *image)
 }
 
 /// Opens memory behind a handle: an image, or a linear buffer.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "CudaBackend::import_surface";
     let len = desc.byte_len(OP)?;
-    let SharedHandle::Memory { handle, bytes, dedicated } = handle else {
+    let SharedHandle::Memory(handle) = handle else {
         return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
     };
-    if *bytes < len as u64 {
-        return Err(Error::invalid(OP, format!("a {desc} does not fit into memory of {bytes} bytes")));
+    if handle.bytes() < len as u64 {
+        return Err(Error::invalid(OP, format!("a {desc} does not fit into memory of {} bytes", handle.bytes())));
     }
-    let handle = duplicate(session, handle, OP)?;
+    let handle = duplicate(session, handle.try_clone(), OP)?;
     Ok(match desc {
-        SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle, *bytes, *dedicated)?),
+        SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle)?),
         SurfaceDesc::Buffer(_) => {
-            let memory =
-                ExternalMemory::import(&session.queue, handle, *bytes, *dedicated).map_err(session.failed())?;
+            let memory = ExternalMemory::import(&session.queue, handle).map_err(session.failed())?;
             let buffer = ExternalBuffer::new(memory).map_err(session.failed())?;
             Box::new(CudaMemory::new(session, Store::External(buffer), len))
         }
     })
 }
 
-fn duplicate(session: &Session, handle: &OsHandle, operation: &'static str) -> Result<OsHandle> {
-    handle
-        .try_clone()
-        .map_err(|error| session.unsupported(operation, format!("the handle cannot be duplicated: {error}")))
+fn duplicate<H>(session: &Session, handle: io::Result<H>, operation: &'static str) -> Result<H> {
+    handle.map_err(|error| session.unsupported(operation, format!("the handle cannot be duplicated: {error}")))
 }
 
 /// A display's semaphore.
@@ -119,14 +111,14 @@ impl CudaSemaphore {
     /// See [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(session: &Arc<Session>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "CudaBackend::import_semaphore";
-        let SharedHandle::Semaphore { handle, kind } = handle else {
+        let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::invalid(OP, "the handle does not name a semaphore"));
         };
-        if let Support::No(reason) = session.caps.can_open_semaphore(*kind) {
+        if let Support::No(reason) = session.caps.can_open_semaphore(handle.kind()) {
             return Err(session.unsupported(OP, reason));
         }
-        let (handle, timeline) = (duplicate(session, handle, OP)?, *kind == SyncKind::TimelineSemaphore);
-        let semaphore = Semaphore::import(&session.queue, handle, timeline).map_err(session.failed())?;
+        let handle = duplicate(session, handle.try_clone(), OP)?;
+        let semaphore = Semaphore::import(&session.queue, handle).map_err(session.failed())?;
         Ok(Self { semaphore, session: session.clone() })
     }
 }

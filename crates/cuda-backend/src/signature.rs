@@ -10,8 +10,10 @@ pub struct Param {
 /// What sort of value it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// `.u`, `.s`; pointers are 8 bytes of it.
+    /// `.u`, `.s`; pointers are 8 bytes of it where the text does not say `.ptr`.
     Integer,
+    /// `.u64 .ptr`.
+    Pointer,
     /// `.f`.
     Float,
     /// `.b`: bits of any sort.
@@ -25,6 +27,7 @@ impl Param {
     pub fn describe(self) -> String {
         let bytes = self.bytes;
         match self.class {
+            Class::Pointer => "a pointer".into(),
             Class::Integer if bytes == 8 => "a pointer or 64-bit integer".into(),
             Class::Integer => format!("a {}-bit integer", 8 * bytes),
             Class::Float => format!("a {}-bit float", 8 * bytes),
@@ -57,6 +60,7 @@ fn param(text: &str) -> Option<Param> {
             let count: usize = count.strip_suffix(']')?.parse().ok()?;
             Some(Param { bytes: bytes.checked_mul(count)?, class: Class::Structure })
         }
+        None if words.contains(&".ptr") => Some(Param { bytes, class: Class::Pointer }),
         None => Some(Param { bytes, class }),
     }
 }
@@ -113,7 +117,7 @@ mod tests {
     #[test]
     fn parameters_are_read() {
         let params = of_entry(PTX, "scale").unwrap();
-        let expected = [(8, Class::Integer), (24, Class::Structure), (4, Class::Float), (4, Class::Integer)];
+        let expected = [(8, Class::Pointer), (24, Class::Structure), (4, Class::Float), (4, Class::Integer)];
         assert_eq!(params.iter().map(|p| (p.bytes, p.class)).collect::<Vec<_>>(), expected);
         assert_eq!(of_entry(PTX, "scale_more").unwrap().len(), 1);
         assert_eq!(of_entry(PTX, "none").unwrap(), []);

@@ -2,17 +2,18 @@
 
 use cuda_backend::{CudaBackend, Variant, compile_ptx, devices};
 use interop_core::Error;
+use pixelferry_testing::has;
 
 #[test]
 fn missing_cuda_is_unavailable() {
-    match devices() {
-        Ok(found) => println!("SKIPPED: this machine has CUDA: {found:?}"),
-        Err(Error::Unavailable { what, reason, hint }) => {
-            assert!(!what.is_empty() && !reason.is_empty() && !hint.is_empty());
-            assert!(matches!(CudaBackend::open_best(), Err(Error::Unavailable { .. })));
-        }
-        Err(e) => panic!("{e}"),
-    }
+    let missing = match devices() {
+        Ok(found) => Err(format!("{found:?}")),
+        Err(error) => Ok(error),
+    };
+    let Some(error) = has("CUDA that is missing", "this machine", missing) else { return };
+    let Error::Unavailable { what, reason, hint } = error else { panic!("{error}") };
+    assert!(!what.is_empty() && !reason.is_empty() && !hint.is_empty());
+    assert!(matches!(CudaBackend::open_best(), Err(Error::Unavailable { .. })));
 }
 
 #[test]

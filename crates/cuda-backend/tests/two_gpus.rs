@@ -9,6 +9,7 @@ use cuda_backend::{CudaBackend, devices};
 use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::conformance::{Manner, Table, run};
 use interop_core::{ComputeBackend, Display, PathId, PixelFormat, Policy, SurfaceDesc, select};
+use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,17 +19,13 @@ fn frames_cross_from_gpu_to_gpu() {
         return;
     }
     let devices = devices().unwrap();
-    let [first, second, ..] = devices.as_slice() else {
-        println!("SKIPPED: this machine has one GPU");
-        return;
-    };
+    let both = devices.first_chunk::<2>().ok_or("this machine has one GPU");
+    let Some([first, second]) = need(Need::TwoGpus, both) else { return };
     for (compute, draw) in [(first, second), (second, first)] {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CudaBackend::open(compute).unwrap());
         let options = HeadlessOptions { same_device_as: Some(draw.identity().clone()), ..HeadlessOptions::default() };
-        let display: Rc<dyn Display> = match GlDisplay::headless(options) {
-            Ok(display) => display,
-            Err(e) => return println!("SKIPPED: no OpenGL: {e}"),
-        };
+        let Some(display) = need(Need::NvidiaGl, GlDisplay::headless(options)) else { return };
+        let display: Rc<dyn Display> = display;
         assert!(display.device().is_one_with(draw.identity()).is_yes(), "{:?}", display.device());
         let desc = SurfaceDesc::image(1920, 1080, PixelFormat::Rgba8);
         let report = select::probe(&backend, &display, &desc, &Policy::default()).unwrap();

@@ -11,6 +11,7 @@ use interop_core::{
     ComputeBackend, Display, Extent, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
     RowOrder, SurfaceDesc, SyncKind, Target,
 };
+use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,15 +21,14 @@ use wgpu_display::{WgpuDisplay, WgpuOptions};
 fn with_both(f: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>)) {
     let Some(backend) = common::gpu() else { return };
     let options = WgpuOptions { same_device_as: Some(backend.device().clone()), ..WgpuOptions::default() };
-    match WgpuDisplay::headless(options) {
-        Ok(display) if display.device().software => {
-            println!("SKIPPED: wgpu draws by the CPU here: {}", display.device())
-        }
-        Ok(display) => {
-            println!("{:?}\n{:?}", display.device(), display.caps());
-            f(Arc::new(backend), display);
-        }
-        Err(e) => println!("SKIPPED: no wgpu: {e}"),
+    let display = WgpuDisplay::headless(options).map_err(|e| e.to_string());
+    let drawn_by_gpu = display.and_then(|display| match display.device().software {
+        true => Err(format!("wgpu draws by the CPU here: {}", display.device())),
+        false => Ok(display),
+    });
+    if let Some(display) = need(Need::NvidiaVulkan, drawn_by_gpu) {
+        println!("{:?}\n{:?}", display.device(), display.caps());
+        f(Arc::new(backend), display);
     }
 }
 

@@ -37,43 +37,13 @@ impl ImageTransfer {
 
 /// Checks an image view against the memory that holds it: rows in native order, not overlapping, inside.
 pub(crate) fn image_view(view: &ImageView, memory: usize, operation: &'static str) -> Result<()> {
-    let invalid = |problem: String| Err(Error::invalid(operation, problem));
-    if view.extent.width == 0 || view.extent.height == 0 {
-        return invalid(format!("the view's size {} has a zero side; give at least 1x1", view.extent));
-    }
     if view.is_reversed() {
-        return invalid("the view's rows are reversed; a display takes rows in its native order".into());
-    }
-    let rows_before_last = view.extent.height as usize - 1;
-    let Some(row) = (view.extent.width as usize).checked_mul(view.format.bytes_per_pixel()) else {
-        return invalid(format!("a row of {} {} pixels cannot be addressed", view.extent.width, view.format));
-    };
-    if rows_before_last > 0 && view.pitch() < row {
-        return invalid(format!("row pitch {} is smaller than a row of {row} bytes", view.pitch()));
-    }
-    let end = view
-        .pitch()
-        .checked_mul(rows_before_last)
-        .and_then(|n| n.checked_add(row))
-        .and_then(|n| n.checked_add(view.offset));
-    match end {
-        Some(end) if end <= memory => Ok(()),
-        _ => invalid(format!(
-            "{} pixels of {} from byte {} with row pitch {} reach outside the memory of {memory} bytes",
-            view.extent, view.format, view.offset, view.row_pitch
-        )),
-    }
-}
-
-/// Checks a byte range against the memory that holds it.
-pub(crate) fn buffer_view(view: &BufferView, memory: usize, operation: &'static str) -> Result<()> {
-    match view.offset.checked_add(view.len) {
-        Some(end) if end <= memory => Ok(()),
-        _ => Err(Error::invalid(
+        return Err(Error::invalid(
             operation,
-            format!("{} bytes from byte {} reach outside the memory of {memory} bytes", view.len, view.offset),
-        )),
+            "the view's rows are reversed; a display takes rows in its native order",
+        ));
     }
+    View::Image(*view).check_inside(memory, operation)
 }
 
 /// The image and format of a description, or the error that it is a buffer.
@@ -155,46 +125,6 @@ pub(crate) fn buffer_transfer(
             format!("{} bytes were given for the range of {} bytes", view.len, range.len()),
         ));
     }
-    buffer_view(view, memory, operation)?;
+    View::Buffer(*view).check_inside(memory, operation)?;
     Ok((range, *view))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use interop_core::Extent;
-    use proptest::prelude::*;
-
-    fn any_view() -> impl Strategy<Value = ImageView> {
-        let format = prop_oneof![Just(PixelFormat::R8), Just(PixelFormat::Rgba8), Just(PixelFormat::Rgba32F)];
-        let wild = prop_oneof![0usize..64, any::<usize>()];
-        let pitch = prop_oneof![-64isize..64, any::<isize>()];
-        let side = prop_oneof![0u32..9, any::<u32>()];
-        (wild, pitch, side.clone(), side, format).prop_map(|(offset, row_pitch, w, h, format)| ImageView {
-            offset,
-            row_pitch,
-            extent: Extent::new(w, h),
-            format,
-        })
-    }
-
-    proptest! {
-        /// Whatever is accepted lies inside, by arithmetic in 128 bits.
-        #[test]
-        fn accepted_views_lie_inside(view in any_view(), memory in 0usize..4096) {
-            if image_view(&view, memory, "test").is_ok() {
-                let row = u128::from(view.extent.width) * view.format.bytes_per_pixel() as u128;
-                let end = view.offset as u128
-                    + u128::from(view.extent.height - 1) * view.row_pitch as u128
-                    + row;
-                prop_assert!(view.row_pitch >= 0 && row > 0 && end <= memory as u128);
-            }
-        }
-
-        #[test]
-        fn accepted_ranges_lie_inside(offset in any::<usize>(), len in any::<usize>(), memory in any::<usize>()) {
-            let ok = buffer_view(&BufferView { offset, len }, memory, "test").is_ok();
-            prop_assert_eq!(ok, offset as u128 + len as u128 <= memory as u128);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! The display: what a user holds.
 
 use crate::buffer::BufferSurface;
+use crate::context::GlFunctions;
 use crate::draw_state::Viewport;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
@@ -15,11 +16,12 @@ use glow::HasContext as _;
 use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
 use interop_core::look::Plan;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, PixelFormat, Result, SharedHandle,
-    Support, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, GlContext, PixelFormat, Result,
+    SharedHandle, Support, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A surface as a texture, for drawing of the user's own.
 ///
@@ -74,7 +76,7 @@ impl GlDisplay {
     ///
     /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST`
     /// at their defaults; set them back after use.
-    pub fn gl(&self) -> &Rc<glow::Context> {
+    pub fn gl(&self) -> &GlFunctions {
         &self.shared().gl
     }
 
@@ -105,9 +107,26 @@ impl GlDisplay {
     /// error and nothing is called in the context; what links and surfaces leave behind is freed on the host's side.
     /// Make a new display in the new context, and new links.
     ///
-    /// Who destroys a context lets the compute device finish before ([`interop_core::ComputeBackend::finish`]): kernels
-    /// may be writing memory that the context has mapped.
-    pub fn context_lost(&self) {
+    /// # Safety
+    /// The context is gone, and nothing reads or writes memory for it any more: pages that it read in place
+    /// ([`StagingKind::Imported`]) are freed. Memory that it had mapped ([`Staging::host_block`]) went with it, and nobody
+    /// touches it from now on: who destroys a context lets the compute device finish before
+    /// ([`interop_core::ComputeBackend::finish`]), has begun no frame that is still open, and uses no
+    /// [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error by themselves.
+    ///
+    /// ```
+    /// # fn destroyed(display: &gl_display::GlDisplay) {
+    /// // SAFETY: the backend has finished, the context was destroyed, and only links held its memory.
+    /// unsafe { display.context_lost() };
+    /// # }
+    /// ```
+    ///
+    /// ```compile_fail,E0133
+    /// # fn alive(display: &gl_display::GlDisplay) {
+    /// display.context_lost();
+    /// # }
+    /// ```
+    pub unsafe fn context_lost(&self) {
         self.shared().lose();
     }
 
@@ -301,6 +320,10 @@ impl Display for GlDisplay {
             SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.tools, *desc)),
             SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.tools, *desc)),
         })
+    }
+
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        self.shared().hold("hold_gl")
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {

@@ -73,8 +73,8 @@ mod tools;
 mod vulkan;
 
 pub use context::{
-    EngineOptions, Flow, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions, headless_devices,
-    run_window,
+    EngineOptions, Flow, GlFunctions, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions,
+    headless_devices, run_window,
 };
 pub use display::{GlBuffer, GlDisplay, GlTexture};
 pub use draw_state::Viewport;

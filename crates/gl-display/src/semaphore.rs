@@ -9,7 +9,7 @@ use crate::vulkan::VulkanSemaphore;
 use glow::HasContext as _;
 use interop_core::display::{DisplaySemaphore, Staging};
 use interop_core::os_handle::Lent;
-use interop_core::{Error, OsHandle, Result, SharedHandle, Support, SyncKind};
+use interop_core::{Error, Result, SemaphoreHandle, SharedHandle, Support, SyncKind};
 use std::rc::Rc;
 
 const IMPORT: &str = os::name(os::IMPORT_SEMAPHORE);
@@ -42,8 +42,8 @@ impl GlSemaphore {
         };
         let timeline = kind == SyncKind::TimelineSemaphore;
         let made = VulkanSemaphore::new(shared.vulkan(OP)?, kind)?;
-        let handle = made.export()?;
-        let semaphore = open(shared, &functions, made.handle()?, timeline)?;
+        let handle = SharedHandle::Semaphore(made.export()?);
+        let semaphore = open(shared, &functions, made.export()?)?;
         let (shared, verified) = (Rc::clone(shared), [false; 2]);
         Ok((Self { semaphore, _made: made, functions, shared, timeline, signalled: 0, verified }, handle))
     }
@@ -99,18 +99,14 @@ impl DisplaySemaphore for GlSemaphore {
 }
 
 /// The GL semaphore behind `handle`. The context must be current and list the extensions.
-fn open(
-    shared: &Rc<Shared>,
-    functions: &SemaphoreFns,
-    handle: OsHandle,
-    timeline: bool,
-) -> Result<Owned<SemaphoreObject>> {
+fn open(shared: &Rc<Shared>, functions: &SemaphoreFns, handle: SemaphoreHandle) -> Result<Owned<SemaphoreObject>> {
+    let timeline = handle.kind() == SyncKind::TimelineSemaphore;
     shared.drain_errors(IMPORT);
     // SAFETY: the context is current and lists the extensions (`caps`).
     let semaphore = unsafe { functions.create(timeline) }.ok_or_else(|| shared.no_name("glGenSemaphoresEXT", ""))?;
     let semaphore = Owned::new(shared, semaphore);
-    let lent = Lent::new(handle);
-    // SAFETY: as above; the semaphore is new and the handle open.
+    let lent = Lent::new(handle.into_handle());
+    // SAFETY: as above; the semaphore is new, the handle open and of a semaphore.
     unsafe { functions.import(semaphore.get(), lent.number()) };
     if let Err(error) = shared.check_with(IMPORT, hint) {
         lent.close_if_left();

@@ -1,27 +1,28 @@
 //! The context and what is known of it, shared by the display and all that it made.
 
 use crate::caps::caps;
-use crate::context::{EngineContext, OwnContext};
+use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
 use crate::features::{Features, MIN_VERSION, parse_version};
 use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
-use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
+use interop_core::{DeviceIdentity, DisplayCaps, Error, GlContext, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Whose context it is.
 pub(crate) enum Ownership {
     /// Made here: nobody else expects its state to stay, so nothing is saved.
     Own(OwnContext),
-    /// An engine's: every call leaves the state as it found it.
-    Engine(EngineContext),
+    /// An engine's: every call leaves the state as it found it. It may say itself whether the context is current.
+    Engine(Option<Box<dyn Fn() -> bool>>),
 }
 
 /// One context. Dropped after every object made in it, since each holds an `Rc` of this.
 pub(crate) struct Shared {
-    pub gl: Rc<glow::Context>,
+    pub gl: GlFunctions,
     pub raw: RawFns,
     pub features: Features,
     pub device: DeviceIdentity,
@@ -30,8 +31,13 @@ pub(crate) struct Shared {
     has_graves: Cell<bool>,
     /// The context is gone, and its objects with it.
     lost: Cell<bool>,
-    // The context goes before the graveyard: host memory in there may be freed only when GL has let go of it.
-    ownership: Ownership,
+    /// Where it is ours; `None` while this is dropped, too.
+    own: Option<OwnContext>,
+    /// An engine's own answer to whether its context is current.
+    told: Option<Box<dyn Fn() -> bool>>,
+    /// What its window system knows of it; `None` where none can be asked.
+    held: Option<Arc<Held>>,
+    /// Goes after the context: host memory in there may be freed only when GL has let go of it.
     graveyard: RefCell<Vec<Corpse>>,
     /// What makes memory and semaphores for others.
     pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
@@ -87,11 +93,12 @@ impl Shared {
     /// Wraps the current context.
     ///
     /// # Safety
-    /// The context of `gl` is the one of `ownership` and is current; `raw` was loaded for it.
+    /// The context of `gl` is the one of `ownership` and is current, and that which `native` names; `raw` was loaded for it. An
+    /// engine's stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) asks for.
     pub(crate) unsafe fn new(
-        gl: Rc<glow::Context>,
+        gl: GlFunctions,
         raw: RawFns,
-        ownership: Ownership,
+        (ownership, native): (Ownership, Option<NativeContext>),
         origin: &Origin,
         limit: Option<(u32, u32)>,
     ) -> Result<Rc<Self>> {
@@ -108,6 +115,10 @@ impl Shared {
         let caps = caps(&features, &raw);
         let (counts, graveyard) = (Counts::default(), RefCell::default());
         let (has_graves, lost) = (Cell::new(false), Cell::new(false));
+        let (own, told) = match ownership {
+            Ownership::Own(own) => (Some(own), None),
+            Ownership::Engine(told) => (None, told),
+        };
         Ok(Rc::new(Self {
             gl,
             raw,
@@ -117,7 +128,9 @@ impl Shared {
             counts,
             has_graves,
             lost,
-            ownership,
+            own,
+            told,
+            held: native.map(|native| Arc::new(Held::new(native))),
             graveyard,
             vulkan: OnceCell::new(),
         }))
@@ -125,32 +138,38 @@ impl Shared {
 
     /// True where an engine's state must be left as it was.
     pub(crate) fn is_engine(&self) -> bool {
-        matches!(self.ownership, Ownership::Engine(_))
+        self.own.is_none()
     }
 
-    /// True where GL calls reach this context. An engine that gave no way to ask is trusted.
+    /// True where GL calls reach this context. Where nobody can say which one is current, the engine is trusted.
     pub(crate) fn is_current(&self) -> bool {
-        match &self.ownership {
-            _ if self.lost.get() => false,
-            Ownership::Own(own) => own.is_current(),
-            Ownership::Engine(engine) => engine.is_current(),
+        if self.lost.get() {
+            return false;
+        }
+        match (&self.told, &self.held, &self.own) {
+            (Some(told), ..) => told(),
+            (None, Some(held), _) => held.is_current(),
+            (None, None, Some(own)) => own.is_current(),
+            (None, None, None) => true,
         }
     }
 
     /// The context, where it is ours.
     pub(crate) fn own(&self) -> Option<&OwnContext> {
-        match &self.ownership {
-            Ownership::Own(own) => Some(own),
-            Ownership::Engine(_) => None,
-        }
+        self.own.as_ref()
+    }
+
+    /// The context for those who share with it.
+    pub(crate) fn hold(&self, operation: &'static str) -> Result<Arc<dyn GlContext>> {
+        self.check_not_lost(operation)?;
+        let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";
+        let held = self.held.clone().ok_or_else(|| self.unsupported(operation, reason.into()))?;
+        Ok(held)
     }
 
     /// The start of every call: the context must be current. Deletes what waited for it.
     pub(crate) fn enter(&self, operation: &'static str) -> Result<()> {
-        if self.lost.get() {
-            let hint = crate::error::hint(glow::CONTEXT_LOST);
-            return Err(self.failure(operation, glow::CONTEXT_LOST.into(), "the context is gone", hint));
-        }
+        self.check_not_lost(operation)?;
         if !self.is_current() {
             return Err(Error::WrongContext { operation, device: self.device.name.clone() });
         }
@@ -160,9 +179,22 @@ impl Shared {
         Ok(())
     }
 
-    /// The context is gone: its objects need no deleting.
+    /// Refuses what needs the context, current or not, after [`Shared::lose`].
+    pub(crate) fn check_not_lost(&self, operation: &'static str) -> Result<()> {
+        if !self.lost.get() {
+            return Ok(());
+        }
+        let hint = crate::error::hint(glow::CONTEXT_LOST);
+        Err(self.failure(operation, glow::CONTEXT_LOST.into(), "the context is gone", hint))
+    }
+
+    /// The context is gone: its objects need no deleting. The caller of [`crate::GlDisplay::context_lost`] has promised it:
+    /// host memory that the context read in place is freed.
     pub(crate) fn lose(&self) {
         self.lost.set(true);
+        if let Some(held) = &self.held {
+            held.lose();
+        }
         self.graveyard.take().into_iter().for_each(|corpse| corpse.abandon(self));
     }
 
@@ -190,22 +222,38 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        // Somebody shares with the context, which goes on without this.
+        let held = self.held.as_ref().filter(|held| Arc::strong_count(held) > 1).cloned();
+        self.bury_all(held.is_some());
+        if let (Some(held), Some(own)) = (held, self.own.take())
+            && let Some(resting) = own.rest()
+        {
+            held.keep(resting);
+        }
+        // The context before the graveyard.
+        self.own = None;
+    }
+}
+
+impl Shared {
+    /// The end of what was dropped while the context was not current. `goes_on`: the context does not go with this.
+    fn bury_all(&self, goes_on: bool) {
         if self.graveyard.borrow().is_empty() {
             return;
         }
+        // GL objects go with the context, but these must meet it alive.
         let has_others = self.graveyard.borrow().iter().any(|c| matches!(c, Corpse::Other(_)));
-        if let (false, true, Some(own)) = (self.is_current(), has_others, self.own()) {
-            // GL objects go with the context, but these must meet it alive.
-            if let Err(e) = own.make_current(&self.device.name) {
-                tracing::warn!(error = %e, "compute-side registrations are dropped without their context");
-            }
+        if let (false, true, Some(own)) = (self.is_current(), has_others || goes_on, self.own())
+            && let Err(e) = own.make_current(&self.device.name)
+        {
+            tracing::warn!(error = %e, "compute-side registrations are dropped without their context");
         }
         if self.is_current() {
             self.empty_graveyard();
-        } else if self.is_engine() {
-            // The engine's context lives on and may still read this memory; its names cannot be deleted from here.
+        } else if goes_on || self.is_engine() {
+            // The context lives on and may still read this memory; its names cannot be deleted from here.
             let dead = self.graveyard.take();
-            tracing::warn!(objects = dead.len(), "GL objects outlive the display: the engine's context is not current");
+            tracing::warn!(objects = dead.len(), "GL objects outlive the display: its context is not current");
             dead.into_iter().for_each(std::mem::forget);
         }
     }

@@ -142,6 +142,7 @@ fn prove(shared: &Rc<Shared>, timers: &TimerFns, clock: &DeviceClock) -> Result<
     if !done {
         return Ok(Support::No("the driver gives no time for a timestamp, even after glFinish".into()));
     }
-    let lies_within = clock.at(time).is_some_and(|at| before <= at + FAR && at <= Instant::now() + FAR);
+    let far = FAR + clock.uncertainty();
+    let lies_within = clock.at(time).is_some_and(|at| before <= at + far && at <= Instant::now() + far);
     Ok(Support::when(lies_within, "the driver's timestamps are not of the clock that GL_TIMESTAMP reads"))
 }

@@ -9,12 +9,13 @@ mod device_memory;
 #[path = "common/vulkan.rs"]
 mod vulkan;
 
-use common::{FORMATS, assert_same, expected, headless, image_view, pattern, read_all, tight};
+use common::{FORMATS, assert_same, expected, headless, image_view, pattern, read_all, supports, tight};
 use device_memory::external;
 use gl_display::{DrawOptions, GlDisplay, Viewport};
 use glow::HasContext as _;
 use interop_core::display::{Display, Part, Surface};
-use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, SurfaceDesc, View};
+use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Support, SurfaceDesc, View};
+use pixelferry_testing::Child;
 
 /// Every bit pattern sooner or later: denormals, infinities and NaNs among them.
 fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -132,21 +133,16 @@ fn older_drivers_copy_the_same_bits() {
         return;
     }
     // SAFETY: the context is current.
-    if !unsafe { display.gl().get_parameter_string(glow::VERSION) }.contains("Mesa") {
-        println!("SKIPPED: only Mesa poses as older drivers");
+    let is_mesa = unsafe { display.gl().get_parameter_string(glow::VERSION) }.contains("Mesa");
+    let poses = if is_mesa { Support::Yes } else { Support::No("only Mesa does".into()) };
+    if !supports(&display, "to pose as an older driver", poses) {
         return;
     }
     drop(display);
+    let version = [("MESA_GL_VERSION_OVERRIDE", "4.2"), ("MESA_GLSL_VERSION_OVERRIDE", "420")];
     for (extensions, programs) in [("", 1), ("-GL_ARB_compute_shader", 0)] {
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "the_shader_copies_the_same_bits", "--nocapture"])
-            .env("MESA_GL_VERSION_OVERRIDE", "4.2")
-            .env("MESA_GLSL_VERSION_OVERRIDE", "420")
-            .env("MESA_EXTENSION_OVERRIDE", extensions)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&child.stdout);
-        assert!(child.status.success(), "{text}\n{}", String::from_utf8_lossy(&child.stderr));
+        let child = Child::of("the_shader_copies_the_same_bits").unwrap().envs(&version);
+        let text = child.env("MESA_EXTENSION_OVERRIDE", extensions).run().unwrap().passed();
         assert!(text.contains(&format!("OpenGL (4, 2), {programs} programs")), "{text}");
     }
 }
@@ -177,8 +173,9 @@ fn texels_past_the_limit_go_the_other_way() {
     let Some(display) = headless(None) else { return };
     // SAFETY: the context is current; the limit is one integer.
     let limit = unsafe { display.gl().get_parameter_i32(glow::MAX_TEXTURE_BUFFER_SIZE) } as usize;
-    if limit > 1 << 28 {
-        println!("SKIPPED: a buffer texture holds {limit} texels here, too many for a test");
+    let few =
+        if limit <= 1 << 28 { Support::Yes } else { Support::No(format!("it holds {limit}, too many for a test")) };
+    if !supports(&display, "a buffer texture of few texels", few) {
         return;
     }
     let Some((mut memory, mut staging)) = external(&display, limit + 64) else { return };

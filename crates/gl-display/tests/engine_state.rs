@@ -13,12 +13,15 @@ mod engine;
 mod vulkan;
 
 use engine::Engine;
-use gl_display::{AlphaMode, DrawOptions, Encoding, Filter, Fit, GlDisplay, ToneMap, Viewport};
+use gl_display::{AlphaMode, DrawOptions, Encoding, EngineOptions, Filter, Fit, GlDisplay, ToneMap, Viewport};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
 use interop_core::{BufferView, HostBlock, ImageDesc, PixelFormat, Region, SurfaceDesc, View};
+use pixelferry_testing::{Need, need};
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Single integers.
 const INTEGERS: &[(&str, u32)] = &[
@@ -338,7 +341,9 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     #[cfg(unix)]
     unchanged(gl, "no memory to open", || {
         let fd = std::fs::File::open("/dev/null").unwrap().into();
-        let handle = interop_core::SharedHandle::Memory { handle: fd, bytes: 4096, dedicated: false };
+        // SAFETY: it is no memory, which the driver finds out.
+        let memory = unsafe { interop_core::MemoryHandle::new(fd, 4096, false) };
+        let handle = interop_core::SharedHandle::Memory(memory);
         assert!(display.create_staging(StagingKind::External(handle), 64).is_err());
     });
     exercise_exported(gl, display, format);
@@ -407,10 +412,7 @@ fn exercise_exported(gl: &glow::Context, display: &GlDisplay, format: PixelForma
         unchanged(gl, "no texture to export", || assert!(make().is_err()));
         return;
     }
-    let staging = match unchanged(gl, "exported texture", make) {
-        Ok(staging) => staging,
-        Err(e) => return common::skip("vulkan", &e.to_string()),
-    };
+    let Some(staging) = need(Need::Lavapipe, unchanged(gl, "exported texture", make)) else { return };
     unchanged(gl, "export", || drop(staging.export(opaque).unwrap()));
     let mut surface = display.create_in_place_surface(&desc).unwrap();
     unchanged(gl, "show exported", || surface.read_in_place(staging.as_ref(), &common::tight(&desc)).unwrap());
@@ -418,17 +420,9 @@ fn exercise_exported(gl: &glow::Context, display: &GlDisplay, format: PixelForma
     unchanged(gl, "drop exported", || drop((surface, staging)));
 }
 
-fn engine() -> Option<Engine> {
-    let engine = Engine::new();
-    if engine.is_none() {
-        common::skip("opengl", "EGL lists no device");
-    }
-    engine
-}
-
 #[test]
 fn every_operation_leaves_the_state_as_it_was() {
-    let Some(engine) = engine() else { return };
+    let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     for on in [true, false] {
         for limit in [None, Some((3, 3))] {
@@ -455,7 +449,7 @@ fn every_operation_leaves_the_state_as_it_was() {
 
 #[test]
 fn the_snapshot_sees_changes() {
-    let Some(engine) = engine() else { return };
+    let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     let before = snapshot(&gl);
     engine_framebuffers(&gl);
@@ -468,7 +462,7 @@ fn the_snapshot_sees_changes() {
 
 #[test]
 fn a_draw_reaches_the_engines_framebuffer_whatever_the_state() {
-    let Some(engine) = engine() else { return };
+    let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     let draw = engine_framebuffers(&gl);
     make_unusual(&gl, true, true);
@@ -494,7 +488,7 @@ fn a_draw_reaches_the_engines_framebuffer_whatever_the_state() {
 
 #[test]
 fn errors_of_the_engine_are_not_ours() {
-    let Some(engine) = engine() else { return };
+    let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     let display = engine.pixelferry(None);
     // SAFETY: an invalid enum does nothing but leave an error.
@@ -504,18 +498,35 @@ fn errors_of_the_engine_are_not_ours() {
 
 #[test]
 fn works_by_the_engines_own_glow() {
-    let Some(engine) = engine() else { return };
+    let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     engine_framebuffers(&gl);
     // SAFETY: the context is current and outlives the display.
     let display = unsafe { GlDisplay::from_engine(gl.clone(), engine.options(None)) }.unwrap();
     exercise(&gl, &display, PixelFormat::Rgba8);
     assert!(display.make_current().is_err());
+    drop(display);
+    assert_eq!(Rc::strong_count(&gl), 1);
+}
+
+/// As eframe and three-d have it.
+#[test]
+fn works_by_a_glow_that_the_engine_shares() {
+    let Some(engine) = Engine::new() else { return };
+    let load = |name: &std::ffi::CStr| engine.display.get_proc_address(name);
+    // SAFETY: the context is current and the loader is its own.
+    let gl = Arc::new(unsafe { glow::Context::from_loader_function_cstr(load) });
+    // SAFETY: the context is current and outlives the display.
+    let display = unsafe { GlDisplay::from_engine(Arc::clone(&gl), EngineOptions::default()) }.unwrap();
+    let mut surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8)).unwrap();
+    surface.read_back(&Part::full(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8))).unwrap();
+    drop((surface, display));
+    assert_eq!(Arc::strong_count(&gl), 1);
 }
 
 #[test]
 fn a_loader_without_a_context_is_an_error() {
-    let Some(engine) = engine() else { return };
+    let Some(engine) = Engine::new() else { return };
     engine.context.make_not_current_in_place().unwrap();
     // SAFETY: nothing but glGetString is called where it returns null.
     let made = unsafe { GlDisplay::from_loader(|s| engine.display.get_proc_address(s), engine.options(None)) };

@@ -8,12 +8,15 @@ mod engine;
 #[path = "common/vulkan.rs"]
 mod vulkan;
 
-use common::{FORMATS, alone, assert_same, expected, headless, image_view, open_descriptors, pattern, read_all, tight};
+use common::{
+    FORMATS, alone, assert_same, expected, headless, image_view, is_software, pattern, read_all, supports, tight,
+};
 use engine::Engine;
 use gl_display::glow::{self, HasContext as _};
 use gl_display::{EngineOptions, GlDisplay};
 use interop_core::display::{Display, Part, Staging, StagingKind};
-use interop_core::{BufferView, Error, HandleType, PixelFormat, SharedHandle, Support, SurfaceDesc, View};
+use interop_core::{BufferView, Error, HandleType, MemoryHandle, PixelFormat, SharedHandle, SurfaceDesc, View};
+use pixelferry_testing::{Need, Usage, need};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -22,22 +25,16 @@ use vulkan::Exported;
 /// A display that opens descriptors.
 fn display() -> Option<Rc<GlDisplay>> {
     let display = headless(None)?;
-    match display.caps().can_import(HandleType::OpaqueFd, interop_core::MemoryShape::Linear) {
-        Support::Yes => Some(display),
-        Support::No(reason) => {
-            common::skip("opengl-memory-object-fd", &reason);
-            None
-        }
-    }
+    let opens = display.caps().can_import(HandleType::OpaqueFd, interop_core::MemoryShape::Linear);
+    supports(&display, "memory by descriptor", opens).then_some(display)
 }
 
 /// Memory on the device that draws.
 fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
-    if !display.device().software {
-        println!("SKIPPED: memory of a GPU is for the compute backends' tests to export");
+    if !is_software(display, "memory that the host writes") {
         return None;
     }
-    Exported::new(bytes).map_err(|reason| common::skip("vulkan", &reason)).ok()
+    need(Need::Lavapipe, Exported::new(bytes))
 }
 
 fn open(display: &GlDisplay, handle: SharedHandle, bytes: usize) -> Result<Box<dyn Staging>, Error> {
@@ -63,17 +60,17 @@ fn impostors() -> Vec<(&'static str, OwnedFd)> {
 fn bad_descriptors_are_errors_and_nothing_leaks() {
     let _alone = alone();
     let Some(display) = display() else { return };
-    let (counts, descriptors) = (display.object_counts(), open_descriptors());
+    let (counts, descriptors) = (display.object_counts(), Usage::here().unwrap().descriptors);
     for _ in 0..20 {
         for (name, fd) in impostors() {
-            match open(&display, SharedHandle::Memory { handle: fd, bytes: 1 << 20, dedicated: false }, 4096)
-                .map(|_| ())
-            {
+            // SAFETY: it is no memory, which the driver finds out.
+            let handle = SharedHandle::Memory(unsafe { MemoryHandle::new(fd, 1 << 20, false) });
+            match open(&display, handle, 4096).map(|_| ()) {
                 Err(Error::Driver(e)) => assert!(!e.hint.is_empty(), "{name}: {e}"),
                 other => panic!("{name}: {other:?}"),
             }
         }
-        assert_eq!(open_descriptors(), descriptors);
+        assert_eq!(Usage::here().unwrap().descriptors, descriptors);
     }
     assert_eq!(display.object_counts(), counts);
 }
@@ -82,9 +79,12 @@ fn bad_descriptors_are_errors_and_nothing_leaks() {
 fn impossible_sizes_and_wrong_handles_are_refused() {
     let _alone = alone();
     let Some(display) = display() else { return };
-    let descriptors = open_descriptors();
-    let null =
-        |bytes| SharedHandle::Memory { handle: File::open("/dev/null").unwrap().into(), bytes, dedicated: false };
+    let descriptors = Usage::here().unwrap().descriptors;
+    let null = |bytes| {
+        let fd = File::open("/dev/null").unwrap().into();
+        // SAFETY: it is no memory, which is refused before or by the driver.
+        SharedHandle::Memory(unsafe { MemoryHandle::new(fd, bytes, false) })
+    };
     for (whole, bytes) in [(0, 1), (4096, 0), (4096, 4097), (u64::MAX, 1 << 31), (u64::MAX, usize::MAX)] {
         let refused = open(&display, null(whole), bytes).map(|_| ());
         let right = matches!(refused, Err(Error::InvalidInput { .. } | Error::Unsupported { .. }));
@@ -99,10 +99,10 @@ fn impossible_sizes_and_wrong_handles_are_refused() {
     drop(limited);
     display.make_current().unwrap();
     // SAFETY: the context is current until the end, and this display is dropped before it.
-    let engine = unsafe { GlDisplay::from_engine(Rc::clone(display.gl()), EngineOptions::default()) }.unwrap();
+    let engine = unsafe { GlDisplay::from_engine(display.gl().clone(), EngineOptions::default()) }.unwrap();
     let reason = open(&engine, null(4096), 4096).map(|_| ()).unwrap_err().to_string();
     assert!(reason.contains("loader"), "{reason}");
-    assert_eq!(open_descriptors(), descriptors);
+    assert_eq!(Usage::here().unwrap().descriptors, descriptors);
 }
 
 #[test]
@@ -110,9 +110,12 @@ fn gl_reads_what_the_other_api_writes() {
     let _alone = alone();
     let Some(display) = display() else { return };
     let Some(mut memory) = exported(&display, 1 << 17) else { return };
-    let descriptors = open_descriptors();
+    let descriptors = Usage::here().unwrap().descriptors;
     let mut staging = open(&display, memory.handle(), 100_001).unwrap();
-    assert!(open_descriptors() <= descriptors, "the driver keeps no descriptor open, and neither do we");
+    assert!(
+        Usage::here().unwrap().descriptors <= descriptors,
+        "the driver keeps no descriptor open, and neither do we"
+    );
     assert_eq!((staging.len(), staging.host_block().is_none()), (100_001, true));
     assert!(matches!(staging.fill(&mut |_| Ok(())), Err(Error::Unsupported { .. })));
     for format in FORMATS {
@@ -174,7 +177,7 @@ fn many_frames_round_a_ring() {
         assert_same("frame", &expected(&view, nonce), &read_all(surface.as_mut()));
         staging.fence().unwrap();
         if slot == 2 {
-            let now = (display.object_counts(), open_descriptors());
+            let now = (display.object_counts(), Usage::here().unwrap().descriptors);
             assert_eq!(*before.get_or_insert(now), now);
         }
     }
@@ -183,7 +186,7 @@ fn many_frames_round_a_ring() {
 #[test]
 fn names_are_deleted_in_the_right_context() {
     let _alone = alone();
-    let Some(engine) = Engine::new() else { return common::skip("opengl", "EGL lists no device") };
+    let Some(engine) = Engine::new() else { return };
     let display = engine.pixelferry(None);
     let Some(memory) = exported(&display, 4096) else { return };
     let staging = open(&display, memory.handle(), 4096).unwrap();
@@ -203,22 +206,23 @@ fn names_are_deleted_in_the_right_context() {
 fn exported_memory_is_one_memory_for_all_who_open_it() {
     let _alone = alone();
     let Some(display) = display() else { return };
-    if let Support::No(reason) = display.caps().can_export(HandleType::OpaqueFd, interop_core::MemoryShape::Linear) {
-        return common::skip("vulkan", &reason);
+    let exports = display.caps().can_export(HandleType::OpaqueFd, interop_core::MemoryShape::Linear);
+    if !supports(&display, "memory for others", exports) {
+        return;
     }
     for bytes in [1usize, 100, 4096, 70_001] {
         let desc = SurfaceDesc::buffer(bytes as u64);
         let view = View::Buffer(BufferView { offset: 0, len: bytes });
         let made = match display.create_staging(StagingKind::Exported, bytes) {
-            Ok(made) => made,
-            Err(e @ Error::Unsupported { .. }) => return common::skip("vulkan", &e.to_string()),
-            Err(e) => panic!("{e}"),
+            Err(e) if !matches!(e, Error::Unsupported { .. }) => panic!("{e}"),
+            made => need(Need::Lavapipe, made),
         };
+        let Some(made) = made else { return };
         assert_eq!((made.len(), made.host_block().is_none()), (bytes, true));
         made.export(HandleType::HostPointer).unwrap_err();
         let handle = made.export(HandleType::OpaqueFd).unwrap();
-        let SharedHandle::Memory { bytes: whole, .. } = &handle else { panic!("{handle:?}") };
-        assert!(*whole >= bytes as u64);
+        let SharedHandle::Memory(memory) = &handle else { panic!("{handle:?}") };
+        assert!(memory.bytes() >= bytes as u64);
         let opened = display.create_staging(StagingKind::External(handle), bytes).unwrap();
         let show = |staging: &dyn Staging| {
             let mut surface = display.create_in_place_surface(&desc).unwrap();

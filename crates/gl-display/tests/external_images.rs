@@ -8,10 +8,15 @@ mod paint;
 #[path = "common/vulkan.rs"]
 mod vulkan;
 
-use common::{FORMATS, alone, assert_same, expected, headless, image_view, open_descriptors, pattern, read_all, tight};
+use common::{
+    FORMATS, alone, assert_same, expected, headless, image_view, is_software, pattern, read_all, supports, tight,
+};
 use gl_display::{DrawOptions, GlDisplay, Viewport};
 use interop_core::display::{Display, Part, Staging, StagingKind};
-use interop_core::{Error, HandleType, ImageDesc, MemoryShape, PixelFormat, SharedHandle, Support, SurfaceDesc};
+use interop_core::{
+    Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, PixelFormat, SharedHandle, Support, SurfaceDesc,
+};
+use pixelferry_testing::{Child, Need, Usage, need};
 use std::fs::File;
 use std::rc::Rc;
 use vulkan::Exported;
@@ -28,13 +33,8 @@ fn image(width: u32, height: u32, format: PixelFormat) -> (SurfaceDesc, ImageDes
 /// A display that can do it.
 fn display(support: impl Fn(&GlDisplay) -> Support) -> Option<Rc<GlDisplay>> {
     let display = headless(None)?;
-    match support(&display) {
-        Support::Yes => Some(display),
-        Support::No(reason) => {
-            common::skip("opengl-memory-object-fd", &reason);
-            None
-        }
-    }
+    let supported = support(&display);
+    supports(&display, "textures by descriptor", supported).then_some(display)
 }
 
 fn importer() -> Option<Rc<GlDisplay>> {
@@ -47,11 +47,10 @@ fn exporter() -> Option<Rc<GlDisplay>> {
 
 /// Memory whose rows the host can write: that of the CPU's own Vulkan.
 fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
-    if !display.device().software {
-        println!("SKIPPED: the host cannot write a GPU's textures");
+    if !is_software(display, "memory that the host writes") {
         return None;
     }
-    Exported::new(bytes).map_err(|reason| common::skip("vulkan", &reason)).ok()
+    need(Need::Lavapipe, Exported::new(bytes))
 }
 
 fn open(display: &GlDisplay, handle: SharedHandle, image: ImageDesc) -> Result<Box<dyn Staging>, Error> {
@@ -61,12 +60,8 @@ fn open(display: &GlDisplay, handle: SharedHandle, image: ImageDesc) -> Result<B
 /// A texture to be shared; nothing where the driver makes none.
 fn make(display: &GlDisplay, image: ImageDesc) -> Option<Box<dyn Staging>> {
     match display.create_staging(StagingKind::ExportedImage(image), 1) {
-        Ok(staging) => Some(staging),
-        Err(e @ Error::Unsupported { .. }) => {
-            common::skip("vulkan", &e.to_string());
-            None
-        }
-        Err(e) => panic!("{e}"),
+        Err(e) if !matches!(e, Error::Unsupported { .. }) => panic!("{e}"),
+        made => need(Need::Lavapipe, made),
     }
 }
 
@@ -81,9 +76,12 @@ fn a_texture_shows_what_the_other_api_writes() {
             let (desc, image) = image(width, height, format);
             let pitch = (width as usize * format.bytes_per_pixel()).next_multiple_of(ROW_ALIGNMENT);
             let Some(mut memory) = exported(&display, pitch * height.next_multiple_of(4) as usize) else { return };
-            let descriptors = open_descriptors();
+            let descriptors = Usage::here().unwrap().descriptors;
             let mut staging = open(&display, memory.handle(), image).unwrap();
-            assert!(open_descriptors() <= descriptors, "the driver keeps no descriptor open, and neither do we");
+            assert!(
+                Usage::here().unwrap().descriptors <= descriptors,
+                "the driver keeps no descriptor open, and neither do we"
+            );
             let tight = tight(&desc);
             assert_eq!((staging.len(), staging.host_block().is_none()), (tight.payload_len(), true));
             let mut surface = display.create_in_place_surface(&desc).unwrap();
@@ -153,7 +151,7 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
         let refused = other.read_in_place(staging.as_ref(), &tight(&desc)).unwrap_err().to_string();
         assert!(refused.contains("33x17 RGBA8") && refused.contains(format.name()), "{refused}");
     }
-    let (counts, descriptors) = (display.object_counts(), open_descriptors());
+    let (counts, descriptors) = (display.object_counts(), Usage::here().unwrap().descriptors);
     let side = display.caps().max_image_side;
     for _ in 0..20 {
         let (_, too_large) = image(129, 129, PixelFormat::Rgba8);
@@ -167,9 +165,11 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
         let refused = open(&display, memory.handle(), narrow).map(|_| ()).unwrap_err();
         assert!(matches!(&refused, Error::Driver(e) if e.hint.contains("size")), "{refused}");
         let fd = File::open("/dev/null").unwrap().into();
-        let refused = open(&display, SharedHandle::Memory { handle: fd, bytes: 1 << 16, dedicated: false }, image_33);
+        // SAFETY: it is no memory, which the driver finds out.
+        let null = SharedHandle::Memory(unsafe { MemoryHandle::new(fd, 1 << 16, false) });
+        let refused = open(&display, null, image_33);
         assert!(matches!(refused.map(|_| ()), Err(Error::Driver(_))));
-        assert_eq!(open_descriptors(), descriptors);
+        assert_eq!(Usage::here().unwrap().descriptors, descriptors);
     }
     assert_eq!(display.object_counts(), counts);
 }
@@ -177,7 +177,11 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
 /// The memory under another size.
 fn handle_of(memory: &Exported, bytes: u64) -> SharedHandle {
     match memory.handle() {
-        SharedHandle::Memory { handle, dedicated, .. } => SharedHandle::Memory { handle, bytes, dedicated },
+        SharedHandle::Memory(memory) => {
+            let dedicated = memory.is_dedicated();
+            // SAFETY: not true of every size, which is what is tested: the display refuses what does not fit.
+            SharedHandle::Memory(unsafe { MemoryHandle::new(memory.into_handle(), bytes, dedicated) })
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -197,8 +201,8 @@ fn two_contexts_see_one_exported_texture() {
         let handles = [(); 2].map(|()| staging.export(HandleType::OpaqueFd).unwrap());
         taker.make_current().unwrap();
         let mut taken = handles.map(|handle| {
-            let SharedHandle::Memory { bytes, dedicated: true, .. } = &handle else { panic!("{handle:?}") };
-            assert!(*bytes >= view.payload_len() as u64);
+            let SharedHandle::Memory(memory) = &handle else { panic!("{handle:?}") };
+            assert!(memory.is_dedicated() && memory.bytes() >= view.payload_len() as u64);
             let block = open(&taker, handle, image).unwrap();
             let mut surface = taker.create_in_place_surface(&desc).unwrap();
             surface.read_in_place(block.as_ref(), &view).unwrap();
@@ -255,7 +259,7 @@ fn exported_textures_and_descriptors_do_not_leak() {
         display.make_current().unwrap();
         display.finish().unwrap();
         if round > 1 {
-            let now = (display.object_counts(), open_descriptors());
+            let now = (display.object_counts(), Usage::here().unwrap().descriptors);
             assert_eq!(*before.get_or_insert(now), now);
         }
     }
@@ -290,6 +294,11 @@ fn child_exported() {
     }
 }
 
+/// What [`child_exported`] prints in this environment.
+fn exported_in(environment: &[(&str, &str)]) -> String {
+    Child::of("child_exported").unwrap().envs(environment).run().unwrap().passed()
+}
+
 #[test]
 fn no_vulkan_loader() {
     let _alone = alone();
@@ -299,7 +308,7 @@ fn no_vulkan_loader() {
     let folder = std::env::temp_dir().join(format!("pixelferry-no-vulkan-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("libvulkan.so.1"), "").unwrap();
-    let text = common::child("child_exported", &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
+    let text = exported_in(&[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
     std::fs::remove_dir_all(&folder).unwrap();
     for line in ["caps: No(", "refused: "] {
         assert!(text.lines().any(|l| l.contains(line) && l.contains("libvulkan1")), "{text}");
@@ -312,7 +321,7 @@ fn no_vulkan_driver() {
     if exporter().is_none() {
         return;
     }
-    let text = common::child("child_exported", &[("VK_DRIVER_FILES", "/none"), ("VK_ICD_FILENAMES", "/none")]);
+    let text = exported_in(&[("VK_DRIVER_FILES", "/none"), ("VK_ICD_FILENAMES", "/none")]);
     assert!(text.contains("caps: Yes"), "{text}");
     assert!(text.lines().any(|l| l.contains("refused: ") && l.contains("Vulkan driver")), "{text}");
 }

@@ -10,26 +10,22 @@ mod paint;
 #[path = "common/peer.rs"]
 mod peer;
 
-use common::{alone, assert_same, expected, headless, open_descriptors, read_all, tight};
+use common::{alone, assert_same, expected, headless, read_all, supports, tight};
 use engine::Engine;
 use gl_display::{EngineOptions, GlDisplay};
 use interop_core::display::{Display, Staging, StagingKind, Surface};
 use interop_core::{Error, HandleType, ImageDesc, PixelFormat, SharedHandle, Support, SurfaceDesc, SyncKind};
 use peer::Peer;
+use pixelferry_testing::Usage;
 use std::rc::Rc;
 
 const KINDS: [SyncKind; 2] = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
 
-/// A display that makes such semaphores. llvmpipe has none, so no machine without a GPU has to have them.
+/// A display that makes such semaphores.
 fn display(kind: SyncKind) -> Option<Rc<GlDisplay>> {
     let display = headless(None)?;
-    let Support::No(reason) = display.caps().can_make_semaphore(kind) else { return Some(display) };
-    if display.device().software {
-        println!("SKIPPED: {kind}: {reason}");
-    } else {
-        common::skip("opengl-semaphore-fd", &reason);
-    }
-    None
+    let made = display.caps().can_make_semaphore(kind);
+    supports(&display, &format!("shared {kind}"), made).then_some(display)
 }
 
 fn picture() -> (SurfaceDesc, ImageDesc) {
@@ -59,7 +55,7 @@ fn two_contexts_take_turns_at_one_texture() {
         let (mut written, written_handle) = writer.create_semaphore(kind).unwrap();
         let (mut read, read_handle) = writer.create_semaphore(kind).unwrap();
         for handle in [&written_handle, &read_handle] {
-            assert!(matches!(handle, SharedHandle::Semaphore { kind: k, .. } if *k == kind));
+            assert!(matches!(handle, SharedHandle::Semaphore(s) if s.kind() == kind));
         }
 
         let reader = headless(None).unwrap();
@@ -67,7 +63,7 @@ fn two_contexts_take_turns_at_one_texture() {
         let texture = reader.surface_texture(showing.as_ref()).unwrap().name;
         let peers = [Peer::open(written_handle), Peer::open(read_handle)];
         // SAFETY: the reader's context is current.
-        assert_eq!(unsafe { glow::HasContext::get_error(reader.gl().as_ref()) }, glow::NO_ERROR);
+        assert_eq!(unsafe { glow::HasContext::get_error(&**reader.gl()) }, glow::NO_ERROR);
         for round in 1..=30 {
             writer.make_current().unwrap();
             if round > 1 {
@@ -150,7 +146,7 @@ fn semaphores_and_descriptors_do_not_leak() {
             display.make_current().unwrap();
             display.finish().unwrap();
             if round > 1 {
-                let now = (display.object_counts(), open_descriptors());
+                let now = (display.object_counts(), Usage::here().unwrap().descriptors);
                 assert_eq!(*before.get_or_insert(now), now);
             }
         }
@@ -177,7 +173,7 @@ fn a_display_without_them_says_why() {
     reason(&limited, SyncKind::HostFence);
     drop(limited);
     // Without a loader the functions cannot be found, whatever the driver lists.
-    let Some(engine) = Engine::new() else { return common::skip("opengl", "EGL lists no device") };
+    let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     // SAFETY: the context is current until the end, and this display is dropped before it.
     let display = unsafe { GlDisplay::from_engine(gl, EngineOptions::default()) }.unwrap();

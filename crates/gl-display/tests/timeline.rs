@@ -49,6 +49,7 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         assert_eq!(display.object_counts().queries, 0);
 
         // Software and hardware of our machines have timestamps; a driver that had none would say why.
+        let began = Instant::now();
         let support = display.set_timeline(true).unwrap();
         assert!(support.is_yes(), "{}: {support:?}", display.device());
         let before = Instant::now();
@@ -67,7 +68,8 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         assert_eq!(names[60..], ["mine"]);
         for (span, n) in spans.iter().zip(0..) {
             assert_eq!(span.work.frame.map(|tag| tag.frame), (n < 60).then_some(n / 3));
-            assert!(span.uncertainty.as_millis() < 20, "{:?}", span.uncertainty);
+            // Half of what one look at both clocks took.
+            assert!(span.uncertainty < after - began, "{:?}", span.uncertainty);
             assert!(span.start <= span.end, "{span:?}");
             assert!(before <= span.start + span.uncertainty, "{n}: {span:?} begins before the run");
             assert!(span.end <= after + span.uncertainty, "{n}: {span:?} ends after the run");

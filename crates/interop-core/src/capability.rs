@@ -1,10 +1,12 @@
 //! What each side can hand over and take, as data.
 
 use crate::compute::Language;
+use crate::error::{Error, Result};
 use crate::format::PixelFormat;
 use crate::geometry::RowOrder;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// A way of naming memory across two APIs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -132,15 +134,43 @@ pub enum SyncKind {
     Finish,
 }
 
+impl SyncKind {
+    /// Every kind, best first.
+    pub const ALL: [Self; Self::Finish as usize + 1] = [
+        Self::TimelineSemaphore,
+        Self::BinarySemaphore,
+        Self::SharedEvent,
+        Self::Implicit,
+        Self::HostFence,
+        Self::Finish,
+    ];
+
+    /// Its name for options and variables, e.g. `timeline-semaphore`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TimelineSemaphore => "timeline-semaphore",
+            Self::BinarySemaphore => "binary-semaphore",
+            Self::SharedEvent => "shared-event",
+            Self::Implicit => "implicit",
+            Self::HostFence => "host-fence",
+            Self::Finish => "finish",
+        }
+    }
+}
+
 impl fmt::Display for SyncKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::TimelineSemaphore => "timeline semaphore",
-            Self::BinarySemaphore => "binary semaphore",
-            Self::SharedEvent => "shared event",
-            Self::Implicit => "implicit",
-            Self::HostFence => "host fence",
-            Self::Finish => "finish",
+        f.pad(&self.name().replace('-', " "))
+    }
+}
+
+impl FromStr for SyncKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::invalid("SyncKind::from_str", format!("'{text}' is no such kind; the kinds are {names}"))
         })
     }
 }

@@ -4,6 +4,7 @@ use crate::capability::{DisplayCaps, HandleType, Support, SyncKind};
 use crate::device::DeviceIdentity;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
+use crate::gl_context::GlContext;
 use crate::host_block::HostBlock;
 use crate::shared_handle::SharedHandle;
 use crate::surface::{ImageDesc, SurfaceDesc};
@@ -12,6 +13,7 @@ use crate::view::View;
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How a staging block comes by its memory.
 #[derive(Debug)]
@@ -49,6 +51,16 @@ pub trait Display {
 
     /// Makes a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
+
+    /// Holds the OpenGL context that the display draws in, for a compute device that shares with it
+    /// ([`crate::ComputeBackend::open_in`]).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where it draws in none, or in one that nobody can name.
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        let reason = "it draws in no OpenGL context that others could share with".into();
+        Err(Error::Unsupported { operation: "hold_gl", device: self.device().to_string(), reason })
+    }
 
     /// Drops `object` while the display's context is current: now, or at a later call where it is not current now.
     /// For compute-side registrations of the display's objects.

@@ -41,10 +41,10 @@ pub enum Error {
     /// A driver call failed.
     #[error(transparent)]
     Driver(Box<DriverError>),
-    /// A kernel did not compile; the log is the driver's own.
-    #[error("kernel '{kernel}' did not build on {device}:\n{log}")]
+    /// A kernel, or a program of several, did not compile or link; the log is the driver's own.
+    #[error("{} did not build on {device}:\n{log}", what_was_built(kernel))]
     KernelBuild {
-        /// Kernel name.
+        /// Kernel name; empty for a program, which may have several kernels.
         kernel: String,
         /// Device name.
         device: String,
@@ -109,6 +109,10 @@ pub enum Error {
         /// Each path with its reason, or the alternatives to the one asked for.
         reason: String,
     },
+}
+
+fn what_was_built(kernel: &str) -> String {
+    if kernel.is_empty() { "the program".into() } else { format!("kernel '{kernel}'") }
 }
 
 /// A failed driver call, with all that is known of it.

@@ -73,9 +73,9 @@ impl Region {
         Ok(())
     }
 
-    /// The same rectangle with `y` counted from the other end of `extent`. The region must lie inside it.
+    /// The same rectangle with `y` counted from the other end of `extent`; 0 for what reaches outside it.
     pub const fn flipped_in(self, extent: Extent) -> Self {
-        Self { y: extent.height - (self.y + self.height), ..self }
+        Self { y: extent.height.saturating_sub(self.y.saturating_add(self.height)), ..self }
     }
 }
 

@@ -17,13 +17,14 @@
 //! | what a display must do | [`display`] |
 //! | how a frame is drawn | [`look`] |
 //! | what its numbers mean | [`color`] |
-//! | handles that cross | [`shared_handle`], [`os_handle`] |
+//! | handles that cross | [`shared_handle`], [`os_handle`], [`gl_context`] |
 //! | how bytes get across | [`path`] |
 //! | proof that they did | [`pattern`], [`verify`] |
 //! | which way is taken, and why | [`select`], [`report`] |
 //! | what the user holds | [`link`] |
 //! | what happened when, on the host and on the devices | [`timeline`] |
 //! | what every path must pass | [`conformance`] |
+//! | panics of callers' code | [`panics`] |
 
 pub mod capability;
 pub mod color;
@@ -34,10 +35,13 @@ pub mod display;
 pub mod error;
 pub mod format;
 pub mod geometry;
+pub mod gl_context;
 pub mod host_block;
 pub mod link;
+pub mod loading;
 pub mod look;
 pub mod os_handle;
+pub mod panics;
 pub mod path;
 pub mod pattern;
 pub mod report;
@@ -57,6 +61,7 @@ pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface
 pub use error::{DriverError, Error, Result};
 pub use format::PixelFormat;
 pub use geometry::{Extent, Region, RowOrder};
+pub use gl_context::{GlContext, GlName};
 pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use look::{DrawOptions, Filter, Fit};
@@ -64,7 +69,7 @@ pub use os_handle::OsHandle;
 pub use path::{PathId, PathKind, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio};
-pub use shared_handle::SharedHandle;
-pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc};
+pub use shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
+pub use surface::{BufferDesc, ImageAccess, ImageDesc, SurfaceDesc, Unwritten};
 pub use timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use view::{BufferView, ImageView, View};

@@ -19,6 +19,9 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Nothing but zero: clears what a pattern is written to, on the device and in the order of its queue.
+    pub const ZERO: Self = Self { and_mask: 0, or_mask: 0, nonce: 0 };
+
     /// The pattern for what `view` holds. Buffers count as 32-bit floats, so that they may be vertices too.
     pub const fn for_view(view: &View, nonce: u32) -> Self {
         let kind = match view {
@@ -62,6 +65,10 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// Writes row `y` from word `first` on.
     fn write_row_from(&self, first: u32, y: u32, row: &mut [u8]) {
+        if *self == Self::ZERO {
+            row.fill(0);
+            return;
+        }
         // Whole words first: copies of a length known beforehand are several times faster.
         let words = row.len() / 4;
         let (whole, rest) = row.split_at_mut(4 * words);
@@ -90,15 +97,15 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
     /// Bytes of a row in the pattern of a buffer, which has no rows of its own. A multiple of 4.
     pub const BUFFER_ROW: usize = 4096;
 
-    /// Writes the pattern into `bytes` as `view` lays it out, as a kernel must.
+    /// Writes the pattern into `bytes` as `view` lays it out, as a kernel must; nothing where the view reaches outside.
     pub fn write(&self, view: &View, bytes: &mut [u8]) {
-        for (y, range) in rows(view) {
-            self.write_row(y, &mut bytes[range]);
+        if view.check_inside(bytes.len(), "Pattern::write").is_ok() {
+            rows(view).for_each(|(y, range)| self.write_row(y, &mut bytes[range]));
         }
     }
 }
 
-/// Rows of a view as (row number, byte range in memory).
+/// Rows of a view that was checked ([`View::check_inside`]) as (row number, byte range in memory).
 pub fn rows(view: &View) -> Box<dyn Iterator<Item = (u32, std::ops::Range<usize>)>> {
     match *view {
         View::Image(image) => Box::new(image_rows(image)),
@@ -111,11 +118,11 @@ fn image_rows(image: ImageView) -> impl Iterator<Item = (u32, std::ops::Range<us
 }
 
 fn buffer_rows(buffer: BufferView) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
-    let end = buffer.offset + buffer.len;
-    (0..buffer.len.div_ceil(Pattern::BUFFER_ROW)).map(move |row| {
-        let start = buffer.offset + row * Pattern::BUFFER_ROW;
-        (row as u32, start..(start + Pattern::BUFFER_ROW).min(end))
-    })
+    let end = buffer.offset.saturating_add(buffer.len);
+    (buffer.offset..end)
+        .step_by(Pattern::BUFFER_ROW)
+        .enumerate()
+        .map(move |(row, start)| (row as u32, start..start.saturating_add(Pattern::BUFFER_ROW).min(end)))
 }
 
 #[cfg(test)]

@@ -195,7 +195,7 @@ impl ProbeReport {
 
 impl fmt::Display for ProbeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}, order: {}", self.surface, self.order)?;
+        writeln!(f, "{}, unwritten pixels: {}, order: {}", self.surface, self.surface.unwritten(), self.order)?;
         for (side, device) in [("compute", &self.compute), ("display", &self.display)] {
             let kind = if device.software { "software" } else { "hardware" };
             writeln!(f, "  {side}: {device} ({kind}, {} memory), {}, {}", device.memory, device.vendor, device.driver)?;

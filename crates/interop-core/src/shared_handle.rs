@@ -2,6 +2,7 @@
 
 use crate::capability::{HandleType, SyncKind};
 use crate::os_handle::OsHandle;
+use std::io;
 
 /// A handle to memory or a semaphore, as one side gives it out.
 #[derive(Debug)]
@@ -19,24 +20,10 @@ pub enum SharedHandle {
         /// Object name.
         name: u32,
     },
-    /// Memory behind an opaque handle of the operating system. Importing takes a duplicate; this one is closed on drop.
-    Memory {
-        /// The file descriptor (Unix) or NT handle (Windows).
-        handle: OsHandle,
-        /// Size of the whole allocation in bytes, which importers must be told.
-        bytes: u64,
-        /// The allocation was made for one image or buffer alone (`VkMemoryDedicatedAllocateInfo`), which importers
-        /// must be told, too.
-        dedicated: bool,
-    },
-    /// A semaphore behind an opaque handle of the operating system (`VK_KHR_external_semaphore_fd`,
-    /// `VK_KHR_external_semaphore_win32`). Importing takes a duplicate.
-    Semaphore {
-        /// The file descriptor (Unix) or NT handle (Windows).
-        handle: OsHandle,
-        /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
-        kind: SyncKind,
-    },
+    /// Memory behind an opaque handle of the operating system.
+    Memory(MemoryHandle),
+    /// A semaphore behind an opaque handle of the operating system.
+    Semaphore(SemaphoreHandle),
 }
 
 impl SharedHandle {
@@ -44,7 +31,109 @@ impl SharedHandle {
     pub const fn handle_type(&self) -> HandleType {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
-            Self::Memory { .. } | Self::Semaphore { .. } => HandleType::OPAQUE,
+            Self::Memory(_) | Self::Semaphore(_) => HandleType::OPAQUE,
         }
+    }
+}
+
+/// Memory of a device behind an opaque handle of the operating system (`VK_KHR_external_memory_fd` or `_win32`, CUDA VMM),
+/// with what importers must be told of it. Importing takes a duplicate; this one is closed on drop.
+///
+/// Whoever has one may open it anywhere: drivers believe what they are told of opaque memory, so that the promise is made
+/// where a handle gets its description ([`MemoryHandle::new`]).
+///
+/// ```compile_fail,E0133
+/// # use interop_core::MemoryHandle;
+/// let any = std::fs::File::open("/dev/null").unwrap();
+/// let handle = MemoryHandle::new(any.into(), 1 << 30, false); // a promise: needs `unsafe`
+/// ```
+#[derive(Debug)]
+pub struct MemoryHandle {
+    handle: OsHandle,
+    bytes: u64,
+    dedicated: bool,
+}
+
+impl MemoryHandle {
+    /// Describes a handle that another API gave out.
+    ///
+    /// `bytes` is the size of the whole allocation; `dedicated` says that it was made for one image or buffer alone
+    /// (`VkMemoryDedicatedAllocateInfo`).
+    ///
+    /// # Safety
+    /// The handle is an opaque one of device memory (`vkGetMemoryFdKHR`, `vkGetMemoryWin32HandleKHR`,
+    /// `cuMemExportToShareableHandle`), and both are true of it.
+    pub const unsafe fn new(handle: OsHandle, bytes: u64, dedicated: bool) -> Self {
+        Self { handle, bytes, dedicated }
+    }
+
+    /// The file descriptor (Unix) or NT handle (Windows).
+    pub const fn handle(&self) -> &OsHandle {
+        &self.handle
+    }
+
+    /// Size of the whole allocation in bytes.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether the allocation was made for one image or buffer alone.
+    pub const fn is_dedicated(&self) -> bool {
+        self.dedicated
+    }
+
+    /// The handle alone, for the driver that is to take it.
+    pub fn into_handle(self) -> OsHandle {
+        self.handle
+    }
+
+    /// Another handle of the same memory.
+    ///
+    /// # Errors
+    /// Where the operating system has no more handles.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { handle: self.handle.try_clone()?, ..*self })
+    }
+}
+
+/// A semaphore behind an opaque handle of the operating system (`VK_KHR_external_semaphore_fd`,
+/// `VK_KHR_external_semaphore_win32`), with its kind. Importing takes a duplicate; this one is closed on drop.
+#[derive(Debug)]
+pub struct SemaphoreHandle {
+    handle: OsHandle,
+    kind: SyncKind,
+}
+
+impl SemaphoreHandle {
+    /// Describes a handle that another API gave out, as [`MemoryHandle::new`] does.
+    ///
+    /// # Safety
+    /// The handle is an opaque one of a semaphore (`vkGetSemaphoreFdKHR`, `vkGetSemaphoreWin32HandleKHR`) of this kind:
+    /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
+    pub const unsafe fn new(handle: OsHandle, kind: SyncKind) -> Self {
+        Self { handle, kind }
+    }
+
+    /// The file descriptor (Unix) or NT handle (Windows).
+    pub const fn handle(&self) -> &OsHandle {
+        &self.handle
+    }
+
+    /// Whether it has a counter.
+    pub const fn kind(&self) -> SyncKind {
+        self.kind
+    }
+
+    /// The handle alone, for the driver that is to take it.
+    pub fn into_handle(self) -> OsHandle {
+        self.handle
+    }
+
+    /// Another handle of the same semaphore.
+    ///
+    /// # Errors
+    /// Where the operating system has no more handles.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { handle: self.handle.try_clone()?, ..*self })
     }
 }

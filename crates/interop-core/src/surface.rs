@@ -7,6 +7,7 @@ use crate::format::PixelFormat;
 use crate::geometry::{Extent, RowOrder};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// How the display side will read an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -17,6 +18,56 @@ pub enum ImageAccess {
     /// The display only has to show it: it may also read the linear memory in place (GL: buffer texture), which
     /// saves the upload. There may then be no texture object.
     Any,
+}
+
+/// What the pixels or bytes are that a frame does not write, inside the part of the surface that it was begun for. What
+/// lies around that part stays, whatever this says.
+///
+/// The first frame of a link, and the first of a new size, begins from zero. A frame that was given up, or that failed,
+/// leaves no trace under [`Unwritten::Keep`] and [`Unwritten::Clear`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unwritten {
+    /// Those of the frame finished last, as kernels and the host wrote it. A path whose pieces of memory take turns
+    /// copies on the device what changed since a piece was written last; the paths are timed with that copy.
+    #[default]
+    Keep,
+    /// Zero. The device writes the zeros before each frame.
+    Clear,
+    /// The caller writes every pixel, and nothing is copied or cleared. A pixel left out is that of some older frame of
+    /// this link, which may be one that was given up, or zero.
+    Overwrite,
+}
+
+impl Unwritten {
+    /// Every rule.
+    pub const ALL: [Self; 3] = [Self::Keep, Self::Clear, Self::Overwrite];
+
+    /// Name on the command line and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Clear => "clear",
+            Self::Overwrite => "overwrite",
+        }
+    }
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Unwritten {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::invalid("Unwritten::from_str", format!("'{text}' is no rule for unwritten pixels; give {names}"))
+        })
+    }
 }
 
 /// A 2-D image.
@@ -36,6 +87,9 @@ pub struct ImageDesc {
     /// What its alpha stands for.
     #[serde(default)]
     pub alpha: AlphaMode,
+    /// What the pixels are that a frame does not write.
+    #[serde(default)]
+    pub unwritten: Unwritten,
 }
 
 /// A linear buffer: vertices, or storage that shaders read.
@@ -43,6 +97,9 @@ pub struct ImageDesc {
 pub struct BufferDesc {
     /// Size in bytes; not 0.
     pub bytes: u64,
+    /// What the bytes are that a frame does not write.
+    #[serde(default)]
+    pub unwritten: Unwritten,
 }
 
 /// What a link carries to the display.
@@ -55,7 +112,7 @@ pub enum SurfaceDesc {
 }
 
 impl ImageDesc {
-    /// A texture with row 0 on top, whose numbers are shown as they are.
+    /// A texture with row 0 on top, whose numbers are shown as they are and whose unwritten pixels are kept.
     pub const fn new(width: u32, height: u32, format: PixelFormat) -> Self {
         Self {
             extent: Extent::new(width, height),
@@ -64,6 +121,7 @@ impl ImageDesc {
             access: ImageAccess::Texture,
             encoding: Encoding::Unmanaged,
             alpha: AlphaMode::Stored,
+            unwritten: Unwritten::Keep,
         }
     }
 
@@ -86,6 +144,23 @@ impl ImageDesc {
     pub const fn with_alpha(self, alpha: AlphaMode) -> Self {
         Self { alpha, ..self }
     }
+
+    /// The same with unwritten pixels by this rule.
+    pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
+        Self { unwritten, ..self }
+    }
+}
+
+impl BufferDesc {
+    /// A buffer of `bytes` bytes whose unwritten bytes are kept.
+    pub const fn new(bytes: u64) -> Self {
+        Self { bytes, unwritten: Unwritten::Keep }
+    }
+
+    /// The same with unwritten bytes by this rule.
+    pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
+        Self { unwritten, ..self }
+    }
 }
 
 impl SurfaceDesc {
@@ -96,7 +171,24 @@ impl SurfaceDesc {
 
     /// A buffer of `bytes` bytes.
     pub const fn buffer(bytes: u64) -> Self {
-        Self::Buffer(BufferDesc { bytes })
+        Self::Buffer(BufferDesc::new(bytes))
+    }
+
+    /// The same with unwritten pixels or bytes by this rule.
+    #[must_use]
+    pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
+        match self {
+            Self::Image(i) => Self::Image(i.with_unwritten(unwritten)),
+            Self::Buffer(b) => Self::Buffer(b.with_unwritten(unwritten)),
+        }
+    }
+
+    /// What the pixels or bytes are that a frame does not write.
+    pub const fn unwritten(&self) -> Unwritten {
+        match self {
+            Self::Image(i) => i.unwritten,
+            Self::Buffer(b) => b.unwritten,
+        }
     }
 
     /// How its own memory lies where it is shared.

@@ -4,9 +4,9 @@ use crate::compute::ComputeBackend;
 use crate::display::Part;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
-use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath};
+use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, pattern_frame};
 use crate::pattern::Pattern;
-use crate::surface::SurfaceDesc;
+use crate::surface::{SurfaceDesc, Unwritten};
 use crate::timeline::stage;
 use std::fmt;
 use std::ops::Range;
@@ -51,33 +51,40 @@ const MORE_COMPARED: (usize, usize) = (1 << 18, 4);
 /// Bands are spread evenly and include the first and the last row.
 const BANDS: usize = 32;
 
-/// Writes patterns with new nonces and compares what the display shows of them. Leaves the last pattern in
-/// the surface.
+/// Writes patterns with new nonces and compares what the display shows of them; then a frame that writes nothing, where
+/// the surface says what that must show. Leaves patterns in the surface and in the path's memory.
 ///
 /// # Errors
 /// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     let _stage = stage!("verify", path = %id);
     let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
-    for frame in 0..FRAMES.max(path.slots()) as u32 {
-        let pattern = Pattern::for_view(&whole, next_nonce());
-        path.begin(&layout.full())?;
-        let written = path.target().and_then(|target| backend.write_pattern(target, &pattern));
-        if let Err(e) = written {
-            path.cancel();
-            return Err(e);
-        }
-        path.finish()?;
-        path.flush()?;
-        let (bytes, bands) = if (frame as usize) < FRAMES { (COMPARED_BYTES, BANDS) } else { MORE_COMPARED };
+    let compare = |path: &mut OpenedPath, frame: usize, pattern: &Pattern| {
+        let (bytes, bands) = if frame < FRAMES { (COMPARED_BYTES, BANDS) } else { MORE_COMPARED };
         for band in rows.bands(bytes, bands) {
             let shown = path.surface_mut().read_back(&rows.part(&band))?;
-            if let Some(mismatch) = rows.compare(&band, &shown, &pattern, frame, layout.is_reversed()) {
+            if let Some(mismatch) = rows.compare(&band, &shown, pattern, frame as u32, layout.is_reversed()) {
                 return Err(Error::Rejected { path: id, mismatch });
             }
         }
+        Ok(())
+    };
+    let (frames, mut pattern) = (FRAMES.max(path.slots()), Pattern::ZERO);
+    for frame in 0..frames {
+        pattern = Pattern::for_view(&whole, next_nonce());
+        pattern_frame(path, backend, layout, &pattern)?;
+        path.flush()?;
+        compare(path, frame, &pattern)?;
     }
-    Ok(())
+    let left = match layout.desc().unwritten() {
+        Unwritten::Keep => pattern,
+        Unwritten::Clear => Pattern::ZERO,
+        Unwritten::Overwrite => return Ok(()),
+    };
+    path.begin(&layout.full())?;
+    path.finish()?;
+    path.flush()?;
+    compare(path, frames, &left)
 }
 
 /// Never the same twice in a process, so that what an earlier verification left behind cannot pass for new.

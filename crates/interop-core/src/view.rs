@@ -76,7 +76,7 @@ impl ImageView {
 
     /// Bytes of the pixels of one row, without padding.
     pub const fn row_len(&self) -> usize {
-        self.extent.width as usize * self.format.bytes_per_pixel()
+        (self.extent.width as usize).saturating_mul(self.format.bytes_per_pixel())
     }
 
     /// Bytes between rows in memory, whatever their direction.
@@ -89,22 +89,21 @@ impl ImageView {
         self.row_pitch < 0
     }
 
-    /// Bytes from the first pixel in memory to the end of the last one.
-    pub const fn span(&self) -> Range<usize> {
-        let back = self.pitch() * (self.extent.height as usize - 1);
-        let start = if self.is_reversed() { self.offset - back } else { self.offset };
-        start..start + back + self.row_len()
+    /// Bytes from the first pixel in memory to the end of the last one; see [`View::span`].
+    pub fn span(&self) -> Range<usize> {
+        View::Image(*self).span()
     }
 
-    /// Byte at which row `y` starts; `y` must be below the height.
+    /// Byte at which row `y` starts; `y` must be below the height, and the view inside its memory
+    /// ([`View::check_inside`]). Else it is some number.
     pub const fn row_start(&self, y: u32) -> usize {
-        (self.offset as isize + y as isize * self.row_pitch) as usize
+        self.offset.wrapping_add_signed((y as isize).wrapping_mul(self.row_pitch))
     }
 
-    /// Byte range of row `y`; `y` must be below the height.
+    /// Byte range of row `y`, as [`ImageView::row_start`].
     pub const fn row(&self, y: u32) -> Range<usize> {
         let start = self.row_start(y);
-        start..start + self.row_len()
+        start..start.saturating_add(self.row_len())
     }
 
     /// True where the rows follow each other with no gap, in order.
@@ -119,23 +118,35 @@ impl ImageView {
 }
 
 impl View {
-    /// Bytes that a kernel may touch.
-    pub const fn span(&self) -> Range<usize> {
-        match self {
-            Self::Image(i) => i.span(),
-            Self::Buffer(b) => b.offset..b.offset + b.len,
-        }
+    /// Bytes that a kernel may touch. Of an image with a zero side there are none. Where they cannot be addressed the range
+    /// is `usize::MAX..usize::MAX`, which lies in no memory.
+    pub fn span(&self) -> Range<usize> {
+        let empty = match self {
+            Self::Image(i) => (i.extent.width == 0 || i.extent.height == 0).then_some(i.offset..i.offset),
+            Self::Buffer(_) => None,
+        };
+        self.checked_span().or(empty).unwrap_or(usize::MAX..usize::MAX)
     }
 
-    /// Bytes of payload: pixels without padding, or the buffer's length.
+    /// Bytes of payload: pixels without padding, or the buffer's length. Saturates.
     pub const fn payload_len(&self) -> usize {
         match self {
-            Self::Image(i) => i.row_len() * i.extent.height as usize,
+            Self::Image(i) => i.row_len().saturating_mul(i.extent.height as usize),
             Self::Buffer(b) => b.len,
         }
     }
 
-    /// [`View::span`] of a view whose fields nobody checked yet: `None` where a side is 0 or an offset overflows.
+    /// These pixels or bytes where memory begins with the first of them.
+    #[must_use]
+    pub fn from_its_start(self) -> Self {
+        let start = self.span().start;
+        match self {
+            Self::Image(i) => Self::Image(i.moved_to(i.offset.saturating_sub(start))),
+            Self::Buffer(b) => Self::Buffer(BufferView { offset: b.offset.saturating_sub(start), len: b.len }),
+        }
+    }
+
+    /// [`View::span`], or `None` where a side is 0 or an offset overflows.
     pub fn checked_span(&self) -> Option<Range<usize>> {
         match self {
             Self::Image(i) => {
@@ -150,7 +161,11 @@ impl View {
         }
     }
 
-    /// Refuses a view that reaches outside `len` bytes, is empty or cannot be addressed.
+    /// Refuses a view that reaches outside `len` bytes, cannot be addressed, or is an image with a zero side or with rows
+    /// that overlap. What passes has no more rows than `len` bytes hold, so that work done row by row is bounded.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`], which names `operation`.
     pub fn check_inside(&self, len: usize, operation: &'static str) -> Result<()> {
         let span = self.checked_span().ok_or_else(|| {
             Error::invalid(operation, format!("{self:?} has a zero side or reaches outside what can be addressed"))
@@ -161,6 +176,84 @@ impl View {
                 format!("bytes {}..{} reach outside the memory of {len} bytes", span.start, span.end),
             ));
         }
-        Ok(())
+        match self {
+            Self::Image(i) if i.extent.height > 1 && i.pitch() < i.row_len() => Err(Error::invalid(
+                operation,
+                format!("a row pitch of {} bytes makes rows of {} bytes overlap", i.row_pitch, i.row_len()),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_view() -> impl Strategy<Value = View> {
+        let format = prop::sample::select(&PixelFormat::ALL[..]);
+        let wild = prop_oneof![3 => 0usize..64, 1 => any::<usize>()];
+        let pitch = prop_oneof![3 => -64isize..64, 1 => any::<isize>()];
+        let side = prop_oneof![3 => 0u32..9, 1 => any::<u32>()];
+        let image = (wild.clone(), pitch, side.clone(), side, format).prop_map(|(offset, row_pitch, w, h, format)| {
+            View::Image(ImageView { offset, row_pitch, extent: Extent::new(w, h), format })
+        });
+        let buffer = (wild.clone(), wild).prop_map(|(offset, len)| View::Buffer(BufferView { offset, len }));
+        prop_oneof![3 => image, 1 => buffer]
+    }
+
+    /// First byte, bytes of a row, and from row to row, as numbers of 128 bits.
+    fn rows(view: &View) -> (i128, i128, i128) {
+        match view {
+            View::Buffer(b) => (b.offset as i128, b.len as i128, 0),
+            View::Image(i) => {
+                let row = i128::from(i.extent.width) * i.format.bytes_per_pixel() as i128;
+                (i.offset as i128, row, i.row_pitch as i128)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_lies_inside_and_its_rows_apart(view in any_view(), memory in 0usize..4096) {
+            let (first, row, pitch) = rows(&view);
+            let height = match view {
+                View::Image(i) => i128::from(i.extent.height),
+                View::Buffer(_) => 1,
+            };
+            let last = first + (height - 1) * pitch;
+            let inside = first.min(last) >= 0 && first.max(last) + row <= memory as i128;
+            let apart = height == 1 || pitch.abs() >= row;
+            let some = matches!(view, View::Buffer(_)) || (row > 0 && height > 0);
+            prop_assert_eq!(view.check_inside(memory, "test").is_ok(), some && inside && apart);
+        }
+
+        /// The numbers of a view are right wherever they can be counted; nothing overflows.
+        #[test]
+        fn any_view_can_be_asked(view in any_view(), y in any::<u32>()) {
+            let (first, row, pitch) = rows(&view);
+            let span = view.span();
+            if let View::Image(image) = view {
+                let (height, row_range) = (i128::from(image.extent.height), image.row(y));
+                let last = first + (height - 1) * pitch;
+                let whole = first.min(last)..first.max(last) + row;
+                let addressable = whole.start >= 0 && whole.end <= isize::MAX as i128;
+                prop_assert_eq!(view.payload_len() as i128, (height * row).min(usize::MAX as i128));
+                if height == 0 || row == 0 {
+                    prop_assert_eq!(span, image.offset..image.offset);
+                } else if addressable {
+                    prop_assert_eq!(span.start as i128..span.end as i128, whole);
+                    if i128::from(y) < height {
+                        prop_assert_eq!(row_range.start as i128, first + i128::from(y) * pitch);
+                    }
+                } else {
+                    prop_assert_eq!(span, usize::MAX..usize::MAX);
+                }
+            } else {
+                let end = (first + row <= usize::MAX as i128).then_some(first + row);
+                prop_assert_eq!(span.end as i128, end.unwrap_or(usize::MAX as i128));
+            }
+        }
     }
 }

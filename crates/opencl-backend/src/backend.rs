@@ -8,13 +8,14 @@ use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::queue::OpenClQueue;
 use crate::shared::Shared;
-use crate::sharing::gl::{GlAccess, SharedGlObject, context_for};
+use crate::sharing::gl::{GlAccess, SharedGlObject, check_shares, listed};
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Display, GlContext, HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc,
+    Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -38,19 +39,21 @@ impl OpenClBackend {
         Ok(Self { shared: Arc::new(Shared::open(device, None)?), pattern: PatternKernel::default() })
     }
 
-    /// Opens a device so that it shares with the OpenGL context that is current on this thread: then paths by
-    /// [`interop_core::SharedHandle::GlTexture`] and [`interop_core::SharedHandle::GlBuffer`] are offered, and
-    /// [`OpenClBackend::share_gl`] opens objects of every kind. The context must outlive the backend and all that it made.
+    /// Opens a device so that it shares with an OpenGL context ([`interop_core::Display::hold_gl`]), which must be current on
+    /// this thread: then paths by [`interop_core::SharedHandle::GlTexture`] and [`interop_core::SharedHandle::GlBuffer`] are
+    /// offered, and [`OpenClBackend::share_gl`] opens objects of every kind. The backend and all that it made hold the context,
+    /// as OpenCL wants (`cl_khr_gl_sharing`, Lifetime of Shared Objects). [`ComputeBackend::open_in`] does the same by a display.
     ///
     /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is then asked
-    /// nothing) or the driver does not name the device for this context; [`interop_core::Error::WrongContext`] where no context is
-    /// current; [`interop_core::Error::Driver`].
-    pub fn open_sharing_gl(device: &OpenClDevice) -> Result<Self> {
-        let context = context_for(device)?;
-        Ok(Self { shared: Arc::new(Shared::open(device, Some(context))?), pattern: PatternKernel::default() })
+    /// nothing) or the driver does not name the device for this context; [`interop_core::Error::WrongContext`] where the context is
+    /// not current; [`interop_core::Error::Driver`].
+    pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
+        const OP: &str = "OpenClBackend::open_sharing_gl";
+        check_shares((&device.raw, &device.identity().to_string()), listed(device), gl.as_ref(), OP)?;
+        Ok(Self { shared: Arc::new(Shared::open(device, Some(gl))?), pattern: PatternKernel::default() })
     }
 
     /// Opens a GL object of any kind (`clCreateFromGLBuffer`, `clCreateFromGLTexture`, `clCreateFromGLRenderbuffer`);
@@ -69,8 +72,21 @@ impl OpenClBackend {
     /// # Errors
     /// Those of [`devices`]; the best device's own error where none can be opened.
     pub fn open_best() -> Result<Self> {
+        Self::open_first(|_| true)
+    }
+
+    /// The same, and among devices of a type that which draws before others (`CL_DEVICE_UUID_KHR`, `CL_DEVICE_PCI_BUS_INFO_KHR`),
+    /// for a display that is there already.
+    ///
+    /// # Errors
+    /// As of [`OpenClBackend::open_best`].
+    pub fn open_best_for(display: &DeviceIdentity) -> Result<Self> {
+        Self::open_first(|device| device.is_one_with(display).is_yes())
+    }
+
+    fn open_first(is_preferred: impl Fn(&DeviceIdentity) -> bool) -> Result<Self> {
         let mut candidates = devices()?;
-        candidates.sort_by_key(|d| d.description.sort);
+        candidates.sort_by_key(|d| (d.description.sort, !is_preferred(d.identity())));
         let mut first_error = None;
         for device in &candidates {
             match Self::open(device) {
@@ -97,6 +113,24 @@ impl ComputeBackend for OpenClBackend {
 
     fn caps(&self) -> &ComputeCaps {
         &self.shared.caps
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let device = &self.shared.device;
+        if !listed(device).is_yes() {
+            return Ok(None);
+        }
+        let gl = match display.hold_gl() {
+            Ok(gl) => gl,
+            Err(error) => {
+                tracing::debug!(%error, "{} shares with no context", device.identity());
+                return Ok(None);
+            }
+        };
+        if self.shared.gl.as_ref().is_some_and(|share| share.name() == gl.name()) {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Self::open_sharing_gl(device, gl)?)))
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
@@ -145,7 +179,7 @@ impl ComputeBackend for OpenClBackend {
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
         let shared = &self.shared;
-        let images = (from.as_any().is::<OpenClImage>(), to.as_any().is::<OpenClImage>());
+        let images = (from.is::<OpenClImage>(), to.is::<OpenClImage>());
         shared.timed(None, || match images {
             (false, false) => OpenClMemory::of(from, shared, OP)?.copy_to(OpenClMemory::of(to, shared, OP)?, range),
             (true, true) => OpenClImage::of(from, shared, OP)?.copy_image(OpenClImage::of(to, shared, OP)?, &range),

@@ -1,17 +1,33 @@
 //! The devices of all installed drivers.
 
+use crate::cl;
 use crate::error::no_device;
-use crate::ffi::{DeviceId, Failure, PlatformId};
+use crate::ffi::{self, Failure, PlatformId};
 use crate::identity::{Description, Sort, describe};
-use interop_core::{DeviceIdentity, Result};
+use interop_core::{DeviceIdentity, Error, Result};
+use opencl3::device::CL_DEVICE_TYPE_ALL;
 use opencl3::platform::platform::CL_PLATFORM_NAME;
 use std::sync::Arc;
 
 /// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
+///
+/// A part of a device is one, too: links, arrays and queues then run on some of its compute units and leave the others free.
+///
+/// ```no_run
+/// use opencl_backend::cl::{Device, Partition};
+/// use opencl_backend::{OpenClBackend, OpenClDevice};
+///
+/// # fn main() -> interop_core::Result<()> {
+/// let whole = &Device::all()?[0];
+/// let parts = whole.partition(&Partition::ByCounts(vec![2]))?;
+/// let backend = OpenClBackend::open(&OpenClDevice::try_from(&parts[0])?)?;
+/// # let _ = backend;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct OpenClDevice {
-    pub(crate) platform: PlatformId,
-    pub(crate) id: DeviceId,
+    pub(crate) raw: ffi::Device,
     pub(crate) description: Arc<Description>,
 }
 
@@ -43,6 +59,16 @@ impl OpenClDevice {
     }
 }
 
+impl TryFrom<&cl::Device> for OpenClDevice {
+    type Error = Error;
+
+    fn try_from(device: &cl::Device) -> Result<Self> {
+        let described = describe(&device.raw).map_err(|f| f.on(device.name()))?;
+        let description = described.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
+        Ok(Self { raw: device.raw.clone(), description: Arc::new(description) })
+    }
+}
+
 /// All usable devices of all platforms, in the drivers' order (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform or
 /// device that fails to answer, or is of no use (OpenCL below 1.2, no compiler, other byte order), is left out and
 /// logged at debug level.
@@ -56,12 +82,13 @@ pub fn devices() -> Result<Vec<OpenClDevice>> {
     let mut left_out = Vec::new();
     for platform in platforms {
         let name = platform.text(CL_PLATFORM_NAME).unwrap_or_else(|_| "a platform without a name".into());
-        match platform.devices() {
+        match platform.devices(CL_DEVICE_TYPE_ALL) {
             Ok(ids) if ids.is_empty() => left_out.push(format!("{name}: no device")),
             Ok(ids) => {
                 for id in ids {
-                    match describe(platform, id) {
-                        Ok(Ok(d)) => found.push(OpenClDevice { platform, id, description: Arc::new(d) }),
+                    let raw = ffi::Device::root(platform, id);
+                    match describe(&raw) {
+                        Ok(Ok(d)) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
                         Ok(Err(reason)) => left_out.push(format!("{name}: {reason}")),
                         Err(failure) => left_out.push(broken(&name, failure)),
                     }

@@ -1,6 +1,9 @@
 //! OpenCL's codes as errors with names and hints.
 
-use crate::ffi::{Failure, GL_FUNCTION_MISSING, MAPPED, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT};
+use crate::ffi::{
+    ACQUIRED, FOREIGN, Failure, GL_FUNCTION_MISSING, MAPPED, NO_GL_OBJECT, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT,
+    of_user_event, why_no_library,
+};
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
 
@@ -14,8 +17,18 @@ const INSTALL_DRIVER: &str = "Install an OpenCL driver: your GPU vendor's, or po
 impl Failure {
     /// The error that the caller sees.
     pub(crate) fn on(self, device: &str) -> Error {
+        if let Some(own) = of_user_event(self.code) {
+            let reason = own.map_or_else(
+                || "the user event that it stands for or waits for was dropped before it was completed".to_owned(),
+                |own| format!("the user event that it stands for or waits for was failed with code {own}"),
+            );
+            return Error::EventFailed { reason };
+        }
         match self.code {
-            cl::DLOPEN_RUNTIME_LOAD_FAILED => unavailable("the library libOpenCL could not be loaded", INSTALL_LOADER),
+            cl::DLOPEN_RUNTIME_LOAD_FAILED => {
+                let why = why_no_library().map_or_else(String::new, |why| format!(": {why}"));
+                unavailable(format!("the library libOpenCL could not be loaded{why}"), INSTALL_LOADER)
+            }
             cl::DLOPEN_FUNCTION_NOT_AVAILABLE => {
                 unavailable(format!("the library loaded as libOpenCL has no {}", self.operation), INSTALL_LOADER)
             }
@@ -24,6 +37,9 @@ impl Failure {
             }
             WRONG_CONTEXT => Error::WrongContext { operation: self.operation, device: device.to_owned() },
             NOT_ACQUIRED => Error::invalid(self.operation, "acquire it first, and release it before OpenGL uses it"),
+            FOREIGN => Error::Foreign { operation: self.operation, object: "object", device: device.to_owned() },
+            ACQUIRED => Error::invalid(self.operation, "it is acquired already; release it first"),
+            NO_GL_OBJECT => Error::invalid(self.operation, "the memory was not made of an object of OpenGL's"),
             GL_FUNCTION_MISSING => Error::Unsupported {
                 operation: "sharing with OpenGL",
                 device: device.to_owned(),
@@ -33,7 +49,10 @@ impl Failure {
                 self.operation,
                 "the host has these bytes mapped; drop or unmap the guard first (one that was leaked maps for ever)",
             ),
-            OVERLAP => Error::invalid(self.operation, "memories that overlap were given to one host closure"),
+            OVERLAP => Error::invalid(
+                self.operation,
+                "memories that overlap were given to one command that has its memory to itself",
+            ),
             code => DriverError {
                 operation: self.operation,
                 device: device.to_owned(),
@@ -78,7 +97,7 @@ fn hint(code: i32) -> &'static str {
         cl::CL_COMPILER_NOT_AVAILABLE => "This driver compiles nothing at run time; use another device.",
         cl::CL_BUILD_PROGRAM_FAILURE => "Read the build log.",
         cl::CL_INVALID_WORK_GROUP_SIZE => {
-            "The kernel's reqd_work_group_size does not fit the device; remove it or make it smaller."
+            "The device does not take groups of this size for this kernel; make them smaller, its reqd_work_group_size too."
         }
         cl::CL_INVALID_KERNEL_ARGS | cl::CL_INVALID_ARG_SIZE | cl::CL_INVALID_ARG_VALUE => {
             "Compare the kernel's parameters with the target and the arguments of the launch."
@@ -93,7 +112,9 @@ fn hint(code: i32) -> &'static str {
             "The driver shares nothing with this GL context; make the context on the same device, or use another path."
         }
         cl::CL_INVALID_BUFFER_SIZE => "The size is above the device's largest allocation; use a smaller surface.",
-        cl::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST => "An earlier command failed while it ran.",
+        cl::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST => {
+            "An event that it waited for failed: an earlier command's, or a user event that was dropped or failed."
+        }
         _ => "",
     }
 }

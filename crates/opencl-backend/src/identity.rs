@@ -1,6 +1,6 @@
 //! What a device says of itself, as the framework's data.
 
-use crate::ffi::{DeviceId, Failure, PlatformId};
+use crate::ffi::{Device, DeviceId, Failure};
 use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 use opencl3::device as cl;
 use opencl3::platform::platform as clp;
@@ -41,8 +41,13 @@ impl Description {
 }
 
 /// Asks a device; the inner `Err` says why it is of no use here.
-pub fn describe(platform: PlatformId, device: DeviceId) -> Result<Result<Description, String>, Failure> {
-    let name = device.text(cl::CL_DEVICE_NAME)?;
+pub fn describe(raw: &Device) -> Result<Result<Description, String>, Failure> {
+    let (platform, device) = (raw.platform, raw.id);
+    let mut name = device.text(cl::CL_DEVICE_NAME)?;
+    if raw.is_part() {
+        // Drivers call a part what they call the whole, but what was measured of one says nothing of the other.
+        name = format!("{name}, a part of {} units", device.u32(cl::CL_DEVICE_MAX_COMPUTE_UNITS)?);
+    }
     let version = device.text(cl::CL_DEVICE_VERSION)?;
     if let Err(reason) = check_usable(device, &version)? {
         return Ok(Err(format!("{name}: {reason}")));

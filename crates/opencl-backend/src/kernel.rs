@@ -2,6 +2,7 @@
 
 use crate::ffi::{Failure, Kernel as RawKernel, Program};
 use crate::params::{Params, TargetKind};
+use crate::plain::Text;
 use crate::shared::Shared;
 use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
@@ -25,8 +26,9 @@ pub struct OpenClKernel {
 
 /// A kernel function with the groups that it may run in.
 pub struct BuiltKernel {
-    pub shared: Arc<Shared>,
+    // Before what keeps its context.
     pub raw: Arc<RawKernel>,
+    pub shared: Arc<Shared>,
     pub groups: GroupLimits,
 }
 
@@ -62,13 +64,23 @@ impl OpenClKernel {
                 ));
             }
         };
-        let built = BuiltKernel::build(shared, name, &with_prelude(text))?;
+        // SAFETY: `KernelSource::with_text` had the caller's word for the text.
+        let built = unsafe { BuiltKernel::build(shared, name, &with_prelude(text)) }?;
         let count = built.raw.param_count().map_err(|f| shared.error(f))?;
         let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
         let all = all.map_err(|f| shared.error(f))?;
-        let params = Params::new(all).map_err(|log| build_error(shared, name, log))?;
+        let own = Text {
+            text: with_prelude(text),
+            options: c"".to_owned(),
+            headers: Vec::new(),
+            devices: vec![shared.session.device.clone()],
+        };
+        // Launches pass values of 4 and of 8 bytes.
+        let size_of = |type_name: &str| [4, 8].into_iter().find(|b| own.has(&shared.session.context, type_name, *b));
+        let params = Params::new(all, size_of).map_err(|log| build_error(shared, name, log))?;
         let image = for_images(text).filter(|_| shared.opens_images() && params.target == TargetKind::Image);
-        let image = image.and_then(|text| match BuiltKernel::build(shared, name, &text) {
+        // SAFETY: as above; `PF_STORE` writes the image's pixel in the place of the memory's.
+        let image = image.and_then(|text| match unsafe { BuiltKernel::build(shared, name, &text) } {
             Ok(built) => Some(built),
             Err(reason) => {
                 tracing::debug!(kernel = name, %reason, "writes images by way of a copy");
@@ -82,7 +94,10 @@ impl OpenClKernel {
 
 impl BuiltKernel {
     /// Compiles `text` and takes the kernel `name` from it.
-    pub fn build(shared: &Arc<Shared>, name: &str, text: &str) -> Result<Self> {
+    ///
+    /// # Safety
+    /// The caller vouches for what the kernel does when it is launched.
+    pub unsafe fn build(shared: &Arc<Shared>, name: &str, text: &str) -> Result<Self> {
         const OP: &str = "ComputeBackend::build";
         let Ok(c_name) = CString::new(name) else {
             return Err(Error::invalid(OP, format!("the kernel's name {name:?} contains a NUL")));
@@ -91,7 +106,8 @@ impl BuiltKernel {
             return Err(Error::invalid(OP, format!("the source of kernel '{name}' contains a NUL")));
         }
         let error = |failure| shared.error(failure);
-        let program = Program::source(&shared.session.context, text).map_err(error)?;
+        // SAFETY: the caller's word.
+        let program = unsafe { Program::source(&shared.session.context, text) }.map_err(error)?;
         let device = &shared.session.device;
         let built = program.build(std::slice::from_ref(device), c"-cl-kernel-arg-info");
         let log = program.log(device);
@@ -110,9 +126,7 @@ impl BuiltKernel {
         // Asked first: drivers differ in what they answer to a name that does not exist.
         let present = program.kernel_names().map_err(error)?;
         if !present.split(';').any(|n| n == name) {
-            let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
-            let log = format!("the source has no __kernel function '{name}'; it has: {present}");
-            return Err(build_error(shared, name, log));
+            return Err(build_error(shared, name, no_kernel(name, &present)));
         }
         let raw = program.kernel(&c_name).map_err(error)?;
         // Neither answer is needed for a launch that the driver accepts, so no answer is none.
@@ -126,6 +140,18 @@ impl BuiltKernel {
         }
         Ok(Self { shared: shared.clone(), raw: Arc::new(raw), groups })
     }
+}
+
+/// What to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
+pub fn no_kernel(name: &str, present: &str) -> String {
+    if present.split(';').any(|own| own.strip_prefix("_cl_") == Some(name)) {
+        // PoCL's macros rename its builtin functions.
+        return format!(
+            "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
+        );
+    }
+    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
+    format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
 fn build_error(shared: &Shared, name: &str, log: String) -> Error {

@@ -1,13 +1,13 @@
 //! Putting the user's kernels into the queue.
 
-use crate::ffi::{ArgValue, Buffer, LaunchFailure};
+use crate::ffi::{ArgValue, Buffer, LaunchFailure, ParamInfo};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
-use crate::params::{Params, TargetKind};
+use crate::params::{Params, Sort, TargetKind, sort};
 use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use crate::work_size::WorkSize;
-use interop_core::compute::Access;
+use interop_core::compute::{Access, NOT_LINEAR};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, arg
     let kernel = OpenClKernel::of(kernel, shared, OP)?;
     let asked = target.items();
     let (memory, view) = target.into_parts();
-    if memory.as_any().is::<OpenClImage>() {
+    if memory.is::<OpenClImage>() {
         return on_image(shared, kernel, memory, &view, args);
     }
     let memory = OpenClMemory::of(memory, shared, OP)?;
@@ -77,7 +77,9 @@ impl Planned<'_> {
     /// Queues it, after what still uses the memories among `args`.
     fn run(&self, shared: &Arc<Shared>, kernel: &OpenClKernel, built: &BuiltKernel, args: &[Arg<'_>]) -> Result<()> {
         for arg in args {
-            if let Arg::Memory(memory) = arg {
+            if let Arg::Memory(memory) = arg
+                && !memory.is::<OpenClImage>()
+            {
                 OpenClMemory::of(*memory, shared, OP)?.enter(&(0..memory.len()), Access::Read)?;
             }
         }
@@ -130,7 +132,7 @@ fn with_args<'a>(
 ) -> Result<Planned<'a>> {
     let target_len = values.len();
     kernel.params.check_args(args).map_err(|problem| invalid(kernel, &problem))?;
-    for arg in args {
+    for (arg, param) in args.iter().zip(&kernel.params.user) {
         values.push(match *arg {
             Arg::I32(v) => ArgValue::I32(v),
             Arg::U32(v) => ArgValue::U32(v),
@@ -138,13 +140,38 @@ fn with_args<'a>(
             Arg::I64(v) => ArgValue::I64(v),
             Arg::U64(v) => ArgValue::U64(v),
             Arg::F64(v) => ArgValue::F64(v),
-            Arg::Memory(memory) => ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer),
+            Arg::Memory(memory) => memory_argument(shared, kernel, &param.info, memory)?,
             ref other => {
                 return Err(invalid(kernel, &format!("cannot be given an argument of kind {}", other.kind())));
             }
         });
     }
     Ok(Planned { values, items, target_len })
+}
+
+/// Memory for a pointer, or an image that another API has, too, for `image2d_t`.
+fn memory_argument<'a>(
+    shared: &Arc<Shared>,
+    kernel: &OpenClKernel,
+    param: &ParamInfo,
+    memory: &'a dyn ComputeMemory,
+) -> Result<ArgValue<'a>> {
+    let (name, declared) = (&param.name, &param.type_name);
+    match (sort(param) == Sort::Image, memory.is::<OpenClImage>()) {
+        (false, false) => Ok(ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer)),
+        (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&OpenClImage::of(memory, shared, OP)?.image)),
+        (true, _) => Err(invalid(
+            kernel,
+            &format!(
+                "takes an imported texture for '{name}', declared {declared}, where that is image2d_t; use it, or a \
+                      pointer for linear memory"
+            ),
+        )),
+        (false, true) => Err(invalid(
+            kernel,
+            &format!("takes '{name}', declared {declared}, but {NOT_LINEAR}, or declare it image2d_t"),
+        )),
+    }
 }
 
 /// What the caller is told where the driver refused a launch.
@@ -160,7 +187,7 @@ pub fn refused(
     };
     let user = index.checked_sub(target_len).and_then(|i| params.user.get(i));
     let problem = match user {
-        Some(p) => format!("cannot be given this value for '{}', declared {}", p.name, p.type_name),
+        Some(p) => format!("cannot be given this value for '{}', declared {}", p.info.name, p.info.type_name),
         None => format!("refused parameter {index} of its target"),
     };
     Error::invalid(OP, format!("kernel '{name}' {problem}"))

@@ -9,13 +9,13 @@
 //!
 //! # fn main() -> interop_core::Result<()> {
 //! let backend = OpenClBackend::open_best()?;
-//! let kernel = backend.build(&KernelSource::new("grey").opencl_c(
-//!     "__kernel void grey(PF_IMAGE(uchar4, out), float level) {
-//!        int x = get_global_id(0), y = get_global_id(1);
-//!        if (x >= out_width || y >= out_height) return;
-//!        PF_STORE(out, x, y, pf_rgba8((float3)(level), 1));
-//!      }",
-//! ))?;
+//! let text = "__kernel void grey(PF_IMAGE(uchar4, out), float level) {
+//!   int x = get_global_id(0), y = get_global_id(1);
+//!   if (x >= out_width || y >= out_height) return;
+//!   PF_STORE(out, x, y, pf_rgba8((float3)(level), 1));
+//! }";
+//! // SAFETY: each work item stores its own pixel, below the width and height, and takes a number.
+//! let kernel = backend.build(&unsafe { KernelSource::new("grey").opencl_c(text) })?;
 //! let mut memory = backend.allocate(640 * 480 * 4)?;
 //! let target = Target::image(memory.as_mut(), Extent::new(640, 480), PixelFormat::Rgba8)?;
 //! backend.launch(kernel.as_ref(), target, &[Arg::F32(0.5)])?;
@@ -29,6 +29,7 @@
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
+//! | what a kernel's parameters take | `params`, `plain` |
 //! | what is shared with other APIs | `sharing` |
 //! | what the device did, and when | `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`] |
@@ -49,6 +50,7 @@ mod memory;
 mod mixed;
 mod params;
 mod pattern;
+mod plain;
 mod queue;
 mod shared;
 mod sharing;

@@ -4,9 +4,9 @@ use crate::cl;
 use crate::ffi::Buffer;
 use crate::shared::Shared;
 use crate::sharing::gl::{gl_sync, no_turns};
-use interop_core::compute::{Access, Hazards, check_range};
+use crate::sharing::image::OpenClImage;
+use interop_core::compute::{Access, Hazards, NOT_LINEAR, check_range};
 use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, SyncKind};
-use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,10 +75,14 @@ impl OpenClMemory {
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
-    /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device.
+    /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device, [`Error::InvalidInput`] for
+    /// an image of this one.
     pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
-        let memory = memory.as_any().downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
-        memory.ok_or_else(|| shared.foreign(operation, "memory"))
+        let linear = memory.downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
+        linear.ok_or_else(|| match OpenClImage::of(memory, shared, operation) {
+            Ok(_) => Error::invalid(operation, NOT_LINEAR),
+            Err(foreign) => foreign,
+        })
     }
 
     /// Queues a copy of `range` to the same place in `to`.
@@ -221,13 +225,5 @@ impl ComputeMemory for OpenClMemory {
         } else {
             self.shared.finish()
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

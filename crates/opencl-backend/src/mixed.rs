@@ -11,13 +11,7 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] where the device does not answer.
     pub fn context(&self) -> Result<cl::Context> {
-        if let Some(context) = self.shared.cl.get() {
-            return Ok(context.clone());
-        }
-        let session = &self.shared.session;
-        let device = cl::Device::new(session.device.clone(), None)?;
-        // Of several threads the first wins, so that there is one context.
-        Ok(self.shared.cl.get_or_init(|| cl::Context::of(session.context.clone(), vec![device])).clone())
+        self.shared.cl_context()
     }
 
     /// The in-order queue (`cl_command_queue`) that the backend puts its work into. What is enqueued there runs in the
@@ -28,7 +22,7 @@ impl OpenClBackend {
     /// As [`OpenClBackend::context`].
     pub fn cl_queue(&self) -> Result<cl::Queue> {
         let context = self.context()?;
-        let device = cl::Device::new(self.shared.session.device.clone(), None)?;
+        let device = cl::Device::of(self.shared.session.device.clone())?;
         Ok(cl::Queue::of(self.shared.session.queue().clone(), context, device))
     }
 

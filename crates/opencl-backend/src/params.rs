@@ -4,6 +4,43 @@ use crate::ffi::ParamInfo;
 use interop_core::{Arg, PixelFormat};
 use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL};
 
+/// What `clSetKernelArg` must be given for a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// A buffer's `cl_mem`.
+    Buffer,
+    /// A size.
+    Local,
+    /// An image's `cl_mem`.
+    Image,
+    /// A `cl_sampler`.
+    Sampler,
+    /// The bytes of a value, where the type is one of OpenCL C's own or was seen to be plain.
+    Value,
+    /// Something else that is in global memory: a pipe, or an image under a name of the program's own, which PoCL 3.1 takes
+    /// for a pointer.
+    Other,
+}
+
+/// What the driver's words say. A sampler under a name of the program's own is a [`Sort::Value`] by them.
+pub fn sort(param: &ParamInfo) -> Sort {
+    match param.address {
+        CL_KERNEL_ARG_ADDRESS_LOCAL => Sort::Local,
+        _ if is_image(&param.type_name) => Sort::Image,
+        _ if param.type_name == "sampler_t" => Sort::Sampler,
+        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT if param.type_name.ends_with('*') => Sort::Buffer,
+        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT => Sort::Other,
+        _ => Sort::Value,
+    }
+}
+
+/// One of OpenCL C's types of images, `image2d_array_msaa_depth_t` among them, and no type of the program's.
+fn is_image(type_name: &str) -> bool {
+    let mut words = type_name.strip_suffix("_t").unwrap_or_default().split('_');
+    words.next().is_some_and(|first| ["image1d", "image2d", "image3d"].contains(&first))
+        && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
+}
+
 /// What the first parameters describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
@@ -21,11 +58,11 @@ impl TargetKind {
         }
     }
 
-    /// What the macro puts after the target's name.
-    const fn suffixes(self) -> &'static [&'static str] {
+    /// What the macro declares after the pointer: what follows the target's name, and the bytes of the number.
+    const fn numbers(self) -> &'static [(&'static str, usize)] {
         match self {
-            Self::Image => &["", "_offset", "_pitch", "_width", "_height"],
-            Self::Buffer => &["", "_offset", "_bytes"],
+            Self::Image => &[("_offset", 8), ("_pitch", 4), ("_width", 4), ("_height", 4)],
+            Self::Buffer => &[("_offset", 8), ("_bytes", 8)],
         }
     }
 }
@@ -37,23 +74,37 @@ pub struct Params {
     /// Type of one element of the target, as written.
     pub element: String,
     /// The user's own parameters.
-    pub user: Vec<ParamInfo>,
+    pub user: Vec<UserParam>,
+}
+
+/// A parameter of the user's own.
+#[derive(Debug)]
+pub struct UserParam {
+    pub info: ParamInfo,
+    /// Bytes of its type, where that is plain.
+    bytes: Option<usize>,
 }
 
 impl Params {
-    /// `Err` says what the first parameters should have been.
-    pub fn new(all: Vec<ParamInfo>) -> Result<Self, String> {
+    /// `Err` says what the first parameters should have been. `size_of` gives the bytes of a type of the program's own,
+    /// where that is plain.
+    pub fn new(all: Vec<ParamInfo>, size_of: impl Fn(&str) -> Option<usize>) -> Result<Self, String> {
         let Some(target) = [TargetKind::Image, TargetKind::Buffer].into_iter().find(|kind| begins_with(&all, *kind))
         else {
             return Err(format!(
                 "the first parameter must be PF_IMAGE(T, name) or PF_BUFFER(T, name); the parameters are ({})",
-                list(&all)
+                list(all.iter())
             ));
         };
-        let target_len = target.suffixes().len();
         let mut all = all.into_iter();
         let element = all.next().map(|p| p.type_name.trim_end_matches(['*', ' ']).to_owned()).unwrap_or_default();
-        Ok(Self { target, element, user: all.skip(target_len - 1).collect() })
+        let user = all.skip(target.numbers().len()).map(|info| {
+            let bytes = (sort(&info) == Sort::Value)
+                .then(|| type_size(&info.type_name).or_else(|| size_of(&info.type_name)))
+                .flatten();
+            UserParam { info, bytes }
+        });
+        Ok(Self { target, element, user: user.collect() })
     }
 
     /// Bytes of one element of the target, where its type is one of the language's own.
@@ -81,23 +132,20 @@ impl Params {
             return Err(format!(
                 "takes {} arguments after its target ({}), {} given",
                 self.user.len(),
-                list(&self.user),
+                list(self.user.iter().map(|param| &param.info)),
                 args.len()
             ));
         }
         for (index, (param, arg)) in self.user.iter().zip(args).enumerate() {
             let wanted = match wanted(param) {
-                Wanted::Kind(kind) if kind == arg.kind() => continue,
-                Wanted::Kind(kind) => kind,
-                // Whether a type of the user's own has the size is for the driver to say.
-                Wanted::Unknown if arg.kind() != MEMORY => continue,
-                Wanted::Unknown => "a scalar",
-                Wanted::Nothing(why) => why,
+                Ok(kinds) if kinds.contains(&arg.kind()) => continue,
+                Ok(kinds) => kinds.join(" or "),
+                Err(why) => format!("nothing that a launch can pass: {why}"),
             };
             return Err(format!(
                 "argument {index}, '{}', is declared {} and takes {wanted}; {} given",
-                param.name,
-                param.type_name,
+                param.info.name,
+                param.info.type_name,
                 arg.kind()
             ));
         }
@@ -107,44 +155,42 @@ impl Params {
 
 const MEMORY: &str = "memory";
 
-enum Wanted {
-    Kind(&'static str),
-    Unknown,
-    Nothing(&'static str),
-}
-
-fn wanted(param: &ParamInfo) -> Wanted {
-    let pointer = param.type_name.ends_with('*');
-    match param.address {
-        CL_KERNEL_ARG_ADDRESS_LOCAL => Wanted::Nothing("nothing that a launch can pass: declare it inside the kernel"),
-        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT if pointer => Wanted::Kind(MEMORY),
-        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT => {
-            Wanted::Nothing("nothing that a launch can pass: use a pointer to __global memory")
-        }
-        _ => match param.type_name.as_str() {
-            "int" => Wanted::Kind("i32"),
-            "uint" | "unsigned int" | "unsigned" => Wanted::Kind("u32"),
-            "float" => Wanted::Kind("f32"),
-            "long" => Wanted::Kind("i64"),
-            "ulong" | "unsigned long" => Wanted::Kind("u64"),
-            "double" => Wanted::Kind("f64"),
-            other if type_size(other).is_some() => {
-                Wanted::Nothing("nothing that a launch can pass: use int, uint, long, ulong, float, double or memory")
+/// Kinds of arguments for a parameter; `Err` says what to declare in its place where there are none.
+fn wanted(param: &UserParam) -> Result<&'static [&'static str], &'static str> {
+    match sort(&param.info) {
+        Sort::Local => Err("declare it inside the kernel"),
+        // Whether it is an image's memory is for the launch to say.
+        Sort::Buffer | Sort::Image => Ok(&[MEMORY]),
+        Sort::Other => Err("use a pointer to __global memory"),
+        Sort::Sampler => Err("declare a constant sampler in the source"),
+        Sort::Value => match (param.info.type_name.as_str(), param.bytes) {
+            ("int", _) => Ok(&["i32"]),
+            ("uint" | "unsigned int" | "unsigned", _) => Ok(&["u32"]),
+            ("float", _) => Ok(&["f32"]),
+            ("long", _) => Ok(&["i64"]),
+            ("ulong" | "unsigned long", _) => Ok(&["u64"]),
+            ("double", _) => Ok(&["f64"]),
+            (name, Some(4)) if type_size(name).is_none() => Ok(&["i32", "u32", "f32"]),
+            (name, Some(8)) if type_size(name).is_none() => Ok(&["i64", "u64", "f64"]),
+            (_, Some(_)) => Err("use int, uint, long, ulong, float, double or memory"),
+            (_, None) => {
+                Err("its type is not seen to be a number; use int, uint, long, ulong, float, double or memory")
             }
-            _ => Wanted::Unknown,
         },
     }
 }
 
 fn begins_with(all: &[ParamInfo], kind: TargetKind) -> bool {
     let Some(first) = all.first().filter(|p| p.type_name.ends_with('*')) else { return false };
-    let suffixes = kind.suffixes();
-    all.len() >= suffixes.len()
-        && all.iter().zip(suffixes).all(|(p, suffix)| p.name.strip_prefix(&first.name) == Some(suffix))
+    let numbers = kind.numbers();
+    let declares = |(p, (suffix, bytes)): (&ParamInfo, &(&str, usize))| {
+        p.name.strip_prefix(&first.name) == Some(suffix) && type_size(&p.type_name) == Some(*bytes)
+    };
+    all.len() > numbers.len() && all[1..].iter().zip(numbers).all(declares)
 }
 
-fn list(params: &[ParamInfo]) -> String {
-    params.iter().map(|p| format!("{} {}", p.type_name, p.name)).collect::<Vec<_>>().join(", ")
+fn list<'a>(params: impl Iterator<Item = &'a ParamInfo>) -> String {
+    params.map(|p| format!("{} {}", p.type_name, p.name)).collect::<Vec<_>>().join(", ")
 }
 
 /// Size of a scalar or vector type of OpenCL C; vectors of 3 take the room of 4.
@@ -176,7 +222,8 @@ mod tests {
 
     fn buffer(user: &[(&str, &str)]) -> Params {
         let target = [("vertex_t*", "v"), ("ulong", "v_offset"), ("ulong", "v_bytes")];
-        Params::new(target.iter().chain(user).map(|(t, n)| param(t, n)).collect()).unwrap()
+        let sizes = |name: &str| (name == "real").then_some(4);
+        Params::new(target.iter().chain(user).map(|(t, n)| param(t, n)).collect(), sizes).unwrap()
     }
 
     #[test]
@@ -186,12 +233,13 @@ mod tests {
             .map(|(t, n)| param(t, n))
             .chain([param("int", "o_height"), param("float", "t")])
             .collect();
-        let params = Params::new(image).unwrap();
+        let params = Params::new(image, |_| None).unwrap();
         assert_eq!((params.target, params.element_size(), params.user.len()), (TargetKind::Image, Some(4), 1));
         let params = buffer(&[]);
         assert_eq!((params.target, params.element_size()), (TargetKind::Buffer, None));
-        for wrong in [vec![], vec![param("int", "n")], vec![param("float*", "a"), param("float*", "b")]] {
-            assert!(Params::new(wrong).unwrap_err().contains("PF_IMAGE"));
+        let disguised = vec![param("float*", "v"), param("mine", "v_offset"), param("ulong", "v_bytes")];
+        for wrong in [vec![], vec![param("int", "n")], vec![param("float*", "a"), param("float*", "b")], disguised] {
+            assert!(Params::new(wrong, |_| None).unwrap_err().contains("PF_IMAGE"));
         }
     }
 
@@ -207,8 +255,14 @@ mod tests {
         let error = buffer(&[("short", "d")]).check_args(&[Arg::F32(0.0)]).unwrap_err();
         assert!(error.contains("'d'") && error.contains("use int, uint, long, ulong, float"), "{error}");
         let mut image = buffer(&[("image2d_t", "i")]);
-        image.user[0].address = CL_KERNEL_ARG_ADDRESS_GLOBAL;
-        assert!(image.check_args(&[Arg::U32(0)]).unwrap_err().contains("pointer to __global"));
+        image.user[0].info.address = CL_KERNEL_ARG_ADDRESS_GLOBAL;
+        assert!(image.check_args(&[Arg::U32(0)]).unwrap_err().contains("takes memory; u32 given"));
+        let error = buffer(&[("real", "r")]).check_args(&[Arg::F64(0.0)]).unwrap_err();
+        assert!(error.contains("i32 or u32 or f32; f64 given"), "{error}");
+        for sampler in ["sampler_t", "mine"] {
+            let error = buffer(&[(sampler, "s")]).check_args(&[Arg::U64(0)]).unwrap_err();
+            assert!(error.contains("'s'") && error.contains("nothing that a launch can pass"), "{error}");
+        }
     }
 
     #[test]

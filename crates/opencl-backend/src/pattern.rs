@@ -80,7 +80,10 @@ impl Lazy {
         if let Some(kernel) = &*place {
             return Ok(kernel.clone());
         }
-        let kernel = BuiltKernel::build(shared, name, &format!("{}{body}", Pattern::C_SOURCE))?;
+        let text = format!("{}{body}", Pattern::C_SOURCE);
+        // SAFETY: the two bodies of this file write rows and pixels of the view that they are given, which its launches
+        // take from a checked target.
+        let kernel = unsafe { BuiltKernel::build(shared, name, &text) }?;
         Ok(place.insert(Arc::new(kernel)).clone())
     }
 }
@@ -120,7 +123,7 @@ impl PatternKernel {
 
     pub fn write(&self, shared: &Arc<Shared>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
-        if memory.as_any().is::<OpenClImage>() {
+        if memory.is::<OpenClImage>() {
             return self.write_image(OpenClImage::of(memory, shared, OP)?, &view, pattern);
         }
         let memory = OpenClMemory::of(memory, shared, OP)?;

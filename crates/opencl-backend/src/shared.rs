@@ -3,14 +3,14 @@
 use crate::cl;
 use crate::device::OpenClDevice;
 use crate::ffi::lane::Passed;
-use crate::ffi::{Failure, GlContext, GlShare, Pinned, Session};
+use crate::ffi::{Failure, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl::listed;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryKind, MemoryShape, PixelFormat,
-    Result, Support,
+    ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
+    PixelFormat, Result, Support,
 };
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -32,11 +32,10 @@ pub struct Shared {
 
 impl Shared {
     /// `gl` only for a device that lists `cl_khr_gl_sharing`.
-    pub fn open(device: &OpenClDevice, gl: Option<GlContext>) -> Result<Self> {
+    pub fn open(device: &OpenClDevice, gl: Option<Arc<dyn GlContext>>) -> Result<Self> {
         let error = |f: Failure| f.on(&device.identity().name);
-        let session = Session::open(device.platform, device.id, gl).map_err(error)?;
-        let events = device.has_extension("cl_khr_gl_event");
-        let gl = gl.map(|gl| GlShare::new(device.platform, gl, events).map(Arc::new)).transpose().map_err(error)?;
+        let session = Session::open(device.raw.clone(), gl, device.has_extension("cl_khr_gl_event")).map_err(error)?;
+        let gl = session.context.gl().cloned();
         Ok(Self {
             device: device.clone(),
             caps: caps(device, gl.as_deref(), session.image_formats()),
@@ -47,6 +46,16 @@ impl Shared {
             timeline: Timeline::default(),
             cl: OnceLock::new(),
         })
+    }
+
+    /// The context as the public type.
+    pub fn cl_context(&self) -> Result<cl::Context> {
+        if let Some(context) = self.cl.get() {
+            return Ok(context.clone());
+        }
+        let device = cl::Device::of(self.session.device.clone())?;
+        // Of several threads the first wins, so that there is one context.
+        Ok(self.cl.get_or_init(|| cl::Context::of(self.session.context.clone(), vec![device])).clone())
     }
 
     pub fn identity(&self) -> &DeviceIdentity {
@@ -131,7 +140,7 @@ const SIZE_ALIGNMENT: usize = 64;
 
 fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFormat>) -> ComputeCaps {
     let memory = device.identity().memory;
-    let opened = "the device lists cl_khr_gl_sharing but was opened without OpenGL; use OpenClBackend::open_sharing_gl";
+    let opened = "the device was opened on its own, not in this display's OpenGL context (ComputeBackend::open_in)";
     let gl_sharing = listed(device).and(|| Support::when(gl.is_some(), opened));
     let events = gl_sharing.clone().and(|| {
         let events = gl.is_some_and(GlShare::has_events);

@@ -124,6 +124,7 @@ fn differences(a: &Record, b: &Record) -> Vec<String> {
 /// # Errors
 /// [`Error::File`]; [`Error::NotARecord`] for a file that is something else or of a later version.
 pub fn read(path: &Path) -> Result<Record, Error> {
+    const VERSION: u64 = SCHEMA_VERSION as u64;
     let text =
         fs::read_to_string(path).map_err(|source| Error::File { action: "read", path: path.to_owned(), source })?;
     let wrong = |problem: String| Error::NotARecord { path: path.to_owned(), problem };
@@ -132,10 +133,10 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         return Err(wrong(format!("its \"schema\" is not \"{SCHEMA}\"")));
     }
     match value.get("schema_version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version == u64::from(SCHEMA_VERSION) => {}
+        Some(1..=VERSION) => {}
         other => {
             let other = other.map_or_else(|| "none".into(), |v| v.to_string());
-            return Err(wrong(format!("its version is {other}, this program reads {SCHEMA_VERSION}")));
+            return Err(wrong(format!("its version is {other}, this program reads 1 to {SCHEMA_VERSION}")));
         }
     }
     serde_json::from_value(value).map_err(|e| wrong(e.to_string()))

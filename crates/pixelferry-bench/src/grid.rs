@@ -3,7 +3,7 @@
 use crate::size::Size;
 use clap::ValueEnum;
 use pixelferry::select::MAX_FRAMES_LATE;
-use pixelferry::{PathId, PixelFormat};
+use pixelferry::{PathId, PixelFormat, Unwritten};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub struct Plan {
     pub pictures: Vec<(Size, PixelFormat)>,
     /// Modes of each.
     pub modes: Vec<Mode>,
+    /// Rules for unwritten pixels, of each. The kernel writes all.
+    pub unwritten: Vec<Unwritten>,
     /// Only these paths; `None`: all.
     pub paths: Option<Vec<PathId>>,
     /// Words for compute devices; none: all.
@@ -66,8 +68,11 @@ impl Plan {
 
     /// The cells of one pairing, in the order in which they are measured.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Spot> {
-        let spot = |size: Size, format, mode| Spot { size, format, mode };
-        self.pictures.iter().flat_map(move |(s, f)| self.modes.iter().map(move |m| spot(*s, *f, *m)))
+        let of_mode = move |size: Size, format, mode| {
+            self.unwritten.iter().map(move |unwritten| Spot { size, format, mode, unwritten: *unwritten })
+        };
+        let of_picture = move |size, format| self.modes.iter().flat_map(move |mode| of_mode(size, format, *mode));
+        self.pictures.iter().flat_map(move |(size, format)| of_picture(*size, *format))
     }
 }
 
@@ -77,6 +82,18 @@ pub(crate) struct Spot {
     pub size: Size,
     pub format: PixelFormat,
     pub mode: Mode,
+    pub unwritten: Unwritten,
+}
+
+/// What is measured where nothing else is asked for, and what results of version 1 are of.
+pub(crate) const USUAL: Unwritten = Unwritten::Overwrite;
+
+/// Size and format, and the rule for unwritten pixels where it is not [`USUAL`].
+pub(crate) fn picture(size: impl fmt::Display, format: &str, unwritten: Unwritten) -> String {
+    match unwritten {
+        USUAL => format!("{size} {format}"),
+        other => format!("{size} {format} {other}"),
+    }
 }
 
 /// Frames late in throughput mode, where the lateness is not measured.
@@ -121,7 +138,7 @@ impl Spot {
 
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.size, self.format, self.mode)
+        write!(f, "{} {}", picture(self.size, self.format.name(), self.unwritten), self.mode)
     }
 }
 
@@ -131,8 +148,12 @@ mod tests {
 
     #[test]
     fn larger_frames_get_more_time_and_less_lateness() {
-        let spot =
-            |text: &str| Spot { size: text.parse().unwrap(), format: PixelFormat::Rgba8, mode: Mode::Throughput };
+        let spot = |text: &str| Spot {
+            size: text.parse().unwrap(),
+            format: PixelFormat::Rgba8,
+            mode: Mode::Throughput,
+            unwritten: USUAL,
+        };
         assert!(spot("4K").weight() > 2.0 * spot("1080p").weight());
         assert_eq!(spot("1080p").most_late(), MAX_FRAMES_LATE);
         assert!((1..8).contains(&spot("8K").most_late()));

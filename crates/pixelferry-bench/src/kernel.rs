@@ -35,7 +35,8 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
            if (x < out_width && y < out_height) PF_STORE(out, x, y, {cuda});
          }}"
     );
-    let source = KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda);
+    // SAFETY: both write pixels below the width and height only, and take a number.
+    let source = unsafe { KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda) };
     let byte = |v: u32| (v & 255) as f32 / 255.0;
     Some(source.cpu_image(move |out, args| {
         let n = args.u32(0)?;

@@ -1,9 +1,9 @@
 //! What the command line understands.
 
-use crate::grid::{Mode, Plan};
+use crate::grid::{Mode, Plan, USUAL};
 use crate::size::Size;
 use clap::Args;
-use pixelferry::{PathId, PixelFormat};
+use pixelferry::{PathId, PixelFormat, Unwritten};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +27,10 @@ pub struct BenchOptions {
     /// [default: both, quick latency]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub modes: Vec<Mode>,
+    /// What pixels are that a frame does not write: keep, clear, overwrite. The kernel writes all, so that keep and clear
+    /// show what they cost [default: overwrite]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_unwritten)]
+    pub unwritten: Vec<Unwritten>,
     /// Compute devices: cuda, opencl, cpu, or a part of a device's or driver's name [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word)]
     pub backends: Vec<String>,
@@ -53,7 +57,7 @@ pub struct BenchOptions {
     pub html: Option<PathBuf>,
     /// Measure nothing: compare two results of --json
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = [
-        "sizes", "formats", "paths", "modes", "backends", "displays", "frames", "budget", "quick", "json", "csv",
+        "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "json", "csv",
         "html", "list",
     ])]
     pub compare: Vec<PathBuf>,
@@ -73,6 +77,7 @@ impl BenchOptions {
                 (true, true) => vec![Mode::Latency],
                 (false, _) => unique(&self.modes),
             },
+            unwritten: if self.unwritten.is_empty() { vec![USUAL] } else { unique(&self.unwritten) },
             paths: (!self.paths.is_empty()).then(|| unique(&self.paths)),
             backends: self.backends.clone(),
             displays: self.displays.clone(),
@@ -130,6 +135,10 @@ fn parse_path(text: &str) -> Result<PathId, String> {
     })
 }
 
+fn parse_unwritten(text: &str) -> Result<Unwritten, String> {
+    text.parse().map_err(|_| format!("no such rule; the rules are {}", Unwritten::ALL.map(Unwritten::name).join(", ")))
+}
+
 fn parse_word(text: &str) -> Result<String, String> {
     let word = text.trim();
     if word.is_empty() { Err("an empty name matches every device; leave it out".into()) } else { Ok(word.to_owned()) }
@@ -156,7 +165,7 @@ mod tests {
     fn the_grid_without_options_has_every_size_and_every_format() {
         let plan = of("").unwrap().plan();
         assert_eq!(plan.pictures.len(), Size::NAMED.len() + FORMATS.len() - 1);
-        assert_eq!(plan.modes, Mode::ALL);
+        assert_eq!((plan.modes, plan.unwritten), (Mode::ALL.to_vec(), vec![Unwritten::Overwrite]));
         assert_eq!(plan.paths, None);
         let quick = of("--quick").unwrap().plan();
         assert_eq!(quick.pictures, [(Size::HD, PixelFormat::Rgba8), (Size::FULL_HD, PixelFormat::Rgba8)]);
@@ -175,6 +184,11 @@ mod tests {
         assert_eq!((plan.paths, plan.modes), (Some(vec![PathId::Direct]), vec![Mode::Latency]));
         assert_eq!((plan.frames, plan.budget), (7, Duration::from_secs(9)));
         assert_eq!(of("--formats rgba32f").unwrap().plan().pictures, [(Size::FULL_HD, PixelFormat::Rgba32F)]);
+        let rules = of("--unwritten keep,overwrite,keep").unwrap().plan();
+        assert_eq!(rules.unwritten, [Unwritten::Keep, Unwritten::Overwrite]);
+        let cells: Vec<_> = rules.cells().map(|spot| spot.to_string()).collect();
+        assert!(cells.contains(&"1080p RGBA8 keep latency".to_owned()), "{cells:?}");
+        assert!(cells.contains(&"1080p RGBA8 latency".to_owned()), "{cells:?}");
         assert_eq!(of("--backends pocl,cuda").unwrap().plan().backends, ["pocl", "cuda"]);
     }
 
@@ -186,6 +200,7 @@ mod tests {
             ("--formats BGRA8", "RGBA16F"),
             ("--paths magic", "host-round-trip"),
             ("--modes fast", "throughput"),
+            ("--unwritten noise", "overwrite"),
             ("--backends pocl,,cuda", "empty name"),
             ("--frames 0", "1..="),
             ("--frames many", "invalid"),

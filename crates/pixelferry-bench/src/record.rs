@@ -1,15 +1,15 @@
 //! A result, as data that says what it is: what `--json` writes and `--compare` reads.
 
-use crate::grid::Mode;
+use crate::grid::{Mode, USUAL, picture};
 use crate::machine::{Device, Machine};
 use crate::stats::Stats;
-use pixelferry::Ratio;
+use pixelferry::{Ratio, Unwritten};
 use serde::{Deserialize, Serialize};
 
 /// Name in [`Record::schema`].
 pub const SCHEMA: &str = "pixelferry-bench";
 /// Rises when older readers would misread a result.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Everything that was measured, on what, and how. Times are microseconds for one frame unless a name says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,6 +72,9 @@ pub struct Cell {
     pub format: String,
     /// How frames follow each other.
     pub mode: Mode,
+    /// What pixels are that a frame does not write. Version 1 had no such field and measured `overwrite`.
+    #[serde(default = "usual")]
+    pub unwritten: Unwritten,
     /// Bytes of one frame.
     pub frame_bytes: u64,
     /// Frames behind one sample: 1, or those of a run.
@@ -82,6 +85,10 @@ pub struct Cell {
     pub skipped: Vec<Skipped>,
     /// Whether the automatic choice was right; none where it or every path is missing.
     pub verdict: Option<Verdict>,
+}
+
+const fn usual() -> Unwritten {
+    USUAL
 }
 
 /// What a row is.
@@ -190,9 +197,9 @@ pub struct Summary {
 }
 
 impl Cell {
-    /// `1080p RGBA8`.
+    /// `1080p RGBA8`, and the rule for unwritten pixels unless that is `overwrite`.
     pub fn picture(&self) -> String {
-        format!("{} {}", self.size, self.format)
+        picture(&self.size, &self.format, self.unwritten)
     }
 
     /// Both sides.

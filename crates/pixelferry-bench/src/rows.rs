@@ -204,7 +204,7 @@ impl Stage<'_> {
     fn desc(&self) -> SurfaceDesc {
         let extent = self.spot.size.extent;
         let image = ImageDesc::new(extent.width, extent.height, self.spot.format);
-        SurfaceDesc::Image(image.with_access(ImageAccess::Any))
+        SurfaceDesc::Image(image.with_access(ImageAccess::Any).with_unwritten(self.spot.unwritten))
     }
 
     fn automatic_mode(&self) -> pixelferry::Mode {

@@ -8,18 +8,15 @@ use crate::measure::{FEWEST_ROUNDS, LEAD_IN, WARM_UP};
 use crate::record::{Method, Record, SCHEMA, SCHEMA_VERSION};
 use crate::tour::{Pairing, Tour};
 use crate::verdict::{self, TOLERANCE};
+use pixelferry::select::environment::VARIABLES;
 use std::time::{Instant, SystemTime};
-
-/// Variables that stand above what a program asks for.
-const OVERRIDES: [&str; 5] =
-    ["PIXELFERRY_PATH", "PIXELFERRY_SYNC", "PIXELFERRY_MODE", "PIXELFERRY_CALIBRATE_MS", "PIXELFERRY_PROFILES"];
 
 /// Measures what `plan` asks for. What fails on the way is in the record with its reason.
 ///
 /// # Errors
 /// A filter that matches no device; a variable of the environment that would decide what is measured.
 pub fn run(plan: &Plan) -> Result<Record, Error> {
-    if let Some(name) = OVERRIDES.into_iter().find(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty())) {
+    if let Some(name) = VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty())) {
         return Err(Error::Environment(name));
     }
     let (start, started) = (Instant::now(), SystemTime::now());
@@ -54,6 +51,10 @@ fn method(plan: &Plan) -> Method {
     let description = [
         "A frame is a kernel that writes every pixel, the hand-over by the path, and a draw that reads every pixel to \
          where nobody looks."
+            .into(),
+        "What pixels would be that a frame does not write is overwrite (nothing is copied or cleared) where a cell does \
+         not name another rule. Under keep a path with several pieces of memory copies the frame before into the next \
+         piece, under clear it writes zeros first; both are in the time of a frame."
             .into(),
         "latency: every frame is waited for by the display before the next begins. throughput: a sample is a run of \
          frames with one wait at its end, divided by their number; paths that can show frames late do."

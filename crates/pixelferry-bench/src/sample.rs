@@ -1,6 +1,6 @@
 //! A small result for tests.
 
-use crate::grid::Mode;
+use crate::grid::{Mode, USUAL};
 use crate::machine::{Device, Machine};
 use crate::record::{Cell, Kind, Method, Record, Row, RowInfo, SCHEMA, SCHEMA_VERSION, Skipped};
 use crate::stats::Stats;
@@ -39,6 +39,7 @@ fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
         height: 48,
         format: "RGBA8".into(),
         mode,
+        unwritten: USUAL,
         frame_bytes: 64 * 48 * 4,
         frames_per_sample: 1,
         verdict: verdict::of(&rows, None),

@@ -1,6 +1,6 @@
 //! The way through the grid: which cell comes when, and how much time it gets.
 
-use crate::grid::{Mode, Plan, Spot};
+use crate::grid::{Mode, Plan, Spot, picture};
 use crate::kernel::ramp;
 use crate::machine::{Device, available_memory};
 use crate::measure::measure;
@@ -8,7 +8,7 @@ use crate::record::{Cell, Skipped};
 use crate::rows::{Rows, Stage};
 use crate::verdict;
 use indicatif::{ProgressBar, ProgressStyle};
-use pixelferry::{ComputeBackend, Display, Headless, Kernel, PixelFormat};
+use pixelferry::{ComputeBackend, Display, Headless, Kernel, PixelFormat, backend_in};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ type Built = Result<Arc<dyn Kernel>, String>;
 /// Two sides, and what is known of them so far.
 pub(crate) struct Pairing<'a> {
     pub compute: &'a Device,
-    pub backend: &'a Arc<dyn ComputeBackend>,
+    pub backend: Arc<dyn ComputeBackend>,
     pub shown_by: &'a Device,
     pub headless: &'a Headless,
     pub display: &'a Rc<dyn Display>,
@@ -29,10 +29,13 @@ pub(crate) struct Pairing<'a> {
 }
 
 impl<'a> Pairing<'a> {
+    /// The backend is opened inside the display where that opens paths.
     pub fn new(
-        (compute, backend): (&'a Device, &'a Arc<dyn ComputeBackend>),
+        (compute, backend): (&'a Device, &Arc<dyn ComputeBackend>),
         (shown_by, headless, display): (&'a Device, &'a Headless, &'a Rc<dyn Display>),
     ) -> Self {
+        let reached = headless.gl().is_none_or(|gl| gl.make_current().is_ok());
+        let backend = if reached { backend_in(backend, display.as_ref()) } else { Arc::clone(backend) };
         Self { compute, backend, shown_by, headless, display, kernels: Vec::new(), least: Vec::new() }
     }
 
@@ -97,7 +100,7 @@ impl<'a> Tour<'a> {
                 pairings.iter().position(|p| p.compute.label == cell.compute && p.shown_by.label == cell.display);
             let spot = spots
                 .iter()
-                .position(|s| s.size.to_string() == cell.size && s.format.name() == cell.format && s.mode == cell.mode);
+                .position(|s| picture(s.size, s.format.name(), s.unwritten) == cell.picture() && s.mode == cell.mode);
             (pairing, spot)
         });
     }
@@ -134,7 +137,7 @@ impl<'a> Tour<'a> {
             gl.make_current().map_err(|error| error.to_string())?;
         }
         let kernel = pairing.kernel(spot.format)?;
-        let stage = Stage { backend: pairing.backend, display: pairing.display, kernel: kernel.as_ref(), spot };
+        let stage = Stage { backend: &pairing.backend, display: pairing.display, kernel: kernel.as_ref(), spot };
         let mut rows = Rows::open(&stage, self.plan);
         let opened = start.elapsed();
         let measured = measure(&stage, &mut rows, self.plan.frames, share.saturating_sub(opened));
@@ -147,6 +150,7 @@ impl<'a> Tour<'a> {
             height: spot.size.extent.height,
             format: spot.format.name().into(),
             mode: spot.mode,
+            unwritten: spot.unwritten,
             frame_bytes: spot.bytes(),
             frames_per_sample: measured.frames_per_sample,
             verdict: verdict::of(&measured.rows, measured.playoff),

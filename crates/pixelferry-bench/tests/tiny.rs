@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use clap::{Args as _, FromArgMatches as _};
-use pixelferry::PathId;
+use pixelferry::{PathId, Unwritten};
 use pixelferry_bench::compare::{Comparison, read};
 use pixelferry_bench::grid::Mode;
 use pixelferry_bench::record::{Kind, Record};
@@ -96,6 +96,29 @@ fn only_the_paths_asked_for_are_measured() {
     let paths: Vec<_> = record.cells[0].rows.iter().filter(|r| r.info.kind == Kind::Path).collect();
     let names: Vec<_> = paths.iter().map(|row| row.info.row.as_str()).collect();
     assert_eq!(names, ["pbo-orphan", "host-round-trip"]);
+}
+
+#[test]
+fn rules_for_unwritten_pixels_are_cells_of_their_own() {
+    let file = folder("rules").join("rules.json");
+    let rules = "--unwritten keep,clear,overwrite --modes latency --paths pinned-upload,host-round-trip";
+    let said = bench(&format!("{TINY} {rules} --json {}", file.display())).unwrap();
+    let record = read(&file).unwrap();
+    let cells: Vec<_> = record.cells.iter().map(|cell| (cell.unwritten, cell.picture())).collect();
+    let expected = [
+        (Unwritten::Keep, "tiny RGBA8 keep"),
+        (Unwritten::Clear, "tiny RGBA8 clear"),
+        (Unwritten::Overwrite, "tiny RGBA8"),
+    ];
+    assert_eq!(cells, expected.map(|(rule, name)| (rule, name.to_owned())));
+    for name in ["tiny RGBA8 keep", "tiny RGBA8 clear", "unwritten pixels: overwrite"] {
+        assert!(said.contains(name), "{name}: {said}");
+    }
+    // As version 1 wrote it, which knew no rules.
+    let text = std::fs::read_to_string(&file).unwrap().replace("\"schema_version\": 2", "\"schema_version\": 1");
+    let old = folder("rules").join("old.json");
+    std::fs::write(&old, text.replace("\"unwritten\"", "\"nothing of the kind\"")).unwrap();
+    assert!(read(&old).unwrap().cells.iter().all(|cell| cell.unwritten == Unwritten::Overwrite));
 }
 
 #[test]

@@ -48,7 +48,12 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
         Command::Demo(options) => options.trace().map(Trace::create).transpose()?,
         Command::Probe(_) | Command::Bench(_) => None,
     };
-    let filter = EnvFilter::try_from_env("PIXELFERRY_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+    let filter = match std::env::var("PIXELFERRY_LOG") {
+        Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).map_err(|e| {
+            format!("PIXELFERRY_LOG is '{text}' ({e}); give a level such as info, or opencl_backend=debug")
+        })?,
+        _ => EnvFilter::new("error"),
+    };
     let log = fmt::layer().with_writer(std::io::stderr).with_filter(filter);
     let subscriber = tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer));
     #[cfg(feature = "overlay")]

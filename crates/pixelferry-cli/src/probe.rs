@@ -1,7 +1,7 @@
 //! `pixelferry probe`.
 
 use crate::table;
-use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc};
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
 use pixelferry_examples::options::parse_size;
 use std::error::Error;
 use std::io::Write as _;
@@ -20,6 +20,9 @@ pub struct ProbeOptions {
     /// Ask for a texture: paths that let the draw read linear memory are left out.
     #[arg(long)]
     texture: bool,
+    /// What pixels are that a frame does not write: keep, clear or overwrite. Paths are timed by this rule.
+    #[arg(long, value_name = "RULE", default_value_t)]
+    unwritten: Unwritten,
     /// Try a vertex or storage buffer of this many bytes, not a picture.
     #[arg(long, value_name = "BYTES", conflicts_with_all = ["size", "format", "texture"])]
     buffer: Option<u64>,
@@ -40,7 +43,7 @@ pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
             SurfaceDesc::Image(ImageDesc::new(width, height, options.format).with_access(access))
         }
     };
-    let report = pixelferry::probe(&desc)?;
+    let report = pixelferry::probe(&desc.with_unwritten(options.unwritten))?;
     let text = if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { table::report(&report) };
     // A closed pipe (`| head`) is not our failure.
     match std::io::stdout().lock().write_all(text.as_bytes()) {

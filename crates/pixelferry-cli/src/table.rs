@@ -11,7 +11,13 @@ pub fn report(report: &SystemReport) -> String {
 }
 
 fn write(out: &mut String, report: &SystemReport) -> std::fmt::Result {
-    writeln!(out, "pixelferry {}, tried with: {}", report.version, report.surface)?;
+    writeln!(
+        out,
+        "pixelferry {}, tried with: {}, unwritten pixels: {}",
+        report.version,
+        report.surface,
+        report.surface.unwritten()
+    )?;
     writeln!(out, "\nCompute")?;
     for backend in &report.backends {
         availability(out, &backend.api.to_string(), &backend.availability)?;

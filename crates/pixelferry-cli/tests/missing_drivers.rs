@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use pixelferry::PathId;
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Need, need};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -74,7 +74,7 @@ fn check_report(report: &Value) {
 fn pocl_alone() {
     let report = probe(&[("OCL_ICD_VENDORS", "pocl.icd")]);
     check_report(&report);
-    if let Some(device) = need(Driver::Pocl, opencl_device(&report)) {
+    if let Some(device) = need(Need::Pocl, opencl_device(&report)) {
         assert!(device.contains("PoCL") || device.contains("pocl"), "{device}");
         assert_eq!(report["chosen"]["compute"]["api"], "opencl");
     }
@@ -84,7 +84,7 @@ fn pocl_alone() {
 fn rusticl_alone() {
     let report = probe(&[("OCL_ICD_VENDORS", "rusticl.icd"), ("RUSTICL_ENABLE", "llvmpipe")]);
     check_report(&report);
-    if let Some(device) = need(Driver::Rusticl, opencl_device(&report)) {
+    if let Some(device) = need(Need::Rusticl, opencl_device(&report)) {
         assert!(device.contains("rusticl") || device.contains("llvmpipe"), "{device}");
         assert_eq!(report["chosen"]["compute"]["api"], "opencl");
     }
@@ -110,6 +110,34 @@ fn no_opencl_library_is_a_reason_with_a_remedy() {
     assert_eq!(opencl["status"], "unavailable");
     assert!(opencl["hint"].as_str().unwrap().contains("ocl-icd-libopencl1"), "{opencl:#}");
     assert_eq!(report["chosen"]["compute"]["api"], "cpu");
+}
+
+/// Where a library is there and does not open, the loader's own words are in the report.
+#[test]
+#[cfg(target_os = "linux")]
+fn libraries_that_do_not_open_are_told_with_why() {
+    let folder = empty_folder("broken-libraries");
+    for name in ["libOpenCL.so.1", "libcuda.so.1", "libcuda.so", "libEGL.so.1", "libEGL.so", "libvulkan.so.1"] {
+        std::fs::write(folder.join(name), "not a library\n".repeat(100)).unwrap();
+    }
+    let folder = folder.to_str().unwrap();
+    let report = probe(&[("LD_LIBRARY_PATH", folder)]);
+    check_report(&report);
+    let why = |list: &str, key: &str, value: &str| {
+        let list = report[list].as_array().unwrap();
+        list.iter().find(|one| one[key] == value).map(|one| one["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    let reasons = [
+        ("libOpenCL.so.1", why("backends", "api", "opencl")),
+        ("libcuda.so", why("backends", "api", "cuda")),
+        ("libEGL.so", why("displays", "kind", "gl-headless")),
+        // Only where it is built with wgpu.
+        ("libvulkan.so", Some(why("displays", "kind", "wgpu").unwrap_or("libvulkan.so invalid ELF header".into()))),
+    ];
+    for (library, reason) in reasons {
+        let reason = reason.unwrap();
+        assert!(reason.contains(library) && reason.contains("invalid ELF header"), "{library}: {reason}");
+    }
 }
 
 #[test]
@@ -169,4 +197,45 @@ fn wrong_arguments_are_explained() {
     let output = run(&["probe", "--buffer", "0"], &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("at least 1"));
+}
+
+/// Whatever a variable says wrongly, the message names the variable.
+#[test]
+fn variables_with_wrong_values_are_named() {
+    let headless =
+        ["demo", "plasma", "--plain", "--headless", "--backend", "cpu", "--frames", "1", "--display", "memory"];
+    for (name, value, wanted) in [
+        ("PIXELFERRY_PATH", "bogus", "host-round-trip"),
+        ("PIXELFERRY_SYNC", "bogus", "shared-event"),
+        ("PIXELFERRY_MODE", "bogus", "throughput"),
+        ("PIXELFERRY_CALIBRATE_MS", "bogus", "whole number"),
+        ("PIXELFERRY_LOG", "[bogus", "info"),
+    ] {
+        let output = run(&headless, &[(name, value)]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{name}: {stderr}");
+        for part in [name, value, wanted] {
+            assert!(stderr.contains(part), "{part}: {stderr}");
+        }
+    }
+}
+
+/// A scene that only OpenGL draws is refused before its frames are computed, with the reason there really is.
+#[test]
+fn a_line_is_not_computed_for_a_display_that_draws_none() {
+    let out = empty_folder("line").join("line.png");
+    let sine = |display: &str, env: &[(&str, &str)]| {
+        let common =
+            ["demo", "sine", "--plain", "--headless", "--backend", "cpu", "--frames", "2", "--display", display];
+        let output = run(&[&common[..], &["--out", out.to_str().unwrap()]].concat(), env);
+        assert!(!output.status.success() && !out.exists());
+        let [stdout, stderr] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+        assert!(!stdout.contains("frames in"), "frames were computed: {stdout}");
+        stderr
+    };
+    let said = sine("memory", &[]);
+    assert!(said.contains("sine is drawn by OpenGL") && said.contains("plain memory"), "{said}");
+    assert!(said.contains("--display gl") && !said.contains("libegl1"), "{said}");
+    let said = sine("auto", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]);
+    assert!(said.contains("EGL lists no devices") && said.contains("libegl1"), "{said}");
 }

@@ -3,11 +3,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry_tests::{Driver, Rgb, Viewer, Xvfb, need};
+use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
 const SIZE: (u16, u16) = (320, 180);
@@ -32,7 +32,7 @@ fn arguments(file: &str) -> Vec<String> {
 fn the_screen_shows_what_the_picture_shows() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("window");
     std::fs::create_dir_all(&folder).unwrap();
-    let Some(server) = need(Driver::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
 
     let out = folder.join("expected.png");
@@ -48,9 +48,9 @@ fn the_screen_shows_what_the_picture_shows() {
         .spawn()
         .unwrap();
     let mut window = Running(window);
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut patience = Patience::new();
     let mut last = Vec::new();
-    while Instant::now() < deadline {
+    while !patience.is_over() {
         if let Some(status) = window.0.try_wait().unwrap() {
             panic!("the window closed by itself: {status}");
         }
@@ -67,7 +67,7 @@ fn the_screen_shows_what_the_picture_shows() {
 #[test]
 fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
     const WINDOW: (u16, u16) = (1000, 600);
-    let Some(server) = need(Driver::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
     let window = Command::new(BIN)
         .args(["demo", "plasma", "--size", "1000x600", "--picture", "160x90", "--backend", "cpu"])
@@ -76,9 +76,9 @@ fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
         .spawn()
         .unwrap();
     let mut window = Running(window);
-    let deadline = Instant::now() + Duration::from_secs(90);
+    let mut patience = Patience::new();
     let mut seen: Vec<Vec<Rgb>> = Vec::new();
-    while Instant::now() < deadline {
+    while !patience.is_over() {
         if let Some(status) = window.0.try_wait().unwrap() {
             panic!("the window closed by itself: {status}");
         }

@@ -1,29 +1,32 @@
 //! A compute backend that fails when it is told to.
 
 use crate::faults::Faults;
-use crate::memory::MemoryDouble;
+use crate::memory::{MemoryDouble, Wrapped};
+use crate::queue::QueueDouble;
 use crate::semaphore::ComputeSemaphoreDouble;
 use crate::step::Step;
 use interop_core::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc,
-    Target,
+    Display, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support,
+    SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Any backend, wrapped. Queues beside the backend's own are handed out as they are.
+/// Any backend, wrapped. No call of the queues beside the backend's own fails on purpose.
 pub struct BackendDouble {
     inner: Arc<dyn ComputeBackend>,
+    wrapped: Wrapped,
     faults: Faults,
 }
 
 impl BackendDouble {
     /// `inner`, failing as `faults` says.
     pub fn over(inner: Arc<dyn ComputeBackend>, faults: &Faults) -> Arc<Self> {
-        Arc::new(Self { inner, faults: faults.clone() })
+        let wrapped = Wrapped { device: inner.device().to_string() };
+        Arc::new(Self { inner, wrapped, faults: faults.clone() })
     }
 
     fn memory(&self, inner: Box<dyn ComputeMemory>) -> Box<dyn ComputeMemory> {
@@ -38,6 +41,11 @@ impl ComputeBackend for BackendDouble {
 
     fn caps(&self) -> &ComputeCaps {
         self.inner.caps()
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let opened = self.inner.open_in(display)?;
+        Ok(opened.map(|inner| Self::over(inner, &self.faults) as Arc<dyn ComputeBackend>))
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
@@ -96,22 +104,24 @@ impl ComputeBackend for BackendDouble {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        self.inner.launch(kernel, target, args)?;
+        const OP: &str = "BackendDouble::launch";
+        self.inner.launch(kernel, self.wrapped.target(target, OP)?, &self.wrapped.args(args, OP)?)?;
         self.faults.check(Step::Launch)
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        self.inner.write_pattern(target, pattern)?;
+        self.inner.write_pattern(self.wrapped.target(target, "BackendDouble::write_pattern")?, pattern)?;
         self.faults.check(Step::WritePattern)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
-        self.inner.copy(from, to, range)?;
+        const OP: &str = "BackendDouble::copy";
+        self.inner.copy(self.wrapped.memory(from, OP)?, self.wrapped.memory_mut(to, OP)?, range)?;
         self.faults.check(Step::Copy)
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        self.inner.queue(options)
+        Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped: self.wrapped.clone() }))
     }
 
     fn hold_back(&self) -> Result<()> {

@@ -6,11 +6,12 @@ use crate::staging::StagingDouble;
 use crate::step::Step;
 use crate::surface::SurfaceDouble;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Result, SharedHandle, Staging, StagingKind,
-    Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, GlContext, Result, SharedHandle, Staging,
+    StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Any display, wrapped. Its surfaces are drawn by the wrapped display as its own.
 pub struct DisplayDouble {
@@ -46,6 +47,10 @@ impl Display for DisplayDouble {
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
         self.faults.check(Step::CreateInPlaceSurface)?;
         Ok(self.surface(self.inner.create_in_place_surface(desc)?))
+    }
+
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        self.inner.hold_gl()
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {

@@ -65,9 +65,11 @@ steps! {
     Write Compute "compute: write",
     View Compute "compute: view",
     FillMemory Compute "compute: fill",
+    SetSync Compute "compute: set sync",
     Acquire Compute "compute: acquire",
     Submit Compute "compute: submit",
     Release Compute "compute: release",
+    ReleaseInQueue Compute "compute: release in queue",
     ComputeSignal Compute "compute: signal semaphore",
     ComputeWait Compute "compute: wait for semaphore",
 }

@@ -72,7 +72,7 @@ impl Pixel for [f32; 4] {
 impl Numbers<'_> {
     /// Refuses a description that reaches outside of the bytes: everything below relies on it.
     pub fn check(&self, width: u32, height: u32) -> Result<()> {
-        let sides = [height, width, self.channels].map(i128::from);
+        let sides = [height, width, self.channels].map(|side| i128::from(side.max(1)));
         let (mut low, mut high) = (i128::from(self.first), i128::from(self.first) + self.element.bytes() as i128);
         for (side, stride) in sides.into_iter().zip(self.strides) {
             let reach = (side - 1) * i128::from(stride);
@@ -126,7 +126,9 @@ impl Numbers<'_> {
                     let there = self.bytes.get(at as usize..).and_then(|rest| rest.first_chunk());
                     number(there.copied().unwrap_or([0; N]))
                 };
-                for (at_pixel, to) in (0..).map(|x: i64| start + x * column).zip(out) {
+                // Pixel by pixel of the output: the step after the last one may lead outside of all numbers.
+                for (x, to) in (0..).zip(out) {
+                    let at_pixel = start.wrapping_add(i64::wrapping_mul(x, column));
                     let first = at(at_pixel);
                     let other = |n: i64| if channels == 1 { first } else { at(at_pixel + n * channel) };
                     *to = pixel([first, other(1), other(2), if channels == 4 { other(3) } else { opaque }]);

@@ -7,8 +7,7 @@
 use crate::failure::Failure;
 use crate::stage::Stage;
 use crate::window::WindowHandle;
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use pixelferry::panics::{catch, ended};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -66,11 +65,7 @@ pub fn closed() -> Failure {
 
 /// A panic becomes a failure.
 pub fn guarded<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let panic: &(dyn Any + Send) = panic.as_ref();
-        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Err(Failure::Device(format!("internal error: {}", text.unwrap_or("a panic without a message"))))
-    })
+    catch(work).unwrap_or_else(|panic| Err(Failure::Device(format!("internal error: {}", panic.message()))))
 }
 
 /// A thread with one stage.
@@ -114,7 +109,7 @@ impl StageThread {
         if let Some((sender, thread)) = open {
             // The thread ends when it has done what it was given.
             drop(sender);
-            let _ = thread.join();
+            let _ = ended(thread.join());
         }
     }
 }

@@ -5,8 +5,7 @@ use crate::plane::{Element, Plane};
 use half::f16;
 use pixelferry::pattern::rows;
 use pixelferry::{
-    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, Language, PixelFormat, Result, View,
-    WriteFrame,
+    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, View, WriteFrame,
 };
 
 /// Compiled from `kernels/show.cu` by `cargo xtask ptx`.
@@ -24,7 +23,9 @@ pub const FORMATS: [(&str, PixelFormat); 5] = [
 /// The kernel for one of [`FORMATS`].
 pub fn source(format: PixelFormat) -> KernelSource {
     let name = FORMATS.iter().find(|(_, f)| *f == format).map_or("", |(name, _)| name);
-    KernelSource::new(format!("pf_show_{name}")).with_text(Language::Ptx, PTX).cpu_image(on_cpu)
+    // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
+    // against its memory; `arguments` makes the arguments, and only `stage` launches it.
+    unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(PTX) }.cpu_image(on_cpu)
 }
 
 /// Its arguments.

@@ -1,7 +1,8 @@
 //! Reports as dicts that print as text.
 
 use crate::failure::Failure;
-use pixelferry::{PixelFormat, SurfaceDesc, SystemReport};
+use pixelferry::panics::ended;
+use pixelferry::{PixelFormat, SurfaceDesc, SystemReport, Unwritten};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
@@ -53,10 +54,12 @@ pub fn report<'py>(py: Python<'py>, json: &str, text: &str) -> PyResult<Bound<'p
 pub fn probe(py: Python<'_>, width: u32, height: u32) -> PyResult<Bound<'_, PyAny>> {
     // On a thread of its own: displays change which OpenGL context is current.
     let found = py.detach(|| {
-        let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8);
+        // As a viewer shows arrays.
+        let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
         let probing = thread::Builder::new().spawn(move || pixelferry::probe(&desc));
         let probing = probing.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
-        let report = probing.join().map_err(|_| Failure::Device("internal error: the probe panicked".into()))??;
+        let report = ended(probing.join())
+            .map_err(|panic| Failure::Device(format!("internal error: {}", panic.message())))??;
         let json = serde_json::to_string(&report).map_err(|e| Failure::Device(e.to_string()))?;
         Ok::<_, Failure>((json, text(&report)))
     })?;

@@ -8,7 +8,7 @@ use crate::raw::memory::Readable;
 use pixelferry::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
     Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
-    PixelFormat, Policy, SurfaceDesc, picture, save_picture,
+    PixelFormat, Policy, SurfaceDesc, Unwritten, backend_in, picture, save_picture,
 };
 use std::path::Path;
 use std::rc::Rc;
@@ -110,7 +110,10 @@ impl Stage {
                 plane.channels
             )));
         }
-        let image = ImageDesc::new(plane.width, plane.height, self.settings.format).with_access(ImageAccess::Any);
+        // Arrays are written whole.
+        let image = ImageDesc::new(plane.width, plane.height, self.settings.format)
+            .with_access(ImageAccess::Any)
+            .with_unwritten(Unwritten::Overwrite);
         let feed = self.feed(plane.place, engine, SurfaceDesc::Image(image))?;
         feed.show(array, engine)?;
         self.draw()
@@ -128,13 +131,13 @@ impl Stage {
                 }
             }
             None => {
-                let backend = engine.backend();
+                let display = self.screen.display();
+                let backend = backend_in(&engine.backend(), display.as_ref());
                 let kernel = match engine {
                     // It takes no array as an argument.
                     Engine::OpenCl(_) => None,
                     _ => Some(backend.build(&kernel::source(self.settings.format))?),
                 };
-                let display = self.screen.display();
                 let mut policy = self.settings.policy.clone();
                 if matches!(place, Place::Cuda(_)) && backend.device().is_one_with(display.device()).is_yes() {
                     policy.prefer = Some(PRODUCED_BY_CUDA);

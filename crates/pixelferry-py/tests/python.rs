@@ -5,6 +5,7 @@
 // Helpers of tests may panic as tests may.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use pixelferry_testing::{Need, gl_double, need, needs_in_words};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -22,9 +23,9 @@ fn python() -> Option<OsString> {
     })
 }
 
-/// A folder with the extension under the name that Python looks for.
-fn package() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
+/// A folder of a test's own with the extension under the name that Python looks for.
+fn package(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     fs::create_dir_all(&folder).unwrap();
     let built = env::current_exe().unwrap().with_file_name("libpixelferry_py.so");
     let module = folder.join("pixelferry.abi3.so");
@@ -35,21 +36,51 @@ fn package() -> PathBuf {
 
 #[test]
 fn the_package_works_in_python() {
-    let Some(python) = python() else {
-        let why = "no Python 3.11 with numpy and pytest (Debian: python3-numpy python3-pytest)";
-        let required = env::var("PIXELFERRY_REQUIRE").is_ok_and(|list| list.split(',').any(|name| name == "python"));
-        assert!(!required && env::var_os("CI").is_none_or(|ci| ci != "true"), "{why}");
-        println!("SKIPPED: {why}");
-        return;
-    };
+    let found = python().ok_or("no Python 3.11 has numpy and pytest (Debian: python3-numpy python3-pytest)");
+    let Some(python) = need(Need::Python, found) else { return };
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
     let status = Command::new(python)
         .args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--durations=5"])
         .arg(&tests)
-        .env("PYTHONPATH", package())
+        .env("PYTHONPATH", package("python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PIXELFERRY_PROFILES", "off")
+        .env("PIXELFERRY_NEEDS", needs_in_words())
         .status()
         .unwrap();
     assert!(status.success(), "pytest: {status}");
+}
+
+/// On the double of `cl_khr_gl_sharing`: the viewer's OpenCL is opened inside its display.
+#[test]
+fn opencl_shares_with_the_viewer() {
+    const SCRIPT: &str = "
+import pixelferry
+rows = bytes((x * 3 + y * 5) % 251 if channel < 3 else 255 for y in range(48) for x in range(64) for channel in range(4))
+try:
+    viewer = pixelferry.Viewer(64, 48, headless=True, display='gl', backend='opencl', path='direct')
+except pixelferry.DeviceError as why:
+    print('NO DRIVER:', why)
+else:
+    with viewer:
+        viewer.show(memoryview(rows).cast('B', (48, 64, 4)))
+        assert viewer.path == 'direct', viewer.explain()
+        assert viewer.screenshot().tobytes() == rows, 'another picture'
+    print('ALL DONE')
+";
+    let python = env::var_os("PIXELFERRY_PYTHON").unwrap_or_else(|| "python3".into());
+    let output = Command::new(python)
+        .args(["-c", SCRIPT])
+        .env("PYTHONPATH", package("python_shares"))
+        .env("OCL_ICD_VENDORS", "pocl.icd")
+        .envs(gl_double(false))
+        .env("PIXELFERRY_PROFILES", "off")
+        .output();
+    let Some(output) = need(Need::Python, output) else { return };
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    if text.contains("NO DRIVER") {
+        need::<()>(Need::Pocl, Err(text));
+        return;
+    }
+    assert!(output.status.success() && text.contains("ALL DONE") && text.contains("GL DOUBLE is in place"), "{text}");
 }

@@ -16,8 +16,8 @@ use pixelferry::path::FrameLayout;
 use pixelferry::select::quantile;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, DeviceIdentity, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
-    Link, LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, Surface, SurfaceDesc, SyncKind, Target, cuda,
-    opencl,
+    Link, LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, Surface, SurfaceDesc, SyncKind, Target, Unwritten,
+    cuda, opencl,
 };
 use serde::Serialize;
 use std::io::Write as _;
@@ -85,7 +85,8 @@ impl Bench {
         let in_place = path.name().ends_with("in-place");
         let access = if in_place { ImageAccess::Any } else { ImageAccess::Texture };
         let image = ImageDesc::new(self.width, self.height, PixelFormat::Rgba8);
-        SurfaceDesc::Image(image.with_access(access).with_row_order(RowOrder::BottomUp))
+        let image = image.with_access(access).with_row_order(RowOrder::BottomUp);
+        SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite))
     }
 
     /// Every row's link that can be opened.
@@ -281,19 +282,16 @@ fn measure(rows: &mut [Subject<'_>], size: &'static str, count: usize) -> Vec<Ro
 }
 
 fn source() -> KernelSource {
-    KernelSource::new("ramp")
-        .cuda_cpp(
-            "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+    let cuda = "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
            int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
            if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
-         }",
-        )
-        .opencl_c(
-            "__kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+         }";
+    let opencl = "__kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
            int x = get_global_id(0), y = get_global_id(1);
            if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
-         }",
-        )
+         }";
+    // SAFETY: both write pixels below the width and height only, and take a number.
+    unsafe { KernelSource::new("ramp").cuda_cpp(cuda).opencl_c(opencl) }
 }
 
 fn main() {

@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use pixelferry::path::{FrameLayout, OpenedPath, Pairing, SharingPath, spec};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, PathId, PixelFormat,
-    Policy, SurfaceDesc,
+    Policy, SurfaceDesc, Unwritten,
 };
 use std::hint::black_box;
 use std::rc::Rc;
@@ -24,7 +24,8 @@ fn direct_frame(path: &mut OpenedPath, layout: &FrameLayout) {
 fn selection_layer(criterion: &mut Criterion) {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().expect("threads"));
     let display: Rc<dyn Display> = MemoryDisplay::new();
-    let desc = SurfaceDesc::Image(ImageDesc::new(64, 64, PixelFormat::Rgba8).with_access(ImageAccess::Any));
+    let image = ImageDesc::new(64, 64, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
     for id in PATHS {
         let mut group = criterion.benchmark_group(id.name());
         let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_late: 0, sync: None };

@@ -10,7 +10,7 @@ mod arguments;
 use pixelferry::select::quantile;
 use pixelferry::{
     BackendChoice, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode,
-    PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
+    PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten, open_pair,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -51,6 +51,7 @@ fn measure(
     (rounds, folder): (usize, &Path),
 ) -> Row {
     let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let image = image.with_unwritten(Unwritten::Overwrite);
     let desc = SurfaceDesc::Image(image);
     let policy = |profiles| Policy { mode, profiles, ..Policy::default() };
     let fixed = || Policy { budget: Duration::ZERO, ..policy(Profiles::Off) };
@@ -83,14 +84,13 @@ fn main() {
     println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for choice in BACKENDS {
-        let backend = match open_backend(choice) {
-            Ok(backend) => backend,
+        let (backend, screen) = match open_pair(choice, DisplayChoice::Auto, &[]) {
+            Ok(pair) => pair,
             Err(error) => {
                 println!("SKIPPED: {error}");
                 continue;
             }
         };
-        let screen = open_headless_for(backend.device(), DisplayChoice::Auto).expect("a display");
         let display = screen.display();
         for size in SIZES {
             for mode in MODES {

@@ -56,13 +56,22 @@ pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
 /// # Errors
 /// As [`open_backend`]; [`Error::Unsupported`] where the last backend there is speaks none of them.
 pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
+    first_that_suits(choice, kernels, open_backend)
+}
+
+/// The same by any way of opening one that was chosen; `open` is never given [`BackendChoice::Auto`].
+pub(crate) fn first_that_suits(
+    choice: BackendChoice,
+    kernels: &[KernelSource],
+    open: impl Fn(BackendChoice) -> Result<Arc<dyn ComputeBackend>>,
+) -> Result<Arc<dyn ComputeBackend>> {
     let choices: &[BackendChoice] = match choice {
         BackendChoice::Auto => &[BackendChoice::Cuda, BackendChoice::OpenCl, BackendChoice::Cpu],
         _ => &[choice],
     };
     let mut last = None;
     for choice in choices {
-        let reason = match open_backend(*choice) {
+        let reason = match open(*choice) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
                 None => return Ok(backend),
                 Some(kernel) => Error::Unsupported {

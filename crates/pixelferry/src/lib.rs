@@ -4,6 +4,7 @@ mod availability;
 mod backends;
 mod diagnose;
 mod displays;
+mod pair;
 mod picture;
 mod probe;
 
@@ -20,6 +21,7 @@ pub use gl_display as gl;
 pub use interop_core::*;
 /// The OpenCL backend: devices and memory.
 pub use opencl_backend as opencl;
+pub use pair::{backend_in, open_backend_for_display, open_pair};
 pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe};
 /// The wgpu display: devices, drawing, and surfaces as textures and buffers (feature `wgpu`).

@@ -3,6 +3,7 @@
 use crate::backends::{BackendStatus, open_all_backends};
 use crate::diagnose;
 use crate::displays::{DisplayStatus, open_all_headless};
+use crate::pair::backend_in;
 use interop_core::{DeviceIdentity, Diagnosis, PathId, Policy, ProbeReport, Result, SurfaceDesc, select};
 use serde::Serialize;
 
@@ -59,7 +60,8 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
             continue;
         }
         for backend in &backends {
-            match select::probe(backend, &display.display(), desc, &policy) {
+            let backend = backend_in(backend, display.display().as_ref());
+            match select::probe(&backend, &display.display(), desc, &policy) {
                 Ok(report) => pairings.push(report),
                 Err(e) => problems.push(format!("{} -> {}: {e}", backend.device(), display.display().device())),
             }

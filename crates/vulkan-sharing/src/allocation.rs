@@ -3,8 +3,8 @@
 use crate::Sharing;
 use crate::os::{self, MEMORY_HANDLE};
 use ash::vk;
-use interop_core::os_handle::{self, Lent, OsHandle};
-use interop_core::{Result, SharedHandle};
+use interop_core::os_handle::{self, Lent};
+use interop_core::{MemoryHandle, Result};
 
 /// What the memory is for.
 #[derive(Debug, Clone, Copy)]
@@ -94,11 +94,12 @@ impl Allocation {
         unsafe { self.allocate(sharing, &info) }
     }
 
-    /// Opens memory of `whole` bytes behind `handle`; `dedicated` where it was made for one object alone.
+    /// Opens memory of others.
     ///
     /// # Safety
     /// `sharing` is what the object was made with. It was made to lie in memory of others and has none yet.
-    pub unsafe fn import(&mut self, sharing: &Sharing, handle: OsHandle, whole: u64, dedicated: bool) -> Result<()> {
+    pub unsafe fn import(&mut self, sharing: &Sharing, memory: MemoryHandle) -> Result<()> {
+        let (whole, dedicated) = (memory.bytes(), memory.is_dedicated());
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
@@ -109,14 +110,14 @@ impl Allocation {
                 sharing.unsupported(Self::CREATE, reason)
             })?;
         let mut alone = self.dedicated();
-        let lent = Lent::new(handle);
+        let lent = Lent::new(memory.into_handle());
         let mut import = os::import(lent.number());
         let mut info =
             vk::MemoryAllocateInfo::default().allocation_size(whole).memory_type_index(index).push_next(&mut import);
         if dedicated {
             info = info.push_next(&mut alone);
         }
-        // SAFETY: the handle is open; that memory of such a size and type is behind it the driver checks.
+        // SAFETY: the handle is open, and memory of such a size is behind it ([`MemoryHandle::new`]).
         if let Err(error) = unsafe { self.allocate(sharing, &info) } {
             // Taken along with the memory, where it was only the binding that failed.
             if self.memory == vk::DeviceMemory::null() {
@@ -131,22 +132,17 @@ impl Allocation {
     ///
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
-    pub fn handle(&self, sharing: &Sharing) -> Result<OsHandle> {
+    pub fn export(&self, sharing: &Sharing) -> Result<MemoryHandle> {
         const OP: &str = "export";
         sharing.check_own(&self.device, OP, "memory")?;
         let functions = sharing.memory_functions(OP)?;
         // SAFETY: the memory is of this device and was allocated to be exported.
         let raw = unsafe { os::memory_handle(functions, self.memory) }.map_err(sharing.failed(os::GET_MEMORY))?;
         // SAFETY: the handle is new and ours.
-        unsafe { os_handle::own(raw) }.ok_or_else(|| sharing.failed(os::GET_MEMORY)(vk::Result::ERROR_UNKNOWN))
-    }
-
-    /// The same with what importers must be told.
-    ///
-    /// # Errors
-    /// As of [`Allocation::handle`].
-    pub fn export(&self, sharing: &Sharing) -> Result<SharedHandle> {
-        Ok(SharedHandle::Memory { handle: self.handle(sharing)?, bytes: self.bytes, dedicated: true })
+        let handle = unsafe { os_handle::own(raw) };
+        let handle = handle.ok_or_else(|| sharing.failed(os::GET_MEMORY)(vk::Result::ERROR_UNKNOWN))?;
+        // SAFETY: Vulkan made it of this allocation, which is of so many bytes and for the object alone.
+        Ok(unsafe { MemoryHandle::new(handle, self.bytes, true) })
     }
 
     /// What the memory is for.

@@ -4,7 +4,7 @@ use crate::Sharing;
 use crate::device::{enabled, missing};
 use crate::os::{self, SEMAPHORE_EXTENSION, SEMAPHORE_HANDLE};
 use ash::vk;
-use interop_core::{Result, SharedHandle, Support, SyncKind, os_handle};
+use interop_core::{Result, SemaphoreHandle, Support, SyncKind, os_handle};
 
 const OP: &str = "create_semaphore";
 
@@ -78,22 +78,17 @@ impl Semaphore {
     ///
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
-    pub fn handle(&self, sharing: &Sharing) -> Result<os_handle::OsHandle> {
+    pub fn export(&self, sharing: &Sharing) -> Result<SemaphoreHandle> {
         sharing.check_own(&self.device, OP, "semaphore")?;
         let functions =
             sharing.semaphore.as_ref().ok_or_else(|| sharing.unsupported(OP, missing(SEMAPHORE_EXTENSION)))?;
         // SAFETY: the semaphore is of this device and was made to be exported.
         let raw = unsafe { os::semaphore_handle(functions, self.raw) }.map_err(sharing.failed(os::GET_SEMAPHORE))?;
         // SAFETY: the handle is new and ours.
-        unsafe { os_handle::own(raw) }.ok_or_else(|| sharing.failed(os::GET_SEMAPHORE)(vk::Result::ERROR_UNKNOWN))
-    }
-
-    /// The same with what importers must be told.
-    ///
-    /// # Errors
-    /// As of [`Semaphore::handle`].
-    pub fn export(&self, sharing: &Sharing) -> Result<SharedHandle> {
-        Ok(SharedHandle::Semaphore { handle: self.handle(sharing)?, kind: self.kind })
+        let handle = unsafe { os_handle::own(raw) };
+        let handle = handle.ok_or_else(|| sharing.failed(os::GET_SEMAPHORE)(vk::Result::ERROR_UNKNOWN))?;
+        // SAFETY: Vulkan made it of this semaphore, which is of that kind.
+        Ok(unsafe { SemaphoreHandle::new(handle, self.kind) })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::identity::identify;
 use crate::shared::{Loss, now};
+use interop_core::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
-use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
@@ -38,7 +38,7 @@ impl Default for WgpuOptions {
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
     let list = || now(instance(backends).enumerate_adapters(backends)).unwrap_or_default();
     // wgpu panics where a context of GLX is current on this thread.
-    catch_unwind(list).unwrap_or_else(|_| {
+    catch(list).unwrap_or_else(|_| {
         tracing::warn!(?backends, "wgpu could not list its adapters, and says why on the standard error output");
         Vec::new()
     })
@@ -106,13 +106,27 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
         }
     }
     let reason = match (&options.name, seen.is_empty()) {
-        (_, true) => "no adapter is listed".to_owned(),
+        (_, true) => match why_no_vulkan() {
+            Some(said) => format!("no adapter is listed; the Vulkan loader could not be loaded: {said}"),
+            None => "no adapter is listed".to_owned(),
+        },
         (Some(part), false) => format!("no adapter's name contains '{part}'; listed are {}", seen.join(", ")),
         (None, false) => "the adapters that are listed are not allowed".to_owned(),
     };
     let hint =
         "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
     Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
+}
+
+/// What the system's loader says where libvulkan does not open, of which wgpu says nothing.
+fn why_no_vulkan() -> Option<String> {
+    let names: &[&str] = match () {
+        () if cfg!(windows) => &["vulkan-1.dll"],
+        () if cfg!(target_os = "linux") => &["libvulkan.so.1"],
+        () => return None,
+    };
+    // SAFETY: the library that wgpu opens for its Vulkan backend.
+    unsafe { interop_core::loading::open(names) }.err()
 }
 
 /// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux, Windows) with every extension by

@@ -3,7 +3,7 @@
 use interop_core::{BufferView, Error, ImageView, Part, Region, Result, SurfaceDesc, View};
 use std::ops::Range;
 
-/// The pixels of `view` in memory of `len` bytes, rows in native order and not overlapping, that go to a part.
+/// The pixels of `view` in memory of `len` bytes, rows in native order, that go to a part.
 pub(crate) fn image_source(
     desc: &SurfaceDesc,
     at: &Part,
@@ -15,8 +15,8 @@ pub(crate) fn image_source(
     let (Part::Image(region), View::Image(view)) = (at, view) else {
         return Err(Error::invalid(operation, format!("{desc} takes no bytes; give a region and a view of pixels")));
     };
-    if view.is_reversed() || (view.extent.height > 1 && view.pitch() < view.row_len()) {
-        let problem = format!("row pitch {}: rows go in the display's order and do not overlap", view.row_pitch);
+    if view.is_reversed() {
+        let problem = format!("row pitch {}: rows go in the display's order", view.row_pitch);
         return Err(Error::invalid(operation, problem));
     }
     Ok((*region, *view))

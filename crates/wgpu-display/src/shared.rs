@@ -5,8 +5,8 @@ use crate::gl::Gl;
 use crate::painter::Painter;
 use crate::splice::Splicer;
 use crate::vulkan::Vulkan;
+use interop_core::panics::catch;
 use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, Result, Support};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
@@ -123,7 +123,7 @@ impl Shared {
     pub(crate) fn poll(&self, operation: &'static str, poll: wgpu::PollType) -> Result<()> {
         self.scoped(operation, || {
             // wgpu panics here where the device is lost and has no other way of saying it.
-            match catch_unwind(AssertUnwindSafe(|| self.device.poll(poll))) {
+            match catch(|| self.device.poll(poll)) {
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) => Err(self.failure(operation, error.to_string(), "")),
                 Err(_) => Err(self.failure(operation, "the device cannot be waited for".into(), LOST)),

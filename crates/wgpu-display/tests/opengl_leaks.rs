@@ -11,6 +11,7 @@ use cpu_fallback::CpuBackend;
 use interop_core::{
     ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc,
 };
+use pixelferry_testing::Usage;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,13 +21,6 @@ const FRAMES_PER_SIZE: u32 = 50;
 const WARM_UP: u32 = FRAMES / 2;
 /// Pages that the allocator keeps here and there.
 const SLACK: u64 = 4 << 20;
-
-/// Bytes of memory, and descriptors.
-fn usage() -> (u64, usize) {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
-    (pages * 4096, std::fs::read_dir("/proc/self/fd").unwrap().count())
-}
 
 fn desc(frame: u32) -> SurfaceDesc {
     let width = 64 + 16 * (frame / FRAMES_PER_SIZE % 4);
@@ -50,15 +44,15 @@ fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathI
         }
         if frame == WARM_UP {
             display.finish().unwrap();
-            before = Some(usage());
+            before = Some(Usage::here().unwrap());
         }
     }
     display.finish().unwrap();
     // Of the same size as then.
-    let ((memory, descriptors), before) = (usage(), before.unwrap());
-    println!("{path}: {before:?} -> {:?}", (memory, descriptors));
-    assert!(memory <= before.0 + SLACK, "{path}: memory grew from {} to {memory}", before.0);
-    assert_eq!(descriptors, before.1, "{path}: descriptors");
+    let (after, before) = (Usage::here().unwrap(), before.unwrap());
+    println!("{path}: {before:?} -> {after:?}");
+    assert!(after.rss <= before.rss + SLACK, "{path}: memory grew from {} to {}", before.rss, after.rss);
+    assert_eq!(after.descriptors, before.descriptors, "{path}: descriptors");
 }
 
 #[test]
@@ -71,11 +65,11 @@ fn a_thousand_frames_by_every_path_leave_nothing() {
     }
     drop(display);
     // Contexts come and go as well.
-    let before = usage();
+    let before = Usage::here().unwrap();
     for _ in 0..10 {
         drop(common::display());
     }
-    let after = usage();
+    let after = Usage::here().unwrap();
     println!("ten displays: {before:?} -> {after:?}");
-    assert_eq!(after.1, before.1, "descriptors after ten displays");
+    assert_eq!(after.descriptors, before.descriptors, "descriptors after ten displays");
 }

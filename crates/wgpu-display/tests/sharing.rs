@@ -8,7 +8,7 @@ mod common;
 
 use common::wgpu;
 use interop_core::{
-    BufferView, Display, Error, Extent, HandleType, HostBlock, ImageAccess, ImageDesc, ImageView, OsHandle, Part,
+    BufferView, Display, Error, Extent, HandleType, HostBlock, ImageAccess, ImageDesc, ImageView, MemoryHandle, Part,
     PixelFormat, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, View,
 };
 use std::rc::Rc;
@@ -27,9 +27,9 @@ fn in_place(display: &WgpuDisplay, staging: &dyn Staging, bytes: usize) -> Box<d
     surface
 }
 
-fn export(staging: &dyn Staging) -> (OsHandle, u64, bool) {
+fn export(staging: &dyn Staging) -> MemoryHandle {
     match staging.export(HandleType::OpaqueFd).unwrap() {
-        SharedHandle::Memory { handle, bytes, dedicated } => (handle, bytes, dedicated),
+        SharedHandle::Memory(handle) => handle,
         other => panic!("not a descriptor: {other:?}"),
     }
 }
@@ -48,8 +48,7 @@ fn texture(display: &WgpuDisplay, staging: &dyn Staging, image: ImageDesc) -> (B
 #[test]
 fn a_texture_of_one_device_is_memory_of_another() {
     let Some(display) = common::display() else { return };
-    if !display.device().software {
-        println!("SKIPPED: how {} lays textures out is its own", display.device());
+    if !common::is_software(&display, "textures of a known layout") {
         return;
     }
     let other = WgpuDisplay::headless(common::options()).unwrap();
@@ -63,9 +62,11 @@ fn a_texture_of_one_device_is_memory_of_another() {
     display.finish().unwrap();
     assert!(surface.read_back(&Part::Image(Extent::new(64, 8).full())).unwrap() == pixels);
 
-    let (handle, bytes, dedicated) = export(staging.as_ref());
-    assert!(dedicated && bytes >= 64 * 8 * 4);
-    let handle = SharedHandle::Memory { handle, bytes, dedicated: false };
+    let handle = export(staging.as_ref());
+    assert!(handle.is_dedicated() && handle.bytes() >= 64 * 8 * 4);
+    let bytes = handle.bytes();
+    // SAFETY: it is memory of so many bytes, which these drivers let be opened as any object.
+    let handle = SharedHandle::Memory(unsafe { MemoryHandle::new(handle.into_handle(), bytes, false) });
     // llvmpipe's buffers need room behind them.
     let some = if common::is_opengl() { pixels.len() - 256 } else { pixels.len() };
     let opened = other.create_staging(StagingKind::External(handle), some).unwrap();
@@ -81,21 +82,20 @@ fn a_texture_of_one_device_is_memory_of_another() {
 fn linear_memory_of_one_device_is_memory_of_another() {
     use std::os::unix::fs::FileExt as _;
     let Some(display) = common::display() else { return };
-    if !display.device().software {
-        println!("SKIPPED: the host cannot write memory of {}", display.device());
+    if !common::is_software(&display, "memory that the host writes") {
         return;
     }
     let other = WgpuDisplay::headless(common::options()).unwrap();
     let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
     assert!(staging.host_block().is_none());
     let mut own = in_place(&display, staging.as_ref(), BYTES);
-    let (handle, bytes, dedicated) = export(staging.as_ref());
+    let handle = export(staging.as_ref());
     // lavapipe's memory is a file, which begins with a page of its own.
-    let file = std::fs::File::from(handle.try_clone().unwrap());
+    let file = std::fs::File::from(handle.handle().try_clone().unwrap());
     let len = file.metadata().unwrap().len();
     let written = vec![0x5a; usize::try_from(len).unwrap() - HostBlock::PAGE];
     file.write_all_at(&written, HostBlock::PAGE as u64).unwrap();
-    let handle = SharedHandle::Memory { handle, bytes, dedicated };
+    let handle = SharedHandle::Memory(handle);
     let opened = other.create_staging(StagingKind::External(handle), BYTES).unwrap();
     let mut seen = in_place(&other, opened.as_ref(), BYTES);
     let all = Part::Buffer(0..BYTES);
@@ -108,14 +108,14 @@ fn linear_memory_of_one_device_is_memory_of_another() {
 #[test]
 fn a_descriptor_of_something_else_is_refused() {
     let Some(display) = common::display() else { return };
-    let file = std::fs::File::open("/dev/null").unwrap();
-    let handle = SharedHandle::Memory { handle: file.into(), bytes: 4096, dedicated: false };
+    // SAFETY: it is no memory, which the driver finds out.
+    let null = || unsafe { MemoryHandle::new(std::fs::File::open("/dev/null").unwrap().into(), 4096, false) };
+    let handle = SharedHandle::Memory(null());
     let error = display.create_staging(StagingKind::External(handle), 4096).map(drop);
     println!("{error:?}");
     assert!(error.is_err());
     let image = ImageDesc::new(4, 4, PixelFormat::R8);
-    let file = std::fs::File::open("/dev/null").unwrap();
-    let handle = SharedHandle::Memory { handle: file.into(), bytes: 4096, dedicated: false };
+    let handle = SharedHandle::Memory(null());
     let error = display.create_staging(StagingKind::ExternalImage(handle, image), 16).map(drop).unwrap_err();
     // OpenGL would open it, were it what it says.
     let refused = if common::is_opengl() {

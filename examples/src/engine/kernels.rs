@@ -1,8 +1,9 @@
-//! What the engines compute: a planet's clouds and a radar as pictures, a sea as vertices.
+//! What the engines compute: a planet's clouds and a radar as pictures, a sea as vertices. Each kernel writes every pixel
+//! or vertex, which the descriptions say.
 
 use crate::convert::rgba8;
 use pixelferry::{
-    Arg, ComputeBackend, CpuKernelExt, Kernel, KernelSource, PixelFormat, Result, SurfaceDesc, WriteFrame,
+    Arg, ComputeBackend, CpuKernelExt, Kernel, KernelSource, PixelFormat, Result, SurfaceDesc, Unwritten, WriteFrame,
 };
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
@@ -10,20 +11,25 @@ use std::sync::Arc;
 /// Vertices on a side of the sea.
 pub const SEA_SIDE: u32 = 192;
 /// Bytes of its vertices: height, the normal's x and z, and nothing.
-pub const SEA_BYTES: u64 = SEA_SIDE as u64 * SEA_SIDE as u64 * 16;
+const SEA_BYTES: u64 = SEA_SIDE as u64 * SEA_SIDE as u64 * 16;
 
 /// Indices of its triangles.
 pub const SEA_INDICES: i32 = 6 * (SEA_SIDE as i32 - 1) * (SEA_SIDE as i32 - 1);
 
 /// The clouds, all around from left to right.
 pub fn planet_desc() -> SurfaceDesc {
-    SurfaceDesc::image(1024, 512, PixelFormat::Rgba8)
+    SurfaceDesc::image(1024, 512, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite)
 }
 
 /// The radar for a window of this size, with alpha; a third of its shorter side.
 pub fn radar_desc((width, height): (u32, u32)) -> (u32, SurfaceDesc) {
     let side = (width.min(height) / 3).max(16);
-    (side, SurfaceDesc::image(side, side, PixelFormat::Rgba8))
+    (side, SurfaceDesc::image(side, side, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite))
+}
+
+/// The sea's vertices.
+pub fn sea_desc() -> SurfaceDesc {
+    SurfaceDesc::buffer(SEA_BYTES).with_unwritten(Unwritten::Overwrite)
 }
 
 /// Two triangles for each square of the sea.
@@ -72,16 +78,17 @@ pub fn sources() -> Vec<KernelSource> {
 /// One text for both languages, which differ in how a kernel begins.
 fn image(name: &'static str, body: &str) -> KernelSource {
     let inside = "if (x >= out_width || y >= out_height) return;";
-    KernelSource::new(name)
-        .opencl_c(format!(
-            "kernel void {name}(PF_IMAGE(uchar4, out), float t) {{
-               int x = get_global_id(0), y = get_global_id(1); {inside} {body} }}"
-        ))
-        .cuda_cpp(format!(
-            "__global__ void {name}(PF_IMAGE(uchar4, out), float t) {{
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               {inside} {body} }}"
-        ))
+    let opencl = format!(
+        "kernel void {name}(PF_IMAGE(uchar4, out), float t) {{
+           int x = get_global_id(0), y = get_global_id(1); {inside} {body} }}"
+    );
+    let cuda = format!(
+        "__global__ void {name}(PF_IMAGE(uchar4, out), float t) {{
+           int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+           {inside} {body} }}"
+    );
+    // SAFETY: planet and radar store one pixel for each item, below the width and height, and take a number.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
 fn planet() -> KernelSource {
@@ -179,14 +186,15 @@ fn sea() -> KernelSource {
          PF_ITEM(out, i) = p;",
         last = SEA_SIDE - 1
     );
-    KernelSource::new("sea")
-        .opencl_c(format!(
-            "{HEIGHT} kernel void sea(PF_BUFFER(float4, out), float t) {{ uint i = get_global_id(0); {body} }}"
-        ))
-        .cuda_cpp(format!(
-            "{HEIGHT} __global__ void sea(PF_BUFFER(float4, out), float t) {{
-               unsigned i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"
-        ))
+    let opencl =
+        format!("{HEIGHT} kernel void sea(PF_BUFFER(float4, out), float t) {{ uint i = get_global_id(0); {body} }}");
+    let cuda = format!(
+        "{HEIGHT} __global__ void sea(PF_BUFFER(float4, out), float t) {{
+           unsigned i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"
+    );
+    // SAFETY: each item writes its own vertex below the target's length, and takes a number.
+    let source = unsafe { KernelSource::new("sea").opencl_c(opencl).cuda_cpp(cuda) };
+    source
         .cpu_buffer(|out, args| {
             let t = args.f32(0)?;
             let at = |n: usize| 24.0 * n as f32 / (SEA_SIDE - 1) as f32 - 12.0;

@@ -12,7 +12,7 @@ use crate::video::Video;
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
     ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
-    PixelFormat, SurfaceDesc,
+    PixelFormat, SurfaceDesc, Unwritten,
 };
 use stages::Stages;
 use std::path::Path;
@@ -112,6 +112,8 @@ impl FilterScene {
         // Pictures and videos hold sRGB numbers, and the filters weigh them as such.
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
         let image = image.with_access(ImageAccess::Any).with_encoding(Encoding::Srgb);
+        // The last stage writes every pixel.
+        let image = image.with_unwritten(Unwritten::Overwrite);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
         Ok(Self { link, input, stages, look: LookOptions::default().draw_options() })
     }

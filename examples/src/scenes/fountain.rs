@@ -10,7 +10,9 @@ use crate::scene::{Scene, SceneError};
 use drops::Drops;
 use kernel::source;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{Arg, ComputeBackend, Display, Error, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
+use pixelferry::{
+    Arg, ComputeBackend, Display, Error, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc, Unwritten,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,7 +49,9 @@ impl Fountain {
         }
         let kernel = backend.build(&source(drops))?;
         let bytes = u64::from(drops) * size_of::<[f32; 4]>() as u64;
-        let link = Link::open(backend, display, SurfaceDesc::buffer(bytes), options)?;
+        // The kernel writes every vertex.
+        let vertices = SurfaceDesc::buffer(bytes).with_unwritten(Unwritten::Overwrite);
+        let link = Link::open(backend, display, vertices, options)?;
         Ok(Self { link, kernel, count: drops, drops: None })
     }
 }

@@ -14,7 +14,7 @@ pub use simulation::{MAX_BODIES, STEP, Simulation};
 use crate::scene::{Scene, SceneError};
 use cloud::Cloud;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{ComputeBackend, Display, KernelSource, Link, LinkOptions, SurfaceDesc};
+use pixelferry::{ComputeBackend, Display, KernelSource, Link, LinkOptions, SurfaceDesc, Unwritten};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -55,7 +55,9 @@ impl NBody {
         };
         let simulation = Simulation::new(Arc::clone(&backend), count)?;
         let bytes = u64::from(count) * size_of::<[f32; 4]>() as u64;
-        let link = Link::open(backend, display, SurfaceDesc::buffer(bytes), options)?;
+        // The kernel writes every vertex.
+        let vertices = SurfaceDesc::buffer(bytes).with_unwritten(Unwritten::Overwrite);
+        let link = Link::open(backend, display, vertices, options)?;
         Ok(Self { link, simulation, chosen, cloud: None, seconds: 0.0 })
     }
 }

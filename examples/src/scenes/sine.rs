@@ -4,7 +4,9 @@ use crate::gl_program::GlProgram;
 use crate::scene::{Scene, SceneError};
 use glow::HasContext as _;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{Arg, ComputeBackend, CpuKernelExt, Display, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
+use pixelferry::{
+    Arg, ComputeBackend, CpuKernelExt, Display, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc, Unwritten,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,7 +34,9 @@ impl Sine {
     ) -> Result<Self, SceneError> {
         let kernel = backend.build(&source())?;
         let bytes = u64::from(POINTS) * size_of::<[f32; 2]>() as u64;
-        let link = Link::open(backend, display, SurfaceDesc::buffer(bytes), options)?;
+        // The kernel writes every vertex.
+        let vertices = SurfaceDesc::buffer(bytes).with_unwritten(Unwritten::Overwrite);
+        let link = Link::open(backend, display, vertices, options)?;
         Ok(Self { link, kernel, line: None })
     }
 }
@@ -73,35 +77,39 @@ impl Scene for Sine {
 
 /// Two waves on top of each other, from -1 to 1 across.
 fn source() -> KernelSource {
-    KernelSource::new("sine")
-        .opencl_c(
-            "kernel void sine(PF_BUFFER(float2, out), float t) {
+    texts(
+        "sine",
+        "kernel void sine(PF_BUFFER(float2, out), float t) {
                uint i = get_global_id(0), n = PF_LEN(out);
                if (i >= n) return;
                float x = 2.0f * i / (n - 1) - 1.0f;
                float y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
                PF_ITEM(out, i) = (float2)(x, y);
              }",
-        )
-        .cuda_cpp(
-            "__global__ void sine(PF_BUFFER(float2, out), float t) {
+        "__global__ void sine(PF_BUFFER(float2, out), float t) {
                unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = PF_LEN(out);
                if (i >= n) return;
                float x = 2.0f * i / (n - 1) - 1.0f;
                float y = 0.6f * sinf(9.0f * x + 2.0f * t) * cosf(1.5f * x) + 0.15f * sinf(60.0f * x - 5.0f * t);
                PF_ITEM(out, i) = make_float2(x, y);
              }",
-        )
-        .cpu_buffer(|out, args| {
-            let t = args.f32(0)?;
-            let last = POINTS as f32 - 1.0;
-            out.par_items(|i| -> [f32; 2] {
-                let x = 2.0 * i as f32 / last - 1.0;
-                let y = 0.6 * (9.0 * x + 2.0 * t).sin() * (1.5 * x).cos() + 0.15 * (60.0 * x - 5.0 * t).sin();
-                [x, y]
-            })
+    )
+    .cpu_buffer(|out, args| {
+        let t = args.f32(0)?;
+        let last = POINTS as f32 - 1.0;
+        out.par_items(|i| -> [f32; 2] {
+            let x = 2.0 * i as f32 / last - 1.0;
+            let y = 0.6 * (9.0 * x + 2.0 * t).sin() * (1.5 * x).cos() + 0.15 * (60.0 * x - 5.0 * t).sin();
+            [x, y]
         })
-        .with_items(POINTS as usize)
+    })
+    .with_items(POINTS as usize)
+}
+
+/// A kernel's text in both languages.
+fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
+    // SAFETY: both write items below the target's length only, and take a number.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
 const VERTEX: &str = "#version 330 core

@@ -9,7 +9,7 @@ use glow::HasContext as _;
 use pixelferry::gl::{GlDisplay, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, ImageDesc, Kernel, KernelSource, Link, LinkOptions, PixelFormat,
-    Region, SurfaceDesc,
+    Region, SurfaceDesc, Unwritten,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,7 +42,8 @@ impl Tile {
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
         let kernel = backend.build(&source())?;
-        let image = ImageDesc::new(SIDE, SIDE, PixelFormat::Rgba8);
+        // Every pixel of a part is written; what lies around the part stays in any case.
+        let image = ImageDesc::new(SIDE, SIDE, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
         let mut link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
         link.frame(|frame| frame.write(&chessboard()))?;
         Ok(Self { link, kernel, frame: 0, quad: None })
@@ -103,24 +104,22 @@ impl Scene for Tile {
 
 /// A colour for each pixel of the part, all of them changing with time.
 fn source() -> KernelSource {
-    KernelSource::new("tint")
-        .opencl_c(
-            "kernel void tint(PF_IMAGE(uchar4, out), float t) {
+    texts(
+        "tint",
+        "kernel void tint(PF_IMAGE(uchar4, out), float t) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
                float p = 1.3f * t + 1.7f * (x + out_width * y);
                PF_STORE(out, x, y, pf_rgba8(0.5f + 0.5f * cos((float3)(p) + (float3)(0.0f, 2.1f, 4.2f)), 1.0f));
              }",
-        )
-        .cuda_cpp(
-            "__global__ void tint(PF_IMAGE(uchar4, out), float t) {
+        "__global__ void tint(PF_IMAGE(uchar4, out), float t) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x >= out_width || y >= out_height) return;
                float p = 1.3f * t + 1.7f * (x + out_width * y);
                float3 c = make_float3(0.5f + 0.5f * cosf(p), 0.5f + 0.5f * cosf(p + 2.1f), 0.5f + 0.5f * cosf(p + 4.2f));
                PF_STORE(out, x, y, pf_rgba8(c, 1.0f));
              }",
-        )
+    )
         .cpu_image(|out, args| {
             let (t, width) = (args.f32(0)?, out.width());
             out.par_pixels(|x, y| {
@@ -128,6 +127,12 @@ fn source() -> KernelSource {
                 crate::convert::rgba8([0.0, 2.1, 4.2].map(|phase: f32| 0.5 + 0.5 * (p + phase).cos()), 1.0)
             })
         })
+}
+
+/// A kernel's text in both languages.
+fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
+    // SAFETY: both write pixels below the target's width and height only, and take a number.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
 const VERTEX: &str = "#version 330 core

@@ -2,7 +2,9 @@
 
 use crate::dispatch::{answer, target};
 use crate::gl;
-use crate::objects::{INVALID_GL_OBJECT, INVALID_OPERATION, Kind, open, refuse, state, turn};
+use crate::objects::{
+    INVALID_GL_OBJECT, INVALID_OPERATION, Kind, Notify, Sharing, check_turn, open, refuse, state, turn,
+};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
@@ -60,27 +62,48 @@ unsafe extern "C" fn get_device_info(device: Raw, parameter: u32, bytes: usize, 
     }
 }
 
+/// What the properties say of a GL context.
+#[derive(Default)]
+struct Shared {
+    context: Option<usize>,
+    /// The property that names the display, and the display.
+    display: Option<(isize, usize)>,
+}
+
+impl Shared {
+    /// Refuses a context that is not current, and one that is said to be of another window system or display.
+    fn check(&self, what: &str) -> Result<(), i32> {
+        let Some(current) = gl::current().filter(|current| Some(current.context) == self.context) else {
+            return Err(refuse(-1000, &format!("{what} a GL context that is not current")));
+        };
+        if self.display != Some(current.display) {
+            return Err(refuse(-1000, &format!("{what} a GL context of another display, or of none")));
+        }
+        Ok(())
+    }
+}
+
 /// The GL context among the properties, and the others.
 ///
 /// # Safety
 /// A null pointer or a list of pairs that ends with 0.
-unsafe fn split(properties: *const isize) -> (Option<usize>, Vec<isize>) {
-    let (mut context, mut others) = (None, Vec::new());
+unsafe fn split(properties: *const isize) -> (Shared, Vec<isize>) {
+    let (mut shared, mut others) = (Shared::default(), Vec::new());
     let mut at = properties;
     // SAFETY: the caller's promise.
     unsafe {
         while !at.is_null() && *at != 0 {
             let (name, value) = (*at, *at.add(1));
             match name {
-                0x2008 => context = Some(value.cast_unsigned()),
-                0x2009..=0x200C => {}
+                0x2008 => shared.context = Some(value.cast_unsigned()),
+                0x2009..=0x200C => shared.display = Some((name, value.cast_unsigned())),
                 _ => others.extend([name, value]),
             }
             at = at.add(2);
         }
     }
     others.push(0);
-    (context, others)
+    (shared, others)
 }
 
 unsafe extern "C" fn create_context(
@@ -94,8 +117,9 @@ unsafe extern "C" fn create_context(
     // SAFETY: the caller's pointers are handed on; the list is one of OpenCL's.
     unsafe {
         let (gl, others) = split(properties);
-        if gl.is_some_and(|gl| gl != gl::current_context()) {
-            let refused = refuse(-1000, "a context is made for a GL context that is not current");
+        if gl.context.is_some()
+            && let Err(refused) = gl.check("a context is made for")
+        {
             if !code.is_null() {
                 code.write(refused);
             }
@@ -103,8 +127,10 @@ unsafe extern "C" fn create_context(
         }
         let made = target!(4: fn(*const isize, u32, *const Raw, *const c_void, Raw, *mut i32) -> Raw;
             others.as_ptr(), count, devices, notify, user, code);
-        if let (Some(gl), false) = (gl, made.is_null()) {
-            state().contexts.insert(made.addr(), gl);
+        if let (Some(gl), false) = (gl.context, made.is_null()) {
+            // The program's callback has this type.
+            let notify = std::mem::transmute::<*const c_void, Option<Notify>>(notify);
+            state().contexts.insert(made.addr(), Sharing { gl, notify, user: user.addr() });
         }
         made
     }
@@ -121,8 +147,8 @@ unsafe extern "C" fn get_gl_context_info(
     // SAFETY: the list is one of OpenCL's; the driver's own function lists its devices.
     unsafe {
         let (gl, others) = split(properties);
-        if gl.is_none() || gl != Some(gl::current_context()) {
-            return refuse(-1000, "a question about a GL context that is not current");
+        if let Err(refused) = gl.check("a question about") {
+            return refused;
         }
         let platform = others.chunks_exact(2).find(|pair| pair[0] == PLATFORM).map_or(0, |pair| pair[1]);
         let mut devices: [Raw; 8] = [ptr::null_mut(); 8];
@@ -146,7 +172,13 @@ unsafe fn opened(context: Raw, flags: u64, kind: Kind, name: u32, code: *mut i32
     unsafe {
         let (object, answer) = match open(context, flags, kind, name) {
             Ok(object) => (object, 0),
-            Err(code) => (ptr::null_mut(), code),
+            Err(code) => {
+                let sharing = state().contexts.get(&context.addr()).copied();
+                if let Some(sharing) = sharing {
+                    sharing.report(c"GL DOUBLE: a GL object was not opened");
+                }
+                (ptr::null_mut(), code)
+            }
         };
         if !code.is_null() {
             code.write(answer);
@@ -215,10 +247,14 @@ unsafe fn turns(
                 return code;
             }
         }
-        for object in std::slice::from_raw_parts(objects, count as usize) {
-            if let Err(code) = turn(queue, *object, acquire) {
-                return code;
-            }
+        // All of the list, or nothing.
+        let objects = std::slice::from_raw_parts(objects, count as usize);
+        let turned = objects.iter().map(|object| check_turn(*object, acquire)).collect::<Result<Vec<_>, _>>();
+        let turned = turned.and_then(|opened| {
+            objects.iter().zip(&opened).try_for_each(|(object, opened)| turn(queue, *object, opened, acquire))
+        });
+        if let Err(code) = turned {
+            return code;
         }
         if event.is_null() {
             return 0;

@@ -2,7 +2,6 @@
 
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::OnceLock;
 
 /// Formats of textures and renderbuffers: internal format, OpenCL's order and type, GL's format and type, bytes.
 pub struct Format {
@@ -27,18 +26,81 @@ pub static FORMATS: [Format; 6] = [
     format(0x8814, 0x10B5, 0x10DE, 0x1908, 0x1406, 16),
 ];
 
-fn library() -> Option<&'static Library> {
-    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    // SAFETY: the library that the display has open already.
-    LIBRARY.get_or_init(|| unsafe { Library::new("libEGL.so.1") }.ok()).as_ref()
+/// A window system that makes contexts.
+struct System {
+    libraries: &'static [&'static str],
+    context: &'static [u8],
+    display: &'static [u8],
+    find: &'static [u8],
+    /// What `clCreateContext` is told of its display by: `CL_EGL_DISPLAY_KHR`, `CL_GLX_DISPLAY_KHR`.
+    property: isize,
+}
+
+const SYSTEMS: [System; 2] = [
+    System {
+        libraries: &["libEGL.so.1"],
+        context: b"eglGetCurrentContext\0",
+        display: b"eglGetCurrentDisplay\0",
+        find: b"eglGetProcAddress\0",
+        property: 0x2009,
+    },
+    System {
+        libraries: &["libGLX.so.0", "libGL.so.1"],
+        context: b"glXGetCurrentContext\0",
+        display: b"glXGetCurrentDisplay\0",
+        find: b"glXGetProcAddressARB\0",
+        property: 0x200A,
+    },
+];
+
+type Ask = unsafe extern "C" fn() -> *const c_void;
+type Find = unsafe extern "C" fn(*const c_char) -> *const c_void;
+
+/// A context that is current, as `clCreateContext` is told of it.
+#[derive(Clone, Copy)]
+pub struct Current {
+    pub context: usize,
+    /// The property that names its display, and the display.
+    pub display: (isize, usize),
+    find: Find,
+}
+
+impl System {
+    /// Its library, where this process has it open.
+    #[cfg(unix)]
+    fn library(&self) -> Option<Library> {
+        use libloading::os::unix::{Library as Unix, RTLD_LAZY};
+        const RTLD_NOLOAD: i32 = 4;
+        // SAFETY: nothing is loaded, so nothing runs.
+        let open = |name: &&str| unsafe { Unix::open(Some(*name), RTLD_LAZY | RTLD_NOLOAD) }.ok();
+        self.libraries.iter().find_map(open).map(Library::from)
+    }
+
+    #[cfg(not(unix))]
+    fn library(&self) -> Option<Library> {
+        None
+    }
+
+    fn current(&self) -> Option<Current> {
+        let library = self.library()?;
+        // SAFETY: the system's functions of these names and types. The display has the library open for longer.
+        unsafe {
+            let context = library.get::<Ask>(self.context).ok()?().addr();
+            let display = library.get::<Ask>(self.display).ok()?().addr();
+            let find = *library.get::<Find>(self.find).ok()?;
+            (context != 0).then_some(Current { context, display: (self.property, display), find })
+        }
+    }
+}
+
+/// The context that is current on this thread, of either system.
+pub fn current() -> Option<Current> {
+    SYSTEMS.iter().find_map(System::current)
 }
 
 fn function(name: &CStr) -> *const c_void {
-    type Get = unsafe extern "C" fn(*const c_char) -> *const c_void;
-    // SAFETY: EGL's function of that name and type.
-    library()
-        .and_then(|l| unsafe { l.get::<Get>(b"eglGetProcAddress\0").ok().map(|get| get(name.as_ptr())) })
-        .unwrap_or(std::ptr::null())
+    // SAFETY: the system's function takes a name.
+    current().map_or(std::ptr::null(), |current| unsafe { (current.find)(name.as_ptr()) })
 }
 
 macro_rules! gl {
@@ -51,11 +113,7 @@ macro_rules! gl {
 
 /// The context that is current on this thread; 0 for none.
 pub fn current_context() -> usize {
-    type Ask = unsafe extern "C" fn() -> *const c_void;
-    // SAFETY: EGL's function of that name and type.
-    library()
-        .and_then(|l| unsafe { l.get::<Ask>(b"eglGetCurrentContext\0").ok().map(|ask| ask()) })
-        .map_or(0, |c| c.addr())
+    current().map_or(0, |current| current.context)
 }
 
 const BUFFER: u32 = 0x8F37; // GL_COPY_WRITE_BUFFER

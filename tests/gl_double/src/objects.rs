@@ -3,7 +3,7 @@
 use crate::dispatch::target;
 use crate::gl::{self, FORMATS, Format};
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -31,10 +31,32 @@ pub struct Opened {
     context: usize,
 }
 
+/// What an OpenCL context that shares was made with.
+#[derive(Clone, Copy)]
+pub struct Sharing {
+    /// The GL context.
+    pub gl: usize,
+    /// `pfn_notify` and `user_data` of `clCreateContext`.
+    pub notify: Option<Notify>,
+    pub user: usize,
+}
+
+pub type Notify = unsafe extern "C" fn(text: *const c_char, info: *const c_void, bytes: usize, user: *mut c_void);
+
+impl Sharing {
+    /// Tells the program, as drivers may.
+    pub fn report(self, text: &CStr) {
+        if let Some(notify) = self.notify {
+            // SAFETY: the program's callback, with its own user data.
+            unsafe { notify(text.as_ptr(), ptr::null(), 0, ptr::without_provenance_mut(self.user)) };
+        }
+    }
+}
+
 #[derive(Default)]
 pub struct State {
-    /// OpenCL contexts that share, each with its GL context.
-    pub contexts: HashMap<usize, usize>,
+    /// OpenCL contexts that share.
+    pub contexts: HashMap<usize, Sharing>,
     pub objects: HashMap<usize, Opened>,
     /// Objects among the arguments of kernels, by kernel and index.
     pub arguments: HashMap<(usize, u32), usize>,
@@ -68,7 +90,7 @@ pub unsafe fn open(context: *mut c_void, flags: u64, kind: Kind, name: u32) -> R
     let current = gl::current_context();
     match state().contexts.get(&context.addr()) {
         None => return Err(refuse(INVALID_CONTEXT, "an object is opened in a context without OpenGL")),
-        Some(shared) if *shared != current => {
+        Some(shared) if shared.gl != current => {
             return Err(refuse(INVALID_OPERATION, "an object is opened while another GL context, or none, is current"));
         }
         Some(_) => {}
@@ -120,11 +142,8 @@ pub unsafe fn open(context: *mut c_void, flags: u64, kind: Kind, name: u32) -> R
     Ok(made)
 }
 
-/// Ends the turn of one side and begins that of the other: checks that it may, and copies.
-///
-/// # Safety
-/// `queue` is a live queue.
-pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, acquire: bool) -> Result<(), i32> {
+/// Whether one side's turn with an object may end and that of the other begin.
+pub fn check_turn(object: *mut c_void, acquire: bool) -> Result<Opened, i32> {
     let Some(opened) = state().objects.get(&object.addr()).copied() else {
         return Err(refuse(INVALID_GL_OBJECT, "a turn with what is no GL object"));
     };
@@ -143,8 +162,16 @@ pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, acquire: bool) -> Re
     if !there {
         return Err(refuse(INVALID_GL_OBJECT, "a turn with an object that is gone or has other storage now"));
     }
+    Ok(opened)
+}
+
+/// Ends the turn of one side and begins that of the other, which [`check_turn`] allowed: copies.
+///
+/// # Safety
+/// `queue` is a live queue.
+pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, opened: &Opened, acquire: bool) -> Result<(), i32> {
     // SAFETY: the caller's promise, and the object is one that the driver made for us.
-    unsafe { copy(queue, object, &opened, acquire) }?;
+    unsafe { copy(queue, object, opened, acquire) }?;
     if let Some(opened) = state().objects.get_mut(&object.addr()) {
         opened.acquired = acquire;
     }

@@ -6,9 +6,9 @@ use super::semaphore::FaultyComputeSemaphore;
 use super::turn::Turn;
 use pixelferry::pattern::Pattern;
 use pixelferry::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, CpuBackend, DeviceIdentity, Error, HandleType,
-    HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape, PixelFormat, Result, SemaphoreCap,
-    SharedHandle, Support, SurfaceDesc, SyncKind, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, CpuBackend, DeviceIdentity,
+    DeviceSpan, Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape,
+    PixelFormat, QueueOptions, Result, SemaphoreCap, SharedHandle, Support, SurfaceDesc, SyncKind, Target,
 };
 use pixelferry_faults::{Faults, Step};
 use std::any::Any;
@@ -51,7 +51,8 @@ impl FaultyBackend {
             ]),
             exports: memory_caps(&[(HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)]),
             image_formats: PixelFormat::ALL.into(),
-            semaphores: semaphores(),
+            semaphores: [semaphores(), vec![SemaphoreCap { kind: SyncKind::SharedEvent, support: Support::Yes }]]
+                .concat(),
             ..inner.caps().clone()
         };
         Ok(Arc::new(Self { inner, device, caps, faults: faults.clone() }))
@@ -73,16 +74,15 @@ impl FaultyBackend {
 
     /// The same target in the wrapped backend's memory.
     fn unwrap<'a>(&self, target: Target<'a>, operation: &'static str) -> Result<Target<'a>> {
-        let (memory, view) = target.into_parts();
-        let memory: Option<&mut FaultyMemory> = memory.as_any_mut().downcast_mut();
-        let memory = memory.ok_or_else(|| self.foreign(operation))?;
-        memory.writing(true);
-        Target::new(memory.inner.as_mut(), view)
+        target.within(|memory| {
+            let memory: &mut FaultyMemory = memory.downcast_mut().ok_or_else(|| self.foreign(operation))?;
+            memory.writing(true);
+            Ok(memory.inner.as_mut())
+        })
     }
 
     fn inner_of<'a>(&self, memory: &'a dyn ComputeMemory, operation: &'static str) -> Result<&'a dyn ComputeMemory> {
-        let memory: Option<&FaultyMemory> = memory.as_any().downcast_ref();
-        memory.map(|m| m.inner.as_ref()).ok_or_else(|| self.foreign(operation))
+        memory.downcast_ref::<FaultyMemory>().map(|m| m.inner.as_ref()).ok_or_else(|| self.foreign(operation))
     }
 
     fn share(&self, block: &HostBlock) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
@@ -97,6 +97,11 @@ impl ComputeBackend for FaultyBackend {
 
     fn caps(&self) -> &ComputeCaps {
         &self.caps
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        // The CPU has nothing to gain there.
+        self.inner.open_in(display)
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
@@ -121,6 +126,10 @@ impl ComputeBackend for FaultyBackend {
     fn import_surface(&self, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         self.faults.check(Step::ImportSurface)?;
         self.over(&open_memory(handle)?)
+    }
+
+    fn reaches(&self, display: &DeviceIdentity) -> Support {
+        self.device.is_one_with(display)
     }
 
     fn allocate_shared(
@@ -169,8 +178,7 @@ impl ComputeBackend for FaultyBackend {
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "FaultyBackend::copy";
-        let to: Option<&mut FaultyMemory> = to.as_any_mut().downcast_mut();
-        let to = to.ok_or_else(|| self.foreign(OP))?;
+        let to: &mut FaultyMemory = to.downcast_mut().ok_or_else(|| self.foreign(OP))?;
         to.writing(true);
         self.inner.copy(self.inner_of(from, OP)?, to.inner.as_mut(), range)?;
         self.faults.check(Step::Copy)
@@ -181,7 +189,21 @@ impl ComputeBackend for FaultyBackend {
         self.inner.hold_back()
     }
 
+    /// Links make none.
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        let reason = format!("its memory is for links, not for queues ({options:?})");
+        Err(Error::Unsupported { operation: "queue", device: self.device.to_string(), reason })
+    }
+
     fn finish(&self) -> Result<()> {
         self.inner.finish()
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.inner.set_timeline(on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.inner.drain_timeline(into)
     }
 }

@@ -7,13 +7,14 @@ use super::staging::FaultyStaging;
 use super::surface::FaultySurface;
 use super::turn::Turn;
 use pixelferry::{
-    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, Error, HandleType, HostBlock, MemoryDisplay, MemoryShape,
-    Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Error, GlContext, HandleType, HostBlock,
+    MemoryDisplay, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use pixelferry_faults::{Faults, Step};
 use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The memory display, wrapped; it also takes and gives memory by handles, and makes semaphores.
 pub struct FaultyDisplay {
@@ -85,6 +86,10 @@ impl Display for FaultyDisplay {
         Ok(self.surface(self.inner.create_in_place_surface(desc)?))
     }
 
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        self.inner.hold_gl()
+    }
+
     fn drop_in_context(&self, object: Box<dyn Any>) {
         self.inner.drop_in_context(object);
     }
@@ -132,6 +137,14 @@ impl Display for FaultyDisplay {
     fn finish(&self) -> Result<()> {
         self.faults.check(Step::DisplayFinish)?;
         self.inner.finish()
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.inner.set_timeline(on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.inner.drain_timeline(into)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names of blocks and semaphores, in a list of this thread.
 
 use super::semaphore::Shared;
-use pixelferry::{Error, HostBlock, Result, SharedHandle, SyncKind};
+use pixelferry::{Error, HostBlock, MemoryHandle, Result, SemaphoreHandle, SharedHandle, SyncKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
@@ -32,7 +32,8 @@ fn descriptor() -> Result<OwnedFd> {
 pub(super) fn name_memory(block: &HostBlock) -> Result<SharedHandle> {
     let fd = descriptor()?;
     NAMES.with_borrow_mut(|names| names.memory.insert(fd.as_raw_fd(), block.clone()));
-    Ok(SharedHandle::Memory { handle: fd, bytes: block.len() as u64, dedicated: false })
+    // SAFETY: only these doubles open it, by its number.
+    Ok(SharedHandle::Memory(unsafe { MemoryHandle::new(fd, block.len() as u64, false) }))
 }
 
 pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
@@ -46,14 +47,15 @@ pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
 pub(super) fn name_semaphore(shared: &Rc<Shared>, kind: SyncKind) -> Result<SharedHandle> {
     let fd = descriptor()?;
     NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), Rc::clone(shared)));
-    Ok(SharedHandle::Semaphore { handle: fd, kind })
+    // SAFETY: only these doubles open it, by its number.
+    Ok(SharedHandle::Semaphore(unsafe { SemaphoreHandle::new(fd, kind) }))
 }
 
 /// The block behind a handle; a name is opened once.
 pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     let block = NAMES.with_borrow_mut(|names| match handle {
         SharedHandle::GlBuffer { name } => names.gl.remove(name),
-        SharedHandle::Memory { handle: fd, .. } => names.memory.remove(&fd.as_raw_fd()),
+        SharedHandle::Memory(memory) => names.memory.remove(&memory.handle().as_raw_fd()),
         _ => None,
     });
     block.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no block")))
@@ -61,7 +63,7 @@ pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
 
 pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<Shared>> {
     let shared = NAMES.with_borrow_mut(|names| match handle {
-        SharedHandle::Semaphore { handle: fd, .. } => names.semaphores.remove(&fd.as_raw_fd()),
+        SharedHandle::Semaphore(handle) => names.semaphores.remove(&handle.handle().as_raw_fd()),
         _ => None,
     });
     shared.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no semaphore")))

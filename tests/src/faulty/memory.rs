@@ -1,9 +1,8 @@
 //! Memory of the faulty backend.
 
 use super::turn::Turn;
-use pixelferry::{ComputeMemory, Result};
+use pixelferry::{ComputeMemory, Result, SyncKind};
 use pixelferry_faults::{Alive, Faults, Step};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -52,6 +51,14 @@ impl ComputeMemory for FaultyMemory {
         self.faults.check(Step::FillMemory)
     }
 
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        self.faults.check(Step::SetSync)?;
+        match (&self.turn, kind) {
+            (Some(_), SyncKind::SharedEvent) => Ok(()),
+            _ => self.inner.set_sync(kind),
+        }
+    }
+
     fn acquire(&mut self) -> Result<()> {
         self.faults.check(Step::Acquire)?;
         self.inner.acquire()
@@ -70,11 +77,8 @@ impl ComputeMemory for FaultyMemory {
         self.inner.release()
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
+    fn release_in_queue(&mut self) -> Result<()> {
+        self.faults.check(Step::ReleaseInQueue)?;
+        self.inner.release_in_queue()
     }
 }

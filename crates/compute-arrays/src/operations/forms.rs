@@ -14,6 +14,7 @@ use crate::expr::{Bound, Role};
 use crate::monoid::Monoid;
 use crate::text::Dialect;
 use opencl_backend::OpenClBackend;
+use pixelferry_testing::{Need, need};
 use std::sync::Arc;
 
 const OP: &str = "test";
@@ -102,11 +103,7 @@ fn on_devices(test: impl Fn(&Arrays)) {
         println!("device: {device}");
         test(&arrays);
     }
-    if !ran {
-        let required = std::env::var("PIXELFERRY_REQUIRE").unwrap_or_default();
-        assert!(!required.split(',').any(|thing| thing.trim() == "pocl"), "PoCL is required here");
-        println!("SKIPPED: neither PoCL nor a GPU whose groups may wait");
-    }
+    need(Need::Pocl, ran.then_some(()).ok_or("neither it nor a GPU whose groups may wait was found"));
 }
 
 #[test]

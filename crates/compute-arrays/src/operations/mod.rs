@@ -61,7 +61,7 @@ fn on_cpu<T: Element>(
     let kernel = arrays.backend().build(&KernelSource::new(name).cpu_buffer(code))?;
     let lent = leaves.iter().map(|leaf| leaf.store.borrow(operation)).collect::<Result<Vec<_>>>()?;
     let args = lent.iter().map(|memory| Arg::Memory(&***memory)).collect::<Vec<_>>();
-    arrays.backend().launch(kernel.as_ref(), target.with_items(items), &args)
+    arrays.run(kernel.as_ref(), target.with_items(items), &args)
 }
 
 fn kinds(bound: &Bound<'_>) -> Vec<Kind> {

@@ -2,6 +2,7 @@
 
 use super::on_cpu;
 use crate::array::Array;
+use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::{Element, Float, Integer, Kind};
 use crate::text::{Dialect, PHILOX, Text};
@@ -74,7 +75,11 @@ impl Philox {
     /// # Errors
     /// What the backend reports; the position then stays.
     pub fn integers<T: Integer>(&mut self, into: &mut Array<T>) -> Result<()> {
-        self.fill(into, Distribution::Bits, "Philox::integers")
+        self.integers_on(&into.arrays().clone(), into)
+    }
+
+    pub(crate) fn integers_on<T: Integer>(&mut self, arrays: &Arrays, into: &mut Array<T>) -> Result<()> {
+        self.fill(arrays, into, Distribution::Bits, "Philox::integers")
     }
 
     /// From 0 (included) to 1 (excluded): multiples of 2^-24 (`f32`) or 2^-53 (`f64`), equally likely.
@@ -82,7 +87,11 @@ impl Philox {
     /// # Errors
     /// As [`Philox::integers`].
     pub fn uniform<T: Float>(&mut self, into: &mut Array<T>) -> Result<()> {
-        self.fill(into, Distribution::Uniform, "Philox::uniform")
+        self.uniform_on(&into.arrays().clone(), into)
+    }
+
+    pub(crate) fn uniform_on<T: Float>(&mut self, arrays: &Arrays, into: &mut Array<T>) -> Result<()> {
+        self.fill(arrays, into, Distribution::Uniform, "Philox::uniform")
     }
 
     /// Normally distributed with mean 0 and variance 1 (Box and Muller, 1958). The tails end at 5.8 (`f32`) or 8.6
@@ -91,16 +100,22 @@ impl Philox {
     /// # Errors
     /// As [`Philox::integers`].
     pub fn normal<T: Float>(&mut self, into: &mut Array<T>) -> Result<()> {
-        self.fill(into, Distribution::Normal, "Philox::normal")
+        self.normal_on(&into.arrays().clone(), into)
+    }
+
+    pub(crate) fn normal_on<T: Float>(&mut self, arrays: &Arrays, into: &mut Array<T>) -> Result<()> {
+        self.fill(arrays, into, Distribution::Normal, "Philox::normal")
     }
 
     fn fill<T: Element>(
         &mut self,
+        arrays: &Arrays,
         into: &mut Array<T>,
         distribution: Distribution,
         operation: &'static str,
     ) -> Result<()> {
-        let (arrays, len, lanes) = (into.arrays().clone(), into.len(), 16 / size_of::<T>());
+        arrays.check_same(into.arrays(), operation)?;
+        let (len, lanes) = (into.len(), 16 / size_of::<T>());
         let Some(mut memory) = into.memory_mut(operation)? else { return Ok(()) };
         let blocks = len.div_ceil(lanes);
         let target = into.target(memory.as_mut())?;
@@ -110,7 +125,7 @@ impl Philox {
             arrays.launch(kernel.as_ref(), target.with_items(blocks), &args, &[], &[], operation)?;
         } else {
             let from = *self;
-            on_cpu::<T>(&arrays, "philox", (target, len), &[], Vec::new(), operation, move |out, _| {
+            on_cpu::<T>(arrays, "philox", (target, len), &[], Vec::new(), operation, move |out, _| {
                 let piece = |(at, out): (usize, &mut [T])| from.at(at * (GRAIN / lanes)).write(out, distribution);
                 if tasks() > 1 {
                     out.par_chunks_mut(GRAIN).enumerate().for_each(piece);

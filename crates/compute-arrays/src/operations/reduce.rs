@@ -6,6 +6,7 @@ use crate::context::{Arrays, Scratch, no_shape};
 use crate::cpu::{Extremum, combine_of, reduce, reduce_extremum};
 use crate::element::{Element, Kind};
 use crate::expr::{Bound, Expr, Role};
+use crate::layout::elements;
 use crate::monoid::Monoid;
 use crate::text::{Dialect, REDUCE, REDUCE_RUNS, TREE, Text, parameters};
 use bytemuck::cast_slice_mut;
@@ -101,17 +102,29 @@ impl<'a, T: Element> Expr<'a, T> {
     /// [`Error::InvalidInput`] where the expression has no array, [`Error::Unsupported`] where the device lacks a type,
     /// and what the backend reports.
     pub fn reduce(&self, monoid: &Monoid<T>) -> Result<T> {
-        const OP: &str = "Expr::reduce";
-        let (bound, arrays, len) = self.bound(OP)?;
-        if len == 0 {
-            return Ok(monoid.identity());
-        }
         let mut result = [T::default()];
-        arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
+        let read = |memory: &mut dyn ComputeMemory| memory.read(0, cast_slice_mut(&mut result));
+        let reduced = self.reduce_on(None, monoid, read)?;
+        Ok(if reduced.is_some() { result[0] } else { monoid.identity() })
+    }
+
+    /// Gives `read` memory with the result; `None` where there are no values.
+    pub(crate) fn reduce_on<R>(
+        &self,
+        on: Option<&Arrays>,
+        monoid: &Monoid<T>,
+        read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
+    ) -> Result<Option<R>> {
+        const OP: &str = "Expr::reduce";
+        let (bound, arrays, len) = self.bound(on, OP)?;
+        if len == 0 {
+            return Ok(None);
+        }
+        let reduced = arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
             reduce_to(&arrays, &bound, len, monoid, kept.memory.as_mut(), OP)?;
-            kept.memory.read(0, cast_slice_mut(&mut result))
-        })?;
-        Ok(result[0])
+            read(kept.memory.as_mut())
+        });
+        reduced.map(Some)
     }
 
     /// As [`Expr::reduce`], into an array of one element, without waiting.
@@ -119,8 +132,12 @@ impl<'a, T: Element> Expr<'a, T> {
     /// # Errors
     /// As [`Expr::reduce`]; [`Error::InvalidInput`] where `into` has another number of elements than one.
     pub fn reduce_into(&self, monoid: &Monoid<T>, into: &mut Array<T>) -> Result<()> {
+        self.reduce_into_on(None, monoid, into)
+    }
+
+    pub(crate) fn reduce_into_on(&self, on: Option<&Arrays>, monoid: &Monoid<T>, into: &mut Array<T>) -> Result<()> {
         const OP: &str = "Expr::reduce_into";
-        let (bound, arrays, len) = self.bound(OP)?;
+        let (bound, arrays, len) = self.bound(on, OP)?;
         arrays.check_same(into.arrays(), OP)?;
         if into.len() != 1 {
             return Err(Error::invalid(OP, format!("the result is one element, the array has {}", into.len())));
@@ -167,7 +184,15 @@ impl<'a, T: Element> Expr<'a, T> {
     /// # Errors
     /// As [`Expr::minimum`].
     pub fn argmin(&self) -> Result<u64> {
-        self.extremum(&Monoid::min(), "<", "Expr::argmin")
+        self.argmin_on(None, index)
+    }
+
+    pub(crate) fn argmin_on<R>(
+        &self,
+        on: Option<&Arrays>,
+        read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
+    ) -> Result<R> {
+        self.extremum(on, &Monoid::min(), "<", read, "Expr::argmin")
     }
 
     /// Row-major number of the largest value, as [`Expr::argmin`].
@@ -175,25 +200,49 @@ impl<'a, T: Element> Expr<'a, T> {
     /// # Errors
     /// As [`Expr::minimum`].
     pub fn argmax(&self) -> Result<u64> {
-        self.extremum(&Monoid::max(), ">", "Expr::argmax")
+        self.argmax_on(None, index)
     }
 
-    /// Lowered, with where it belongs and the number of elements.
-    pub(crate) fn bound(&self, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
+    pub(crate) fn argmax_on<R>(
+        &self,
+        on: Option<&Arrays>,
+        read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
+    ) -> Result<R> {
+        self.extremum(on, &Monoid::max(), ">", read, "Expr::argmax")
+    }
+
+    /// Lowered, with where it runs and the number of elements.
+    pub(crate) fn bound(&self, on: Option<&Arrays>, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
         let bound = Bound::new(&self.tree, Role::Plain, operation)?;
         let (arrays, shape) = bound.arrays().zip(bound.shape()).ok_or_else(|| no_shape(operation))?;
-        let (arrays, len) = (arrays.clone(), shape.iter().product());
+        let (arrays, len) =
+            (on.map_or(Ok(arrays), |on| on.check_same(arrays, operation).map(|()| on))?.clone(), elements(shape));
         arrays.check_kinds(&bound, operation)?;
         Ok((bound, arrays, len))
     }
 
-    fn not_empty(&self, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
-        let bound = self.bound(operation)?;
-        if bound.2 == 0 { Err(Error::invalid(operation, "there are no elements")) } else { Ok(bound) }
+    /// # Errors
+    /// [`Error::InvalidInput`] where there are no elements.
+    pub(crate) fn not_empty(&self, operation: &'static str) -> Result<()> {
+        let (_, _, len) = self.bound(None, operation)?;
+        if len == 0 { Err(Error::invalid(operation, "there are no elements")) } else { Ok(()) }
     }
 
-    fn extremum(&self, monoid: &Monoid<T>, better: &'static str, operation: &'static str) -> Result<u64> {
-        let (bound, arrays, len) = self.not_empty(operation)?;
+    /// Whether there are no elements.
+    pub(crate) fn is_of_none(&self, operation: &'static str) -> Result<bool> {
+        self.bound(None, operation).map(|(_, _, len)| len == 0)
+    }
+
+    fn extremum<R>(
+        &self,
+        on: Option<&Arrays>,
+        monoid: &Monoid<T>,
+        better: &'static str,
+        read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
+        operation: &'static str,
+    ) -> Result<R> {
+        self.not_empty(operation)?;
+        let (bound, arrays, len) = self.bound(on, operation)?;
         arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
             let memory = kept.memory.as_mut();
             if let Some(dialect) = arrays.dialect() {
@@ -217,11 +266,16 @@ impl<'a, T: Element> Expr<'a, T> {
                     }
                 })?;
             }
-            let mut pair = [0u64; 2];
-            memory.read(0, cast_slice_mut(&mut pair))?;
-            Ok(pair[1])
+            read(memory)
         })
     }
+}
+
+/// The second word of a pair.
+fn index(memory: &mut dyn ComputeMemory) -> Result<u64> {
+    let mut pair = [0u64; 2];
+    memory.read(0, cast_slice_mut(&mut pair))?;
+    Ok(pair[1])
 }
 
 const PARTIALS: &str = "#define PF_PARAMS , PF_GLOBAL const PF_ACC *restrict partials

@@ -47,8 +47,12 @@ impl<T: Element> Expr<'_, T> {
     /// # Errors
     /// As [`Expr::reduce`].
     pub fn scan(&self, monoid: &Monoid<T>, scan: Scan) -> Result<Array<T>> {
+        self.scan_on(None, monoid, scan)
+    }
+
+    pub(crate) fn scan_on(&self, on: Option<&Arrays>, monoid: &Monoid<T>, scan: Scan) -> Result<Array<T>> {
         const OP: &str = "Expr::scan";
-        let (bound, arrays, _) = self.bound(OP)?;
+        let (bound, arrays, _) = self.bound(on, OP)?;
         let mut out = arrays.empty(bound.shape().unwrap_or_default())?;
         run(&arrays, &bound, monoid, scan, &mut out, OP)?;
         Ok(out)
@@ -59,8 +63,18 @@ impl<T: Element> Expr<'_, T> {
     /// # Errors
     /// As [`Expr::scan`]; [`Error::InvalidInput`] where the shapes differ.
     pub fn scan_into(&self, monoid: &Monoid<T>, scan: Scan, into: &mut Array<T>) -> Result<()> {
+        self.scan_into_on(None, monoid, scan, into)
+    }
+
+    pub(crate) fn scan_into_on(
+        &self,
+        on: Option<&Arrays>,
+        monoid: &Monoid<T>,
+        scan: Scan,
+        into: &mut Array<T>,
+    ) -> Result<()> {
         const OP: &str = "Expr::scan_into";
-        let (bound, arrays, _) = self.bound(OP)?;
+        let (bound, arrays, _) = self.bound(on, OP)?;
         arrays.check_same(into.arrays(), OP)?;
         arrays.check_shape(&bound, into.shape(), OP)?;
         run(&arrays, &bound, monoid, scan, into, OP)

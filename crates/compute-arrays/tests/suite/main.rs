@@ -6,6 +6,8 @@
 
 mod elementwise;
 mod misuse;
+mod parts;
+mod queues;
 mod random;
 mod reduce;
 mod scan;
@@ -17,17 +19,8 @@ use cpu_fallback::{CpuBackend, CpuOptions};
 use cuda_backend::CudaBackend;
 use interop_core::{ComputeBackend, Error};
 use opencl_backend::OpenClBackend;
+use pixelferry_testing::{Need, asked, need};
 use std::sync::Arc;
-
-/// True where a skipped test is a failure.
-fn required(thing: &str) -> bool {
-    std::env::var("CI").is_ok_and(|v| v == "true")
-        || std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|v| v.split(',').any(|t| t.trim() == thing))
-}
-
-fn has_gpu() -> bool {
-    std::env::var_os("PIXELFERRY_GPU").is_some_and(|v| v == "1")
-}
 
 /// Every backend here. The CPU twice: with threads, and on the calling thread alone.
 fn backends() -> Vec<Arc<dyn ComputeBackend>> {
@@ -36,19 +29,10 @@ fn backends() -> Vec<Arc<dyn ComputeBackend>> {
         cpu(CpuOptions::default().with_threads(3).with_serial_items(0)),
         cpu(CpuOptions::default().with_threads(1).with_serial_items(usize::MAX)),
     ];
-    match opencl_backend::devices() {
-        Ok(devices) => {
-            all.extend(devices.iter().map(|d| -> Arc<dyn ComputeBackend> { Arc::new(OpenClBackend::open(d).unwrap()) }))
-        }
-        Err(error) => {
-            assert!(!required("opencl"), "OpenCL is required here, but: {error}");
-            println!("SKIPPED: OpenCL: {error}");
-        }
-    }
-    if has_gpu() {
+    let devices = need(Need::OpenCl, opencl_backend::devices()).unwrap_or_default();
+    all.extend(devices.iter().map(|d| -> Arc<dyn ComputeBackend> { Arc::new(OpenClBackend::open(d).unwrap()) }));
+    if asked(Need::Nvidia) {
         all.push(Arc::new(CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened")));
-    } else {
-        println!("SKIPPED: CUDA needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
     }
     if let Ok(wanted) = std::env::var("PIXELFERRY_DEVICE") {
         all.retain(|b| b.device().to_string().contains(&wanted));
@@ -66,14 +50,12 @@ fn on_every_backend(mut test: impl FnMut(&Arrays)) {
 
 /// False, with a word about it, where the device lacks the type.
 fn has<T: Element>(arrays: &Arrays) -> bool {
-    match arrays.empty::<T>(&[1]) {
-        Ok(_) => true,
-        Err(error @ Error::Unsupported { .. }) if T::KIND == Kind::F64 => {
-            println!("SKIPPED: {error}");
-            false
-        }
-        Err(error) => panic!("{error}"),
-    }
+    let found = match arrays.empty::<T>(&[1]) {
+        Err(error @ Error::Unsupported { .. }) if T::KIND == Kind::F64 => Err(error),
+        made => Ok(made.unwrap()),
+    };
+    let device = arrays.backend().device();
+    pixelferry_testing::has("double precision", format!("{device} ({})", device.driver), found).is_some()
 }
 
 /// Random bits, the same in every run.

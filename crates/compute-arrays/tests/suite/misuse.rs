@@ -3,8 +3,9 @@
 use crate::{backends, on_every_backend};
 use compute_arrays::{Arrays, Expr, Monoid, Scan};
 use cpu_fallback::CpuBackend;
-use interop_core::{BufferView, ComputeBackend, Error, Extent, PixelFormat, Result, Target, View};
+use interop_core::{BufferView, ComputeBackend, ComputeMemory, Error, Extent, PixelFormat, Result, Target, View};
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 fn refused<T: Debug>(result: Result<T>, words: &str) {
@@ -33,6 +34,24 @@ fn shapes_must_agree() {
         refused(arrays.from_slice(&[1]).unwrap().reshape(&[2]), "another number");
         // Nothing was changed by all that.
         assert_eq!(a.to_vec().unwrap(), [1.0; 4]);
+    });
+}
+
+/// A side of 0 makes the others harmless, though their product cannot be counted.
+#[test]
+fn arrays_of_no_elements_have_none_whatever_their_shape() {
+    on_every_backend(|arrays| {
+        let shape = [usize::MAX, 2, 0];
+        let mut none = arrays.empty::<f32>(&shape).unwrap();
+        assert_eq!((none.len(), none.is_empty(), none.to_vec().unwrap()), (0, true, vec![]));
+        none.update(|old| old + 1.0).unwrap();
+        let same = arrays.eval(none.view().transpose().expr() * 2.0).unwrap();
+        assert_eq!((same.len(), same.shape()), (0, &[0, 2, usize::MAX][..]));
+        assert_eq!(none.sum().unwrap(), 0.0);
+        let running = none.view().expr().scan(&Monoid::sum(), Scan::Inclusive).unwrap();
+        assert_eq!(running.len(), 0);
+        refused(none.view().item(&[0, 0, 0]), "outside");
+        refused(none.expr().minimum(), "no elements");
     });
 }
 
@@ -66,6 +85,48 @@ fn memory_of_another_backend_is_found_out() {
         assert!(matches!(arrays.eval(&foreign + &a), Err(Error::Foreign { .. })));
         assert!(matches!(foreign.sum(), Err(Error::Foreign { .. })));
         refused(arrays.from_memory::<u32>(other.allocate(63).unwrap(), &[16]), "too few");
+    });
+}
+
+/// Memory of a caller's own type, which says that it is longer than what it wraps.
+struct Boast(Box<dyn ComputeMemory>);
+
+impl ComputeMemory for Boast {
+    fn len(&self) -> usize {
+        1 << 16
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.0.read(offset, into)
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        self.0.write(offset, from)
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.0.view(range, f)
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.0.fill(range, f)
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.0.release()
+    }
+}
+
+#[test]
+fn memory_that_says_more_than_it_has_shows_nothing_of_others() {
+    on_every_backend(|arrays| {
+        let small = Box::new(Boast(arrays.backend().allocate(64).unwrap()));
+        let mut array = arrays.from_memory::<u32>(small, &[1 << 14]).unwrap();
+        let same = arrays.from_slice(&vec![1u32; 1 << 14]).unwrap();
+        assert!(matches!(array.sum(), Err(Error::Foreign { .. })));
+        assert!(matches!(arrays.eval(&array + &same), Err(Error::Foreign { .. })));
+        assert!(matches!(array.assign(&same), Err(Error::Foreign { .. })));
+        assert!(array.to_vec().is_err());
     });
 }
 

@@ -1,9 +1,10 @@
 //! Sums, extrema and the user's own, against plain loops.
 
 use crate::table::Table;
-use crate::{LENGTHS, Sample, has, has_gpu, on_every_backend, samples};
+use crate::{LENGTHS, Sample, has, on_every_backend, samples};
 use compute_arrays::{Arrays, Expr, Monoid};
 use interop_core::Error;
+use pixelferry_testing::{Need, asked};
 
 /// Off by how many parts of what is allowed.
 fn sum_error(found: f64, values: &[f64], epsilon: f64) -> f64 {
@@ -145,8 +146,8 @@ fn the_same_in_every_run() {
 /// More elements than 32 bits can count.
 #[test]
 fn beyond_four_billion() {
-    if !has_gpu() {
-        println!("SKIPPED: needs 17 GiB of a GPU's memory; set PIXELFERRY_GPU=1 to run it");
+    // It takes 17 GiB of the GPU's memory.
+    if !asked(Need::Nvidia) {
         return;
     }
     let backend = cuda_backend::CudaBackend::open_best().unwrap();

@@ -5,6 +5,7 @@
 //! called, and results are numbers. The table is also where tests put a double that fails on purpose.
 
 use cudarc::driver::sys as cu;
+use interop_core::loading;
 use interop_core::os_handle::RawOsHandle;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
@@ -228,9 +229,10 @@ pub struct Api {
 }
 
 /// Why there is no table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
-    Library,
+    /// With what the system's loader says.
+    Library(String),
     Symbol(&'static str),
 }
 
@@ -241,7 +243,10 @@ impl Api {
         API.get_or_init(|| {
             // SAFETY: opening the driver's library runs its initialisers, which is what every CUDA program does.
             if !unsafe { cu::is_culib_present() } {
-                return Err(Missing::Library);
+                let names: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
+                // SAFETY: as above.
+                let said = unsafe { loading::open(names) };
+                return Err(Missing::Library(said.err().unwrap_or_default()));
             }
             // SAFETY: the library was found just now, so this does not panic; it is never closed.
             let library = unsafe { cu::culib() };
@@ -249,7 +254,7 @@ impl Api {
             Ok(Self { driver, gl: GlDriver::load(library) })
         })
         .as_ref()
-        .map_err(|missing| *missing)
+        .map_err(Clone::clone)
     }
 }
 

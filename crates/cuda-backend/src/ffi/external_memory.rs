@@ -4,7 +4,7 @@ use super::api::{ArrayDescriptor, LevelsInMemory, MemoryHandle, Opaque, call};
 use super::graphics::Array;
 use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
-use interop_core::OsHandle;
+use interop_core::MemoryHandle as Shared;
 use interop_core::os_handle::Lent;
 use std::ptr;
 use std::sync::Arc;
@@ -22,11 +22,12 @@ pub struct ExternalMemory {
 }
 
 impl ExternalMemory {
-    /// Opens the whole allocation of `bytes` bytes. `dedicated`: it was made for one image or buffer alone.
-    pub fn import(queue: &Arc<Queue>, handle: OsHandle, bytes: u64, dedicated: bool) -> Result<Self, Failure> {
+    /// Opens the whole allocation.
+    pub fn import(queue: &Arc<Queue>, memory: Shared) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
-        let lent = Lent::new(handle);
+        let (bytes, dedicated) = (memory.bytes(), memory.is_dedicated());
+        let lent = Lent::new(memory.into_handle());
         let handle = MemoryHandle {
             kind: os::MEMORY,
             handle: Opaque::new(lent.number()),
@@ -34,7 +35,8 @@ impl ExternalMemory {
             flags: if dedicated { DEDICATED } else { 0 },
             reserved: [0; 16],
         };
-        // SAFETY: writes the handle where it is told, reads one description; the handle is open.
+        // SAFETY: writes the handle where it is told, reads one description; the handle is open, and of memory
+        // of so many bytes.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalMemory(&raw mut raw, &raw const handle)) };
         if let Err(failure) = imported {
             lent.close_if_left();

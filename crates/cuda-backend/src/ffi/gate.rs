@@ -189,7 +189,7 @@ fn watch(shared: &Shared) {
 mod tests {
     use crate::ffi::Queue;
     use crate::ffi::double::{DOUBLE, reset, with};
-    use std::time::Instant;
+    use pixelferry_testing::wait_until;
 
     #[test]
     fn a_gate_opens_by_any_call_by_many_launches_and_by_itself() {
@@ -197,27 +197,22 @@ mod tests {
         let queue = Queue::new(&DOUBLE, 0).unwrap();
         let is_open = || queue.gate_is_open();
         assert!(is_open());
-        queue.hold_back();
-        assert!(!is_open());
+        // It opens by itself after a while, in which this thread may have been stopped.
+        wait_until("the gate, shut", || {
+            queue.hold_back();
+            !is_open()
+        });
         queue.synchronize().unwrap();
         assert!(is_open(), "a wait found the gate shut");
         queue.hold_back();
         (0..super::MOST_LAUNCHES).for_each(|_| queue.launched());
         assert!(is_open(), "too many launches wait behind the gate");
         queue.hold_back();
-        let start = Instant::now();
-        while !is_open() {
-            assert!(start.elapsed().as_secs() < 5, "the watchdog sleeps");
-            std::thread::yield_now();
-        }
+        wait_until("the watchdog", is_open);
         // Asleep after a while without work, and awake again.
         std::thread::sleep(super::WATCH * (super::IDLE_TICKS + 20));
         queue.hold_back();
-        let start = Instant::now();
-        while !is_open() {
-            assert!(start.elapsed().as_secs() < 5, "the watchdog does not wake up");
-            std::thread::yield_now();
-        }
+        wait_until("the watchdog, awake again", is_open);
         drop(queue);
         assert_eq!(with(|s| s.live()), Vec::<&str>::new());
     }

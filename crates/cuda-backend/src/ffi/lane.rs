@@ -9,6 +9,7 @@ use super::event::Event;
 use super::{Failure, Stream};
 use interop_core::Error;
 use interop_core::compute::{Completer, DeviceEvent, ReadSlot, Start, now};
+use interop_core::panics::contain;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -145,7 +146,8 @@ impl Flight {
 
 fn wait(flights: &Receiver<Flight>, mut clock: Option<Clock>, name: &str) {
     while let Ok(flight) = flights.recv() {
-        flight.land(clock.as_mut(), name);
+        // It drops host memory of the caller's.
+        contain("command of a queue", || flight.land(clock.as_mut(), name));
     }
 }
 

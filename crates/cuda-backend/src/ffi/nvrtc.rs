@@ -5,6 +5,7 @@
 
 use super::Failure;
 use super::api::call;
+use interop_core::loading;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -90,18 +91,16 @@ pub enum Outcome {
 impl Nvrtc {
     /// The compiler, or what is missing.
     pub fn get() -> Result<&'static Self, &'static str> {
-        static NVRTC: OnceLock<Result<Nvrtc, &'static str>> = OnceLock::new();
+        static NVRTC: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
         NVRTC
             .get_or_init(|| {
-                let library = candidates()
-                    .into_iter()
-                    // SAFETY: opening the compiler's library runs its initialisers, as every program that uses it does.
-                    .find_map(|path| unsafe { Library::new(path) }.ok())
-                    .ok_or("the library libnvrtc could not be loaded")?;
-                Self::load(library)
+                // SAFETY: the compiler's library, whose initialisers every program that uses it runs; never closed.
+                let library = unsafe { loading::open(candidates()) };
+                let library = library.map_err(|said| format!("the library libnvrtc could not be loaded: {said}"))?;
+                Self::load(library).map_err(str::to_owned)
             })
             .as_ref()
-            .map_err(|missing| *missing)
+            .map_err(String::as_str)
     }
 
     /// (major, minor).

@@ -3,8 +3,8 @@
 use super::api::{Opaque, SemaphoreHandle, call};
 use super::{Failure, Queue, os};
 use cudarc::driver::sys as cu;
-use interop_core::OsHandle;
 use interop_core::os_handle::Lent;
+use interop_core::{SemaphoreHandle as Shared, SyncKind};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    pub fn import(queue: &Arc<Queue>, handle: OsHandle, timeline: bool) -> Result<Self, Failure> {
+    pub fn import(queue: &Arc<Queue>, handle: Shared) -> Result<Self, Failure> {
         let _current = queue.enter()?;
-        let lent = Lent::new(handle);
-        let kind = if timeline { os::TIMELINE } else { os::SEMAPHORE };
+        let kind = if handle.kind() == SyncKind::TimelineSemaphore { os::TIMELINE } else { os::SEMAPHORE };
+        let lent = Lent::new(handle.into_handle());
         let handle = SemaphoreHandle { kind, handle: Opaque::new(lent.number()), flags: 0, reserved: [0; 16] };
         let mut raw = ptr::null_mut();
         // SAFETY: writes the handle where it is told, reads one description; the handle is open.

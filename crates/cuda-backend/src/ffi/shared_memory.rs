@@ -3,7 +3,7 @@
 use super::api::call;
 use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
-use interop_core::OsHandle;
+use interop_core::MemoryHandle;
 use interop_core::os_handle::{self, NONE};
 use std::sync::Arc;
 
@@ -44,6 +44,7 @@ pub fn granularity(queue: &Queue) -> Result<usize, Failure> {
 /// Memory with no address.
 pub struct Physical {
     handle: cu::CUmemGenericAllocationHandle,
+    bytes: usize,
     queue: Arc<Queue>,
 }
 
@@ -54,11 +55,11 @@ impl Physical {
         let (mut handle, properties) = (0, properties(device));
         // SAFETY: reads the description, writes the handle; the context is current.
         unsafe { call!(queue.api().driver, cuMemCreate(&raw mut handle, len, &raw const properties, 0)) }?;
-        Ok(Self { handle, queue: queue.clone() })
+        Ok(Self { handle, bytes: len, queue: queue.clone() })
     }
 
     /// A handle of its own at each call, which keeps the memory.
-    pub fn export(&self) -> Result<OsHandle, Failure> {
+    pub fn export(&self) -> Result<MemoryHandle, Failure> {
         let _current = self.queue.enter()?;
         let mut raw = NONE;
         // SAFETY: for this handle type the driver writes one `int` (Unix) or `HANDLE` (Windows).
@@ -68,7 +69,9 @@ impl Physical {
         }?;
         // SAFETY: the driver made this handle for us; nobody else has it.
         let handle = unsafe { os_handle::own(raw) };
-        handle.ok_or(Failure { operation: "cuMemExportToShareableHandle", code: super::INVALID_VALUE })
+        let missing = Failure { operation: "cuMemExportToShareableHandle", code: super::INVALID_VALUE };
+        // SAFETY: the driver made it of this allocation, which is of so many bytes and for no one object.
+        Ok(unsafe { MemoryHandle::new(handle.ok_or(missing)?, self.bytes as u64, false) })
     }
 }
 
@@ -149,7 +152,7 @@ pub struct SharedBlock {
 impl SharedBlock {
     /// Allocates `len` bytes of `device`, a multiple of [`granularity`], and gives a handle of the whole. Kernels of
     /// the queue write it, from another device by peer access.
-    pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<(Self, OsHandle), Failure> {
+    pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<(Self, MemoryHandle), Failure> {
         let _current = queue.enter()?;
         let memory = Physical::new(queue, device, len)?;
         let handle = memory.export()?;

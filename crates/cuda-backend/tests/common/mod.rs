@@ -6,18 +6,24 @@ pub mod opengl;
 use cuda_backend::CudaBackend;
 use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
 use interop_core::pattern::Pattern;
-use interop_core::{ComputeBackend, ComputeMemory, Display, PathId, SyncKind, Target, View};
+use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, SyncKind, Target, View};
+use pixelferry_testing::{Need, asked, need};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The device, where `PIXELFERRY_GPU=1` says that there is one; a device that then cannot be opened is a failure.
 pub fn gpu() -> Option<CudaBackend> {
-    if std::env::var_os("PIXELFERRY_GPU").is_none_or(|v| v != "1") {
-        println!("SKIPPED: needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it");
-        return None;
+    asked(Need::Nvidia).then(|| CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened"))
+}
+
+/// What came of compiling CUDA C++; `None` after saying SKIPPED where NVRTC is not installed.
+#[allow(dead_code)] // not every test file uses it
+pub fn compiled<T>(built: Result<T, Error>) -> Option<T> {
+    match built {
+        Err(e) if !matches!(e, Error::Unavailable { .. }) => panic!("{e}"),
+        built => need(Need::Nvrtc, built),
     }
-    Some(CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened"))
 }
 
 /// Fills memory with bytes that the pattern does not have there, writes the pattern into `view` and compares all bytes

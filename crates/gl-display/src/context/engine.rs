@@ -1,9 +1,10 @@
 //! The context of a game engine or toolkit, which goes on using it.
 
+use super::{GlFunctions, NativeContext};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared, load_gl};
+use crate::shared::{Loader, Ownership, Shared, load_gl};
 use interop_core::Result;
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -11,9 +12,14 @@ use std::rc::Rc;
 /// What the engine tells of its context. All of it is optional.
 #[derive(Default)]
 pub struct EngineOptions {
-    /// Whether the engine's context is current on the calling thread, e.g. a comparison with
-    /// `eglGetCurrentContext()`. Called at the start of every operation, so make it cheap. Without it the context is
-    /// taken to be current always, and [`interop_core::Error::WrongContext`] is never given.
+    /// Whether the engine's context is current on the calling thread, where the engine knows it better than its window
+    /// system. Called at the start of every operation, so make it cheap.
+    ///
+    /// By default EGL, GLX, WGL or CGL is asked which context is current (`eglGetCurrentContext()` and its like, 0.2 us a
+    /// call with libglvnd), and it is compared with the one that was current when the display was made. Where the context is
+    /// of none of them (OSMesa, or a system that hides its library), a warning says so: the context is taken to be current
+    /// always then, and [`interop_core::Error::WrongContext`] is never given. Programs with two such contexts must answer
+    /// here.
     pub is_current: Option<Box<dyn Fn() -> bool>>,
     /// Uses nothing above this OpenGL version and no extension.
     pub version_limit: Option<(u32, u32)>,
@@ -28,31 +34,21 @@ impl std::fmt::Debug for EngineOptions {
     }
 }
 
-/// An engine's context.
-pub(crate) struct EngineContext {
-    is_current: Option<Box<dyn Fn() -> bool>>,
-}
-
-impl EngineContext {
-    pub(crate) fn is_current(&self) -> bool {
-        self.is_current.as_ref().is_none_or(|f| f())
-    }
-}
-
 impl GlDisplay {
-    /// Works in an engine's context by the engine's own glow.
+    /// Works in an engine's context by the engine's own glow, which it may hold by `Rc` or by `Arc`.
     ///
     /// Three things need functions that glow does not wrap and are left out here: the device's UUID, opening memory of
     /// a compute device, and noticing that the driver lost a mapped buffer's content. Prefer [`GlDisplay::from_loader`] where the engine has a
     /// loader.
     ///
     /// # Safety
-    /// The context of `gl` is current on this thread, stays alive until every object of this display is dropped, and
-    /// is used from this thread only. Where `options.is_current` is given it must answer truly; where not, the
-    /// context must be current at every call and drop.
-    pub unsafe fn from_engine(gl: Rc<glow::Context>, options: EngineOptions) -> Result<Rc<Self>> {
+    /// The context of `gl` is current on this thread, stays alive until every object of this display is dropped or
+    /// [`GlDisplay::context_lost`] is called, and is used from this thread only. Backends that were opened in it
+    /// ([`interop_core::ComputeBackend::open_in`]), with all that they made, go before the context does in either case. Where `options.is_current` is given it must answer truly; where it is not, and no
+    /// window system knows the context (see there), the context must be current at every call and drop.
+    pub unsafe fn from_engine(gl: impl Into<GlFunctions>, options: EngineOptions) -> Result<Rc<Self>> {
         // SAFETY: the caller's promise.
-        unsafe { wrap(gl, RawFns::default(), options) }
+        unsafe { wrap(gl.into(), RawFns::default(), None, options) }
     }
 
     /// Works in an engine's context, with functions found by `load` (e.g. `eglGetProcAddress`).
@@ -69,17 +65,32 @@ impl GlDisplay {
     ) -> Result<Rc<Self>> {
         // SAFETY: the caller's promise.
         unsafe {
-            let gl = Rc::new(load_gl(&mut load)?);
-            wrap(gl, RawFns::load(&mut load), options)
+            let gl = load_gl(&mut load)?.into();
+            let raw = RawFns::load(&mut load);
+            wrap(gl, raw, Some(&mut load), options)
         }
     }
 }
 
 /// # Safety
 /// As of [`GlDisplay::from_engine`].
-unsafe fn wrap(gl: Rc<glow::Context>, raw: RawFns, options: EngineOptions) -> Result<Rc<GlDisplay>> {
-    let ownership = Ownership::Engine(EngineContext { is_current: options.is_current });
+unsafe fn wrap(
+    gl: GlFunctions,
+    raw: RawFns,
+    load: Option<Loader<'_>>,
+    options: EngineOptions,
+) -> Result<Rc<GlDisplay>> {
     // SAFETY: the caller's promise.
-    let shared = unsafe { Shared::new(gl, raw, ownership, &Origin::default(), options.version_limit)? };
+    let shared = unsafe {
+        let native = NativeContext::current(load);
+        if native.is_none() && options.is_current.is_none() {
+            tracing::warn!(
+                "no window system says which OpenGL context is current, so that calls in another context are not noticed; \
+                 set EngineOptions::is_current where there are several"
+            );
+        }
+        let ownership = Ownership::Engine(options.is_current);
+        Shared::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit)?
+    };
     Ok(GlDisplay::from_shared(shared))
 }

@@ -24,9 +24,19 @@ pub(crate) enum OwnSurface {
 /// Fields are dropped in this order: surface, context, window.
 pub(crate) struct OwnContext {
     surface: OwnSurface,
-    context: PossiblyCurrentContext,
+    /// `None` only while it is dropped.
+    context: Option<PossiblyCurrentContext>,
     _window: Option<Rc<dyn Any>>,
 }
+
+/// A context that is current nowhere and draws to nothing, for whoever shares with it still.
+pub(crate) struct Resting {
+    _context: PossiblyCurrentContext,
+}
+
+// SAFETY: glutin ties such a context to a thread because it may be current there; this one is not, and is only destroyed.
+// (Destroyed while it is current after all, it goes when it no longer is: EGL 1.5, 3.7.2; GLX 1.4, 3.3.7.)
+unsafe impl Send for Resting {}
 
 /// A failure of EGL, GLX or WGL as a driver error.
 pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::error::Error) -> Error {
@@ -42,28 +52,39 @@ pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::er
 
 impl OwnContext {
     pub(crate) fn new(surface: OwnSurface, context: PossiblyCurrentContext, window: Option<Rc<dyn Any>>) -> Self {
-        Self { surface, context, _window: window }
+        Self { surface, context: Some(context), _window: window }
     }
 
     pub(crate) fn is_current(&self) -> bool {
-        self.context.is_current()
+        self.context.as_ref().is_some_and(PossiblyCurrentGlContext::is_current)
     }
 
-    pub(crate) fn context(&self) -> &PossiblyCurrentContext {
-        &self.context
-    }
-
-    /// The window's surface, where it has one.
-    pub(crate) fn window_surface(&self) -> Option<&Surface<WindowSurface>> {
-        match &self.surface {
-            OwnSurface::Window(s) => Some(s),
-            #[cfg(unix)]
+    /// The window's surface, where it has one, and the context.
+    pub(crate) fn window_surface(&self) -> Option<(&Surface<WindowSurface>, &PossiblyCurrentContext)> {
+        match (&self.surface, &self.context) {
+            (OwnSurface::Window(surface), Some(context)) => Some((surface, context)),
             _ => None,
         }
     }
 
+    /// Takes it off this thread and its window.
+    pub(crate) fn rest(mut self) -> Option<Resting> {
+        self.release();
+        self.context.take().map(|context| Resting { _context: context })
+    }
+
+    /// A current context would live on after it is destroyed.
+    fn release(&self) {
+        if let Some(context) = self.context.as_ref().filter(|context| context.is_current())
+            && let Err(e) = context.make_not_current_in_place()
+        {
+            tracing::debug!(error = %e, "the context could not be released");
+        }
+    }
+
     pub(crate) fn make_current(&self, device: &str) -> Result<()> {
-        let done = match (&self.surface, &self.context) {
+        let Some(context) = &self.context else { return Ok(()) };
+        let done = match (&self.surface, context) {
             (OwnSurface::Window(s), context) => context.make_current(s),
             #[cfg(all(unix, not(target_vendor = "apple")))]
             (OwnSurface::Pbuffer(s), context) => context.make_current(s),
@@ -82,11 +103,6 @@ impl OwnContext {
 
 impl Drop for OwnContext {
     fn drop(&mut self) {
-        // A current context would live on after it is destroyed.
-        if self.context.is_current()
-            && let Err(e) = self.context.make_not_current_in_place()
-        {
-            tracing::debug!(error = %e, "the context could not be released");
-        }
+        self.release();
     }
 }

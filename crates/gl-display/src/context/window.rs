@@ -1,5 +1,6 @@
 //! A window with a context of its own: X11 (GLX or EGL), Wayland (EGL), Windows (WGL).
 
+use super::NativeContext;
 use super::create::core_context;
 use super::own::{OwnContext, OwnSurface, driver_error};
 #[cfg(all(unix, not(target_vendor = "apple")))]
@@ -171,9 +172,10 @@ impl GlWindow {
         let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
         // SAFETY: the context was just made current, and the loader is its display's.
         let shared = unsafe {
-            let gl = Rc::new(load_gl(&mut load)?);
+            let gl = load_gl(&mut load)?.into();
             let raw = RawFns::load(&mut load);
-            Shared::new(gl, raw, Ownership::Own(own), &Origin::default(), options.version_limit)?
+            let native = NativeContext::current(Some(&mut load));
+            Shared::new(gl, raw, (Ownership::Own(own), native), &Origin::default(), options.version_limit)?
         };
         Ok(Self { display: GlDisplay::from_shared(shared), window })
     }
@@ -233,10 +235,10 @@ impl GlWindow {
     ) -> Result<()> {
         let shared = self.display.shared();
         shared.enter(operation)?;
-        let Some((own, surface)) = shared.own().and_then(|own| Some((own, own.window_surface()?))) else {
+        let Some((surface, context)) = shared.own().and_then(OwnContext::window_surface) else {
             return Err(shared.unsupported(operation, "the context has no window".into()));
         };
-        f(surface, own.context()).map_err(|e| driver_error(operation, &shared.device.name, &e))
+        f(surface, context).map_err(|e| driver_error(operation, &shared.device.name, &e))
     }
 }
 

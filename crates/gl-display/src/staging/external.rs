@@ -13,7 +13,7 @@ use crate::texture::bare_texture;
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
 use interop_core::os_handle::Lent;
-use interop_core::{Error, HandleType, ImageDesc, MemoryShape, OsHandle, Result, Support, SurfaceDesc};
+use interop_core::{Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result, Support, SurfaceDesc};
 use std::rc::Rc;
 
 const OP: &str = "create_staging";
@@ -30,8 +30,7 @@ const PADDING: usize = 256;
 /// dedicated show other memory there now and then.
 fn open(
     shared: &Rc<Shared>,
-    handle: OsHandle,
-    whole: u64,
+    handle: MemoryHandle,
     shape: MemoryShape,
 ) -> Result<(Owned<MemoryObject>, MemoryObjectFns)> {
     let functions = match (shared.caps.can_import(HandleType::OPAQUE, shape), &shared.raw.memory_objects) {
@@ -43,8 +42,8 @@ fn open(
     // SAFETY: the context is current and lists the extension.
     let memory = unsafe { functions.create() }.ok_or_else(|| shared.no_name("glCreateMemoryObjectsEXT", ""))?;
     let memory = Owned::new(shared, memory);
-    let lent = Lent::new(handle);
-    // SAFETY: as above; the memory object is new and the handle open.
+    let (whole, lent) = (handle.bytes(), Lent::new(handle.into_handle()));
+    // SAFETY: as above; the memory object is new, the handle open and of memory of so many bytes.
     unsafe {
         functions.set_dedicated(memory.get());
         functions.import(memory.get(), whole, lent.number());
@@ -64,25 +63,24 @@ pub(super) fn exported_buffer(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Bl
     // llvmpipe's padding, see below.
     let room = if shared.device.software { bytes.saturating_add(PADDING) } else { bytes };
     let made = VulkanMemory::buffer(shared.vulkan(OP)?, room)?;
-    buffer(shared, made.handle()?, made.bytes(), bytes, Some(made))
+    buffer(shared, made.export()?, bytes, Some(made))
 }
 
-/// The GL buffer over the first `bytes` of the allocation of `whole` bytes behind `handle`, which is that of `made` where we
-/// made it.
+/// The GL buffer over the first `bytes` of the allocation behind `handle`, which is that of `made` where we made it.
 pub(super) fn buffer(
     shared: &Rc<Shared>,
-    handle: OsHandle,
-    whole: u64,
+    handle: MemoryHandle,
     bytes: usize,
     made: Option<VulkanMemory>,
 ) -> Result<Rc<Block>> {
+    let whole = handle.bytes();
     if bytes as u64 > whole {
         return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
     }
     // llvmpipe counts padding of its own, so that there the whole does not fit into itself.
     let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
     let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
-    let (memory, functions) = open(shared, handle, whole, MemoryShape::Linear)?;
+    let (memory, functions) = open(shared, handle, MemoryShape::Linear)?;
     let buffer = create_name(shared)?;
     {
         let _bound = BoundBuffer::write(shared, buffer.get());
@@ -101,23 +99,23 @@ pub(super) fn exported_texture(shared: &Rc<Shared>, image: &ImageDesc) -> Result
     }
     SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
     let made = VulkanMemory::image(shared.vulkan(OP)?, image)?;
-    texture(shared, made.handle()?, made.bytes(), image, Some(made))
+    texture(shared, made.export()?, image, Some(made))
 }
 
-/// The texture in the allocation of `whole` bytes behind `handle`, which is that of `made` where we made it.
+/// The texture in the allocation behind `handle`, which is that of `made` where we made it.
 pub(super) fn texture(
     shared: &Rc<Shared>,
-    handle: OsHandle,
-    whole: u64,
+    handle: MemoryHandle,
     image: &ImageDesc,
     made: Option<VulkanMemory>,
 ) -> Result<Rc<ImageBlock>> {
+    let whole = handle.bytes();
     let format = gl_format(image.format, OP)?;
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
     if len as u64 > whole {
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
-    let (memory, functions) = open(shared, handle, whole, MemoryShape::Image)?;
+    let (memory, functions) = open(shared, handle, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
     let mut found = 0;

@@ -71,11 +71,11 @@ impl GlStaging {
                 (linear(block), Access::Mapped(host))
             }
             StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
-            StagingKind::External(SharedHandle::Memory { handle, bytes: whole, .. }) => {
-                (linear(external::buffer(shared, handle, whole, bytes, None)?), Access::Never)
+            StagingKind::External(SharedHandle::Memory(memory)) => {
+                (linear(external::buffer(shared, memory, bytes, None)?), Access::Never)
             }
-            StagingKind::ExternalImage(SharedHandle::Memory { handle, bytes: whole, .. }, image) => {
-                (Body::Image(external::texture(shared, handle, whole, &image, None)?), Access::Never)
+            StagingKind::ExternalImage(SharedHandle::Memory(memory), image) => {
+                (Body::Image(external::texture(shared, memory, &image, None)?), Access::Never)
             }
             StagingKind::Exported => (linear(external::exported_buffer(shared, bytes)?), Access::Never),
             StagingKind::ExportedImage(image) => {
@@ -153,6 +153,8 @@ impl Staging for GlStaging {
     }
 
     fn wait(&mut self) -> Result<()> {
+        // Memory that was mapped is gone with the context: whoever waits writes it next.
+        self.body.shared().check_not_lost("wait")?;
         if self.fence.is_none() && !self.unfenced {
             return Ok(());
         }
@@ -208,7 +210,7 @@ impl Staging for GlStaging {
             Body::Image(block) => block.exported(),
         };
         match (handle, exported) {
-            (HandleType::OPAQUE, Some(made)) => made.export(),
+            (HandleType::OPAQUE, Some(made)) => Ok(SharedHandle::Memory(made.export()?)),
             _ => Err(shared.unsupported(OP, format!("this block cannot be named by a {handle}"))),
         }
     }

@@ -1,6 +1,7 @@
 //! The Vulkan device of a GPU that another API named by its UUID or LUID.
 
 use ash::vk;
+use interop_core::loading::with_sources;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use vulkan_sharing::{Ids, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 pub(crate) fn loader() -> Result<&'static ash::Entry, &'static str> {
     static LOADER: OnceLock<Result<ash::Entry, String>> = OnceLock::new();
     // SAFETY: the loader is a library without surprises at loading, and is never closed.
-    let loader = LOADER.get_or_init(|| unsafe { ash::Entry::load() }.map_err(|e| e.to_string()));
+    let loader = LOADER.get_or_init(|| unsafe { ash::Entry::load() }.map_err(|e| with_sources(&e)));
     loader.as_ref().map_err(String::as_str)
 }
 

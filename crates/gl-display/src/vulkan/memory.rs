@@ -2,7 +2,7 @@
 
 use super::VulkanDevice;
 use ash::vk;
-use interop_core::{ImageDesc, OsHandle, Result, SharedHandle};
+use interop_core::{ImageDesc, MemoryHandle, Result};
 use std::rc::Rc;
 use vulkan_sharing::Allocation;
 
@@ -43,17 +43,7 @@ impl VulkanMemory {
     }
 
     /// A new handle of the memory.
-    pub(crate) fn handle(&self) -> Result<OsHandle> {
-        self.allocation.handle(&self.device.sharing)
-    }
-
-    /// The same with what importers must be told.
-    pub(crate) fn export(&self) -> Result<SharedHandle> {
+    pub(crate) fn export(&self) -> Result<MemoryHandle> {
         self.allocation.export(&self.device.sharing)
-    }
-
-    /// Bytes of the whole allocation.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.allocation.bytes()
     }
 }

@@ -1,7 +1,7 @@
 //! Semaphores that others can open.
 
 use super::VulkanDevice;
-use interop_core::{OsHandle, Result, SharedHandle, SyncKind};
+use interop_core::{Result, SemaphoreHandle, SyncKind};
 use std::rc::Rc;
 use vulkan_sharing::Semaphore;
 
@@ -22,12 +22,7 @@ impl VulkanSemaphore {
     }
 
     /// A new handle of the semaphore.
-    pub(crate) fn handle(&self) -> Result<OsHandle> {
-        self.semaphore.handle(&self.device.sharing)
-    }
-
-    /// The same with what importers must be told.
-    pub(crate) fn export(&self) -> Result<SharedHandle> {
+    pub(crate) fn export(&self) -> Result<SemaphoreHandle> {
         self.semaphore.export(&self.device.sharing)
     }
 }

@@ -9,6 +9,7 @@ use glutin::api::egl::display::Display;
 use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
 use glutin::prelude::{GlDisplay as _, *};
+use pixelferry_testing::{Need, need};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -34,9 +35,10 @@ pub fn integers(parameter: u32, index: u32) -> [i32; 4] {
 }
 
 impl Engine {
-    /// Current on this thread; `None` without EGL devices.
+    /// Current on this thread; `None` after saying SKIPPED without EGL devices.
     pub fn new() -> Option<Self> {
-        let device = Device::query_devices().ok()?.last()?;
+        let device = Device::query_devices().ok().and_then(Iterator::last);
+        let device = need(Need::Egl, device.ok_or("EGL lists no device"))?;
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
         let template =

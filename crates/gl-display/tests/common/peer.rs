@@ -45,8 +45,8 @@ macro_rules! gl {
 
 impl Peer {
     pub fn open(handle: SharedHandle) -> Self {
-        let SharedHandle::Semaphore { handle, kind } = handle else { panic!("{handle:?}") };
-        let (timeline, mut name) = (kind == SyncKind::TimelineSemaphore, 0);
+        let SharedHandle::Semaphore(handle) = handle else { panic!("{handle:?}") };
+        let (timeline, mut name) = (handle.kind() == SyncKind::TimelineSemaphore, 0);
         // SAFETY: a context is current that lists the extensions (the tests ask); signatures are of their
         // specifications.
         unsafe {
@@ -56,7 +56,7 @@ impl Peer {
             } else {
                 gl!(c"glGenSemaphoresEXT" as Names)(1, &mut name);
             }
-            gl!(c"glImportSemaphoreFdEXT" as ImportFd)(name, OPAQUE_FD, handle.into_raw_fd());
+            gl!(c"glImportSemaphoreFdEXT" as ImportFd)(name, OPAQUE_FD, handle.into_handle().into_raw_fd());
         }
         Self { name, timeline }
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests may
 
 use ash::vk;
-use interop_core::SharedHandle;
+use interop_core::{MemoryHandle, SharedHandle};
 use std::os::fd::{FromRawFd, OwnedFd};
 
 pub struct Exported {
@@ -63,7 +63,8 @@ impl Exported {
             .handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
         // SAFETY: the memory is of this device and was allocated to be exported; the descriptor is new and ours.
         let handle = unsafe { OwnedFd::from_raw_fd(extension.get_memory_fd(&info).unwrap()) };
-        SharedHandle::Memory { handle, bytes: self.bytes as u64, dedicated: false }
+        // SAFETY: Vulkan made it of an allocation of so many bytes.
+        SharedHandle::Memory(unsafe { MemoryHandle::new(handle, self.bytes as u64, false) })
     }
 
     /// What a kernel would do.

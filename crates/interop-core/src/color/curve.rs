@@ -80,6 +80,9 @@ mod tests {
         }
     }
 
+    /// What two calls of `powf` with one value may differ by, relatively: Miri varies the last bits on purpose.
+    const POWF: f32 = if cfg!(miri) { 16.0 * f32::EPSILON } else { 0.0 };
+
     #[test]
     fn curves_rise_everywhere_and_keep_0_and_1() {
         for curve in Curve::ALL {
@@ -92,7 +95,8 @@ mod tests {
                 for pair in steps.windows(2) {
                     let (a, b) = (f(curve, pair[0]), f(curve, pair[1]));
                     assert!(a < b, "{curve:?}: {a} at {} and {b} at {}", pair[0], pair[1]);
-                    assert_eq!(f(curve, -pair[0]), -a);
+                    let mirrored = f(curve, -pair[0]);
+                    assert!((mirrored + a).abs() <= POWF * a, "{curve:?}: {mirrored} at {}", -pair[0]);
                 }
             }
         }

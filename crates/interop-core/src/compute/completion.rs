@@ -5,8 +5,8 @@ use super::device_event::DeviceEvent;
 use super::event::{Event, EventStatus, Profile};
 use super::flat::flat;
 use crate::error::{Error, Result};
+use crate::panics::contain;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
@@ -134,7 +134,7 @@ impl State {
             flat(Box::new(move || {
                 callbacks.into_iter().for_each(|callback| tell(callback, &outcome));
                 for (_, waker) in wakers {
-                    caught("waker", || waker.wake());
+                    contain("waker of an event", || waker.wake());
                 }
             }));
         }
@@ -142,14 +142,7 @@ impl State {
 }
 
 fn tell(callback: Callback, outcome: &Result<()>) {
-    caught("callback", || callback(outcome));
-}
-
-/// What others hand in must not end the thread that serves everybody, nor unwind into a driver.
-fn caught(what: &str, f: impl FnOnce()) {
-    if catch_unwind(AssertUnwindSafe(f)).is_err() {
-        tracing::error!("a {what} of an event panicked; the event is complete all the same");
-    }
+    contain("callback of an event (the event is complete all the same)", || callback(outcome));
 }
 
 /// The end of an event that its backend holds. Dropped without a word, the event fails, so that nobody waits forever.

@@ -58,6 +58,11 @@ pub enum SourceCode {
 ///
 /// `T` is the pixel as the memory holds it: `uchar4` for RGBA8, `float` for R32F, and so on. The user's own
 /// parameters follow, in the order of the arguments of the launch.
+///
+/// # Who vouches for a kernel
+/// A text can name any address, so that giving one is `unsafe` ([`KernelSource::with_text`]), once, where the text is
+/// known; building and launching are safe. Rust closures on slices (`CpuKernelExt` of the crate `cpu-fallback`) need
+/// nobody's word: the compiler bounds them.
 #[derive(Clone)]
 pub struct KernelSource {
     name: Cow<'static, str>,
@@ -71,21 +76,64 @@ impl KernelSource {
         Self { name: name.into(), sources: Vec::new(), items: None }
     }
 
-    /// Adds a text source, replacing one of the same language.
+    /// Adds a text in `language`, replacing a source of the same language.
+    ///
+    /// # Safety
+    /// A compiler takes any text, and no launch can see what the kernel does. Launches are safe nonetheless: they rely on
+    /// what the caller vouches for here. In every launch that the program makes, the kernel
+    ///
+    /// - reads and writes only the target's view (pixels below its width and height, items below its length), the
+    ///   memory that its arguments name, and local and private memory of its own; it makes no address from a number;
+    /// - only reads the memory that its arguments name, unless that launch alone uses it until it is done;
+    /// - has no undefined behaviour of its language, such as a write that races with another work item, or a barrier that
+    ///   some items of a group do not reach;
+    /// - comes to an end;
+    /// - has parameters whose types keep their names to the end of the text, with no macro that gives one another meaning.
+    ///
+    /// A launch checks the number and the kinds of its arguments. It passes any number and memory of any length, and in
+    /// PTX without `.ptr` a number in the place of a pointer, too. So the kernel itself checks an index that comes from
+    /// an argument, or the module that makes the source keeps it, and launches the kernel only with arguments for which
+    /// the above holds.
     #[must_use]
-    pub fn with_text(self, language: Language, text: impl Into<Cow<'static, str>>) -> Self {
+    pub unsafe fn with_text(self, language: Language, text: impl Into<Cow<'static, str>>) -> Self {
         self.with(language, SourceCode::Text(text.into()))
     }
 
     /// Adds OpenCL C.
+    ///
+    /// # Safety
+    /// [`KernelSource::with_text`] says what the caller vouches for.
     #[must_use]
-    pub fn opencl_c(self, text: impl Into<Cow<'static, str>>) -> Self {
-        self.with_text(Language::OpenClC, text)
+    pub unsafe fn opencl_c(self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Language::OpenClC, SourceCode::Text(text.into()))
     }
 
-    /// Adds a source of any sort, replacing one of the same language.
+    /// Adds CUDA C++.
+    ///
+    /// # Safety
+    /// [`KernelSource::with_text`] says what the caller vouches for.
     #[must_use]
-    pub fn with(mut self, language: Language, code: SourceCode) -> Self {
+    pub unsafe fn cuda_cpp(self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Language::CudaCpp, SourceCode::Text(text.into()))
+    }
+
+    /// Adds PTX.
+    ///
+    /// # Safety
+    /// [`KernelSource::with_text`] says what the caller vouches for.
+    #[must_use]
+    pub unsafe fn ptx(self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Language::Ptx, SourceCode::Text(text.into()))
+    }
+
+    /// Adds a value that only the backend of that language understands, replacing a source of the same language. A
+    /// backend takes only values of a type of its own here, so that this is as safe as making such a value.
+    #[must_use]
+    pub fn with_native(self, language: Language, code: Arc<dyn Any + Send + Sync>) -> Self {
+        self.with(language, SourceCode::Native(code))
+    }
+
+    fn with(mut self, language: Language, code: SourceCode) -> Self {
         self.sources.retain(|(l, _)| *l != language);
         self.sources.push((language, code));
         self
@@ -111,12 +159,6 @@ impl KernelSource {
     /// The source in `language`.
     pub fn source(&self, language: Language) -> Option<&SourceCode> {
         self.sources.iter().find(|(l, _)| *l == language).map(|(_, s)| s)
-    }
-
-    /// Adds CUDA C++.
-    #[must_use]
-    pub fn cuda_cpp(self, text: impl Into<Cow<'static, str>>) -> Self {
-        self.with_text(Language::CudaCpp, text)
     }
 
     /// True where a backend with these capabilities can build it.

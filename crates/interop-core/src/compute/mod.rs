@@ -24,13 +24,14 @@ pub use hazard::{Access, Hazards};
 pub use host_buffer::{HostBuffer, HostStorage};
 pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
-pub use opaque::{OpaqueImage, Placement};
+pub use opaque::{NOT_LINEAR, OpaqueImage, Placement};
 pub use queue::{ComputeQueue, NOT_FOR_QUEUES, Order, Priority, QueueOptions, check_fill, check_some};
 pub use read_back::{ReadBack, ReadSlot};
 pub use schedule::{Kind, Schedule, Start, Use};
 
 use crate::capability::{ComputeCaps, HandleType, Support, SyncKind};
 use crate::device::DeviceIdentity;
+use crate::display::Display;
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
 use crate::geometry::Extent;
@@ -55,6 +56,21 @@ pub trait ComputeBackend: Send + Sync {
 
     /// What memory it can give and take.
     fn caps(&self) -> &ComputeCaps;
+
+    /// Opens this device once more, inside what `display` draws in, where that opens paths that this backend lacks: OpenCL
+    /// shares with OpenGL by contexts that are made for one another (`cl_khr_gl_sharing`). `None` where there is nothing to
+    /// gain: this backend serves the display as it is.
+    ///
+    /// The display's context must be current on this thread. Kernels and memory are of the one backend or the other; the
+    /// new one keeps the context as long as it lives, and so do its kernels and memories.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver does not name this device among those that share with the
+    /// context; [`Error::Driver`]. The backend itself stays good for every path that it offers.
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let _ = display;
+        Ok(None)
+    }
 
     /// Builds a kernel from the source in the backend's language.
     ///
@@ -202,8 +218,11 @@ pub trait ComputeSemaphore {
 ///
 /// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
 /// (the import keeps the block alive).
+///
+/// A backend works with memory that it made itself and refuses all other. A backend that wraps another gives that one the
+/// memory that it wraps, see [`Target::within`].
 #[allow(clippy::len_without_is_empty)] // never empty
-pub trait ComputeMemory {
+pub trait ComputeMemory: Any {
     /// Number of bytes.
     fn len(&self) -> usize;
 
@@ -254,12 +273,25 @@ pub trait ComputeMemory {
     fn release_in_queue(&mut self) -> Result<()> {
         Ok(())
     }
+}
 
-    /// For the backend to find its own type again.
-    fn as_any(&self) -> &dyn Any;
+/// For backends to find their own types again. The compiler says what type a memory is of, so that nobody else's can pass
+/// for one: what a backend then asks it, its length above all, is answered by the backend itself.
+impl dyn ComputeMemory {
+    /// Whether it is of that type.
+    pub fn is<M: ComputeMemory>(&self) -> bool {
+        (self as &dyn Any).is::<M>()
+    }
 
-    /// For the backend to find its own type again.
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// The memory as that type, where it is of it.
+    pub fn downcast_ref<M: ComputeMemory>(&self) -> Option<&M> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The same, to change it.
+    pub fn downcast_mut<M: ComputeMemory>(&mut self) -> Option<&mut M> {
+        (self as &mut dyn Any).downcast_mut()
+    }
 }
 
 /// Memory and the part of it that a kernel writes.
@@ -306,6 +338,17 @@ impl<'a> Target<'a> {
         self.view
     }
 
+    /// The same part, with the same work items, of the memory that `inner` finds in this one: for backends that wrap others.
+    ///
+    /// # Errors
+    /// Those of `inner`; [`Error::InvalidInput`] where the view does not lie inside that memory.
+    pub fn within(
+        self,
+        inner: impl FnOnce(&'a mut dyn ComputeMemory) -> Result<&'a mut dyn ComputeMemory>,
+    ) -> Result<Self> {
+        Ok(Self { items: self.items, ..Self::new(inner(self.memory)?, self.view)? })
+    }
+
     /// The memory and where in it.
     pub fn into_parts(self) -> (&'a mut dyn ComputeMemory, View) {
         (self.memory, self.view)
@@ -328,7 +371,8 @@ pub enum Arg<'a> {
     U64(u64),
     /// binary64; the device may lack it.
     F64(f64),
-    /// Device memory, read by the kernel.
+    /// Device memory, read by the kernel: by a pointer, or in OpenCL an imported texture by `image2d_t`, between acquire and
+    /// release where it is OpenGL's.
     Memory(&'a dyn ComputeMemory),
 }
 

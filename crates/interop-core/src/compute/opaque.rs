@@ -3,15 +3,18 @@
 use super::check_range;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
-use crate::surface::ImageDesc;
-use crate::view::ImageView;
+use crate::surface::{ImageDesc, SurfaceDesc};
+use crate::view::{ImageView, View};
 use std::ops::Range;
+
+/// How calls refuse an image that need linear memory: an argument of a kernel, a part of a queue's copy.
+pub const NOT_LINEAR: &str = "this memory is a texture's own, which no address reaches; copy it to linear memory first";
 
 /// An image whose order only the driver knows, taken for its rows one after the other with no gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpaqueImage {
-    /// Size and format.
-    pub desc: ImageDesc,
+    desc: ImageDesc,
+    len: usize,
 }
 
 /// Where a view lies in an [`OpaqueImage`].
@@ -26,11 +29,25 @@ pub struct Placement {
 impl Placement {
     /// Row of the view's pixel (0, 0), and the step to its next row.
     pub const fn first_row(&self) -> (u32, i32) {
-        if self.reversed { (self.region.y + self.region.height - 1, -1) } else { (self.region.y, 1) }
+        let last = self.region.y.saturating_add(self.region.height.saturating_sub(1));
+        if self.reversed { (last, -1) } else { (self.region.y, 1) }
     }
 }
 
 impl OpaqueImage {
+    /// An image of that size and format.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a zero side, and for more bytes than can be addressed.
+    pub fn new(desc: ImageDesc, operation: &'static str) -> Result<Self> {
+        Ok(Self { desc, len: SurfaceDesc::Image(desc).byte_len(operation)? })
+    }
+
+    /// Size and format.
+    pub const fn desc(&self) -> &ImageDesc {
+        &self.desc
+    }
+
     /// Bytes of one row.
     pub const fn pitch(&self) -> usize {
         self.desc.extent.width as usize * self.desc.format.bytes_per_pixel()
@@ -39,19 +56,19 @@ impl OpaqueImage {
     /// Bytes of all rows.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub const fn len(&self) -> usize {
-        self.pitch() * self.desc.extent.height as usize
+        self.len
     }
 
     /// Where `view` lies; refuses pixels of another size and rows that are not the image's.
     pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
+        View::Image(*view).check_inside(self.len, operation)?;
         let (pixel, pitch) = (self.desc.format.bytes_per_pixel(), self.pitch());
         let start = view.span().start;
         let (x_bytes, top) = (start % pitch, start / pitch);
         let fits = view.format.bytes_per_pixel() == pixel
             && (view.pitch() == pitch || view.extent.height == 1)
             && x_bytes.is_multiple_of(pixel)
-            && x_bytes + view.row_len() <= pitch
-            && view.span().end <= self.len();
+            && x_bytes + view.row_len() <= pitch;
         if !fits {
             return Err(Error::invalid(
                 operation,
@@ -93,15 +110,28 @@ mod tests {
     use crate::format::PixelFormat;
     use crate::geometry::Extent;
 
-    const IMAGE: OpaqueImage = OpaqueImage { desc: ImageDesc::new(5, 4, PixelFormat::Rgba8) };
+    fn image() -> OpaqueImage {
+        OpaqueImage::new(ImageDesc::new(5, 4, PixelFormat::Rgba8), "t").unwrap()
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_refused() {
+        for (width, height) in [(0, 4), (4, 0), (u32::MAX, u32::MAX)] {
+            let image = OpaqueImage::new(ImageDesc::new(width, height, PixelFormat::Rgba32F), "t");
+            assert!(matches!(image, Err(Error::InvalidInput { .. })), "{width}x{height}");
+        }
+        let view = |extent| ImageView { offset: 0, row_pitch: 20, extent, format: PixelFormat::Rgba8 };
+        image().place(&view(Extent::new(5, 0)), "t").unwrap_err();
+        image().place(&view(Extent::new(0, 1)), "t").unwrap_err();
+    }
 
     #[test]
     fn views_are_rectangles_either_way_up() {
         let whole = ImageView::packed(Extent::new(5, 4), PixelFormat::Rgba8, 1, 0, true).unwrap();
-        let at = IMAGE.place(&whole, "t").unwrap();
+        let at = image().place(&whole, "t").unwrap();
         assert_eq!((at.region, at.reversed, at.first_row()), (Region::new(0, 0, 5, 4), true, (3, -1)));
         let part = ImageView { offset: 20 + 4, row_pitch: 20, extent: Extent::new(3, 2), format: PixelFormat::Rgba8 };
-        let at = IMAGE.place(&part, "t").unwrap();
+        let at = image().place(&part, "t").unwrap();
         assert_eq!((at.region, at.first_row()), (Region::new(1, 1, 3, 2), (1, 1)));
         for wrong in [
             ImageView { row_pitch: 24, ..part },
@@ -110,21 +140,21 @@ mod tests {
             ImageView { offset: 60, ..part },
             ImageView { format: PixelFormat::R8, ..part },
         ] {
-            IMAGE.place(&wrong, "t").unwrap_err();
+            image().place(&wrong, "t").unwrap_err();
         }
     }
 
     #[test]
     fn ranges_become_rectangles() {
-        let whole = IMAGE.rectangles(&(0..80), "t").unwrap();
+        let whole = image().rectangles(&(0..80), "t").unwrap();
         assert_eq!(whole, [(0, Region::new(0, 0, 5, 4))]);
-        let ragged = IMAGE.rectangles(&(4..72), "t").unwrap();
+        let ragged = image().rectangles(&(4..72), "t").unwrap();
         assert_eq!(
             ragged,
             [(0, Region::new(1, 0, 4, 1)), (16, Region::new(0, 1, 5, 2)), (56, Region::new(0, 3, 3, 1))]
         );
-        assert!(IMAGE.rectangles(&(0..0), "t").unwrap().is_empty());
-        IMAGE.rectangles(&(0..84), "t").unwrap_err();
-        IMAGE.rectangles(&(2..8), "t").unwrap_err();
+        assert!(image().rectangles(&(0..0), "t").unwrap().is_empty());
+        image().rectangles(&(0..84), "t").unwrap_err();
+        image().rectangles(&(2..8), "t").unwrap_err();
     }
 }

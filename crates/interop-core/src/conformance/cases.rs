@@ -1,6 +1,6 @@
 //! The cases. Each opens links by one path only and compares what the display shows, byte by byte.
 
-use super::{Context, Failure, same_bytes, tight};
+use super::{Context, Failure, same_bytes, tight, unwritten};
 use crate::error::Error;
 use crate::format::PixelFormat;
 use crate::geometry::{Extent, Region, RowOrder};
@@ -27,6 +27,9 @@ pub static CASES: &[Case] = &[
     Case { name: "byte ranges leave the rest", run: byte_ranges },
     Case { name: "pixels from the host", run: host_pixels },
     Case { name: "a frame given up is not shown", run: cancelled },
+    Case { name: "unwritten pixels are kept", run: unwritten::kept },
+    Case { name: "unwritten pixels are cleared", run: unwritten::cleared },
+    Case { name: "unwritten pixels are the caller's", run: unwritten::overwritten },
     Case { name: "resize shows the old frame", run: resized },
     Case { name: "bad input is refused", run: bad_input },
 ];
@@ -34,7 +37,7 @@ pub static CASES: &[Case] = &[
 const SIZES: [(u32, u32); 5] = [(1, 1), (1, 7), (33, 17), (101, 3), (256, 64)];
 
 /// The kind of image that this path can be asked for most freely.
-fn any(width: u32, height: u32, format: PixelFormat) -> ImageDesc {
+pub(super) fn any(width: u32, height: u32, format: PixelFormat) -> ImageDesc {
     ImageDesc::new(width, height, format).with_access(ImageAccess::Any)
 }
 
@@ -51,7 +54,7 @@ fn shows_two_frames(context: &Context<'_>, desc: SurfaceDesc) -> Result<(), Fail
 }
 
 /// Runs `f` on each; skipped only where all of them are, as a path need not carry every kind of surface.
-fn each<T>(all: impl IntoIterator<Item = T>, f: impl Fn(T) -> Result<(), Failure>) -> Result<(), Failure> {
+pub(super) fn each<T>(all: impl IntoIterator<Item = T>, f: impl Fn(T) -> Result<(), Failure>) -> Result<(), Failure> {
     let (mut ran, mut skipped) = (false, None);
     for one in all {
         match f(one) {
@@ -122,7 +125,7 @@ fn late(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 /// Copies tight `part` pixels into the tight rows of a whole image.
-fn paste(whole: &mut [u8], extent: Extent, region: Region, part: &[u8], bpp: usize) {
+pub(super) fn paste(whole: &mut [u8], extent: Extent, region: Region, part: &[u8], bpp: usize) {
     let row_len = region.width as usize * bpp;
     for (i, row) in part.chunks(row_len).enumerate() {
         let at = ((region.y as usize + i) * extent.width as usize + region.x as usize) * bpp;

@@ -6,6 +6,7 @@
 mod cases;
 mod drawing;
 mod table;
+mod unwritten;
 
 pub use cases::CASES;
 pub use drawing::Drawing;

@@ -1,7 +1,8 @@
 //! A path that fails in the middle of the stream is left for the next one that works, and the frame is done again there.
 //!
-//! What was shown stays on show until then. A frame made by [`Link::frame`] is redone at once; one made by
-//! [`Link::acquire`] and `finish` gives its error, and the next `acquire` is by another path.
+//! What was shown stays on show until then, and it is what the first frame of the next path keeps. A frame made by
+//! [`Link::frame`] is redone at once; one made by [`Link::acquire`] and `finish` gives its error, and the next `acquire`
+//! is by another path.
 
 use super::traced::Traced;
 use super::{Link, WriteFrame};
@@ -11,7 +12,7 @@ use crate::geometry::Region;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::report::ProbeReport;
 use crate::select::{Policy, Selection, Standing, open_path, open_without};
-use crate::surface::SurfaceDesc;
+use crate::surface::{SurfaceDesc, Unwritten};
 use crate::timeline::{stage, step};
 use std::ops::Range;
 use std::time::Duration;
@@ -34,8 +35,9 @@ pub(super) struct Descent {
 }
 
 impl Link {
-    /// Computes and shows one frame that replaces the whole surface. If the path fails, `compute` is called again for a
-    /// frame on the next one that works: it should do the same each time.
+    /// Computes and shows one frame of the whole surface. What `compute` leaves unwritten is by the surface's rule, see
+    /// [`Unwritten`]. If the path fails, `compute` is called again for a frame on the next one that works: it should do
+    /// the same each time.
     ///
     /// # Errors
     /// Those of `compute` that are not the path's, and those of a path that was forced; where no path is left, the
@@ -204,23 +206,34 @@ impl Link {
         Ok(traced.in_slot(self.path.slot()))
     }
 
-    /// What a first part on a new path needs around it, rows in the surface's order: the frame finished last, else
-    /// zero. `None` where the path has it.
+    /// What the first frame on a new path keeps, rows in the surface's order: the frame finished last by the path before.
+    /// `None` where the path has it, where that frame had another size, and where there was none: a new path holds zero.
     ///
     /// # Errors
-    /// What is on show cannot be read: a frame that replaces the whole surface does without.
+    /// What is on show cannot be read. A frame of the whole surface then goes on from zero: most write every pixel.
     fn surroundings(&mut self, part: &Part) -> Result<Option<Vec<u8>>> {
-        if self.finished || *part == self.layout.full() {
+        let (desc, is_whole) = (*self.layout.desc(), *part == self.layout.full());
+        if self.finished || (is_whole && desc.unwritten() != Unwritten::Keep) {
             return Ok(None);
         }
-        let bytes = match &mut self.retired {
-            Some((layout, _, path)) if layout.desc() == self.layout.desc() => {
-                let mut bytes = path.surface_mut().read_back(&layout.full())?;
-                path.overlay_unshown(&mut bytes)?;
-                layout.to_surface_rows(bytes)
+        match &mut self.retired {
+            Some((layout, _, path)) if layout.desc().with_unwritten(desc.unwritten()) == desc => {
+                match newest_picture(layout, path) {
+                    Err(error) if is_whole => {
+                        tracing::warn!(%error, "the picture on show cannot be read: unwritten pixels are zero");
+                        Ok(None)
+                    }
+                    other => other.map(Some),
+                }
             }
-            _ => vec![0; self.layout.desc().byte_len("acquire")?],
-        };
-        Ok(Some(bytes))
+            _ => Ok(None),
+        }
     }
+}
+
+/// The frame that `path` finished last, shown or not: tight rows in the surface's order.
+fn newest_picture(layout: &FrameLayout, path: &mut OpenedPath) -> Result<Vec<u8>> {
+    let mut bytes = path.surface_mut().read_back(&layout.full())?;
+    path.overlay_unshown(&mut bytes)?;
+    Ok(layout.to_surface_rows(bytes))
 }

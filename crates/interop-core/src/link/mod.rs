@@ -139,13 +139,14 @@ impl Link {
         text
     }
 
-    /// Starts a frame that replaces the whole surface. Waits until the display has left the memory it gets.
+    /// Starts a frame of the whole surface. What it leaves unwritten is by the surface's rule, see [`crate::Unwritten`].
+    /// Waits until the display has left the memory it gets.
     pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
         self.acquire_part(self.layout.full())
     }
 
-    /// Starts a frame that replaces only `region`, rows counted in the surface's order; all other pixels stay as the
-    /// display has them.
+    /// Starts a frame of `region` only, rows counted in the surface's order. All other pixels stay as the display has
+    /// them; what the frame leaves unwritten inside the region is by the surface's rule.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an empty region, one outside the surface, or a buffer surface.
@@ -153,7 +154,8 @@ impl Link {
         self.acquire_part(Part::Image(region))
     }
 
-    /// Starts a frame that replaces only `bytes` of a buffer surface.
+    /// Starts a frame of `bytes` of a buffer surface only. The others stay; what the frame leaves unwritten among these is
+    /// by the surface's rule.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image surface.
@@ -174,8 +176,9 @@ impl Link {
         Ok(ShownFrame::new(path.surface(), id, path.shown_frame().or(self.newest)))
     }
 
-    /// Changes the size (or format). The frame shown stays until the first of the new size is finished. The path is
-    /// kept if it still works at the new size, else chosen anew. After an error everything is as before.
+    /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
+    /// zero, whatever the surface's rule for unwritten pixels; where only that rule changes, the picture is kept. The path
+    /// is kept if it still works at the new size, else chosen anew. After an error everything is as before.
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         if desc == *self.layout.desc() {
             return Ok(());

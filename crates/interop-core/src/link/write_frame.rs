@@ -10,6 +10,9 @@ use crate::pattern::rows;
 use crate::surface::SurfaceDesc;
 use crate::timeline::step;
 
+/// A part is written together with what lies between its rows where both are no more than so many times its bytes.
+const MOST_AROUND: usize = 4;
+
 /// Exclusive access to the memory of the next frame.
 ///
 /// [`WriteFrame::finish`] hands it to the display. Dropped without that (an early `?`, a panic), the frame is given
@@ -66,19 +69,29 @@ impl<'a> WriteFrame<'a> {
             ));
         }
         let span = view.span();
+        let lay = |to: &mut [u8]| {
+            let mut from = bytes;
+            for (_, row) in rows(&view) {
+                let (now, rest) = from.split_at(row.len());
+                to[row.start - span.start..row.end - span.start].copy_from_slice(now);
+                from = rest;
+            }
+        };
         if is_whole || span.len() == expected {
             // One mapping, the rows in memory order. Gaps between them, if any, are nobody's.
             return memory.fill(span.clone(), &mut |to| {
-                let mut from = bytes;
-                for (_, row) in rows(&view) {
-                    let (now, rest) = from.split_at(row.len());
-                    to[row.start - span.start..row.end - span.start].copy_from_slice(now);
-                    from = rest;
-                }
+                lay(to);
                 Ok(())
             });
         }
-        // What lies between the rows belongs to the pixels around this part.
+        // What lies between the rows belongs to the pixels around this part. Where it is little, it is read and written
+        // with them: a call for each row takes longer.
+        if span.len() <= expected.saturating_mul(MOST_AROUND) {
+            let mut together = vec![0; span.len()];
+            memory.read(span.start, &mut together)?;
+            lay(&mut together);
+            return memory.write(span.start, &together);
+        }
         let mut from = bytes;
         for (_, row) in rows(&view) {
             let (now, rest) = from.split_at(row.len());

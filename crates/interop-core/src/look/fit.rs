@@ -66,15 +66,15 @@ impl Fit {
         }
     }
 
-    /// The pixels of `area` that show an image of this size; rows count from the top. No side of either may be 0.
+    /// The pixels of `area` that show an image of this size; rows count from the top. A side of 0 counts as 1.
     pub fn place(self, image: Extent, area: Extent) -> Region {
         self.placement(image, area).inside(area)
     }
 
-    /// Where all of the image goes, of which [`Fit::place`] is the part that is seen.
+    /// Where all of the image goes (a side of 0 counts as 1), of which [`Fit::place`] is the part that is seen.
     pub fn placement(self, image: Extent, area: Extent) -> Placement {
-        let (iw, ih) = (u64::from(image.width), u64::from(image.height));
-        let (aw, ah) = (u64::from(area.width), u64::from(area.height));
+        let sides = |extent: Extent| (u64::from(extent.width.max(1)), u64::from(extent.height.max(1)));
+        let ((iw, ih), (aw, ah)) = (sides(image), sides(area));
         let is_wide = aw * ih <= ah * iw;
         let (w, h) = match self {
             Self::Stretch => (aw, ah),
@@ -144,15 +144,15 @@ mod tests {
 
     #[test]
     fn every_fit_shows_something_of_every_image() {
-        const SIDES: [u32; 6] = [1, 2, 7, 100, 16384, u32::MAX];
+        const SIDES: [u32; 7] = [0, 1, 2, 7, 100, 16384, u32::MAX];
         let sizes: Vec<_> = SIDES.iter().flat_map(|a| SIDES.map(|b| Extent::new(*a, b))).collect();
         let cases = sizes.iter().flat_map(|image| sizes.iter().map(move |area| (*image, *area)));
         for ((image, area), by) in cases.flat_map(|case| Fit::ALL.map(|by| (case, by))) {
-            // Displays have no larger ones.
-            if area.width.max(area.height) > i32::MAX as u32 {
+            // Displays have no larger ones, and none without pixels.
+            let inside = by.place(image, area);
+            if area.width.max(area.height) > i32::MAX as u32 || area.width.min(area.height) == 0 {
                 continue;
             }
-            let inside = by.place(image, area);
             assert!(inside.check_inside(area, "t").is_ok(), "{by} {image} in {area}: {inside}");
             if matches!(by, Fit::Stretch | Fit::Cover) {
                 assert_eq!(inside, area.full(), "{by} {image}");

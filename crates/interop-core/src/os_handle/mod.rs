@@ -56,6 +56,28 @@ mod tests {
         writer.write_all(b"closed").unwrap_err();
     }
 
+    /// As with the handles of one GPU driver, which are all of one device file.
+    #[test]
+    #[cfg(unix)]
+    fn what_somebody_else_opened_at_the_same_number_is_not_closed() {
+        use std::os::fd::{AsRawFd as _, OwnedFd};
+        let open = || OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
+        // A test beside this one may take the number first; then once more.
+        for _ in 0..100 {
+            let lent = Lent::new(open());
+            // SAFETY: the driver's part is played here: it closes what it refuses.
+            drop(unsafe { own(lent.number()) });
+            let others: Vec<_> = std::iter::repeat_with(open).take(100).collect();
+            let taken = others.iter().position(|other| other.as_raw_fd() == lent.number());
+            let Some(taken) = taken else { continue };
+            lent.close_if_left();
+            // In debug builds the standard library ends the program where it drops a closed descriptor.
+            others[taken].try_clone().unwrap();
+            return;
+        }
+        panic!("the number was never free");
+    }
+
     #[test]
     fn no_handle_is_not_owned() {
         // SAFETY: it is none.

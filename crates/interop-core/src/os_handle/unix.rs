@@ -1,9 +1,8 @@
 //! File descriptors. A driver that imports one takes it; of those that it refuses, not every driver leaves all alone.
 
-use std::fs::File;
-use std::mem::ManuallyDrop;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Result;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// Owns what the operating system calls memory or a semaphore; closed on drop.
 pub type OsHandle = OwnedFd;
@@ -28,14 +27,16 @@ pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
 #[derive(Debug)]
 pub struct Lent {
     number: RawFd,
-    file: Option<(u64, u64)>,
+    /// Names the same open file, by which the number is known again.
+    witness: Option<OwnedFd>,
 }
 
 impl Lent {
     /// From here on the driver may take it.
     pub fn new(handle: OsHandle) -> Self {
-        let number = handle.into_raw_fd();
-        Self { number, file: file_behind(number) }
+        // Without a witness, of which there is none only at the limit of descriptors, nothing is closed after a refusal.
+        let witness = handle.try_clone().ok();
+        Self { number: handle.into_raw_fd(), witness }
     }
 
     /// What the driver is told.
@@ -50,16 +51,25 @@ impl Lent {
 
     /// After a refusal: closes the handle unless the driver has.
     pub fn close_if_left(self) {
-        if self.file.is_some() && file_behind(self.number) == self.file {
-            // SAFETY: open, and still the file that was given to us, so nobody else's.
+        let Some(witness) = &self.witness else { return };
+        // SAFETY: only asked about, which a closed number answers with an error, and never closed from here.
+        let number = unsafe { BorrowedFd::borrow_raw(self.number) };
+        if is_same_file(witness.as_fd(), number).unwrap_or(false) {
+            // SAFETY: the number still names the open file that was given to us, so it is nobody else's.
             drop(unsafe { OwnedFd::from_raw_fd(self.number) });
         }
     }
 }
 
-/// Device and inode of an open descriptor.
-fn file_behind(number: RawFd) -> Option<(u64, u64)> {
-    // SAFETY: only asked about (`fstat`), which a closed descriptor answers with an error, and never closed from here.
-    let file = ManuallyDrop::new(unsafe { File::from_raw_fd(number) });
-    file.metadata().ok().map(|m| (m.dev(), m.ino()))
+/// Whether two descriptors name one open file description. Device and inode do not tell: every handle of one driver may
+/// have the same. Status flags belong to the description (`fcntl(2)`, `F_SETFL`), so a change by one is seen by the other.
+fn is_same_file(witness: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<bool> {
+    let before = fcntl_getfl(witness)?;
+    let mut same = fcntl_getfl(other)? == before;
+    // There and back: by chance another file has the flag of one moment, not of both.
+    for flags in [before ^ OFlags::NONBLOCK, before] {
+        fcntl_setfl(witness, flags)?;
+        same &= fcntl_getfl(other)? == fcntl_getfl(witness)?;
+    }
+    Ok(same)
 }

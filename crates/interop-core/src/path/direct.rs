@@ -2,12 +2,15 @@
 //!
 //! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show.
 
+use super::unwritten::{Ages, Reader, clear};
 use super::{Crossing, FrameLayout, Pairing, SharingPath};
 use crate::capability::{HandleType, SyncKind};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Display, Part, Surface};
 use crate::error::Result;
+use crate::surface::SurfaceDesc;
 use crate::timeline::step;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -53,6 +56,7 @@ pub struct Direct {
     layout: FrameLayout,
     backend: Arc<dyn ComputeBackend>,
     ring: Vec<Slot>,
+    ages: Ages,
     shown: usize,
     current: Option<Crossing>,
     sync: SyncKind,
@@ -63,23 +67,43 @@ impl Direct {
         let ring = (0..SLOTS).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
         let backend = Arc::clone(pairing.backend);
         let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
-        Ok(Self { layout: pairing.layout().unpadded(), backend, ring, shown: 0, current: None, sync })
+        let layout = pairing.layout().unpadded();
+        let reader = match pairing.desc {
+            SurfaceDesc::Image(_) => Reader::InPlaceAndDraws,
+            SurfaceDesc::Buffer(_) => Reader::InPlace,
+        };
+        let ages = Ages::new(&layout, reader, ring.len())?;
+        Ok(Self { layout, backend, ring, ages, shown: 0, current: None, sync })
     }
 
     fn next(&self) -> usize {
         (self.shown + 1) % self.ring.len()
     }
 
-    /// A part needs the rest of the frame around it, as the display left it.
-    fn copy_forward(&mut self) -> Result<()> {
+    /// Brings the object that is written next up to date, as the display left the one on show.
+    fn copy_forward(&mut self, from: usize, range: Range<usize>) -> Result<()> {
         let _step = step!("copy forward");
-        let span = self.layout.whole()?.span();
         let next = self.next();
-        let [from, to] = self.ring.get_disjoint_mut([self.shown, next]).map_err(|_| super::not_begun())?;
+        let [from, to] = self.ring.get_disjoint_mut([from, next]).map_err(|_| super::not_begun())?;
         let from = from.memory()?;
         from.acquire()?;
-        let copied = self.backend.copy(from, to.memory()?, span);
-        from.release().and(copied)
+        let copied = self.backend.copy(from, to.memory()?, range);
+        from.release().and(copied)?;
+        self.ages.renewed(next);
+        Ok(())
+    }
+
+    fn prepare(&mut self, crossing: Crossing) -> Result<()> {
+        let plan = self.ages.begin(self.next(), &crossing);
+        self.current = Some(crossing);
+        if let Some((from, range)) = plan.copy {
+            self.copy_forward(from, range)?;
+        }
+        if plan.clear {
+            let backend = Arc::clone(&self.backend);
+            clear(backend.as_ref(), self.target()?)?;
+        }
+        Ok(())
     }
 }
 
@@ -96,19 +120,17 @@ impl SharingPath for Direct {
         let acquiring = step!("acquire");
         self.ring[next].memory()?.acquire()?;
         drop(acquiring);
-        self.current = Some(crossing);
-        if *part != self.layout.full()
-            && let Err(e) = self.copy_forward()
-        {
+        let prepared = self.prepare(crossing);
+        if prepared.is_err() {
             self.cancel();
-            return Err(e);
         }
-        Ok(())
+        prepared
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
         let view = self.current.as_ref().ok_or_else(super::not_begun)?.kernel;
         let next = self.next();
+        self.ages.touched(next);
         Target::new(self.ring[next].memory()?, view)
     }
 
@@ -121,6 +143,7 @@ impl SharingPath for Direct {
             self.backend.finish()?;
         }
         self.shown = next;
+        self.ages.finished(next);
         Ok(())
     }
 

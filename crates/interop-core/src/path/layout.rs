@@ -73,25 +73,12 @@ impl FrameLayout {
         })
     }
 
-    /// `part` (rows in the surface's order) alone at the start of memory, as an upload takes it.
-    pub fn packed(&self, part: &Part) -> Result<Crossing> {
-        match (self.desc, part) {
-            (SurfaceDesc::Image(i), Part::Image(region)) => {
-                let packed = |reversed| {
-                    ImageView::packed(region.extent(), i.format, self.pitch_alignment, 0, reversed).map(View::Image)
-                };
-                Ok(Crossing { kernel: packed(self.reversed)?, native: packed(false)?, part: self.native(part) })
-            }
-            (SurfaceDesc::Buffer(_), Part::Buffer(range)) => {
-                let view = View::Buffer(BufferView { offset: 0, len: range.len() });
-                Ok(Crossing { kernel: view, native: view, part: part.clone() })
-            }
-            _ => Err(wrong_part()),
-        }
-    }
-
     /// `part` (rows in the surface's order) where it lies inside the whole frame.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where `part` is none of the surface.
     pub fn in_place(&self, part: &Part) -> Result<Crossing> {
+        part.check_inside(&self.desc, "FrameLayout::in_place")?;
         match (self.whole()?, part) {
             (View::Image(whole), Part::Image(region)) => {
                 let part = self.native(part);
@@ -128,7 +115,7 @@ impl FrameLayout {
         match self.desc {
             SurfaceDesc::Image(i) if self.reversed => {
                 let row_len = i.extent.width as usize * i.format.bytes_per_pixel();
-                bytes.chunks(row_len).rev().collect::<Vec<_>>().concat()
+                bytes.chunks(row_len.max(1)).rev().collect::<Vec<_>>().concat()
             }
             _ => bytes,
         }

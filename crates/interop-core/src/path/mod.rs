@@ -10,6 +10,7 @@
 //! done, so neither device waits for the other, and a GPU that must switch between a compute and a graphics context
 //! switches once for several frames. The very first frame is shown at once, so that there is always one.
 
+mod canvas;
 mod direct;
 mod host_round_trip;
 mod id;
@@ -18,6 +19,7 @@ mod pbo_staging;
 mod shared_memory;
 mod table;
 mod turns;
+mod unwritten;
 
 pub use direct::Direct;
 pub use host_round_trip::HostRoundTrip;
@@ -26,6 +28,7 @@ pub use layout::{Crossing, FrameLayout};
 pub use pbo_staging::PboStaging;
 pub use shared_memory::SharedMemory;
 pub use table::{PATHS, PathSpec, spec};
+pub(crate) use unwritten::{blank, pattern_frame};
 
 use crate::capability::SyncKind;
 use crate::compute::{ComputeBackend, Target};

@@ -1,10 +1,11 @@
 //! Through staging blocks of the display: the compute side reads its memory straight into a mapped pixel buffer
 //! object, the display uploads from there while the host goes on.
 
+use super::canvas::Canvas;
 use super::turns::Turns;
-use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
+use super::{Pairing, RING_SLOTS, SharingPath};
 use crate::capability::SyncKind;
-use crate::compute::{ComputeMemory, Target};
+use crate::compute::Target;
 use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::error::Result;
 use crate::timeline::step;
@@ -30,12 +31,10 @@ impl Slot {
 
 /// See the module.
 pub struct PboStaging {
-    layout: FrameLayout,
-    memory: Box<dyn ComputeMemory>,
+    canvas: Canvas,
     ring: Vec<Slot>,
     next: usize,
     surface: Box<dyn Surface>,
-    current: Option<Crossing>,
     sync: SyncKind,
 }
 
@@ -51,40 +50,37 @@ impl PboStaging {
     }
 
     fn open(pairing: &Pairing<'_>, kind: fn() -> StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
-        let layout = pairing.layout();
-        let bytes = layout.frame_bytes()?;
-        let memory = pairing.backend.allocate(bytes)?;
+        let bytes = pairing.layout().frame_bytes()?;
+        let canvas = Canvas::open(pairing)?;
         let ring = (0..slots).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
         let surface = pairing.display.create_surface(pairing.desc)?;
-        Ok(Self { layout, memory, ring, next: 0, surface, current: None, sync })
+        Ok(Self { canvas, ring, next: 0, surface, sync })
     }
 }
 
 impl SharingPath for PboStaging {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.current = Some(self.layout.packed(part)?);
-        Ok(())
+        self.canvas.begin(part, self.surface.as_mut())
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
-        let crossing = self.current.as_ref().ok_or_else(super::not_begun)?;
-        Target::new(self.memory.as_mut(), crossing.kernel)
+        self.canvas.target()
     }
 
     fn finish(&mut self) -> Result<()> {
-        let crossing = self.current.take().ok_or_else(super::not_begun)?;
-        let memory = &mut self.memory;
+        let (memory, crossing) = self.canvas.end()?;
         let Slot { staging, turns, .. } = &mut self.ring[self.next];
-        let len = crossing.native.span().end;
+        let span = crossing.native.span();
         turns.begin_compute(staging.as_mut())?;
         let reading = step!("read");
-        staging.fill(&mut |mapped| memory.read(0, &mut mapped[..len]))?;
+        staging.fill(&mut |mapped| memory.read(span.start, &mut mapped[span.clone()]))?;
         drop(reading);
         let uploading = step!("upload");
         self.surface.upload_staged(&crossing.part, staging.as_mut(), &crossing.native)?;
         drop(uploading);
         turns.end_display(staging.as_mut());
         self.next = (self.next + 1) % self.ring.len();
+        self.canvas.finished();
         Ok(())
     }
 
@@ -97,7 +93,7 @@ impl SharingPath for PboStaging {
     }
 
     fn cancel(&mut self) {
-        self.current = None;
+        self.canvas.cancel();
     }
 
     fn surface(&self) -> &dyn Surface {

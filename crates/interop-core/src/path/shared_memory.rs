@@ -5,6 +5,7 @@
 //! from it where a texture is needed. An image is the compute device's or the display's, exported by a handle, and is a texture in place.
 
 use super::turns::Turns;
+use super::unwritten::{Ages, Reader, clear};
 use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
 use crate::capability::{HandleType, SyncKind};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
@@ -16,6 +17,7 @@ use crate::surface::SurfaceDesc;
 use crate::timeline::{FrameTag, step};
 use crate::view::View;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One block; `memory` goes first because it lies inside `staging`.
@@ -59,6 +61,8 @@ pub struct SharedMemory {
     backend: Arc<dyn ComputeBackend>,
     surface: Box<dyn Surface>,
     ring: Vec<Slot>,
+    ages: Ages,
+    reader: Reader,
     /// Slots from the first on that take turns.
     in_use: usize,
     reading: Reading,
@@ -79,9 +83,10 @@ pub struct SharedMemory {
 
 impl SharedMemory {
     pub(super) fn open(pairing: &Pairing<'_>, owner: Owner, reading: Reading) -> Result<Self> {
-        let layout = match owner {
-            Owner::ComputeImage | Owner::DisplayImage => pairing.layout().unpadded(),
-            _ => pairing.layout(),
+        let (layout, reader) = match (owner, reading) {
+            (Owner::ComputeImage | Owner::DisplayImage, _) => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
+            (_, Reading::InPlace) => (pairing.layout(), Reader::InPlace),
+            (_, Reading::Upload) => (pairing.layout(), Reader::Uploads),
         };
         let bytes = layout.frame_bytes()?;
         let surface = match reading {
@@ -94,6 +99,8 @@ impl SharedMemory {
         Ok(Self {
             backend: Arc::clone(pairing.backend),
             whole: layout.whole()?,
+            ages: Ages::new(&layout, reader, ring.len())?,
+            reader,
             layout,
             surface,
             in_use: ring.len(),
@@ -110,27 +117,29 @@ impl SharedMemory {
         })
     }
 
-    /// A part written in place needs the rest of the frame around it: that of the frame finished last, as the display
-    /// left it where it has had it.
-    fn copy_forward(&mut self, to: usize) -> Result<()> {
+    /// Brings a slot up to date. The display's own drawing around a part is kept, so it must be over.
+    fn copy_forward(&mut self, from: usize, to: usize, range: Range<usize>, is_part: bool) -> Result<()> {
         let _step = step!("copy forward");
-        let newest = self.in_flight.back().map(|(slot, _)| *slot);
-        let Some(from) = newest.or(self.shown) else { return Ok(()) };
-        let [from, to] = self
+        let is_shown = !self.in_flight.iter().any(|(slot, _)| *slot == from);
+        let [source, target] = self
             .ring
             .get_disjoint_mut([from, to])
             .map_err(|_| Error::invalid("acquire", "the ring has no slot that is not shown"))?;
-        if newest.is_none() {
-            from.staging.fence()?;
-            from.staging.wait()?;
+        if is_part && is_shown && self.reader == Reader::InPlaceAndDraws {
+            source.staging.fence()?;
+            source.staging.wait()?;
         }
         // In queue order after the kernels of the one, before those of the other.
-        self.backend.copy(from.memory.as_ref(), to.memory.as_mut(), self.whole.span())
+        self.backend.copy(source.memory.as_ref(), target.memory.as_mut(), range)?;
+        self.ages.renewed(to);
+        Ok(())
     }
 
-    /// The first slot after `index` that neither is shown nor waits to be; after a failure that need not be the next.
+    /// The first slot after `index` that neither is shown, nor waits to be, nor holds the newest frame; after a failure
+    /// that need not be the next.
     fn free_after(&self, index: usize) -> usize {
-        let used = |slot| self.shown == Some(slot) || self.in_flight.iter().any(|(other, _)| *other == slot);
+        let kept = [self.shown, self.ages.newest()];
+        let used = |slot| kept.contains(&Some(slot)) || self.in_flight.iter().any(|(other, _)| *other == slot);
         let mut others = (1..=self.in_use).map(|step| (index + step) % self.in_use);
         // There is always one: half of the ring is beyond those shown and in flight.
         others.find(|slot| !used(*slot)).unwrap_or(0)
@@ -238,26 +247,31 @@ impl SharingPath for SharedMemory {
         let slot = self.next;
         let Slot { staging, turns, .. } = &mut self.ring[slot];
         turns.begin_compute(staging.as_mut())?;
-        let crossing = match self.reading {
-            Reading::Upload => self.layout.packed(part)?,
-            Reading::InPlace => {
-                if *part != self.layout.full() {
-                    self.copy_forward(slot)?;
-                }
-                self.layout.in_place(part)?
-            }
-        };
+        let crossing = self.layout.in_place(part)?;
         self.ring[slot].memory.acquire()?;
         self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
         if self.frames_late > 0 && self.ring[slot].turns.by_host() {
             self.backend.hold_back()?;
         }
+        let plan = self.ages.begin(slot, &crossing);
+        if let Some((from, range)) = plan.copy {
+            self.copy_forward(from, slot, range, *part != self.layout.full())?;
+        }
         self.current = Some((slot, crossing));
+        if plan.clear {
+            let backend = Arc::clone(&self.backend);
+            let cleared = self.target().and_then(|target| clear(backend.as_ref(), target));
+            if cleared.is_err() {
+                self.current = None;
+            }
+            return cleared;
+        }
         Ok(())
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
         let (slot, crossing) = self.current.as_ref().ok_or_else(super::not_begun)?;
+        self.ages.touched(*slot);
         Target::new(self.ring[*slot].memory.as_mut(), crossing.kernel)
     }
 
@@ -269,9 +283,10 @@ impl SharingPath for SharedMemory {
         }
         self.in_flight.push_back((index, crossing));
         let handed_over = self.drain(self.frames_late);
-        if handed_over.is_err() {
+        match handed_over {
+            Ok(()) => self.ages.finished(index),
             // This frame is given up; those before it are on their way still.
-            self.in_flight.pop_back();
+            Err(_) => drop(self.in_flight.pop_back()),
         }
         self.next = self.free_after(index);
         handed_over
@@ -311,6 +326,7 @@ impl SharingPath for SharedMemory {
         // The surface keeps what it shows alive.
         self.shown = self.shown.filter(|slot| *slot < self.in_use);
         self.ring.truncate(self.in_use);
+        self.ages.truncate(self.in_use);
     }
 
     fn slots(&self) -> usize {

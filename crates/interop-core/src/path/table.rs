@@ -243,8 +243,8 @@ fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
     match giver {
         Giver::Compute => named("compute", &compute.can_export(handle, shape))
             .and(|| named("display", &display.can_import(handle, shape))),
-        Giver::Display => named("compute", &compute.can_import(handle, shape).and(|| offer_format(p, shape)))
-            .and(|| named("display", &display.can_export(handle, shape))),
+        Giver::Display => named("display", &display.can_export(handle, shape))
+            .and(|| named("compute", &compute.can_import(handle, shape).and(|| offer_format(p, shape)))),
     }
 }
 

@@ -104,9 +104,19 @@ impl Entry {
         Ratio::of_rounds(self.common_turns(other).map(|(ours, theirs)| ours / theirs))
     }
 
+    /// Of all turns, for two that had none in one round: they may have found the machine in another state.
+    fn rough_ratio_to(&self, other: &Self) -> Option<f64> {
+        let median = |entry: &Self| quantile(&entry.turns.iter().map(|(_, us)| *us).collect::<Vec<_>>(), 0.5);
+        let ratio = median(self) / median(other);
+        (ratio.is_finite() && !self.turns.is_empty()).then_some(ratio)
+    }
+
     /// More than chance would do.
     fn is_quicker_than(&self, other: &Self) -> bool {
         let (ours, theirs): (Vec<f64>, Vec<f64>) = self.common_turns(other).unzip();
+        if ours.is_empty() {
+            return self.rough_ratio_to(other).is_some_and(|ratio| ratio < 1.0 / HOPELESS);
+        }
         let ratio = quantile(&ours, 0.5) / quantile(&theirs, 0.5);
         ratio < 1.0 / HOPELESS || (ratio < 1.0 - EQUAL && is_smaller(&ours, &theirs))
     }
@@ -242,7 +252,7 @@ impl Contest {
         let behind = |index: &usize| match self.entries[*index].ratio_to(&self.entries[leader]) {
             _ if *index == leader => 0.0,
             Some(ratio) => ratio.ratio,
-            None => f64::INFINITY,
+            None => self.entries[*index].rough_ratio_to(&self.entries[leader]).unwrap_or(f64::INFINITY),
         };
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         order.sort_by(|a, b| behind(a).total_cmp(&behind(b)));

@@ -3,7 +3,7 @@
 //! | variable | values |
 //! |---|---|
 //! | `PIXELFERRY_PATH` | a path's name: that path or an error |
-//! | `PIXELFERRY_SYNC` | `host-fence`, `binary-semaphore`, `timeline-semaphore`, `implicit`, `finish` |
+//! | `PIXELFERRY_SYNC` | a name of [`SyncKind`], e.g. `host-fence` or `shared-event`: hand-over in that way, where a path has it |
 //! | `PIXELFERRY_MODE` | `latency`, `late:N`, `throughput`, `throughput:N` |
 //! | `PIXELFERRY_CALIBRATE_MS` | time for measuring; 0 takes the first that works |
 //! | `PIXELFERRY_PROFILES` | a folder for what was measured, or `off` |
@@ -14,7 +14,18 @@ use super::policy::{MAX_FRAMES_LATE, Mode, Policy};
 use super::profile::Profiles;
 use crate::capability::SyncKind;
 use crate::error::{Error, Result};
+use crate::path::PathId;
+use std::ffi::OsString;
 use std::time::Duration;
+
+const PATH: &str = "PIXELFERRY_PATH";
+const SYNC: &str = "PIXELFERRY_SYNC";
+const MODE: &str = "PIXELFERRY_MODE";
+const CALIBRATE_MS: &str = "PIXELFERRY_CALIBRATE_MS";
+const PROFILES: &str = "PIXELFERRY_PROFILES";
+
+/// The names of the variables.
+pub const VARIABLES: [&str; 5] = [PATH, SYNC, MODE, CALIBRATE_MS, PROFILES];
 
 impl Policy {
     /// The policy with what the environment says instead of the program. Empty variables count as not set.
@@ -22,57 +33,52 @@ impl Policy {
     /// # Errors
     /// [`Error::InvalidInput`] that names the variable, its value and what may stand there.
     pub fn overridden(self) -> Result<Self> {
-        self.overridden_by(&|name| std::env::var(name).ok())
+        self.overridden_by(&|name| std::env::var_os(name))
     }
 
-    fn overridden_by(mut self, get: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
-        let value = |name: &'static str| get(name).map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
-        if let Some(text) = value("PIXELFERRY_PATH") {
-            self.force = Some(text.parse()?);
-            self.overridden.push("PIXELFERRY_PATH");
+    fn overridden_by(mut self, get: &dyn Fn(&str) -> Option<OsString>) -> Result<Self> {
+        if let Some(path) = text(get, PATH, "the name of a path")? {
+            let names = || format!("one of {}", PathId::ALL.map(PathId::name).join(", "));
+            self.force = Some(path.parse().map_err(|_| wrong(PATH, &path, &names()))?);
+            self.overridden.push(PATH);
         }
-        if let Some(text) = value("PIXELFERRY_SYNC") {
-            self.sync = Some(sync(&text)?);
-            self.overridden.push("PIXELFERRY_SYNC");
+        if let Some(sync) = text(get, SYNC, "the name of a way to hand over")? {
+            let names = || format!("one of {}", SyncKind::ALL.map(SyncKind::name).join(", "));
+            self.sync = Some(sync.parse().map_err(|_| wrong(SYNC, &sync, &names()))?);
+            self.overridden.push(SYNC);
         }
-        if let Some(text) = value("PIXELFERRY_MODE") {
-            self.mode = mode(&text)?;
-            self.overridden.push("PIXELFERRY_MODE");
+        if let Some(name) = text(get, MODE, "the name of a mode")? {
+            self.mode = mode(&name)?;
+            self.overridden.push(MODE);
         }
-        if let Some(text) = value("PIXELFERRY_CALIBRATE_MS") {
-            let milliseconds = text.parse().map_err(|_| wrong("PIXELFERRY_CALIBRATE_MS", &text, "a whole number"))?;
+        if let Some(number) = text(get, CALIBRATE_MS, "a whole number")? {
+            let milliseconds = number.parse().map_err(|_| wrong(CALIBRATE_MS, &number, "a whole number"))?;
             self.budget = Duration::from_millis(milliseconds);
-            self.overridden.push("PIXELFERRY_CALIBRATE_MS");
+            self.overridden.push(CALIBRATE_MS);
         }
-        if let Some(text) = value("PIXELFERRY_PROFILES") {
-            self.profiles = if text == "off" { Profiles::Off } else { Profiles::Folder(text.into()) };
+        // A folder's name need not be Unicode.
+        if let Some(folder) = get(PROFILES).filter(|folder| !folder.is_empty()) {
+            self.profiles = if folder == "off" { Profiles::Off } else { Profiles::Folder(folder.into()) };
         }
         Ok(self)
     }
+}
+
+/// A variable's value without spaces around it; `None` where it is not set or empty.
+fn text(get: &dyn Fn(&str) -> Option<OsString>, variable: &str, wanted: &str) -> Result<Option<String>> {
+    let Some(value) = get(variable) else { return Ok(None) };
+    let text = value.to_str().ok_or_else(|| wrong(variable, &value.to_string_lossy(), wanted))?.trim();
+    Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
 fn wrong(variable: &str, value: &str, wanted: &str) -> Error {
     Error::invalid("environment", format!("{variable} is '{value}'; give {wanted}"))
 }
 
-fn sync(text: &str) -> Result<SyncKind> {
-    let all = [
-        SyncKind::HostFence,
-        SyncKind::BinarySemaphore,
-        SyncKind::TimelineSemaphore,
-        SyncKind::Implicit,
-        SyncKind::Finish,
-    ];
-    let name = |kind: &SyncKind| kind.to_string().replace(' ', "-");
-    all.into_iter()
-        .find(|kind| name(kind) == text)
-        .ok_or_else(|| wrong("PIXELFERRY_SYNC", text, &format!("one of {}", all.each_ref().map(name).join(", "))))
-}
-
 fn mode(text: &str) -> Result<Mode> {
     let problem = || {
         let wanted = format!("latency, late:N, throughput or throughput:N with N at most {MAX_FRAMES_LATE}");
-        wrong("PIXELFERRY_MODE", text, &wanted)
+        wrong(MODE, text, &wanted)
     };
     let (word, number) = match text.split_once(':') {
         Some((word, number)) => (word, Some(number.parse::<usize>().map_err(|_| problem())?)),
@@ -90,10 +96,9 @@ fn mode(text: &str) -> Result<Mode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::PathId;
 
     fn of(list: &[(&str, &str)]) -> Result<Policy> {
-        let get = |name: &str| list.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        let get = |name: &str| list.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
         Policy::default().overridden_by(&get)
     }
 
@@ -126,7 +131,33 @@ mod tests {
             ("PIXELFERRY_CALIBRATE_MS", "-1", "whole number"),
         ] {
             let error = of(&[(name, value)]).unwrap_err().to_string();
-            assert!(error.contains(wanted) && error.contains(value), "{error}");
+            for part in [name, wanted, value] {
+                assert!(error.contains(part), "{part}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_way_to_hand_over_can_be_asked_for() {
+        for kind in SyncKind::ALL {
+            assert_eq!(of(&[("PIXELFERRY_SYNC", kind.name())]).unwrap().sync, Some(kind));
+        }
+        let error = of(&[("PIXELFERRY_SYNC", "hope")]).unwrap_err().to_string();
+        assert!(error.contains("shared-event") && error.contains("timeline-semaphore"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_unicode_is_not_passed_over() {
+        use std::os::unix::ffi::OsStringExt as _;
+
+        let bytes = || OsString::from_vec(vec![b'/', 0xff]);
+        for name in VARIABLES {
+            let policy = Policy::default().overridden_by(&|asked| (asked == name).then(bytes));
+            match policy {
+                Ok(policy) => assert_eq!((name, policy.profiles), (PROFILES, Profiles::Folder(bytes().into()))),
+                Err(error) => assert!(error.to_string().contains(name), "{error}"),
+            }
         }
     }
 }

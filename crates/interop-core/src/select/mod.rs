@@ -29,7 +29,7 @@ use crate::capability::{Support, SyncKind};
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::{Error, Result};
-use crate::path::{OpenedPath, Pairing, PathId, SharingPath, spec};
+use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank, spec};
 use crate::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
 use attempt::Candidate;
@@ -42,7 +42,7 @@ use tracing::{debug, info, warn};
 
 /// A path that works, and how it was found.
 pub struct Selection {
-    /// The path, with a verification pattern in its surface.
+    /// The path. Its surface is zero, and a frame that writes nothing shows zero.
     pub path: OpenedPath,
     /// Which one.
     pub id: PathId,
@@ -103,7 +103,9 @@ pub(crate) fn open_without(
             return Err(no_path(&field.report, policy));
         };
         let Choice { candidate, mut path, frames_late, learned, frame } = choice;
-        match settle(&mut path, &pairing, policy, frames_late.or(standing.frames_late), frame) {
+        let settled = settle(&mut path, &pairing, policy, frames_late.or(standing.frames_late), frame);
+        // Last, so that no pattern of a proof or of a measurement is ever seen.
+        match settled.and_then(|found| blank(&mut path, backend.as_ref(), &pairing.layout()).map(|()| found)) {
             Ok(lateness) => {
                 field.report.lateness = lateness;
                 break (candidate, path, learned);
@@ -302,7 +304,7 @@ impl Field {
     /// A path whose pixels were right failed before the first frame.
     fn give_up(&mut self, id: PathId, error: &Error) {
         warn!(path = %id, reason = %error, "does not work");
-        self.set(id, PathState::Rejected { reason: format!("while its lateness was settled: {error}") });
+        self.set(id, PathState::Rejected { reason: format!("before the first frame: {error}") });
         self.candidates.retain(|candidate| candidate.id != id);
     }
 

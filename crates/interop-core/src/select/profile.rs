@@ -87,6 +87,7 @@ impl Key {
             SurfaceDesc::Image(i) => (format!("{} {:?} {:?}", i.format, i.access, i.row_order), i.extent.pixels()),
             SurfaceDesc::Buffer(b) => ("buffer".into(), b.bytes),
         };
+        let surface = format!("{surface} {}", pairing.desc.unwritten());
         let mode = match policy.mode {
             Mode::Latency => "latency".into(),
             Mode::FramesLate(frames) => format!("late {frames}"),

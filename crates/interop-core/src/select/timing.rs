@@ -1,8 +1,7 @@
 //! What a frame takes, end to end.
 
-use crate::display::Part;
 use crate::error::Result;
-use crate::path::{OpenedPath, Pairing, SharingPath};
+use crate::path::{FrameLayout, OpenedPath, Pairing, SharingPath, pattern_frame};
 use crate::pattern::Pattern;
 use crate::verify::next_nonce;
 use crate::view::View;
@@ -35,25 +34,20 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usi
     Ok(start.elapsed().as_secs_f64() * 1e6 / frames as f64)
 }
 
-/// A whole surface of pattern.
+/// A whole surface of pattern, by the rule for unwritten pixels that the surface asks for.
 struct Frame {
     whole: View,
-    all: Part,
+    layout: FrameLayout,
 }
 
 impl Frame {
     fn of(pairing: &Pairing<'_>) -> Result<Self> {
-        Ok(Self { whole: pairing.layout().whole()?, all: pairing.layout().full() })
+        let layout = pairing.layout();
+        Ok(Self { whole: layout.whole()?, layout })
     }
 
     fn make(&self, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
-        path.begin(&self.all)?;
         let pattern = Pattern::for_view(&self.whole, next_nonce());
-        let written = path.target().and_then(|target| pairing.backend.write_pattern(target, &pattern));
-        if let Err(error) = written {
-            path.cancel();
-            return Err(error);
-        }
-        path.finish()
+        pattern_frame(path, pairing.backend.as_ref(), &self.layout, &pattern)
     }
 }

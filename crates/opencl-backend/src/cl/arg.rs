@@ -1,8 +1,8 @@
 //! [`Arg`]: values of kernel parameters, and whether they fit what the kernel declares.
 
-use super::{Buffer, Context, Image, Sampler};
+use super::{Buffer, Context, Image, ImageType, Sampler};
 use crate::ffi::{ArgValue, Element, ParamInfo};
-use crate::params::type_size;
+use crate::params::{Sort, sort, type_size};
 use cl3::kernel as k;
 use interop_core::Result;
 use std::any::TypeId;
@@ -37,9 +37,36 @@ pub enum ImageAccess {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
     pub(crate) raw: ParamInfo,
+    /// Bytes of a type of the program's own, where a record or a caller says so.
+    pub(crate) bytes: Option<usize>,
 }
 
 impl Param {
+    /// A parameter for [`Kernel::with_params`], in the place of what `clGetKernelArgInfo` does not tell: its type as the
+    /// source has it, such as `float*`, `int4`, `image2d_t` or `sampler_t`.
+    ///
+    /// [`Kernel::with_params`]: super::Kernel::with_params
+    pub fn declare(name: impl Into<String>, type_name: impl Into<String>, space: AddressSpace) -> Self {
+        let address = match space {
+            AddressSpace::Global => k::CL_KERNEL_ARG_ADDRESS_GLOBAL,
+            AddressSpace::Constant => k::CL_KERNEL_ARG_ADDRESS_CONSTANT,
+            AddressSpace::Local => k::CL_KERNEL_ARG_ADDRESS_LOCAL,
+            AddressSpace::Private => k::CL_KERNEL_ARG_ADDRESS_PRIVATE,
+        };
+        let access = k::CL_KERNEL_ARG_ACCESS_NONE;
+        let raw = ParamInfo { name: name.into(), type_name: type_name.into(), address, access, qualifiers: 0 };
+        Self { raw, bytes: None }
+    }
+
+    /// The same with the bytes of a structure or another type of the program's own, for [`Kernel::with_params`]: the
+    /// `arg_size` that `clSetKernelArg` is given.
+    ///
+    /// [`Kernel::with_params`]: super::Kernel::with_params
+    #[must_use]
+    pub fn with_bytes(self, bytes: usize) -> Self {
+        Self { bytes: Some(bytes), ..self }
+    }
+
     /// Its name (`CL_KERNEL_ARG_NAME`).
     pub fn name(&self) -> &str {
         &self.raw.name
@@ -88,44 +115,31 @@ impl Param {
     fn has(&self, bit: u32) -> bool {
         self.raw.qualifiers & u64::from(bit) != 0
     }
+}
 
-    fn wanted(&self) -> Wanted {
-        let name = self.type_name();
-        match self.address_space() {
-            AddressSpace::Local => Wanted::Local,
-            _ if is_image(name) => Wanted::Image,
-            _ if name == "sampler_t" => Wanted::Sampler,
-            AddressSpace::Global | AddressSpace::Constant => Wanted::Buffer,
-            AddressSpace::Private => Wanted::Value,
-        }
+/// What OpenCL C calls the types of images.
+const IMAGES: [&str; 6] =
+    ["image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image3d_t"];
+
+const fn image_name(image: ImageType) -> &'static str {
+    match image {
+        ImageType::D1 => IMAGES[0],
+        ImageType::D1Array => IMAGES[1],
+        ImageType::D1Buffer => IMAGES[2],
+        ImageType::D2 => IMAGES[3],
+        ImageType::D2Array => IMAGES[4],
+        ImageType::D3 => IMAGES[5],
     }
 }
 
-/// One of OpenCL C's types of images, `image2d_array_msaa_depth_t` among them, and no type of the program's.
-fn is_image(type_name: &str) -> bool {
-    let mut words = type_name.strip_suffix("_t").unwrap_or_default().split('_');
-    words.next().is_some_and(|first| ["image1d", "image2d", "image3d"].contains(&first))
-        && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
-}
-
-#[derive(PartialEq)]
-enum Wanted {
-    Buffer,
-    Local,
-    Image,
-    Sampler,
-    Value,
-}
-
-impl Wanted {
-    const fn name(&self) -> &'static str {
-        match self {
-            Self::Buffer => "a buffer or null",
-            Self::Local => "local memory (Arg::Local)",
-            Self::Image => "an image",
-            Self::Sampler => "a sampler",
-            Self::Value => "a value",
-        }
+const fn name_of(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Buffer => "a buffer or null",
+        Sort::Local => "local memory (Arg::Local)",
+        Sort::Image => "an image",
+        Sort::Sampler => "a sampler",
+        Sort::Value => "a value",
+        Sort::Other => "what no argument can be (an image is written by its own type)",
     }
 }
 
@@ -201,31 +215,51 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// `Err` says what is wrong with this for a parameter.
-    pub(super) fn check(&self, param: &Param) -> Result<(), String> {
-        let wanted = param.wanted();
+    /// `Err` says what is wrong with this for a parameter. `fits` says whether a type of the program's own takes so many
+    /// bytes, or else how many it takes, if it takes any.
+    pub(super) fn check(
+        &self,
+        param: &Param,
+        fits: impl FnOnce(&str, usize) -> Result<(), Option<usize>>,
+    ) -> Result<(), String> {
+        let wanted = sort(&param.raw);
         let given = match self {
-            Self::Buffer(_) | Self::Null => Wanted::Buffer,
-            Self::Image(_) => Wanted::Image,
-            Self::Sampler(_) => Wanted::Sampler,
-            Self::Local(_) => Wanted::Local,
-            Self::Value(_) => Wanted::Value,
+            Self::Buffer(_) | Self::Null => Sort::Buffer,
+            Self::Image(_) => Sort::Image,
+            Self::Sampler(_) => Sort::Sampler,
+            Self::Local(_) => Sort::Local,
+            Self::Value(_) => Sort::Value,
         };
-        let refuse = |why: String| {
-            Err(format!("'{}', declared {}, {why}; {} given", param.name(), param.type_name(), self.kind()))
-        };
+        let name = param.type_name();
+        let refuse = |why: String| Err(format!("'{}', declared {name}, {why}; {} given", param.name(), self.kind()));
         if wanted != given {
-            return refuse(format!("takes {}", wanted.name()));
+            return refuse(format!("takes {}", name_of(wanted)));
         }
         match self {
             Self::Local(0) => refuse("takes at least 1 byte".into()),
+            Self::Value(value) if value.bytes().is_empty() => refuse("takes at least 1 byte".into()),
+            Self::Image(image) => match image_name(image.image_type()) {
+                own if own == name || !IMAGES.contains(&name) => Ok(()),
+                own => refuse(format!("takes another type than this image's, {own}")),
+            },
             Self::Value(value) => {
-                if let Some(size) = type_size(param.type_name()).filter(|size| *size != value.bytes().len()) {
-                    return refuse(format!("takes {size} bytes"));
+                let given = value.bytes().len();
+                let fits = match type_size(name).or(param.bytes) {
+                    Some(size) if size == given => Ok(()),
+                    Some(size) => Err(Some(size)),
+                    None => fits(name, given),
+                };
+                match fits {
+                    Ok(()) => {}
+                    Err(Some(size)) => return refuse(format!("takes {size} bytes")),
+                    Err(None) => {
+                        let why = "is not seen to be a plain value (a sampler is written sampler_t; the types of a \
+                                   program without source are stated by Kernel::with_params)";
+                        return refuse(why.into());
+                    }
                 }
-                let scalar = type_size(param.type_name()).is_some()
-                    && !param.type_name().ends_with(|c: char| c.is_ascii_digit());
-                if scalar && !value.names.is_empty() && !value.names.contains(&param.type_name()) {
+                let scalar = type_size(name).is_some() && !name.ends_with(|c: char| c.is_ascii_digit());
+                if scalar && !value.names.is_empty() && !value.names.contains(&name) {
                     return refuse("takes another type".into());
                 }
                 Ok(())
@@ -244,6 +278,21 @@ impl<'a> Arg<'a> {
         }
     }
 
+    /// What holds it without a borrow.
+    pub(super) fn keep(&self) -> Kept {
+        match self {
+            Self::Buffer(buffer) => Kept::Buffer((*buffer).clone()),
+            Self::Null => Kept::Null,
+            Self::Image(image) => Kept::Image((*image).clone()),
+            Self::Sampler(sampler) => Kept::Sampler((*sampler).clone()),
+            Self::Local(bytes) => Kept::Local(*bytes),
+            Self::Value(value) => {
+                let Value { names, rust, .. } = *value;
+                Kept::Value { bytes: value.bytes().into(), names, rust }
+            }
+        }
+    }
+
     pub(super) fn raw(&self) -> ArgValue<'_> {
         match self {
             Self::Buffer(buffer) => ArgValue::Mem(&buffer.raw),
@@ -252,6 +301,29 @@ impl<'a> Arg<'a> {
             Self::Sampler(sampler) => ArgValue::Sampler(&sampler.raw),
             Self::Local(bytes) => ArgValue::Local(*bytes),
             Self::Value(value) => ArgValue::Bytes(value.bytes()),
+        }
+    }
+}
+
+/// An argument with what it refers to.
+pub(super) enum Kept {
+    Buffer(Buffer),
+    Null,
+    Image(Image),
+    Sampler(Sampler),
+    Local(usize),
+    Value { bytes: Box<[u8]>, names: &'static [&'static str], rust: &'static str },
+}
+
+impl Kept {
+    pub(super) fn arg(&self) -> Arg<'_> {
+        match self {
+            Self::Buffer(buffer) => Arg::Buffer(buffer),
+            Self::Null => Arg::Null,
+            Self::Image(image) => Arg::Image(image),
+            Self::Sampler(sampler) => Arg::Sampler(sampler),
+            Self::Local(bytes) => Arg::Local(*bytes),
+            Self::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
         }
     }
 }
@@ -304,26 +376,39 @@ mod tests {
     use super::*;
 
     fn param(type_name: &str, address: u32) -> Param {
-        let raw = ParamInfo { name: "p".into(), type_name: type_name.into(), address, access: 0, qualifiers: 0 };
-        Param { raw }
+        let access = k::CL_KERNEL_ARG_ACCESS_NONE;
+        let raw = ParamInfo { name: "p".into(), type_name: type_name.into(), address, access, qualifiers: 0 };
+        Param { raw, bytes: None }
+    }
+
+    /// In a program whose type `vertex` has 12 bytes, and with no other plain type.
+    fn check(arg: &Arg<'_>, param: &Param) -> Result<(), String> {
+        arg.check(param, |name, bytes| match (name, bytes) {
+            ("vertex", 12) => Ok(()),
+            ("vertex", _) => Err(Some(12)),
+            _ => Err(None),
+        })
     }
 
     #[test]
     fn values_must_have_the_size_and_numbers_the_type() {
         let private = |name| param(name, k::CL_KERNEL_ARG_ADDRESS_PRIVATE);
-        assert!(Arg::from(1.0f32).check(&private("float")).is_ok());
-        assert!(Arg::from(1u32).check(&private("unsigned int")).is_ok());
-        assert!(Arg::value(&[0f32; 4]).check(&private("float4")).is_ok());
-        assert!(Arg::value(&[0f32; 4]).check(&private("float3")).is_ok());
-        assert!(Arg::value(&[0f32; 3]).check(&private("vertex")).is_ok());
+        assert!(check(&Arg::from(1.0f32), &private("float")).is_ok());
+        assert!(check(&Arg::from(1u32), &private("unsigned int")).is_ok());
+        assert!(check(&Arg::value(&[0f32; 4]), &private("float4")).is_ok());
+        assert!(check(&Arg::value(&[0f32; 4]), &private("float3")).is_ok());
+        assert!(check(&Arg::value(&[0f32; 3]), &private("vertex")).is_ok());
         for (arg, name, word) in [
             (Arg::from(1i32), "float", "another type"),
             (Arg::from(1.0f64), "float", "4 bytes"),
             (Arg::value(&[0f32; 3]), "float3", "16 bytes"),
             (Arg::Null, "float", "a value"),
             (Arg::Local(4), "float", "a value"),
+            (Arg::value(&[0f32; 4]), "vertex", "12 bytes"),
+            (Arg::from(0u64), "mine", "not seen to be a plain value"),
+            (Arg::value(&()), "vertex", "at least 1 byte"),
         ] {
-            let error = arg.check(&private(name)).unwrap_err();
+            let error = check(&arg, &private(name)).unwrap_err();
             assert!(error.contains("'p'") && error.contains(word), "{error}");
         }
     }
@@ -331,15 +416,17 @@ mod tests {
     #[test]
     fn pointers_and_objects_are_told_apart() {
         let global = |name| param(name, k::CL_KERNEL_ARG_ADDRESS_GLOBAL);
-        assert!(Arg::Null.check(&global("float*")).is_ok());
-        assert!(Arg::from(1u64).check(&global("float*")).unwrap_err().contains("a buffer"));
-        assert!(Arg::Null.check(&global("image2d_t")).unwrap_err().contains("an image"));
+        assert!(check(&Arg::Null, &global("float*")).is_ok());
+        assert!(check(&Arg::from(1u64), &global("float*")).unwrap_err().contains("a buffer"));
+        assert!(check(&Arg::Null, &global("image2d_t")).unwrap_err().contains("an image"));
         assert!(
-            Arg::Null.check(&param("sampler_t", k::CL_KERNEL_ARG_ADDRESS_PRIVATE)).unwrap_err().contains("a sampler")
+            check(&Arg::Null, &param("sampler_t", k::CL_KERNEL_ARG_ADDRESS_PRIVATE)).unwrap_err().contains("a sampler")
         );
+        assert!(check(&Arg::Null, &global("pipe_of_int")).unwrap_err().contains("no argument"));
+        assert!(check(&Arg::Null, &global("picture")).unwrap_err().contains("an image is written by its own type"));
         let local = param("int*", k::CL_KERNEL_ARG_ADDRESS_LOCAL);
-        assert!(Arg::Local(16).check(&local).is_ok());
-        assert!(Arg::Local(0).check(&local).is_err());
-        assert!(Arg::Null.check(&local).unwrap_err().contains("Arg::Local"));
+        assert!(check(&Arg::Local(16), &local).is_ok());
+        assert!(check(&Arg::Local(0), &local).is_err());
+        assert!(check(&Arg::Null, &local).unwrap_err().contains("Arg::Local"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Context, MemFlags};
 use crate::ffi::{Element, HostMem, Mem};
+use cl3::memory as m;
 use interop_core::{Error, HostBlock, Result};
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -16,6 +17,8 @@ pub struct Buffer {
     flags: MemFlags,
     offset: usize,
     len: usize,
+    /// What it is a part of.
+    parent: Option<Arc<Buffer>>,
 }
 
 impl Buffer {
@@ -41,7 +44,21 @@ impl Buffer {
     }
 
     pub(crate) fn of(raw: Arc<Mem>, context: &Context, flags: MemFlags, len: usize) -> Self {
-        Self { raw, context: context.clone(), flags, offset: 0, len }
+        Self { raw, context: context.clone(), flags, offset: 0, len, parent: None }
+    }
+
+    /// A buffer of which nothing is known but that it is one.
+    pub(crate) fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
+        let kind = raw.kind().map_err(|f| context.error(f))?;
+        if kind != m::CL_MEM_OBJECT_BUFFER {
+            return Err(Error::invalid("clGetMemObjectInfo", format!("CL_MEM_TYPE {kind:#x} is no buffer")));
+        }
+        let parent = raw.parent().map(|parent| Self::of_mem(parent.clone(), context)).transpose()?;
+        let number = |param| raw.info(param).map(usize::from_ne_bytes).map_err(|f| context.error(f));
+        let (len, offset) = (number(m::CL_MEM_SIZE)?, number(m::CL_MEM_OFFSET)?);
+        let flags = raw.info(m::CL_MEM_FLAGS).map(u64::from_ne_bytes).map_err(|f| context.error(f))?;
+        let flags = MemFlags::of_object(flags);
+        Ok(Self { raw, context: context.clone(), flags, offset, len, parent: parent.map(Arc::new) })
     }
 
     /// The bytes `range` of this buffer as a buffer (`clCreateSubBuffer`); it keeps this one.
@@ -62,7 +79,8 @@ impl Buffer {
         }
         let raw = self.raw.part(flags.bits(), range.clone()).map_err(|f| self.context.error(f))?;
         let flags = if flags == MemFlags::NONE { self.flags } else { flags };
-        Ok(Self { raw, context: self.context.clone(), flags, offset: range.start, len: range.len() })
+        let parent = Some(Arc::new(self.clone()));
+        Ok(Self { raw, context: self.context.clone(), flags, offset: range.start, len: range.len(), parent })
     }
 
     /// Bytes that the beginning of a part must be a multiple of: the largest `CL_DEVICE_MEM_BASE_ADDR_ALIGN` of the
@@ -100,14 +118,19 @@ impl Buffer {
         self.raw.parent().is_some()
     }
 
+    /// The buffer that this is a part of (`CL_MEM_ASSOCIATED_MEMOBJECT`).
+    pub fn parent(&self) -> Option<&Self> {
+        self.parent.as_deref()
+    }
+
     /// What the driver says of the number of bytes (`clGetMemObjectInfo`).
     pub fn driver_size(&self) -> Result<usize> {
-        self.raw.info(cl3::memory::CL_MEM_SIZE).map(usize::from_ne_bytes).map_err(|f| self.context.error(f))
+        self.raw.info(m::CL_MEM_SIZE).map(usize::from_ne_bytes).map_err(|f| self.context.error(f))
     }
 
     /// Number of maps that the driver counts (`CL_MEM_MAP_COUNT`).
     pub fn map_count(&self) -> Result<u32> {
-        self.raw.info(cl3::memory::CL_MEM_MAP_COUNT).map(u32::from_ne_bytes).map_err(|f| self.context.error(f))
+        self.raw.info(m::CL_MEM_MAP_COUNT).map(u32::from_ne_bytes).map_err(|f| self.context.error(f))
     }
 
     /// Calls `f` once when the driver has deleted the memory, after the last clone and the last command

@@ -1,8 +1,9 @@
 //! [`Context`].
 
-use super::{Device, Event, ImageFormat, ImageType, MemFlags};
+use super::{ContextOptions, ContextProperty, Device, DeviceType, Event, ImageFormat, ImageType, MemFlags, Platform};
 use crate::cl::strided::CopyKernels;
-use crate::ffi::{self, Failure};
+use crate::ffi::{self, ContextSettings, Failure};
+use crate::sharing::gl::{check_shares, listed_by};
 use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -28,6 +29,28 @@ impl Context {
     /// # Errors
     /// [`Error::InvalidInput`] for no device, a device twice, or devices of several platforms.
     pub fn new(devices: &[Device]) -> Result<Self> {
+        Self::with_options(devices, ContextOptions::new())
+    }
+
+    /// A context of a platform's devices of some types (`clGetDeviceIDs`, `clCreateContext`: what `clCreateContextFromType`
+    /// does in one call).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the platform has no such device; else those of [`Context::with_options`].
+    pub fn of_type(platform: Platform, types: DeviceType, options: ContextOptions) -> Result<Self> {
+        let devices = platform.devices_of(types)?;
+        if devices.is_empty() {
+            let reason = format!("clGetDeviceIDs finds no device of type {types}");
+            return Err(Error::Unsupported { operation: "clCreateContext", device: platform.name()?, reason });
+        }
+        Self::with_options(&devices, options)
+    }
+
+    /// A context of these devices with properties, or a callback for errors (`clCreateContext`).
+    ///
+    /// # Errors
+    /// Those of [`Context::new`]; [`Error::Driver`] where the driver does not know a property.
+    pub fn with_options(devices: &[Device], options: ContextOptions) -> Result<Self> {
         const OP: &str = "clCreateContext";
         let Some(first) = devices.first() else {
             return Err(Error::invalid(OP, "no device was given; give at least one"));
@@ -41,7 +64,16 @@ impl Context {
             return Err(Error::invalid(OP, "a device was given twice"));
         }
         let raw: Vec<_> = devices.iter().map(|device| device.raw.clone()).collect();
-        let raw = ffi::Context::new(&raw).map_err(|f| f.on(first.name()))?;
+        let ContextOptions { pairs, on_error, gl } = options;
+        if let Some(gl) = &gl {
+            for device in devices {
+                let lists = listed_by(|name| device.has_extension(name));
+                check_shares((&device.raw, device.name()), lists, gl.as_ref(), OP)?;
+            }
+        }
+        let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
+        let settings = ContextSettings { gl, gl_events, pairs, on_error };
+        let raw = ffi::Context::new(&raw, settings).map_err(|f| f.on(first.name()))?;
         Ok(Self::of(raw, devices.to_vec()))
     }
 
@@ -55,9 +87,17 @@ impl Context {
         &self.shared.devices
     }
 
+    /// Its properties (`CL_CONTEXT_PROPERTIES`): the platform, and those of [`ContextOptions`].
+    pub fn properties(&self) -> Result<Vec<ContextProperty>> {
+        let list = self.raw.properties().map_err(|f| self.error(f))?;
+        ContextProperty::all(&list).ok_or_else(|| {
+            self.error(Failure { operation: "clGetContextInfo", code: cl3::error_codes::CL_INVALID_VALUE })
+        })
+    }
+
     /// True for two values of one context (`cl_context`).
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.raw, &other.raw)
+        self.raw() == other.raw()
     }
 
     /// The formats that images of a type can have (`clGetSupportedImageFormats`); those that this crate has no name for

@@ -146,32 +146,35 @@ impl Event {
         })
     }
 
-    /// Calls `f` once when the command has got as far as `when`, or failed (`clSetEventCallback`).
+    /// Calls `f` once with this event when the command has got as far as `when`, or failed (`clSetEventCallback`). The event
+    /// lives until `f` has returned, also where the program has dropped it.
     ///
-    /// `f` runs on a thread of the driver's, or on this one, and must be quick: it must not wait for events, finish a queue or map. A panic
-    /// in it is logged. The command is not flushed by this.
+    /// `f` runs on a thread of the driver's, or on this one, and must be quick: it must not wait for events, finish a queue
+    /// or map. [`Event::status`] of the event that it is given answers without the driver. A panic in it is logged.
+    ///
+    /// The event's queue is flushed (`clFlush`), so that `f` is called without more calls.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for [`Status::Queued`], which is always reached.
-    pub fn on(&self, when: Status, f: impl FnOnce(Status) + Send + 'static) -> Result<()> {
+    pub fn on(&self, when: Status, f: impl FnOnce(&Self, Status) + Send + 'static) -> Result<()> {
         if when == Status::Queued {
             return Err(Error::invalid("clSetEventCallback", "take Submitted, Running or Complete"));
         }
-        self.raw.set_callback(when, Box::new(f)).map_err(|f| self.context.error(f))
+        let event = self.clone();
+        let call = Box::new(move |status| f(&event, status));
+        self.raw.set_callback(when, call).map_err(|f| self.context.error(f))?;
+        // The callback keeps the event, and that its queue, which would else be flushed when it goes.
+        self.raw.flush().map_err(|f| self.context.error(f))
     }
 
-    /// Calls `f` once when the command is done (`clSetEventCallback`, `CL_COMPLETE`); see [`Event::on`].
-    pub fn on_complete(&self, f: impl FnOnce(Status) + Send + 'static) -> Result<()> {
+    /// Calls `f` once with this event when the command is done (`clSetEventCallback`, `CL_COMPLETE`); see [`Event::on`].
+    pub fn on_complete(&self, f: impl FnOnce(&Self, Status) + Send + 'static) -> Result<()> {
         self.on(Status::Complete, f)
     }
 
-    fn result(&self, status: Status) -> Result<()> {
-        match status {
-            Status::Failed(code) => {
-                Err(self.context.error(ffi::Failure { operation: "a command that an event stands for", code }))
-            }
-            _ => Ok(()),
-        }
+    /// How the command ended.
+    fn result(&self) -> Result<()> {
+        self.raw.ended_by("a command that an event stands for").map_err(|f| self.context.error(f))
     }
 }
 
@@ -181,26 +184,27 @@ impl Future for Event {
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
         let status = self.status()?;
         if status.is_final() {
-            return Poll::Ready(self.result(status));
+            return Poll::Ready(self.result());
         }
         if let Some(slot) = &self.waker.0 {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
         } else {
             let slot = Arc::new(Mutex::new(Some(cx.waker().clone())));
             let told = slot.clone();
-            self.on_complete(move |_| {
+            let wake = Box::new(move |_| {
                 let waker = told.lock().unwrap_or_else(PoisonError::into_inner).take();
                 if let Some(waker) = waker {
                     waker.wake();
                 }
-            })?;
+            });
+            self.raw.set_callback(Status::Complete, wake).map_err(|f| self.context.error(f))?;
             self.waker.0 = Some(slot);
             // What nobody flushes is never done.
             self.raw.flush().map_err(|f| self.context.error(f))?;
         }
         // It may have ended before the new waker was in its place.
         let status = self.status()?;
-        if status.is_final() { Poll::Ready(self.result(status)) } else { Poll::Pending }
+        if status.is_final() { Poll::Ready(self.result()) } else { Poll::Pending }
     }
 }
 
@@ -212,7 +216,8 @@ impl fmt::Debug for Event {
 
 /// An event that the host completes (OpenCL 3.0 API, 5.11; `clCreateUserEvent`).
 ///
-/// Dropped before it was set, it fails with code -1, and so does what waits for it: nothing waits for ever.
+/// Dropped before it was set, it fails, and so does what waits for it: nothing waits for ever. The error is
+/// [`Error::EventFailed`] and says so; [`Event::status`] has the code -1.
 pub struct UserEvent {
     raw: ffi::UserEvent,
     event: Event,
@@ -234,18 +239,20 @@ impl UserEvent {
     /// What waits for it goes on (`clSetUserEventStatus`).
     pub fn complete(self) -> Result<()> {
         let Self { raw, event } = self;
-        raw.set(0).map_err(|f| event.context.error(f))
+        raw.complete().map_err(|f| event.context.error(f))
     }
 
-    /// What waits for it fails (`clSetUserEventStatus` with a negative code).
+    /// What waits for it fails (`clSetUserEventStatus` with a negative code). The `cl_event` itself has a lower code, which
+    /// no driver uses, and which errors know a user event's failure by.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a code that is not negative; then it fails by its drop.
+    /// [`Error::InvalidInput`] for a code that is not negative, or too low; then it fails by its drop.
     pub fn fail(self, code: i32) -> Result<()> {
-        if code >= 0 {
-            return Err(Error::invalid("clSetUserEventStatus", format!("{code} is not a negative code")));
+        if !(ffi::LEAST_CODE..0).contains(&code) {
+            let problem = format!("{code} is not a code from {} to -1", ffi::LEAST_CODE);
+            return Err(Error::invalid("clSetUserEventStatus", problem));
         }
         let Self { raw, event } = self;
-        raw.set(code).map_err(|f| event.context.error(f))
+        raw.fail(code).map_err(|f| event.context.error(f))
     }
 }

@@ -179,6 +179,8 @@ flags! {
         ACCELERATOR = d::CL_DEVICE_TYPE_ACCELERATOR;
         /// One that runs no OpenCL C.
         CUSTOM = d::CL_DEVICE_TYPE_CUSTOM;
+        /// Every type but a custom one: for questions, no device has it.
+        ALL = d::CL_DEVICE_TYPE_ALL;
     }
 }
 
@@ -278,6 +280,13 @@ flags! {
         HOST_READ_ONLY = m::CL_MEM_HOST_READ_ONLY;
         /// The host does neither.
         HOST_NO_ACCESS = m::CL_MEM_HOST_NO_ACCESS;
+    }
+}
+
+impl MemFlags {
+    /// Those of an object that is there, without those about host memory.
+    pub(super) fn of_object(bits: u64) -> Self {
+        Self(bits & !(m::CL_MEM_USE_HOST_PTR | m::CL_MEM_COPY_HOST_PTR))
     }
 }
 

@@ -127,7 +127,7 @@ impl Image {
         Ok(image)
     }
 
-    fn of(
+    pub(super) fn of(
         raw: Result<Arc<Mem>, ffi::Failure>,
         context: &Context,
         format: ImageFormat,

@@ -1,14 +1,14 @@
 //! [`Kernel`] and its launch.
 
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
-use crate::ffi::{self, LaunchFailure, Range};
-use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
+use crate::ffi::{self, Failure, LaunchFailure, ParamInfo, Range};
+use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-const OP: &str = "clEnqueueNDRangeKernel";
+pub(super) const OP: &str = "clEnqueueNDRangeKernel";
 
 /// Work items of a launch: 1 to 3 dimensions (OpenCL 3.0 API, 5.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,17 +32,48 @@ impl NdRange {
         Self { dimensions: N, global: three(global, 1), local: None, offset: None }
     }
 
-    /// In groups of this size (`local_work_size` of `clEnqueueNDRangeKernel`). Where a device wants whole groups
-    /// (before OpenCL 2.0), the number of items must be a multiple.
+    /// In groups of this size (`local_work_size` of `clEnqueueNDRangeKernel`). The number of items must be a multiple,
+    /// unless `CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT` says yes and the program was built with `-cl-std=CL2.0` or later.
     #[must_use]
     pub fn local<const N: usize>(self, local: [usize; N]) -> Self {
         Self { dimensions: self.dimensions.max(N), local: Some(three(local, 1)), ..self }
+    }
+
+    /// What is wrong with groups of the size that was given, or that the kernel requires.
+    fn check_groups(&self, required: Option<[usize; 3]>, non_uniform: bool) -> Result<(), String> {
+        if let (Some(local), Some(required)) = (self.local, required)
+            && local != required
+        {
+            return Err(format!("groups of {local:?} items; its reqd_work_group_size is {required:?}"));
+        }
+        let parts = self.local.or(required).filter(|_| !non_uniform).and_then(|local| self.remainder(local));
+        parts.map_or(Ok(()), Err)
+    }
+
+    /// What is left over where the items make no whole groups.
+    fn remainder(&self, local: [usize; 3]) -> Option<String> {
+        let (axis, (items, group)) =
+            self.global.into_iter().zip(local).enumerate().find(|(_, (items, group))| !items.is_multiple_of(*group))?;
+        Some(format!(
+            "{items} work items in dimension {axis} are no multiple of the group's {group}; take {} and let the kernel \
+             return where it has nothing to do",
+            items.div_ceil(group).saturating_mul(group)
+        ))
     }
 
     /// `get_global_id` begins here (`global_work_offset` of `clEnqueueNDRangeKernel`).
     #[must_use]
     pub fn offset<const N: usize>(self, offset: [usize; N]) -> Self {
         Self { dimensions: self.dimensions.max(N), offset: Some(three(offset, 0)), ..self }
+    }
+
+    pub(super) fn raw(&self) -> Range<'_> {
+        let n = self.dimensions;
+        Range {
+            offset: self.offset.as_ref().map_or(&[], |offset| &offset[..n]),
+            global: &self.global[..n],
+            local: self.local.as_ref().map_or(&[], |local| &local[..n]),
+        }
     }
 }
 
@@ -71,7 +102,7 @@ pub struct WorkGroupInfo {
 /// all arguments and enqueues as one step.
 #[derive(Clone)]
 pub struct Kernel {
-    raw: Arc<ffi::Kernel>,
+    pub(super) raw: Arc<ffi::Kernel>,
     program: Program,
     name: String,
     params: Arc<Params>,
@@ -88,6 +119,9 @@ struct Params {
 /// What a launch on a device is checked against.
 struct Limits {
     items: usize,
+    required: Option<[usize; 3]>,
+    /// Whether the last groups may be smaller.
+    non_uniform: bool,
     local_used: u64,
     local_has: u64,
 }
@@ -96,9 +130,17 @@ impl Kernel {
     pub(super) fn new(raw: ffi::Kernel, program: &Program, name: &str, known: Option<&[Param]>) -> Result<Self> {
         let context = program.context();
         let count = raw.param_count().map_err(|f| context.error(f))? as usize;
-        let asked: Result<Vec<_>, _> = (0..count as u32).map(|i| raw.param(i).map(|raw| Param { raw })).collect();
+        let known = known.filter(|known| known.len() == count);
+        let asked: Result<Vec<_>, _> = (0..count as u32).map(|i| raw.param(i)).collect();
+        let with_bytes = |(i, raw): (usize, ParamInfo)| {
+            let recorded = known.and_then(|known| known.get(i)).filter(|param| param.raw.type_name == raw.type_name);
+            Param { raw, bytes: recorded.and_then(|param| param.bytes) }
+        };
         // Drivers may have none for programs made from binaries.
-        let all = asked.ok().or_else(|| known.filter(|known| known.len() == count).map(<[Param]>::to_vec));
+        let all = match asked {
+            Ok(asked) => Some(asked.into_iter().enumerate().map(with_bytes).collect()),
+            Err(_) => known.map(<[Param]>::to_vec),
+        };
         let limits = context.devices().iter().map(|_| OnceLock::new()).collect();
         let params = Arc::new(Params { count, all, limits });
         Ok(Self { raw: Arc::new(raw), program: program.clone(), name: name.to_owned(), params })
@@ -123,9 +165,27 @@ impl Kernel {
         self.params.count
     }
 
-    /// Its parameters (`clGetKernelArgInfo`). `None` where the driver does not tell, as some do for programs made from
-    /// binaries; then the driver alone checks the arguments of a launch, and that they fit is the caller's promise, as
-    /// the binary is.
+    /// The same kernel with these parameters, for one whose driver does not tell them ([`Kernel::params`] is `None`):
+    /// launches check arguments against them, as elsewhere against `clGetKernelArgInfo`.
+    ///
+    /// # Safety
+    /// The kernel has these parameters, in this order. Types of the program's own are no samplers, images or events, and
+    /// have the bytes that [`Param::with_bytes`] says.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where their number is another (`CL_KERNEL_NUM_ARGS`).
+    pub unsafe fn with_params(self, params: &[Param]) -> Result<Self> {
+        let (count, given) = (self.params.count, params.len());
+        if count != given {
+            return Err(self.invalid(format!("{given} parameters were stated; it has {count}")));
+        }
+        let limits = self.context().devices().iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { params: Arc::new(Params { count, all: Some(params.to_vec()), limits }), ..self })
+    }
+
+    /// Its parameters (`clGetKernelArgInfo`), or what [`Program::binaries`] keeps of them. `None` where neither is there,
+    /// as for programs of a driver's own binaries on some drivers; then launches are refused until
+    /// [`Kernel::with_params`] says what they are.
     pub fn params(&self) -> Option<&[Param]> {
         self.params.all.as_deref()
     }
@@ -135,7 +195,7 @@ impl Kernel {
         self.raw.attributes().map_err(|f| self.context().error(f))
     }
 
-    /// Limits of its work groups on a device of its program (`clGetKernelWorkGroupInfo`).
+    /// Limits of its work groups on a device that its program was built for (`clGetKernelWorkGroupInfo`).
     pub fn work_group_info(&self, device: &Device) -> Result<WorkGroupInfo> {
         self.context().check_device(device, "clGetKernelWorkGroupInfo")?;
         let sizes = |param| self.raw.work_group_sizes(&device.raw, param).map_err(|f| self.context().error(f));
@@ -153,35 +213,70 @@ impl Kernel {
     /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
     /// one's to set their arguments.
     pub fn duplicate(&self) -> Result<Self> {
-        self.program.kernel(&self.name)
+        Ok(Self { params: self.params.clone(), ..self.program.kernel(&self.name)? })
     }
 
-    fn invalid(&self, problem: impl fmt::Display) -> Error {
+    pub(super) fn invalid(&self, problem: impl fmt::Display) -> Error {
         Error::invalid(OP, format!("kernel '{}': {problem}", self.name))
     }
 
-    fn check_args(&self, args: &[Arg<'_>]) -> Result<()> {
-        if args.len() != self.params.count {
-            let list = self.params().map(|all| {
-                all.iter().map(|p| format!("{} {}", p.type_name(), p.name())).collect::<Vec<_>>().join(", ")
-            });
-            let list = list.map_or_else(String::new, |list| format!(" ({list})"));
-            return Err(self.invalid(format!("takes {} arguments{list}, {} given", self.params.count, args.len())));
+    pub(super) fn check_count(&self, given: usize) -> Result<()> {
+        if given == self.params.count {
+            return Ok(());
         }
-        for (index, arg) in args.iter().enumerate() {
-            if let Some((context, what)) = arg.owner() {
-                self.context().check_same(context, OP, what)?;
-            }
-            if let Some(param) = self.params().and_then(|all| all.get(index)) {
-                arg.check(param).map_err(|problem| self.invalid(format!("argument {index}, {problem}")))?;
-            }
-        }
-        Ok(())
+        let list = self
+            .params()
+            .map(|all| all.iter().map(|p| format!("{} {}", p.type_name(), p.name())).collect::<Vec<_>>().join(", "));
+        let list = list.map_or_else(String::new, |list| format!(" ({list})"));
+        Err(self.invalid(format!("takes {} arguments{list}, {given} given", self.params.count)))
     }
 
-    fn check_range(&self, range: &NdRange, device: &Device, args: &[Arg<'_>]) -> Result<()> {
+    /// Whether an argument is of this context and fits its parameter.
+    pub(super) fn check_arg(&self, index: usize, arg: &Arg<'_>) -> Result<()> {
+        if let Some((context, what)) = arg.owner() {
+            self.context().check_same(context, OP, what)?;
+        }
+        let Some(param) = self.params().and_then(|all| all.get(index)) else {
+            return Err(self.invalid(
+                "the driver does not tell its parameters (clGetKernelArgInfo): take the program from \
+                 Program::binaries, or state them by Kernel::with_params",
+            ));
+        };
+        let checked = arg.check(param, |type_name, bytes| self.program.fits(type_name, bytes));
+        checked.map_err(|problem| self.invalid(format!("argument {index}, {problem}")))
+    }
+
+    /// What the caller is told where the driver refused an argument or a launch.
+    pub(super) fn refused(&self, range: Option<&NdRange>, param: Option<usize>, failure: Failure) -> Error {
+        match (param, failure.code) {
+            (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => {
+                let name = self.params().and_then(|all| all.get(index)).map_or("", Param::name);
+                self.invalid(format!("the driver refuses argument {index} '{name}'"))
+            }
+            (_, CL_INVALID_WORK_GROUP_SIZE) => {
+                let left = range.and_then(|range| range.remainder(range.local?));
+                left.map_or_else(
+                    || self.context().error(failure),
+                    |left| self.invalid(format!("{left}, or build the program with -cl-std=CL2.0 or later")),
+                )
+            }
+            _ => self.context().error(failure),
+        }
+    }
+
+    /// The range with the groups that the kernel requires, where the caller left them open: PoCL 3.1 refuses it without.
+    pub(super) fn check_range(&self, range: NdRange, device: &Device, args: &[Arg<'_>]) -> Result<NdRange> {
         if range.global.contains(&0) || range.local.is_some_and(|local| local.contains(&0)) {
             return Err(self.invalid(format!("{range:?} has a side of 0")));
+        }
+        // PoCL 3.1 counts them in a `size_t`, and ends the process where that overflows.
+        let offset = range.offset.unwrap_or_default();
+        let mut ends = range.global.iter().zip(offset).map(|(items, offset)| items.checked_add(offset));
+        if ends.try_fold(1usize, |n, end| n.checked_mul(end?)).is_none_or(|n| isize::try_from(n).is_err()) {
+            return Err(self.invalid(format!("{range:?} has more work items than can be counted")));
+        }
+        if !self.program.devices().iter().any(|built| built.is(device)) {
+            return Err(self.invalid(format!("its program was not built for {}", device.name())));
         }
         let index = self.context().devices().iter().position(|own| own.is(device));
         let Some(limits) = index.and_then(|index| self.params.limits.get(index)) else {
@@ -194,13 +289,14 @@ impl Kernel {
                 return Err(self.invalid(format!("groups of {local:?} are {items} items; at most {}", limits.items)));
             }
         }
+        range.check_groups(limits.required, limits.non_uniform).map_err(|problem| self.invalid(problem))?;
         let asked = args.iter().map(|arg| if let Arg::Local(bytes) = arg { *bytes as u64 } else { 0 });
         let asked = asked.fold(limits.local_used, u64::saturating_add);
         if asked > limits.local_has {
             let has = limits.local_has;
             return Err(self.invalid(format!("{asked} bytes of local memory; {} has {has}", device.name())));
         }
-        Ok(())
+        Ok(NdRange { local: range.local.or(limits.required), ..range })
     }
 
     /// No answer is no limit: then the driver alone checks.
@@ -208,6 +304,12 @@ impl Kernel {
         let info = self.work_group_info(device).ok();
         Limits {
             items: info.map(|info| info.max_size).filter(|n| *n > 0).unwrap_or(usize::MAX),
+            required: info.and_then(|info| info.required),
+            // Every device of OpenCL 2 has it; before, there was no such thing.
+            non_uniform: match device.cl_version() {
+                version if version >= (3, 0) => device.non_uniform_work_group_support().unwrap_or(false),
+                version => version >= (2, 0),
+            },
             local_used: info.map_or(0, |info| info.local_memory as u64),
             local_has: device.local_mem_size().unwrap_or(u64::MAX),
         }
@@ -228,25 +330,14 @@ impl Queue {
         wait: &[Event],
     ) -> Result<Event> {
         self.context().check_same(kernel.context(), OP, "kernel")?;
-        kernel.check_args(args)?;
-        let range = range.into();
-        kernel.check_range(&range, self.device(), args)?;
+        kernel.check_count(args.len())?;
+        args.iter().enumerate().try_for_each(|(index, arg)| kernel.check_arg(index, arg))?;
+        let range = kernel.check_range(range.into(), self.device(), args)?;
         let values: Vec<_> = args.iter().map(Arg::raw).collect();
-        let n = range.dimensions;
-        let raw_range = Range {
-            offset: range.offset.as_ref().map_or(&[], |offset| &offset[..n]),
-            global: &range.global[..n],
-            local: range.local.as_ref().map_or(&[], |local| &local[..n]),
-        };
         let wait = self.context().wait_list(OP, wait)?;
-        let launched = kernel.raw.launch(&self.raw, &values, raw_range, &wait);
-        let event = launched.map_err(|LaunchFailure { param, failure }| match (param, failure.code) {
-            (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => {
-                let name = kernel.params().and_then(|all| all.get(index)).map_or("", Param::name);
-                kernel.invalid(format!("the driver refuses argument {index} '{name}'"))
-            }
-            _ => self.context().error(failure),
-        })?;
+        let launched = kernel.raw.launch(&self.raw, &values, range.raw(), &wait);
+        let refused = |LaunchFailure { param, failure }| kernel.refused(Some(&range), param, failure);
+        let event = launched.map_err(refused)?;
         Ok(Event::of(event, self.context()))
     }
 }

@@ -10,7 +10,8 @@
 //! let context = Context::new(&Device::all()?[..1])?;
 //! let queue = Queue::new(&context)?;
 //! let source = "__kernel void scale(__global float *a, float by) { a[get_global_id(0)] *= by; }";
-//! let kernel = Program::build(&context, source, "")?.kernel("scale")?;
+//! // SAFETY: each work item changes its own number, and there are as many as numbers.
+//! let kernel = unsafe { Program::build(&context, source, "") }?.kernel("scale")?;
 //! let a = Buffer::with_data(&context, MemFlags::READ_WRITE, &[1.0f32; 1024])?;
 //! let scaled = queue.launch(&kernel, &[Arg::from(&a), Arg::from(2.0f32)], NdRange::new([1024]), &[])?;
 //! let values: Vec<f32> = queue.read(&a, 0, 1024, &[scaled])?.wait()?;
@@ -22,12 +23,14 @@
 //! |---|---|
 //! | what there is | [`Platform`], [`Device`] and its properties, [`Device::partition`] |
 //! | where objects live | [`Context`] |
-//! | code | [`Program`], [`Object`], [`BinaryCache`], [`Kernel`], [`Param`], [`Arg`] |
+//! | code | [`Program`], [`Object`], [`BinaryCache`], [`Kernel`], [`BoundKernel`], [`Param`], [`Arg`] |
 //! | memory | [`Buffer`], [`HostBuffer`], [`Image`], [`Sampler`], [`NdView`] |
+//! | memory that OpenGL has, too | [`ContextOptions::share_gl`], [`Buffer::from_gl`], [`Image::from_gl`], [`Queue::acquire_gl`] |
 //! | commands | the methods of [`Queue`] |
 //! | order and time | [`Event`], [`UserEvent`], [`Profile`] |
+//! | calls that are not here | `raw()` and `from_raw` of each type, [`Device::extension_function`] |
 //!
-//! What makes it safe:
+//! What makes it safe, but for making a [`Program`], whose kernels the caller vouches for:
 //!
 //! - Commands own the host memory that they read or write until they are done ([`PendingRead`], [`Owned`]), or block.
 //! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the memory,
@@ -39,38 +42,51 @@
 //! Commands on different queues, or in a queue out of order, run in the order of their wait lists; what kernels make of
 //! memory that they write at the same time is undefined in its values, as in OpenCL.
 //!
+//! A command fails where an event of its wait list fails, and is refused where one has failed already.
+//!
 //! Errors are those of [`interop_core::Error`]: `InvalidInput` and `Foreign` for the caller's mistakes, `Unsupported` with
 //! the query that shows it for what the driver lacks, `Driver` with the call and the code for the rest.
 
 mod arg;
+mod bound;
 mod buffer;
 mod cache;
 mod context;
+mod context_options;
 mod device;
 mod device_info;
 mod event;
+mod extension;
 mod fission;
 mod flags;
+mod gl;
 mod image;
 mod image_format;
 mod image_transfer;
 mod kernel;
 mod map;
+mod map_view;
 mod native;
 mod pending;
+mod pixel;
 mod platform;
+mod private;
 mod program;
 mod queue;
+mod raw;
 mod sealed;
 mod strided;
 mod transfer;
 mod view;
 
+pub use crate::ffi::GlObject;
 pub use crate::ffi::{Element, ImageBox, RectLayout};
 pub use arg::{AddressSpace, Arg, ImageAccess, Param, Value};
+pub use bound::{BoundKernel, Which};
 pub use buffer::{Buffer, HostBuffer};
 pub use cache::BinaryCache;
 pub use context::Context;
+pub use context_options::{ContextOptions, ContextProperty};
 pub use device::Device;
 pub use event::{CommandType, Event, Profile, Status, UserEvent};
 pub use fission::{Partition, PartitionKind};
@@ -78,13 +94,16 @@ pub use flags::{
     AffinityDomain, CacheType, DeviceType, ExecCapabilities, FpConfig, InfoValue, LocalMemType, MemFlags,
     QueueCapabilities, SvmCapabilities,
 };
+pub use gl::GlMemory;
 pub use image::{Addressing, Filter, Image, ImageSize, Sampler};
 pub use image_format::{ChannelOrder, ChannelType, ImageFormat, ImageType};
 pub use image_transfer::{Colour, ImageMapRead, ImageMapWrite};
 pub use kernel::{Kernel, NdRange, WorkGroupInfo};
 pub use map::{MapRead, MapWrite};
+pub use map_view::{ViewMapRead, ViewMapWrite};
 pub use native::NativeKernel;
 pub use pending::{Owned, PendingRead};
+pub use pixel::Pixel;
 pub use platform::Platform;
 pub use program::{BinaryType, BuildStatus, Object, Program};
 pub use queue::{Priority, Queue, QueueOptions, Throttle};

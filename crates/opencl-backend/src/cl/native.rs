@@ -1,5 +1,7 @@
 //! Host closures as commands.
 
+#[cfg(doc)]
+use super::MemFlags;
 use super::{Buffer, Event, ExecCapabilities, Queue};
 use crate::ffi;
 use interop_core::{Error, Result};
@@ -29,7 +31,7 @@ impl NativeKernel {
             return Err(Error::KernelFailed {
                 kernel: "a host closure".into(),
                 device: self.event.context.name().to_owned(),
-                reason: "it panicked, or the driver gave no address for its memory; see the log".into(),
+                reason: "it panicked; see the log".into(),
             });
         }
         Ok(())
@@ -40,6 +42,8 @@ impl Queue {
     /// Runs `f` as a command, with the bytes of `buffers` in their order (`clEnqueueNativeKernel`). Does not block.
     ///
     /// It runs after every command that uses these buffers, of any queue, and what is enqueued later for them waits for it.
+    /// The buffers are mapped for it (`clEnqueueMapBuffer`), so that those made with [`MemFlags::HOST_NO_ACCESS`] are refused
+    /// by the driver.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where `CL_DEVICE_EXECUTION_CAPABILITIES` does not list `CL_EXEC_NATIVE_KERNEL`,

@@ -4,6 +4,9 @@ use super::flags::{InfoValue, choices};
 use super::sealed::{Opened, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Kernel, Param};
 use crate::ffi;
+use crate::kernel::no_kernel;
+use crate::params::{Sort, sort, type_size};
+use crate::plain::{Text, Types};
 use cl3::error_codes as codes;
 use cl3::program as p;
 use interop_core::{Error, Result};
@@ -40,23 +43,56 @@ choices! {
     }
 }
 
-/// Kernels that were built for all devices of a context (OpenCL 3.0 API, 5.8). Cheap to clone; any thread may use it.
+/// Kernels that were built for devices of a context (OpenCL 3.0 API, 5.8). Cheap to clone; any thread may use it.
 ///
-/// Kernels are code that the caller supplies, like a library linked in: that they stay inside their memory is the caller's
-/// promise, and that binaries are what they should be, too.
+/// # What the caller vouches for
+/// Kernels are code, like a library that is linked in. Making a program is `unsafe`; launching its kernels is safe, and
+/// relies on what the caller vouches for where the program is made. In every launch that the host program makes, a kernel
+///
+/// - reads and writes only the memory that its arguments name, and local and private memory of its own; it makes no
+///   address from a number;
+/// - has no undefined behaviour of its language, such as a write that races with another work item, or a barrier that
+///   some items of a group do not reach;
+/// - comes to an end;
+/// - has parameters whose types keep their names to the end of the source, with no macro that gives one another meaning.
+///
+/// A launch checks each argument against what is known of the parameter: objects are passed for objects, and values have
+/// its size. It passes any value, buffers of any length, and any number of work items. So the kernel itself checks an
+/// index that comes from an argument or a work item, or the module that makes the program keeps it, and launches its
+/// kernels only with arguments and work items for which the above holds.
+///
+/// ```compile_fail,E0133
+/// use opencl_backend::cl::{Context, Program};
+///
+/// fn run(context: &Context, text: &str) -> interop_core::Result<Program> {
+///     Program::build(context, text, "") // nobody vouches for it
+/// }
+/// ```
+///
+/// ```compile_fail,E0133
+/// use opencl_backend::cl::{Context, Device, Program};
+///
+/// fn load(context: &Context, device: Device, bytes: Vec<u8>) -> interop_core::Result<Program> {
+///     Program::from_binaries(context, &[(device, bytes)], "") // from wherever they come
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Program {
-    raw: ffi::Program,
+    pub(super) raw: ffi::Program,
     context: Context,
-    /// Parameters by kernel, from the cache.
+    devices: Arc<[Device]>,
+    /// Parameters by kernel, from the cache or from sealed binaries.
     known: Arc<HashMap<String, Vec<Param>>>,
+    types: Arc<Types>,
 }
 
-/// A source compiled but not linked (`clCompileProgram`), or several linked to a library. Cheap to clone.
+/// A source compiled but not linked (`clCompileProgram`), or several linked to a library. Cheap to clone. It has no
+/// kernels before [`Program::link`], which is where the caller vouches for them.
 #[derive(Clone)]
 pub struct Object {
     raw: ffi::Program,
     context: Context,
+    texts: Vec<Arc<Text>>,
 }
 
 /// Lets kernels tell of their parameters.
@@ -86,7 +122,11 @@ fn outcome(
         return Err(context.error(failure));
     }
     let log = if log.is_empty() { "the driver gave no log".into() } else { log.join("\n") };
-    Err(Error::KernelBuild { kernel: failure.operation.to_owned(), device: context.name().to_owned(), log })
+    Err(Error::KernelBuild { kernel: String::new(), device: context.name().to_owned(), log })
+}
+
+fn text_of(devices: &[Device], text: &str, options: CString, headers: Vec<(CString, ffi::Program)>) -> Arc<Text> {
+    Arc::new(Text { text: text.to_owned(), options, headers, devices: raw_devices(devices) })
 }
 
 fn raw_devices(devices: &[Device]) -> Vec<ffi::Device> {
@@ -94,72 +134,128 @@ fn raw_devices(devices: &[Device]) -> Vec<ffi::Device> {
 }
 
 impl Program {
-    fn of(raw: ffi::Program, context: &Context) -> Self {
-        Self { raw, context: context.clone(), known: Arc::default() }
+    pub(super) fn of(raw: ffi::Program, context: &Context, devices: &[Device]) -> Self {
+        let (known, types) = (Arc::default(), Arc::default());
+        Self { raw, context: context.clone(), devices: devices.into(), known, types }
+    }
+
+    fn with_texts(self, texts: Vec<Arc<Text>>) -> Self {
+        Self { types: Arc::new(Types::new(texts)), ..self }
+    }
+
+    /// Whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
+    pub(super) fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
+        self.types.fits(&self.context.raw, type_name, bytes)
     }
 
     /// Builds OpenCL C for all devices of the context (`clCreateProgramWithSource`, `clBuildProgram`), with
     /// `-cl-kernel-arg-info` before the options. Blocks.
     ///
+    /// # Safety
+    /// [`Program`] says what the caller vouches for.
+    ///
     /// # Errors
     /// [`Error::KernelBuild`] with the logs, [`Error::InvalidInput`] for a NUL in the source or the options.
-    pub fn build(context: &Context, source: &str, options: &str) -> Result<Self> {
+    pub unsafe fn build(context: &Context, source: &str, options: &str) -> Result<Self> {
+        // SAFETY: the caller vouches for the kernels.
+        unsafe { Self::build_for(context, context.devices(), source, options) }
+    }
+
+    /// Builds OpenCL C for some of the context's devices (`clCreateProgramWithSource`, `clBuildProgram` with a device list).
+    /// Kernels can be launched on their queues only. Blocks.
+    ///
+    /// # Safety
+    /// [`Program`] says what the caller vouches for.
+    ///
+    /// # Errors
+    /// Those of [`Program::build`]; [`Error::InvalidInput`] for no device, [`Error::Foreign`] for one of another context.
+    pub unsafe fn build_for(context: &Context, devices: &[Device], source: &str, options: &str) -> Result<Self> {
         const OP: &str = "clBuildProgram";
+        if devices.is_empty() {
+            return Err(Error::invalid(OP, "no device was given; give some of the context's"));
+        }
+        for device in devices {
+            context.check_device(device, OP)?;
+        }
         check_source(source, OP)?;
         let options = c_options(&format!("{ARG_INFO} {options}"), OP)?;
-        let raw = ffi::Program::source(&context.raw, source).map_err(|f| context.error(f))?;
-        let built = raw.build(&raw_devices(context.devices()), &options);
-        outcome(built, &raw, context, context.devices())?;
-        Ok(Self::of(raw, context))
+        // SAFETY: the caller vouches for the kernels.
+        let raw = unsafe { ffi::Program::source(&context.raw, source) }.map_err(|f| context.error(f))?;
+        outcome(raw.build(&raw_devices(devices), &options), &raw, context, devices)?;
+        Ok(Self::of(raw, context, devices).with_texts(vec![text_of(devices, source, options, Vec::new())]))
     }
 
     /// As [`Program::build`], from the cache (`clCreateProgramWithBinary`) where it holds the same source, options,
     /// devices and driver versions.
     ///
+    /// # Safety
+    /// [`Program`] says what the caller vouches for. The cache takes care of its files on Unix; elsewhere nobody else
+    /// writes the folder ([`BinaryCache`]).
+    ///
     /// # Errors
     /// As [`Program::build`]; what is wrong with the cache is never an error.
-    pub fn build_cached(context: &Context, source: &str, options: &str, cache: &BinaryCache) -> Result<Self> {
-        let Some(entry) = cache.entry(context, source, options) else {
-            return Self::build(context, source, options);
-        };
+    pub unsafe fn build_cached(context: &Context, source: &str, options: &str, cache: &BinaryCache) -> Result<Self> {
+        // SAFETY: the caller vouches for the kernels.
+        let build = || unsafe { Self::build(context, source, options) };
+        let Some(entry) = cache.entry(context, source, options) else { return build() };
         if let Some((binaries, known)) = entry.load() {
             let binaries: Vec<_> = binaries.iter().map(Vec::as_slice).collect();
-            match Self::of_binaries(context, context.devices(), &binaries, "") {
-                Ok(program) => return Ok(Self { known: Arc::new(known), ..program }),
+            // SAFETY: the caller vouches for the kernels of the source, and the cache keeps what was built of it.
+            match unsafe { Self::of_binaries(context, context.devices(), &binaries, "") } {
+                Ok(program) => {
+                    let options = c_options(&format!("{ARG_INFO} {options}"), "clCompileProgram")?;
+                    let text = text_of(context.devices(), source, options, Vec::new());
+                    return Ok(Self { known: Arc::new(known), ..program }.with_texts(vec![text]));
+                }
                 Err(error) => tracing::debug!("a cached program is not taken: {error}"),
             }
         }
-        let program = Self::build(context, source, options)?;
-        match program.raw.built_binaries() {
-            Ok(binaries) if binaries.iter().all(|binary| !binary.is_empty()) => {
+        let program = build()?;
+        match program.driver_binaries() {
+            Ok(binaries) if binaries.len() == context.devices().len() => {
+                let binaries: Vec<_> = binaries.into_iter().map(|(_, binary)| binary).collect();
                 entry.store(&binaries, &program.all_params()?);
             }
             Ok(_) => tracing::debug!("{} gives no binaries to cache", context.name()),
-            Err(failure) => tracing::debug!("no binaries to cache: {}", context.error(failure)),
+            Err(error) => tracing::debug!("no binaries to cache: {error}"),
         }
         Ok(program)
     }
 
     fn all_params(&self) -> Result<HashMap<String, Vec<Param>>> {
+        let with_bytes = |param: &Param| {
+            let ask = sort(&param.raw) == Sort::Value && type_size(param.type_name()).is_none();
+            let asked = || self.types.size_of(&self.context.raw, param.type_name());
+            Param { bytes: param.bytes.or_else(|| if ask { asked() } else { None }), ..param.clone() }
+        };
         let kernels = self.kernels()?;
-        let params = kernels.iter().filter_map(|kernel| Some((kernel.name().to_owned(), kernel.params()?.to_vec())));
+        let params = kernels
+            .iter()
+            .filter_map(|kernel| Some((kernel.name().to_owned(), kernel.params()?.iter().map(with_bytes).collect())));
         Ok(params.collect())
     }
 
     /// Makes a program of what [`Program::binaries`] gave, for devices of the context, and builds it
-    /// (`clCreateProgramWithBinary`). A driver's own bytes, as other tools have them, are taken too, where the driver bears
-    /// damaged ones.
+    /// (`clCreateProgramWithBinary`). A driver's own bytes, as [`Program::driver_binaries`] gives them, are taken too.
+    ///
+    /// # Safety
+    /// The binaries are those of one program, and nobody could change them since [`Program::binaries`] or the driver gave
+    /// them. Drivers do not check them: PoCL 3.1 writes out of its memory on damaged ones. The SHA-256 sum of
+    /// [`Program::binaries`] finds damage, and binaries of another device or driver; it has no key, so that it does not
+    /// find what somebody changed on purpose. Besides, [`Program`] says what the caller vouches for.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for none, or one that is empty, damaged, or of another device or driver;
     /// [`Error::Unsupported`] for bytes from elsewhere on rusticl, which ends the process on what it does not know.
-    pub fn from_binaries(context: &Context, binaries: &[(Device, Vec<u8>)], options: &str) -> Result<Self> {
+    pub unsafe fn from_binaries(context: &Context, binaries: &[(Device, Vec<u8>)], options: &str) -> Result<Self> {
         const OP: &str = "clCreateProgramWithBinary";
-        let mut devices = Vec::new();
-        let mut opened = Vec::new();
+        let (mut devices, mut opened, mut known) = (Vec::new(), Vec::new(), HashMap::new());
         for (device, binary) in binaries {
             opened.push(match open_binary(device, binary)? {
-                Opened::Own(binary) => binary,
+                Opened::Own(binary, params) => {
+                    known.extend(params);
+                    binary
+                }
                 Opened::Wrong => {
                     return Err(Error::invalid(OP, "a binary is damaged, or of another device or driver; build again"));
                 }
@@ -172,10 +268,14 @@ impl Program {
             });
             devices.push(device.clone());
         }
-        Self::of_binaries(context, &devices, &opened, options)
+        // SAFETY: the caller vouches for the binaries.
+        let program = unsafe { Self::of_binaries(context, &devices, &opened, options) }?;
+        Ok(Self { known: Arc::new(known), ..program })
     }
 
-    fn of_binaries(context: &Context, devices: &[Device], binaries: &[&[u8]], options: &str) -> Result<Self> {
+    /// # Safety
+    /// The caller vouches for the binaries.
+    unsafe fn of_binaries(context: &Context, devices: &[Device], binaries: &[&[u8]], options: &str) -> Result<Self> {
         const OP: &str = "clCreateProgramWithBinary";
         if binaries.is_empty() || binaries.iter().any(|binary| binary.is_empty()) {
             return Err(Error::invalid(OP, "no binary, or an empty one, was given"));
@@ -185,16 +285,21 @@ impl Program {
         }
         let options = c_options(options, OP)?;
         let ids = raw_devices(devices);
-        let raw = ffi::Program::binaries(&context.raw, &ids, binaries).map_err(|f| context.error(f))?;
+        // SAFETY: the caller vouches for the binaries.
+        let raw = unsafe { ffi::Program::binaries(&context.raw, &ids, binaries) }.map_err(|f| context.error(f))?;
         outcome(raw.build(&ids, &options), &raw, context, devices)?;
-        Ok(Self::of(raw, context))
+        Ok(Self::of(raw, context, devices))
     }
 
     /// Builds an intermediate language such as SPIR-V (`clCreateProgramWithIL`).
     ///
+    /// # Safety
+    /// The bytes are a whole module of the language, which drivers do not all check, and [`Program`] says what the caller
+    /// vouches for besides.
+    ///
     /// # Errors
     /// [`Error::Unsupported`] where a device has no OpenCL 2.1 or `CL_DEVICE_IL_VERSION` is empty.
-    pub fn from_il(context: &Context, il: &[u8], options: &str) -> Result<Self> {
+    pub unsafe fn from_il(context: &Context, il: &[u8], options: &str) -> Result<Self> {
         const OP: &str = "clCreateProgramWithIL";
         for device in context.devices() {
             device.require_version((2, 1), OP)?;
@@ -206,16 +311,20 @@ impl Program {
             return Err(Error::invalid(OP, "0 bytes were given"));
         }
         let options = c_options(options, OP)?;
-        let raw = ffi::Program::il(&context.raw, il).map_err(|f| context.error(f))?;
+        // SAFETY: the caller vouches for module and kernels.
+        let raw = unsafe { ffi::Program::il(&context.raw, il) }.map_err(|f| context.error(f))?;
         outcome(raw.build(&raw_devices(context.devices()), &options), &raw, context, context.devices())?;
-        Ok(Self::of(raw, context))
+        Ok(Self::of(raw, context, context.devices()))
     }
 
     /// Takes kernels that the devices bring along, of `CL_DEVICE_BUILT_IN_KERNELS` (`clCreateProgramWithBuiltInKernels`).
     ///
+    /// # Safety
+    /// [`Program`] says what the caller vouches for: what a kernel does with its arguments stands in the device's manual.
+    ///
     /// # Errors
     /// [`Error::Unsupported`] for a name that a device does not list.
-    pub fn built_in(context: &Context, names: &[&str]) -> Result<Self> {
+    pub unsafe fn built_in(context: &Context, names: &[&str]) -> Result<Self> {
         const OP: &str = "clCreateProgramWithBuiltInKernels";
         for device in context.devices() {
             let listed = device.built_in_kernels()?;
@@ -226,21 +335,31 @@ impl Program {
         }
         let names = c_options(&names.join(";"), OP)?;
         let devices = raw_devices(context.devices());
-        let raw = ffi::Program::built_in(&context.raw, &devices, &names).map_err(|f| context.error(f))?;
-        Ok(Self::of(raw, context))
+        // SAFETY: the caller vouches for the kernels.
+        let raw = unsafe { ffi::Program::built_in(&context.raw, &devices, &names) }.map_err(|f| context.error(f))?;
+        Ok(Self::of(raw, context, context.devices()))
     }
 
     /// Links objects and libraries (`clLinkProgram`).
     ///
+    /// # Safety
+    /// [`Program`] says what the caller vouches for, and functions are declared in one object as another defines them.
+    ///
     /// # Errors
     /// [`Error::KernelBuild`] with the logs, [`Error::InvalidInput`] for no object.
-    pub fn link(context: &Context, objects: &[&Object], options: &str) -> Result<Self> {
-        Ok(Self::of(link(context, objects, options)?, context))
+    pub unsafe fn link(context: &Context, objects: &[&Object], options: &str) -> Result<Self> {
+        let texts = objects.iter().flat_map(|object| object.texts.iter().cloned()).collect();
+        Ok(Self::of(link(context, objects, options)?, context, context.devices()).with_texts(texts))
     }
 
     /// Its context (`CL_PROGRAM_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// The devices that it was built for, on whose queues its kernels can be launched (`device_list` of `clBuildProgram`).
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
     }
 
     /// What the compiler said (`CL_PROGRAM_BUILD_LOG`); empty where nothing.
@@ -249,8 +368,11 @@ impl Program {
     }
 
     /// How the build for a device ended (`CL_PROGRAM_BUILD_STATUS`); [`BuildStatus::None`] for a status of a later
-    /// version.
+    /// version, and for a device that the program was not built for.
     pub fn status(&self, device: &Device) -> Result<BuildStatus> {
+        if !self.devices.iter().any(|built| built.is(device)) {
+            return Ok(BuildStatus::None);
+        }
         let code = self.raw.status(&device.raw).map_err(|f| self.context.error(f))?;
         Ok(BuildStatus::from_code(code as u32).unwrap_or(BuildStatus::None))
     }
@@ -271,18 +393,26 @@ impl Program {
         self.raw.text().map_err(|f| self.context.error(f))
     }
 
-    /// What was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with what tells damage and other
-    /// devices. Devices without one are left out.
+    /// What was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with the kernels' parameters and with what
+    /// tells damage and other devices. Devices without one are left out.
     pub fn binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
-        let seal = |(device, binary): (Device, Vec<u8>)| seal_binary(&device, &binary).map(|sealed| (device, sealed));
+        let params = self.all_params()?;
+        let seal = |(device, binary): (Device, Vec<u8>)| Ok((device.clone(), seal_binary(&device, &binary, &params)?));
         self.driver_binaries()?.into_iter().map(seal).collect()
     }
 
     /// What was built, as the driver has it (`CL_PROGRAM_BINARIES`), for other tools. Devices without one are left out.
     pub fn driver_binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let binaries = self.raw.built_binaries().map_err(|f| self.context.error(f))?;
-        let all = self.context.devices().iter().cloned().zip(binaries);
-        Ok(all.filter(|(_, binary)| !binary.is_empty()).collect())
+        let listed = self.raw.devices().map_err(|f| self.context.error(f))?;
+        // In the order of the driver's list, which has only the devices of the binaries where it was made of such. PoCL 3.1
+        // lists a device in the place of its parts.
+        let of = |device: &Device| {
+            let mut above = std::iter::successors(Some(device), |device| device.parent());
+            above.find_map(|device| listed.iter().position(|raw| *raw == device.raw()))
+        };
+        let binary = |device: &Device| binaries.get(of(device)?).filter(|binary| !binary.is_empty()).cloned();
+        Ok(self.devices.iter().filter_map(|device| Some((device.clone(), binary(device)?))).collect())
     }
 
     /// Names of its kernels (`CL_PROGRAM_KERNEL_NAMES`).
@@ -299,8 +429,7 @@ impl Program {
         let present = self.kernel_names()?;
         // Asked first: drivers differ in what they answer to a name that does not exist.
         let (true, Ok(c_name)) = (present.iter().any(|n| n == name), CString::new(name)) else {
-            let problem = format!("the program has no kernel '{name}'; it has: {}", present.join(", "));
-            return Err(Error::invalid("clCreateKernel", problem));
+            return Err(Error::invalid("clCreateKernel", no_kernel(name, &present.join(";"))));
         };
         let raw = self.raw.kernel(&c_name).map_err(|f| self.context.error(f))?;
         Kernel::new(raw, self, name, self.known.get(name).map(Vec::as_slice))
@@ -322,7 +451,8 @@ impl Object {
         check_linker(context, OP)?;
         check_source(source, OP)?;
         let options = c_options(&format!("{ARG_INFO} {options}"), OP)?;
-        let program = |text: &str| ffi::Program::source(&context.raw, text).map_err(|f| context.error(f));
+        // SAFETY: an object's kernels are made when it is linked, for which `Program::link` has the caller's word.
+        let program = |text: &str| unsafe { ffi::Program::source(&context.raw, text) }.map_err(|f| context.error(f));
         let mut names = Vec::new();
         for (name, text) in headers {
             check_source(text, OP)?;
@@ -332,7 +462,8 @@ impl Object {
         let headers: Vec<_> = names.iter().map(|(name, header)| (name.as_c_str(), header)).collect();
         let compiled = raw.compile(&raw_devices(context.devices()), &options, &headers);
         outcome(compiled, &raw, context, context.devices())?;
-        Ok(Self { raw, context: context.clone() })
+        let texts = vec![text_of(context.devices(), source, options, names)];
+        Ok(Self { raw, context: context.clone(), texts })
     }
 
     /// Links objects to a library (`clLinkProgram`, `-create-library`).
@@ -341,7 +472,8 @@ impl Object {
     /// As [`Program::link`].
     pub fn library(context: &Context, objects: &[&Self], options: &str) -> Result<Self> {
         let raw = link(context, objects, &format!("-create-library {options}"))?;
-        Ok(Self { raw, context: context.clone() })
+        let texts = objects.iter().flat_map(|object| object.texts.iter().cloned()).collect();
+        Ok(Self { raw, context: context.clone(), texts })
     }
 
     /// What there is for a device (`CL_PROGRAM_BINARY_TYPE`).
@@ -369,10 +501,18 @@ fn link(context: &Context, objects: &[&Object], options: &str) -> Result<ffi::Pr
     for object in objects {
         context.check_same(&object.context, OP, "program")?;
     }
-    let options = c_options(options.trim_end(), OP)?;
     let raw: Vec<_> = objects.iter().map(|object| object.raw.clone()).collect();
     let devices = raw_devices(context.devices());
-    let (program, linked) = ffi::Program::link(&context.raw, &devices, &options, &raw).map_err(|f| context.error(f))?;
+    let link = |options: &str| {
+        let options = c_options(options.trim_end(), OP)?;
+        Ok::<_, Error>(ffi::Program::link(&context.raw, &devices, &options, &raw))
+    };
+    // PoCL 3.1 tells of parameters only if it is asked here, too; for other drivers this is no option of the linker.
+    let linked = match link(&format!("{ARG_INFO} {options}"))? {
+        Err(failure) | Ok((_, Err(failure))) if failure.code == codes::CL_INVALID_LINKER_OPTIONS => link(options)?,
+        linked => linked,
+    };
+    let (program, linked) = linked.map_err(|f| context.error(f))?;
     outcome(linked, &program, context, context.devices())?;
     Ok(program)
 }

@@ -1,14 +1,17 @@
 //! Bytes that are whole and of the right device, or are not taken: some drivers end the process on a damaged binary.
 
-use super::Device;
+use super::{Device, Param};
+use crate::ffi::ParamInfo;
 use interop_core::Result;
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
 
 /// The first bytes of a binary for the user.
-const MAGIC: &[u8] = b"pixelferry OpenCL binary 1\n";
+const MAGIC: &[u8] = b"pixelferry OpenCL binary 3\n";
 
-/// FNV-1a, which is the same on every machine.
-pub fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+/// SHA-256. It finds damage; it has no key, so that it does not tell who made the bytes.
+pub fn hash(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
 pub fn put(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -27,19 +30,65 @@ pub fn take_number(from: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(take(from)?.try_into().ok()?))
 }
 
+pub fn put_number(out: &mut Vec<u8>, number: u64) {
+    put(out, &number.to_le_bytes());
+}
+
+/// Parameters by kernel, as they are kept with what was built: drivers may not tell them of binaries.
+pub type Recorded = HashMap<String, Vec<Param>>;
+
+pub fn put_params(out: &mut Vec<u8>, all: &Recorded) {
+    put_number(out, all.len() as u64);
+    for (kernel, params) in all {
+        put(out, kernel.as_bytes());
+        put_number(out, params.len() as u64);
+        for Param { raw, bytes } in params {
+            put(out, raw.name.as_bytes());
+            put(out, raw.type_name.as_bytes());
+            put_number(out, raw.address.into());
+            put_number(out, raw.access.into());
+            put_number(out, raw.qualifiers);
+            // 0 for none: a type of no bytes is none.
+            put_number(out, bytes.unwrap_or(0) as u64);
+        }
+    }
+}
+
+pub fn take_params(from: &mut &[u8]) -> Option<Recorded> {
+    let mut all = Recorded::new();
+    for _ in 0..take_number(from)? {
+        let kernel = take_text(from)?;
+        let params = (0..take_number(from)?).map(|_| take_param(from)).collect::<Option<_>>()?;
+        all.insert(kernel, params);
+    }
+    Some(all)
+}
+
+fn take_param(from: &mut &[u8]) -> Option<Param> {
+    let raw = ParamInfo {
+        name: take_text(from)?,
+        type_name: take_text(from)?,
+        address: take_number(from)?.try_into().ok()?,
+        access: take_number(from)?.try_into().ok()?,
+        qualifiers: take_number(from)?,
+    };
+    let bytes = usize::try_from(take_number(from)?).ok()?;
+    Some(Param { raw, bytes: Some(bytes).filter(|bytes| *bytes > 0) })
+}
+
 pub fn take_text(from: &mut &[u8]) -> Option<String> {
     String::from_utf8(take(from)?.to_vec()).ok()
 }
 
 /// Bytes with a sum to know them by again.
 pub fn seal(magic: &[u8], bytes: &[u8]) -> Vec<u8> {
-    [magic, &hash(bytes).to_le_bytes(), bytes].concat()
+    [magic, &hash(bytes), bytes].concat()
 }
 
 /// `None` where the bytes are not what [`seal`] made.
 pub fn unseal<'a>(magic: &[u8], bytes: &'a [u8]) -> Option<&'a [u8]> {
-    let (sum, rest) = bytes.strip_prefix(magic)?.split_first_chunk::<8>()?;
-    (hash(rest) == u64::from_le_bytes(*sum)).then_some(rest)
+    let (sum, rest) = bytes.strip_prefix(magic)?.split_first_chunk()?;
+    (hash(rest) == *sum).then_some(rest)
 }
 
 /// All of a device that a binary depends on.
@@ -53,17 +102,18 @@ pub fn device_key(device: &Device) -> Result<Vec<u8>> {
 }
 
 /// A driver's binary for the user to keep.
-pub fn seal_binary(device: &Device, binary: &[u8]) -> Result<Vec<u8>> {
+pub fn seal_binary(device: &Device, binary: &[u8], params: &Recorded) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     put(&mut out, &device_key(device)?);
     put(&mut out, binary);
+    put_params(&mut out, params);
     Ok(seal(MAGIC, &out))
 }
 
 /// What a user's binary is.
 pub enum Opened<'a> {
     /// Whole, and of this device and driver.
-    Own(&'a [u8]),
+    Own(&'a [u8], Recorded),
     /// Made by [`seal_binary`], but damaged, or of another device or driver.
     Wrong,
     /// From elsewhere.
@@ -78,6 +128,7 @@ pub fn open_binary<'a>(device: &Device, bytes: &'a [u8]) -> Result<Opened<'a>> {
     }
     let Some(mut rest) = unseal(MAGIC, bytes) else { return Ok(Opened::Wrong) };
     let key = device_key(device)?;
-    let own = take(&mut rest).filter(|k| *k == key).and_then(|_| take(&mut rest));
-    Ok(own.map_or(Opened::Wrong, Opened::Own))
+    let own = take(&mut rest).filter(|k| *k == key);
+    let own = own.and_then(|_| Some(Opened::Own(take(&mut rest)?, take_params(&mut rest)?)));
+    Ok(own.unwrap_or(Opened::Wrong))
 }

@@ -225,6 +225,34 @@ impl<T: Element> NdView<T> {
         view
     }
 
+    /// The value with these indices, counted from the first of [`NdView::bytes`]; `None` where there is none.
+    pub(super) fn in_span(&self, indices: &[usize]) -> Option<usize> {
+        if indices.len() != self.shape.len() || indices.iter().zip(&self.shape).any(|(index, side)| index >= side) {
+            return None;
+        }
+        let steps = indices.iter().zip(&self.strides).map(|(index, stride)| index.cast_signed().wrapping_mul(*stride));
+        let start = self.extent()?.start;
+        // Inside the extent, so that nothing overflows.
+        Some(steps.fold(self.offset.wrapping_sub(start), |at, step| at.wrapping_add_signed(step)))
+    }
+
+    /// All values, row-major, as [`NdView::in_span`] counts them.
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> + use<T> {
+        let view = self.clone();
+        let mut indices = vec![0; view.shape.len()];
+        (0..view.len()).filter_map(move |_| {
+            let place = view.in_span(&indices);
+            for (index, side) in indices.iter_mut().zip(&view.shape).rev() {
+                *index += 1;
+                if *index < *side {
+                    break;
+                }
+                *index = 0;
+            }
+            place
+        })
+    }
+
     fn axis(&self, axis: usize) -> Result<(usize, isize)> {
         let found = self.shape.get(axis).copied().zip(self.strides.get(axis).copied());
         found.ok_or_else(|| invalid(format!("there is no dimension {axis} of {:?}", self.shape)))

@@ -1,6 +1,5 @@
 //! Buffers of a session: the device's own, and host memory used in place.
 
-use super::handle::{Handle, MemKind};
 use super::turn::{Borrowed, Turns};
 use super::{Failure, MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
@@ -45,9 +44,8 @@ impl Buffer {
     }
 
     /// A buffer that another API has, too; `len` bytes of it are used.
-    pub(super) fn with_turns(session: &Arc<Session>, mem: Handle<MemKind>, turns: Turns, len: usize) -> Self {
-        let mem = Arc::new(Mem::of(mem, m::CL_MEM_READ_WRITE, len));
-        let mut buffer = Self::of(session, mem, len);
+    pub(super) fn with_turns(session: &Arc<Session>, mem: Mem, turns: Turns, len: usize) -> Self {
+        let mut buffer = Self::of(session, Arc::new(mem), len);
         buffer.turns = Some(turns);
         buffer
     }
@@ -69,20 +67,18 @@ impl Buffer {
 
     /// Queues the beginning of this API's turn with a buffer that another has, too.
     pub fn acquire(&self) -> Result<(), Failure> {
-        // SAFETY: the object is live, of this session, and these are its turns.
-        self.turns.as_ref().map_or(Ok(()), |turns| unsafe { turns.acquire(&self.session, self.mem.raw()) })
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.acquire(&self.session, &self.mem))
     }
 
     /// Queues the end of this API's turn.
     pub fn release(&self) -> Result<(), Failure> {
-        // SAFETY: as above.
-        self.turns.as_ref().map_or(Ok(()), |turns| unsafe { turns.release(&self.session, self.mem.raw()) })
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.release(&self.session, &self.mem))
     }
 
     /// Before commands use the buffer: it is ours for as long as what is returned lives, or the caller's turn lasts.
     pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
         self.take_back()?;
-        super::turn::enter(&self.session, self.turns.as_ref(), self.mem.raw())
+        super::turn::enter(&self.session, self.turns.as_ref(), &self.mem)
     }
 
     pub fn len(&self) -> usize {

@@ -16,6 +16,7 @@ pub enum Kept {
     I64(i64),
     U64(u64),
     F32(f32),
+    F64(f64),
     Mem(Arc<Mem>),
 }
 
@@ -28,6 +29,7 @@ impl Kept {
             ArgValue::I64(v) => Self::I64(v),
             ArgValue::U64(v) => Self::U64(v),
             ArgValue::F32(v) => Self::F32(v),
+            ArgValue::F64(v) => Self::F64(v),
             ArgValue::Buffer(buffer) => Self::Mem(buffer.shared()?.clone()),
             _ => return None,
         })
@@ -40,6 +42,7 @@ impl Kept {
             Self::I64(v) => ArgValue::I64(*v),
             Self::U64(v) => ArgValue::U64(*v),
             Self::F32(v) => ArgValue::F32(*v),
+            Self::F64(v) => ArgValue::F64(*v),
             Self::Mem(mem) => ArgValue::Mem(mem),
         }
     }

@@ -1,13 +1,14 @@
 //! Contexts over one or more devices of a platform.
 
-use super::callback::contained;
-use super::gl::session_properties;
-use super::gl_context::GlContext;
+use super::gl::{GlShare, session_properties};
 use super::handle::{ContextKind, Handle, SubDeviceKind};
+use super::may_fail::MayFail;
+use super::notify::{Listening, OnError, report};
 use super::{DeviceId, Failure, PlatformId};
-use cl3::context::create_context;
-use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
+use cl3::context::{CL_CONTEXT_PROPERTIES, create_context};
+use interop_core::GlContext;
+use std::ffi::c_void;
+use std::fmt;
 use std::sync::Arc;
 
 /// A root device, or a part of one, which lives as long as its last clone.
@@ -33,45 +34,75 @@ impl Device {
     }
 }
 
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {:?}{}", self.id, self.platform, if self.is_part() { ", a part" } else { "" })
+    }
+}
+
 /// A context and its devices.
 pub struct Context {
-    // Released before the sub-devices that it was made of.
+    // Released before the sub-devices that it was made of, and before its listener goes.
     handle: Handle<ContextKind>,
+    _listening: Listening,
     _devices: Vec<Device>,
+    /// "The CL context and corresponding command-queues are dependent on the existence of the GL share group"
+    /// (`cl_khr_gl_sharing`, Lifetime of Shared Objects).
+    gl: Option<Arc<GlShare>>,
+    may_fail: Arc<MayFail>,
+}
+
+/// How a context is to be made.
+#[derive(Default)]
+pub struct ContextSettings {
+    /// Only for devices that list the extension: GL properties make some drivers that do not end the process later.
+    pub gl: Option<Arc<dyn GlContext>>,
+    /// The devices list `cl_khr_gl_event`, too.
+    pub gl_events: bool,
+    /// Properties besides platform and GL.
+    pub pairs: Vec<[isize; 2]>,
+    pub on_error: Option<OnError>,
 }
 
 impl Context {
     /// `devices` must be of one platform, and not empty.
-    pub fn new(devices: &[Device]) -> Result<Arc<Self>, Failure> {
-        Self::sharing(devices, None)
-    }
-
-    /// The same, sharing with a GL context where the devices list the extension: GL properties make some drivers that do
-    /// not end the process later.
-    pub fn sharing(devices: &[Device], gl: Option<GlContext>) -> Result<Arc<Self>, Failure> {
+    pub fn new(devices: &[Device], settings: ContextSettings) -> Result<Arc<Self>, Failure> {
         const OP: &str = "clCreateContext";
         let platform =
             devices.first().ok_or(Failure { operation: OP, code: cl3::error_codes::CL_INVALID_VALUE })?.platform;
-        let properties = session_properties(platform, gl);
+        let properties = session_properties(platform, settings.gl.as_deref(), &settings.pairs);
         let ids: Vec<_> = devices.iter().map(|device| device.id.0).collect();
-        let raw = create_context(&ids, properties.as_ptr(), Some(report), ptr::null_mut());
+        let listening = Listening::new(settings.on_error);
+        let gl = settings.gl.map(|gl| GlShare::new(platform, gl, settings.gl_events).map(Arc::new)).transpose()?;
+        let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
         // SAFETY: a context that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(OP, raw) }?;
-        Ok(Arc::new(Self { handle, _devices: devices.to_vec() }))
+        Ok(Arc::new(Self { gl, ..Self::of(handle, listening, devices.to_vec()) }))
     }
 
-    pub(super) fn raw(&self) -> *mut c_void {
+    pub(super) fn of(handle: Handle<ContextKind>, listening: Listening, devices: Vec<Device>) -> Self {
+        Self { handle, _listening: listening, _devices: devices, gl: None, may_fail: Arc::default() }
+    }
+
+    pub(super) fn may_fail(&self) -> &Arc<MayFail> {
+        &self.may_fail
+    }
+
+    /// `CL_CONTEXT_PROPERTIES`: a list of pairs of `isize`.
+    pub fn properties(&self) -> Result<Vec<u8>, Failure> {
+        self.handle.info(CL_CONTEXT_PROPERTIES)
+    }
+
+    /// The GL context that it shares with.
+    pub fn gl(&self) -> Option<&Arc<GlShare>> {
+        self.gl.as_ref()
+    }
+
+    pub fn references(&self) -> Result<u32, Failure> {
+        self.handle.references()
+    }
+
+    pub fn raw(&self) -> *mut c_void {
         self.handle.raw()
     }
-}
-
-/// What the driver tells of errors in the context, from any thread.
-unsafe extern "C" fn report(text: *const c_char, _: *const c_void, _: usize, _: *mut c_void) {
-    contained("log of an OpenCL context", || {
-        if !text.is_null() {
-            // SAFETY: the driver gives a string with a NUL, valid during the call (OpenCL 3.0 API, 4.4).
-            let text = unsafe { CStr::from_ptr(text) };
-            tracing::warn!(target: "opencl_backend::context", "the OpenCL driver reports: {}", text.to_string_lossy());
-        }
-    });
 }

@@ -2,21 +2,27 @@
 
 use super::handle::{Handle, MemKind};
 use super::turn::{TurnFns, Turns};
-use super::{Buffer, Failure, Pixels, Session, SharedImage};
+use super::{Buffer, Failure, Mem, Pixels, Session, SharedImage};
 use crate::sharing::os;
 use cl3::memory as mem;
-use interop_core::OsHandle;
 use interop_core::os_handle::Lent;
+use interop_core::{MemoryHandle, OsHandle};
+use std::io;
 use std::ptr;
 use std::sync::Arc;
 
 /// What is behind a handle.
 pub struct External {
-    pub handle: OsHandle,
-    pub fns: TurnFns,
+    handle: OsHandle,
+    fns: TurnFns,
 }
 
 impl External {
+    /// By a handle of its own.
+    pub fn of(memory: &MemoryHandle, fns: TurnFns) -> io::Result<Self> {
+        Ok(Self { handle: os::duplicate_memory(memory.handle())?, fns })
+    }
+
     /// Runs `create` with the properties that name the handle, which the driver may take where it succeeds.
     fn give(
         self,
@@ -47,7 +53,7 @@ impl External {
                 mem::create_buffer_with_properties(context, properties, flags, whole, ptr::null_mut())
             }
         })?;
-        Ok(Buffer::with_turns(session, mem, turns, len))
+        Ok(Buffer::with_turns(session, Mem::of(mem, mem::CL_MEM_READ_WRITE, len), turns, len))
     }
 
     /// The allocation as an image of one level in the order that the device likes best.
@@ -60,6 +66,6 @@ impl External {
                 mem::create_image_with_properties(context, properties, flags, &format, &desc, ptr::null_mut())
             }
         })?;
-        Ok(SharedImage::new(session, mem, turns, pixels))
+        Ok(SharedImage::new(session, Mem::of(mem, mem::CL_MEM_READ_WRITE, usize::MAX), turns, pixels))
     }
 }

@@ -3,9 +3,10 @@
 use super::extension::function;
 use super::{Event, Failure, PlatformId, Session, check};
 use crate::sharing::os;
-use interop_core::OsHandle;
 use interop_core::os_handle::Lent;
+use interop_core::{OsHandle, SemaphoreHandle};
 use std::ffi::c_void;
+use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -39,8 +40,16 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// Opens it. The device must list the extensions.
-    pub fn import(session: &Arc<Session>, platform: PlatformId, handle: OsHandle) -> Result<Self, Failure> {
+    /// Opens it, by a handle of its own. The device must list the extensions.
+    pub fn import(
+        session: &Arc<Session>,
+        platform: PlatformId,
+        handle: &SemaphoreHandle,
+    ) -> io::Result<Result<Self, Failure>> {
+        Ok(Self::open(session, platform, os::duplicate_semaphore(handle.handle())?))
+    }
+
+    fn open(session: &Arc<Session>, platform: PlatformId, handle: OsHandle) -> Result<Self, Failure> {
         const OP: &str = "clCreateSemaphoreWithPropertiesKHR";
         let create = function!(platform, c"clCreateSemaphoreWithPropertiesKHR" as Create);
         let wait = function!(platform, c"clEnqueueWaitSemaphoresKHR" as Enqueue);

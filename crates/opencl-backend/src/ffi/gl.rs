@@ -4,15 +4,16 @@
 //! for a device that does not list it.
 
 use super::extension::function;
-use super::gl_context::GlContext;
 use super::handle::{Handle, MemKind};
 use super::turn::{TurnFns, Turns};
 use super::{
-    Buffer, DeviceId, Event, Failure, GL_FUNCTION_MISSING, Pixels, PlatformId, Session, SharedImage, WRONG_CONTEXT,
-    check,
+    Buffer, Context, DeviceId, Event, Failure, GL_FUNCTION_MISSING, GlObject, Mem, NO_GL_OBJECT, Pixels, PlatformId,
+    Queue, Session, SharedImage, WRONG_CONTEXT, check,
 };
 use cl3::context::CL_CONTEXT_PLATFORM;
+use cl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 use cl3::memory as mem;
+use interop_core::{GlContext, GlName};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -36,31 +37,55 @@ type ContextInfo = unsafe extern "system" fn(
 ) -> i32;
 type ObjectInfo = unsafe extern "system" fn(object: *mut c_void, kind: *mut u32, name: *mut u32) -> i32;
 
-/// `CL_DEVICES_FOR_GL_CONTEXT_KHR`.
+/// `CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`.
+const CURRENT_DEVICE_FOR_GL_CONTEXT: u32 = 0x2006;
 const DEVICES_FOR_GL_CONTEXT: u32 = 0x2007;
 
 /// The devices of `platform` that can share with the context, that which draws first. At least one of the platform's
 /// devices must list the extension.
-pub fn devices_of(platform: PlatformId, context: GlContext) -> Result<Vec<DeviceId>, Failure> {
+pub fn devices_of(platform: PlatformId, context: &dyn GlContext) -> Result<Vec<DeviceId>, Failure> {
+    ask(platform, context, DEVICES_FOR_GL_CONTEXT)
+}
+
+/// The device of `platform` that the context draws with, if one does; else as [`devices_of`].
+pub fn current_device_of(platform: PlatformId, context: &dyn GlContext) -> Result<Option<DeviceId>, Failure> {
+    ask(platform, context, CURRENT_DEVICE_FOR_GL_CONTEXT).map(|devices| devices.into_iter().next())
+}
+
+fn ask(platform: PlatformId, context: &dyn GlContext, parameter: u32) -> Result<Vec<DeviceId>, Failure> {
     const OP: &str = "clGetGLContextInfoKHR";
     let ask = function!(platform, c"clGetGLContextInfoKHR" as ContextInfo);
-    let properties = session_properties(platform, Some(context));
+    let properties = session_properties(platform, Some(context), &[]);
     let mut devices: Vec<*mut c_void> = vec![ptr::null_mut(); 64];
     let mut found = 0;
     // SAFETY: the list ends with 0; at most as many bytes are written as the vector has.
     let code = unsafe {
         let bytes = size_of_val(devices.as_slice());
-        ask(properties.as_ptr(), DEVICES_FOR_GL_CONTEXT, bytes, devices.as_mut_ptr().cast(), &raw mut found)
+        ask(properties.as_ptr(), parameter, bytes, devices.as_mut_ptr().cast(), &raw mut found)
     };
     check(OP, if code == 0 { Ok(()) } else { Err(code) })?;
     devices.truncate(found / size_of::<*mut c_void>());
     Ok(devices.into_iter().filter(|device| !device.is_null()).map(DeviceId).collect())
 }
 
+/// What `clCreateContext` is told of an OpenGL context (`cl_khr_gl_sharing`, `cl_APPLE_gl_sharing`).
+fn properties(name: GlName) -> Vec<isize> {
+    const GL_CONTEXT: isize = 0x2008;
+    let list = |pairs: &[(isize, usize)]| pairs.iter().flat_map(|(key, value)| [*key, value.cast_signed()]).collect();
+    match name {
+        GlName::Egl { context, display } => list(&[(GL_CONTEXT, context), (0x2009, display)]),
+        GlName::Glx { context, display } => list(&[(GL_CONTEXT, context), (0x200A, display)]),
+        GlName::Wgl { context, device } => list(&[(GL_CONTEXT, context), (0x200B, device)]),
+        // The share group alone.
+        GlName::Cgl { share_group, .. } => list(&[(0x1000_0000, share_group)]),
+    }
+}
+
 /// What a context is made with.
-pub fn session_properties(platform: PlatformId, gl: Option<GlContext>) -> Vec<isize> {
-    let gl = gl.into_iter().flat_map(GlContext::properties);
-    [CL_CONTEXT_PLATFORM, platform.0 as isize].into_iter().chain(gl).chain([0]).collect()
+pub fn session_properties(platform: PlatformId, gl: Option<&dyn GlContext>, others: &[[isize; 2]]) -> Vec<isize> {
+    let gl = gl.into_iter().flat_map(|gl| properties(gl.name()));
+    let others = others.iter().copied().flatten();
+    [CL_CONTEXT_PLATFORM, platform.0 as isize].into_iter().chain(gl).chain(others).chain([0]).collect()
 }
 
 /// Functions of OpenGL that keeping apart needs.
@@ -82,7 +107,7 @@ type FromEvent = unsafe extern "system" fn(context: *mut c_void, event: *mut c_v
 
 impl GlFns {
     /// Those of the context that is current.
-    fn load(context: GlContext) -> Result<Self, Failure> {
+    fn load(context: &dyn GlContext) -> Result<Self, Failure> {
         macro_rules! gl {
             ($name:literal as $kind:ty) => {{
                 let missing = Failure { operation: "OpenGL", code: GL_FUNCTION_MISSING };
@@ -117,9 +142,9 @@ pub enum GlSync {
     Finish,
 }
 
-/// An OpenGL context that a session shares with.
+/// An OpenGL context that a context shares with.
 pub struct GlShare {
-    context: GlContext,
+    context: Arc<dyn GlContext>,
     gl: GlFns,
     /// `clCreateEventFromGLsyncKHR`, where the device lists `cl_khr_gl_event`.
     from_sync: Option<FromSync>,
@@ -129,13 +154,18 @@ pub struct GlShare {
 
 impl GlShare {
     /// The context must be current; the device must list `cl_khr_gl_sharing`. `events`: it lists `cl_khr_gl_event`, too.
-    pub fn new(platform: PlatformId, context: GlContext, events: bool) -> Result<Self, Failure> {
-        let gl = GlFns::load(context)?;
+    pub fn new(platform: PlatformId, context: Arc<dyn GlContext>, events: bool) -> Result<Self, Failure> {
+        let gl = GlFns::load(context.as_ref())?;
         let from_sync = match events {
             true => Some(function!(platform, c"clCreateEventFromGLsyncKHR" as FromSync)),
             false => None,
         };
         Ok(Self { context, gl, from_sync, turns: TurnFns::gl(platform)?, platform })
+    }
+
+    /// The context that is shared with.
+    pub fn name(&self) -> GlName {
+        self.context.name()
     }
 
     /// What is used where nothing is asked for.
@@ -150,8 +180,45 @@ impl GlShare {
 
     /// Refuses every thread but that on which the context is current.
     pub fn check_current(&self, operation: &'static str) -> Result<(), Failure> {
-        let current = GlContext::current() == Some(self.context);
-        if current { Ok(()) } else { Err(Failure { operation, code: WRONG_CONTEXT }) }
+        if self.context.is_current() { Ok(()) } else { Err(Failure { operation, code: WRONG_CONTEXT }) }
+    }
+
+    /// An event for the end of what OpenGL was told so far. The GL context must be current, and the device list
+    /// `cl_khr_gl_event`.
+    pub fn fence(&self, context: &Context) -> Result<Event, Failure> {
+        const OP: &str = "clCreateEventFromGLsyncKHR";
+        let from_sync = self.from_sync.ok_or(Failure { operation: OP, code: DLOPEN_FUNCTION_NOT_AVAILABLE })?;
+        self.check_current(OP)?;
+        let (gl, mut code) = (&self.gl, 0);
+        // SAFETY: the GL context is current. The fence is new; OpenCL keeps it for its event ("increments the reference
+        // count"), so that it may be deleted here.
+        let event = unsafe {
+            let fence = (gl.fence)(0x9117, 0);
+            let event = from_sync(context.raw(), fence, &raw mut code);
+            (gl.flush)();
+            (gl.delete)(fence);
+            event
+        };
+        // SAFETY: a new event, whose one reference is ours.
+        unsafe { Event::own(OP, if code == 0 { Ok(event) } else { Err(code) }, None) }
+    }
+
+    /// Queues the beginning of OpenCL's turn with objects of the context, after what OpenGL was told so far.
+    pub fn acquire(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event, Failure> {
+        self.check_current("clEnqueueAcquireGLObjects")?;
+        if self.from_sync.is_none() {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.finish)() };
+        }
+        self.turns.of_gl(queue, mems, true, wait)
+    }
+
+    /// Queues the end of OpenCL's turn.
+    pub fn release(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event, Failure> {
+        self.check_current("clEnqueueReleaseGLObjects")?;
+        let event = self.turns.of_gl(queue, mems, false, wait)?;
+        queue.flush()?;
+        Ok(event)
     }
 
     /// Turns with an object of the context.
@@ -161,7 +228,8 @@ impl GlShare {
 
     /// A GL buffer; `len` bytes of it are used.
     pub fn buffer(self: &Arc<Self>, session: &Arc<Session>, name: u32, len: usize) -> Result<Buffer, Failure> {
-        Ok(Buffer::with_turns(session, self.open_buffer(session, mem::CL_MEM_READ_WRITE, name)?, self.turns(), len))
+        let mem = self.open(&session.context, GlObject::Buffer { name }, mem::CL_MEM_READ_WRITE)?;
+        Ok(Buffer::with_turns(session, mem, self.turns(), len))
     }
 
     /// Level 0 of a GL texture of two dimensions.
@@ -171,21 +239,22 @@ impl GlShare {
         [target, name]: [u32; 2],
         pixels: Pixels,
     ) -> Result<SharedImage, Failure> {
-        let mem = self.open_texture(session, mem::CL_MEM_READ_WRITE, target, 0, name)?;
+        let object = GlObject::Texture { target, level: 0, name };
+        let mem = self.open(&session.context, object, mem::CL_MEM_READ_WRITE)?;
         Ok(SharedImage::new(session, mem, self.turns(), pixels))
     }
 
-    pub(super) fn open_buffer(&self, session: &Session, flags: u64, name: u32) -> Result<Handle<MemKind>, Failure> {
+    pub(super) fn open_buffer(&self, context: &Context, flags: u64, name: u32) -> Result<Handle<MemKind>, Failure> {
         const OP: &str = "clCreateFromGLBuffer";
         self.check_current(OP)?;
         let create = function!(self.platform, c"clCreateFromGLBuffer" as FromBuffer);
         // SAFETY: the context shares with the GL context that is current; the driver refuses names that are none.
-        own(OP, |code| unsafe { create(session.context.raw(), flags, name, code) })
+        own(OP, |code| unsafe { create(context.raw(), flags, name, code) })
     }
 
     pub(super) fn open_texture(
         &self,
-        session: &Session,
+        context: &Context,
         flags: u64,
         target: u32,
         level: i32,
@@ -195,12 +264,12 @@ impl GlShare {
         self.check_current(OP)?;
         let create = function!(self.platform, c"clCreateFromGLTexture" as FromTexture);
         // SAFETY: as above; the driver refuses targets and levels that the texture does not have.
-        own(OP, |code| unsafe { create(session.context.raw(), flags, target, level, name, code) })
+        own(OP, |code| unsafe { create(context.raw(), flags, target, level, name, code) })
     }
 
     pub(super) fn open_renderbuffer(
         &self,
-        session: &Session,
+        context: &Context,
         flags: u64,
         name: u32,
     ) -> Result<Handle<MemKind>, Failure> {
@@ -208,11 +277,14 @@ impl GlShare {
         self.check_current(OP)?;
         let create = function!(self.platform, c"clCreateFromGLRenderbuffer" as FromBuffer);
         // SAFETY: as above.
-        own(OP, |code| unsafe { create(session.context.raw(), flags, name, code) })
+        own(OP, |code| unsafe { create(context.raw(), flags, name, code) })
     }
 
     /// `CL_GL_OBJECT_*` and the name of the GL object behind a memory object.
-    pub(super) fn object_of(&self, object: &super::Mem) -> Result<(u32, u32), Failure> {
+    pub fn object_of(&self, object: &Mem) -> Result<(u32, u32), Failure> {
+        if !object.is_of_gl() {
+            return Err(Failure { operation: "clGetGLObjectInfo", code: NO_GL_OBJECT });
+        }
         let ask = function!(self.platform, c"clGetGLObjectInfo" as ObjectInfo);
         let (mut kind, mut name) = (0, 0);
         // SAFETY: the object is live, and two numbers are written.
@@ -229,7 +301,7 @@ fn own(operation: &'static str, create: impl FnOnce(*mut i32) -> *mut c_void) ->
 }
 
 /// Whether the current context lists a GL extension.
-fn gl_lists(context: GlContext, wanted: &CStr) -> Result<bool, Failure> {
+fn gl_lists(context: &dyn GlContext, wanted: &CStr) -> Result<bool, Failure> {
     type GetInteger = unsafe extern "system" fn(parameter: u32, value: *mut i32);
     type GetString = unsafe extern "system" fn(parameter: u32, index: u32) -> *const std::ffi::c_char;
     let (get, name) = (context.function(c"glGetIntegerv"), context.function(c"glGetStringi"));
@@ -266,25 +338,11 @@ impl GlTurn {
     }
 
     /// Before OpenCL's turn: what it has to wait for.
-    pub(super) fn begin(&self, session: &Session) -> Result<Option<Event>, Failure> {
-        const OP: &str = "clCreateEventFromGLsyncKHR";
+    pub(super) fn begin(&self, context: &Context) -> Result<Option<Event>, Failure> {
         let gl = &self.share.gl;
         match (self.sync, self.share.from_sync) {
             (GlSync::Implicit, _) => Ok(None),
-            (GlSync::Events, Some(from_sync)) => {
-                let mut code = 0;
-                // SAFETY: the context is current (checked by the caller). The fence is new; OpenCL keeps it for its
-                // event ("increments the reference count"), so that it may be deleted here.
-                let event = unsafe {
-                    let fence = (gl.fence)(0x9117, 0);
-                    let event = from_sync(session.context.raw(), fence, &raw mut code);
-                    (gl.flush)();
-                    (gl.delete)(fence);
-                    event
-                };
-                // SAFETY: a new event, whose one reference is ours.
-                unsafe { Event::own(OP, if code == 0 { Ok(event) } else { Err(code) }, None) }.map(Some)
-            }
+            (GlSync::Events, Some(_)) => self.share.fence(context).map(Some),
             _ => {
                 // SAFETY: the context is current.
                 unsafe { (gl.finish)() };
@@ -294,7 +352,7 @@ impl GlTurn {
     }
 
     /// After OpenCL's turn, which ends with `released`: OpenGL, or else the host, waits for it.
-    pub(super) fn end(&self, session: &Session, released: &Event) -> Result<(), Failure> {
+    pub(super) fn end(&self, context: &Context, released: &Event) -> Result<(), Failure> {
         match (self.sync, self.share.gl.from_event) {
             (GlSync::Implicit, _) => Ok(()),
             (GlSync::Events, Some(from_event)) => {
@@ -302,7 +360,7 @@ impl GlTurn {
                 self.share.check_current("glCreateSyncFromCLeventARB")?;
                 // SAFETY: the context is current; context and event are live. The wait keeps the fence.
                 unsafe {
-                    let fence = from_event(session.context.raw(), released.raw(), 0);
+                    let fence = from_event(context.raw(), released.raw(), 0);
                     if !fence.is_null() {
                         (gl.wait)(fence, 0, u64::MAX);
                         (gl.delete)(fence);

@@ -1,9 +1,10 @@
 //! GL objects of every kind as memory objects.
 
 use super::gl::GlShare;
+use super::query::array;
 use super::track::Access::{Read, Write};
 use super::turn::Turns;
-use super::{Failure, Mem, Session};
+use super::{Context, Failure, Mem, Session};
 use cl3::command_queue as q;
 use cl3::memory as m;
 use std::ffi::c_void;
@@ -36,7 +37,7 @@ pub enum GlObject {
 
 /// What it is to OpenCL.
 pub struct Object {
-    mem: Mem,
+    mem: Arc<Mem>,
     turns: Turns,
     session: Arc<Session>,
     /// Width, height, depth or layers; bytes for a buffer. Sides that it does not have are 1.
@@ -46,15 +47,28 @@ pub struct Object {
     pub is_buffer: bool,
 }
 
+impl GlShare {
+    /// A GL object as memory of a context that shares with this; OpenGL has the first turn.
+    pub fn open(&self, context: &Context, object: GlObject, flags: u64) -> Result<Mem, Failure> {
+        let handle = match object {
+            GlObject::Buffer { name } => self.open_buffer(context, flags, name)?,
+            GlObject::Texture { target, level, name } => self.open_texture(context, flags, target, level, name)?,
+            GlObject::Renderbuffer { name } => self.open_renderbuffer(context, flags, name)?,
+        };
+        let len = match object {
+            GlObject::Buffer { .. } => {
+                usize::from_ne_bytes(array("clGetMemObjectInfo", &handle.info(m::CL_MEM_SIZE)?)?)
+            }
+            _ => usize::MAX,
+        };
+        Ok(Mem::of_gl(handle, flags, len))
+    }
+}
+
 impl Object {
     pub fn new(share: &Arc<GlShare>, session: &Arc<Session>, object: GlObject, flags: u64) -> Result<Self, Failure> {
-        let mem = match object {
-            GlObject::Buffer { name } => share.open_buffer(session, flags, name)?,
-            GlObject::Texture { target, level, name } => share.open_texture(session, flags, target, level, name)?,
-            GlObject::Renderbuffer { name } => share.open_renderbuffer(session, flags, name)?,
-        };
+        let mem = share.open(&session.context, object, flags)?;
         let is_buffer = matches!(object, GlObject::Buffer { .. });
-        let mem = Mem::of(mem, flags, usize::MAX);
         let (size, element) = match is_buffer {
             true => ([mem.info(m::CL_MEM_SIZE).map(usize::from_ne_bytes)?, 1, 1], 1),
             false => {
@@ -63,7 +77,12 @@ impl Object {
                 (sides.map(|side| side.max(1)), mem.image_size(m::CL_IMAGE_ELEMENT_SIZE)?)
             }
         };
-        Ok(Self { mem, turns: share.turns(), session: session.clone(), size, element, is_buffer })
+        Ok(Self { mem: Arc::new(mem), turns: share.turns(), session: session.clone(), size, element, is_buffer })
+    }
+
+    /// The memory, for commands between acquire and release.
+    pub fn mem(&self) -> &Arc<Mem> {
+        &self.mem
     }
 
     /// `CL_GL_OBJECT_*` and the GL name, as the driver says.
@@ -80,24 +99,22 @@ impl Object {
     }
 
     pub fn is_acquired(&self) -> bool {
-        self.turns.is_acquired()
+        self.turns.is_acquired(&self.mem)
     }
 
     /// Queues the beginning of OpenCL's turn.
     pub fn acquire(&self) -> Result<(), Failure> {
-        // SAFETY: the object is live, of this session, and these are its turns.
-        unsafe { self.turns.acquire(&self.session, self.raw()) }
+        self.turns.acquire(&self.session, &self.mem)
     }
 
     /// Queues its end, and waits for it or lets OpenGL wait.
     pub fn release(&self) -> Result<(), Failure> {
-        // SAFETY: as above.
-        unsafe { self.turns.release(&self.session, self.raw()) }.and_then(|()| self.turns.wait(&self.session))
+        self.turns.release(&self.session, &self.mem).and_then(|()| self.turns.wait(&self.session))
     }
 
     /// Copies a box (`size` elements from `origin` on, not empty) to tight rows, which `into` holds exactly. Blocks.
     pub fn read(&self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<(), Failure> {
-        let _turn = super::turn::enter(&self.session, Some(&self.turns), self.raw())?;
+        let _turn = super::turn::enter(&self.session, Some(&self.turns), &self.mem)?;
         if self.is_buffer {
             return self.session.queue().read_into(&self.mem, origin[0], into, &[]);
         }
@@ -113,7 +130,7 @@ impl Object {
 
     /// The other way round.
     pub fn write(&self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<(), Failure> {
-        let _turn = super::turn::enter(&self.session, Some(&self.turns), self.raw())?;
+        let _turn = super::turn::enter(&self.session, Some(&self.turns), &self.mem)?;
         if self.is_buffer {
             return self.session.queue().write_from(&self.mem, origin[0], from, &[]);
         }

@@ -6,14 +6,30 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// A kind of object, and how one reference to it is given up.
+/// A kind of object, and how its references are counted.
 pub trait Kind {
-    /// Name of the API function, for the log.
+    /// Names of the API functions.
     const RELEASE: &'static str;
+    const RETAIN: &'static str;
+    const INFO: &'static str;
+    /// `CL_*_REFERENCE_COUNT`.
+    const REFERENCE_COUNT: u32;
+    /// `CL_*_CONTEXT`; 0 for what is in none.
+    const CONTEXT: u32;
 
     /// # Safety
     /// `raw` must be a live object of this kind, and the caller must own one reference, which is gone afterwards.
     unsafe fn release(raw: *mut c_void) -> Result<(), i32>;
+
+    /// # Safety
+    /// `raw` must be a live object of this kind.
+    unsafe fn retain(raw: *mut c_void) -> Result<(), i32>;
+
+    /// A value of the kind's `clGet*Info`.
+    ///
+    /// # Safety
+    /// As of [`Kind::retain`].
+    unsafe fn info(raw: *mut c_void, param: u32) -> Result<Vec<u8>, i32>;
 }
 
 /// Kinds whose objects may be used by several threads at once: all but kernels, whose arguments are set one by one
@@ -21,30 +37,51 @@ pub trait Kind {
 pub trait Shareable: Kind {}
 
 macro_rules! kinds {
-    ($($kind:ident, $name:literal, $release:path;)*) => {$(
+    ($($kind:ident, $name:literal, $module:ident::($release:ident, $retain:ident), $info:literal = $get:ident, $count:literal, $context:literal;)*) => {$(
         pub enum $kind {}
 
         impl Kind for $kind {
             const RELEASE: &'static str = concat!("clRelease", $name);
+            const RETAIN: &'static str = concat!("clRetain", $name);
+            const INFO: &'static str = $info;
+            const REFERENCE_COUNT: u32 = $count;
+            const CONTEXT: u32 = $context;
 
             unsafe fn release(raw: *mut c_void) -> Result<(), i32> {
                 // SAFETY: the caller's promise is the one that the function asks for.
-                unsafe { $release(raw) }
+                unsafe { cl3::$module::$release(raw) }
             }
 
+            unsafe fn retain(raw: *mut c_void) -> Result<(), i32> {
+                // SAFETY: as above.
+                unsafe { cl3::$module::$retain(raw) }
+            }
+
+            unsafe fn info(raw: *mut c_void, param: u32) -> Result<Vec<u8>, i32> {
+                cl3::$module::$get(raw, param)
+            }
         }
     )*};
 }
 
+// The numbers are `CL_*_REFERENCE_COUNT` and `CL_*_CONTEXT`, of which cl3 has not all.
 kinds! {
-    ContextKind, "Context", cl3::context::release_context;
-    QueueKind, "CommandQueue", cl3::command_queue::release_command_queue;
-    MemKind, "MemObject", cl3::memory::release_mem_object;
-    ProgramKind, "Program", cl3::program::release_program;
-    KernelKind, "Kernel", cl3::kernel::release_kernel;
-    EventKind, "Event", cl3::event::release_event;
-    SamplerKind, "Sampler", cl3::sampler::release_sampler;
-    SubDeviceKind, "Device", cl3::device::release_device;
+    ContextKind, "Context", context::(release_context, retain_context),
+        "clGetContextInfo" = get_context_data, 0x1080, 0;
+    QueueKind, "CommandQueue", command_queue::(release_command_queue, retain_command_queue),
+        "clGetCommandQueueInfo" = get_command_queue_data, 0x1092, 0x1090;
+    MemKind, "MemObject", memory::(release_mem_object, retain_mem_object),
+        "clGetMemObjectInfo" = get_mem_object_data, 0x1105, 0x1106;
+    ProgramKind, "Program", program::(release_program, retain_program),
+        "clGetProgramInfo" = get_program_data, 0x1160, 0x1161;
+    KernelKind, "Kernel", kernel::(release_kernel, retain_kernel),
+        "clGetKernelInfo" = get_kernel_data, 0x1192, 0x1193;
+    EventKind, "Event", event::(release_event, retain_event),
+        "clGetEventInfo" = get_event_data, 0x11D2, 0x11D4;
+    SamplerKind, "Sampler", sampler::(release_sampler, retain_sampler),
+        "clGetSamplerInfo" = get_sampler_data, 0x1150, 0x1151;
+    SubDeviceKind, "Device", device::(release_device, retain_device),
+        "clGetDeviceInfo" = get_device_data, 0x1047, 0;
 }
 
 impl Shareable for ContextKind {}
@@ -76,8 +113,37 @@ impl<K: Kind> Handle<K> {
         Ok(Self { raw, kind: PhantomData })
     }
 
+    /// A reference of our own to an object of somebody else's.
+    ///
+    /// # Safety
+    /// `raw` must be null or a live object of kind `K`.
+    pub unsafe fn adopt(raw: *mut c_void) -> Result<Self, Failure> {
+        let missing = Failure { operation: K::RETAIN, code: CL_INVALID_VALUE };
+        let raw = NonNull::new(raw).ok_or(missing)?;
+        // SAFETY: the caller's promise.
+        super::check(K::RETAIN, unsafe { K::retain(raw.as_ptr()) })?;
+        Ok(Self { raw, kind: PhantomData })
+    }
+
     pub fn raw(&self) -> *mut c_void {
         self.raw.as_ptr()
+    }
+
+    /// A value of the kind's `clGet*Info`.
+    pub fn info(&self, param: u32) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the object is live because this handle owns a reference.
+        super::check(K::INFO, unsafe { K::info(self.raw(), param) })
+    }
+
+    /// An object, or null, that `clGet*Info` names.
+    pub fn object(&self, param: u32) -> Result<*mut c_void, Failure> {
+        let bytes = super::query::array(K::INFO, &self.info(param)?)?;
+        Ok(std::ptr::with_exposed_provenance_mut(usize::from_ne_bytes(bytes)))
+    }
+
+    /// How many references there are, ours and the driver's own among them.
+    pub fn references(&self) -> Result<u32, Failure> {
+        super::query::array(K::INFO, &self.info(K::REFERENCE_COUNT)?).map(u32::from_ne_bytes)
     }
 }
 

@@ -112,7 +112,7 @@ impl Queue {
         (to, bytes): (&Mem, Range<usize>),
         wait: &[Event],
     ) -> Result<Event, Failure> {
-        if bytes.start == 0 || !self.miscounts_offsets() {
+        if to.whole().1 + bytes.start == 0 || !self.miscounts_offsets() {
             return self.copy_image_to(from, part, (to, bytes), wait);
         }
         let len = bytes.len();
@@ -129,10 +129,12 @@ impl Queue {
         wait: &[Event],
     ) -> Result<Event, Failure> {
         let uses = [from.used_whole(Read), to.used(&bytes, Write)];
+        let (to, start) = to.whole();
+        let at = start + bytes.start;
         // SAFETY: all objects are live, and the arrays have three numbers.
         self.enqueue_using("clEnqueueCopyImageToBuffer", &uses, wait, |queue, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
-            q::enqueue_copy_image_to_buffer(queue, from.raw(), to.raw(), origin, region, bytes.start, n, list)
+            q::enqueue_copy_image_to_buffer(queue, from.raw(), to.raw(), origin, region, at, n, list)
         })
     }
 
@@ -145,10 +147,12 @@ impl Queue {
         wait: &[Event],
     ) -> Result<Event, Failure> {
         let uses = [from.used(&bytes, Read), to.used_whole(Write)];
+        let (from, start) = from.whole();
+        let at = start + bytes.start;
         // SAFETY: all objects are live, and the arrays have three numbers.
         self.enqueue_using("clEnqueueCopyBufferToImage", &uses, wait, |queue, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
-            q::enqueue_copy_buffer_to_image(queue, from.raw(), to.raw(), bytes.start, origin, region, n, list)
+            q::enqueue_copy_buffer_to_image(queue, from.raw(), to.raw(), at, origin, region, n, list)
         })
     }
 }

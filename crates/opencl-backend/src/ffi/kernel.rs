@@ -3,6 +3,7 @@
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
+use super::turn::Borrowed;
 use super::{Buffer, Device, Event, Failure, Mem, Queue, Sampler, Session, SharedImage, check};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
@@ -84,6 +85,14 @@ impl Kernel {
         f(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    pub fn raw(&self) -> *mut c_void {
+        self.with(Handle::raw)
+    }
+
+    pub fn references(&self) -> Result<u32, Failure> {
+        self.with(Handle::references)
+    }
+
     fn info(&self, param: u32) -> Result<Vec<u8>, Failure> {
         self.with(|kernel| check("clGetKernelInfo", k::get_kernel_data(kernel.raw(), param)))
     }
@@ -140,48 +149,12 @@ impl Kernel {
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
-        const OP: &str = "clEnqueueNDRangeKernel";
-        let dimensions = range.global.len();
-        let fits = |list: &[usize]| list.is_empty() || list.len() == dimensions;
-        if !(1..=3).contains(&dimensions) || !fits(range.local) || !fits(range.offset) {
-            return Err(Failure { operation: OP, code: CL_INVALID_WORK_DIMENSION }.into());
-        }
-        let mut uses: Vec<Use<'_>> = Vec::new();
-        // Held until the kernel is queued.
-        let mut turns = Vec::new();
-        for arg in args {
-            match arg {
-                ArgValue::Buffer(buffer) => {
-                    turns.extend(buffer.enter()?);
-                    uses.push(buffer.mem().used_by_kernel());
-                }
-                ArgValue::Shared(image) => {
-                    turns.extend(image.enter()?);
-                    uses.push(image.mem().used_by_kernel());
-                }
-                ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
-                _ => {}
-            }
-        }
-        let address = |list: &[usize]| if list.is_empty() { ptr::null() } else { list.as_ptr() };
+        let (uses, _turns) = used(args)?;
         self.with(|kernel| {
             for (index, arg) in args.iter().enumerate() {
                 set_arg(kernel, index, arg).map_err(|failure| LaunchFailure { param: Some(index), failure })?;
             }
-            // SAFETY: queue, kernel and arguments are live; the arrays hold as many sizes as there are dimensions, and
-            // the driver refuses sizes that do not fit. What the kernel's own text does is its author's promise.
-            let queued = queue.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {
-                cl3::command_queue::enqueue_nd_range_kernel(
-                    queue,
-                    kernel.raw(),
-                    dimensions as u32,
-                    address(range.offset),
-                    range.global.as_ptr(),
-                    address(range.local),
-                    n,
-                    list,
-                )
-            });
+            let queued = enqueue(kernel, queue, &uses, range, wait);
             // rusticl's kernels keep what they were last given; host memory must come free.
             for (index, arg) in args.iter().enumerate() {
                 if let ArgValue::Mem(mem) = arg
@@ -193,6 +166,73 @@ impl Kernel {
             queued.map_err(LaunchFailure::from)
         })
     }
+
+    /// Sets one argument, for [`Kernel::launch_as_set`].
+    pub fn set(&self, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
+        self.with(|kernel| set_arg(kernel, index, arg))
+    }
+
+    /// Queues the kernel with the arguments that it has, which are `args`: all were set, and live.
+    pub fn launch_as_set(
+        &self,
+        queue: &Queue,
+        args: &[ArgValue<'_>],
+        range: Range<'_>,
+        wait: &[Event],
+    ) -> Result<Event, LaunchFailure> {
+        let (uses, _turns) = used(args)?;
+        Ok(self.with(|kernel| enqueue(kernel, queue, &uses, range, wait))?)
+    }
+}
+
+/// What a launch uses, and the turns to be held until it is queued.
+fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), Failure> {
+    let (mut uses, mut turns) = (Vec::new(), Vec::new());
+    for arg in args {
+        match *arg {
+            ArgValue::Buffer(buffer) => {
+                turns.extend(buffer.enter()?);
+                uses.push(buffer.mem().used_by_kernel());
+            }
+            ArgValue::Shared(image) => {
+                turns.extend(image.enter()?);
+                uses.push(image.mem().used_by_kernel());
+            }
+            ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
+            _ => {}
+        }
+    }
+    Ok((uses, turns))
+}
+
+fn enqueue(
+    kernel: &Handle<KernelKind>,
+    queue: &Queue,
+    uses: &[Use<'_>],
+    range: Range<'_>,
+    wait: &[Event],
+) -> Result<Event, Failure> {
+    const OP: &str = "clEnqueueNDRangeKernel";
+    let dimensions = range.global.len();
+    let fits = |list: &[usize]| list.is_empty() || list.len() == dimensions;
+    if !(1..=3).contains(&dimensions) || !fits(range.local) || !fits(range.offset) {
+        return Err(Failure { operation: OP, code: CL_INVALID_WORK_DIMENSION });
+    }
+    let address = |list: &[usize]| if list.is_empty() { ptr::null() } else { list.as_ptr() };
+    // SAFETY: queue, kernel and arguments are live; the arrays hold as many sizes as there are dimensions, and the driver
+    // refuses sizes that do not fit. Who made the program vouched for what the kernel does.
+    queue.enqueue_using(OP, uses, wait, |queue, n, list| unsafe {
+        cl3::command_queue::enqueue_nd_range_kernel(
+            queue,
+            kernel.raw(),
+            dimensions as u32,
+            address(range.offset),
+            range.global.as_ptr(),
+            address(range.local),
+            n,
+            list,
+        )
+    })
 }
 
 fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ use super::{Event, Failure, LaunchFailure, Queue, Status};
 use cl3::event as ev;
 use interop_core::Error;
 use interop_core::compute::{Completer, DeviceEvent, EventStatus, ReadSlot, Start, now};
+use interop_core::panics::contain;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -65,7 +66,12 @@ impl Lane {
     /// thread.
     pub fn new(queue: Queue, owner: usize, clock: Option<Clock>, name: String) -> Option<Self> {
         let (flights, receiver) = channel::<Flight>();
-        let wait = move || receiver.into_iter().for_each(|flight| flight.land(clock, &name));
+        let wait = move || {
+            for flight in receiver {
+                // It drops host memory of the caller's.
+                contain("command of a queue", || flight.land(clock, &name));
+            }
+        };
         let thread = thread::Builder::new().name("pixelferry-opencl-queue".into()).spawn(wait);
         thread.ok().map(|_| Self { queue, owner, flights })
     }

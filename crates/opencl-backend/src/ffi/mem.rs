@@ -1,12 +1,13 @@
 //! Memory objects of a context: buffers, parts of them, images.
 
-use super::callback::{contained, from_user_data, into_user_data};
+use super::callback::{from_user_data, into_user_data};
 use super::handle::{Handle, MemKind, SamplerKind};
 use super::query::array;
 use super::track::{Access, Tracker, Use};
 use super::{Context, Failure, check};
 use cl3::memory as m;
 use interop_core::HostBlock;
+use interop_core::panics::contain;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
@@ -19,11 +20,13 @@ pub struct Mem {
     handle: Handle<MemKind>,
     parent: Option<Arc<Mem>>,
     tracker: Arc<Tracker>,
-    /// Its bytes in the buffer that the tracker belongs to; everything for an image.
+    /// Its bytes in the buffer that the tracker belongs to, of which alone parts are made; everything for an image.
     range: Range<usize>,
     read_only: bool,
     /// It uses host memory, which is free only when the driver has deleted this.
     in_place: bool,
+    /// It was made of an object of OpenGL's.
+    of_gl: bool,
 }
 
 /// Shape of an image (`cl_image_desc`); numbers that its type does not use are 0.
@@ -73,7 +76,17 @@ impl Mem {
             range: 0..len,
             read_only: flags & m::CL_MEM_READ_ONLY != 0,
             in_place: flags & m::CL_MEM_USE_HOST_PTR != 0,
+            of_gl: false,
         }
+    }
+
+    /// Made of an object of OpenGL's, which has the first turn.
+    pub(super) fn of_gl(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
+        Self { tracker: Arc::new(Tracker::away()), of_gl: true, ..Self::of(handle, flags, len) }
+    }
+
+    pub fn is_of_gl(&self) -> bool {
+        self.of_gl
     }
 
     /// Bytes `range` of this buffer, as a buffer (`clCreateSubBuffer`).
@@ -86,14 +99,7 @@ impl Mem {
         };
         // SAFETY: a buffer that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own("clCreateSubBuffer", raw) }?;
-        Ok(Arc::new(Self {
-            handle,
-            parent: Some(self.clone()),
-            tracker: self.tracker.clone(),
-            range: self.range.start + range.start..self.range.start + range.end,
-            read_only: self.read_only || flags & m::CL_MEM_READ_ONLY != 0,
-            in_place: self.in_place,
-        }))
+        Ok(Arc::new(Self::of(handle, flags, range.len()).inside(Some(self.clone()), range.start)))
     }
 
     /// An image; `content` must be as long as the shape and its pitches say, `buffer` is what a 1-D buffer image shows.
@@ -125,18 +131,24 @@ impl Mem {
         let raw = unsafe { m::create_image(context.raw(), flags, &format, &desc, host.cast_mut()) };
         // SAFETY: an image that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(OP, raw) }?;
-        Ok(Arc::new(Self {
-            handle,
-            parent: buffer.cloned(),
-            tracker: buffer.map_or_else(Arc::default, |b| b.tracker.clone()),
-            range: buffer.map_or(0..usize::MAX, |b| b.range.clone()),
-            read_only: flags & m::CL_MEM_READ_ONLY != 0,
-            in_place: buffer.is_some_and(|b| b.in_place),
-        }))
+        Ok(Arc::new(Self::of(handle, flags, usize::MAX).inside(buffer.cloned(), 0)))
     }
 
-    pub(super) fn raw(&self) -> *mut c_void {
+    pub fn raw(&self) -> *mut c_void {
         self.handle.raw()
+    }
+
+    pub fn references(&self) -> Result<u32, Failure> {
+        self.handle.references()
+    }
+
+    /// As a part, or view, of `parent` from byte `offset` on, where there is one.
+    pub(super) fn inside(self, parent: Option<Arc<Self>>, offset: usize) -> Self {
+        let Some(parent) = parent else { return self };
+        let start = parent.range.start.saturating_add(offset);
+        let range = start..start.saturating_add(self.range.len()).min(parent.range.end);
+        let (read_only, in_place) = (self.read_only || parent.read_only, self.in_place || parent.in_place);
+        Self { tracker: parent.tracker.clone(), parent: Some(parent), range, read_only, in_place, ..self }
     }
 
     pub(super) fn is_in_place(&self) -> bool {
@@ -145,6 +157,13 @@ impl Mem {
 
     pub fn tracker(&self) -> &Arc<Tracker> {
         &self.tracker
+    }
+
+    /// The buffer to give to the driver in the place of this buffer, and where this one begins in it: a part
+    /// (`clCreateSubBuffer`) is given as what it is a part of. PoCL 3.1 ends the process in copies of boxes, and of
+    /// images to and from buffers, that are given a part itself; rusticl 22.3 copies images beside it.
+    pub(super) fn whole(&self) -> (&Self, usize) {
+        self.parent.as_deref().map_or((self, 0), |whole| (whole, self.range.start))
     }
 
     /// True where both show some of the same bytes.
@@ -175,8 +194,15 @@ impl Mem {
 
     /// A value of `clGetMemObjectInfo`.
     pub fn info<const N: usize>(&self, param: u32) -> Result<[u8; N], Failure> {
-        const OP: &str = "clGetMemObjectInfo";
-        array(OP, &check(OP, m::get_mem_object_data(self.raw(), param))?)
+        array("clGetMemObjectInfo", &self.handle.info(param)?)
+    }
+
+    /// `CL_IMAGE_FORMAT`: order and type of the channels.
+    pub fn image_format(&self) -> Result<[u32; 2], Failure> {
+        const OP: &str = "clGetImageInfo";
+        let bytes: [u8; 8] = array(OP, &check(OP, m::get_image_data(self.raw(), m::CL_IMAGE_FORMAT))?)?;
+        let [a, b, c, d, rest @ ..] = bytes;
+        Ok([u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes(rest)])
     }
 
     /// A size of `clGetImageInfo`.
@@ -206,7 +232,7 @@ impl Mem {
 extern "C" fn deleted(_: *mut c_void, user_data: *mut c_void) {
     // SAFETY: `on_delete` gave this address to the driver, which calls once for it.
     let f = unsafe { from_user_data::<()>(user_data) };
-    contained("destructor callback of a memory object", move || f(()));
+    contain("destructor callback of a memory object", move || f(()));
 }
 
 fn with_content(
@@ -285,8 +311,16 @@ impl Sampler {
         unsafe { Handle::own("clCreateSampler", raw) }.map(Self)
     }
 
-    pub(super) fn raw(&self) -> *mut c_void {
+    pub(super) fn of(handle: Handle<SamplerKind>) -> Self {
+        Self(handle)
+    }
+
+    pub fn raw(&self) -> *mut c_void {
         self.0.raw()
+    }
+
+    pub fn references(&self) -> Result<u32, Failure> {
+        self.0.references()
     }
 }
 

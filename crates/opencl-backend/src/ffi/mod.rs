@@ -6,6 +6,7 @@
 //! A kernel is code that the caller supplies, like a library linked in: that it stays inside its memory is the
 //! caller's promise, and no wrapper can check it.
 
+mod adopt;
 mod buffer;
 mod callback;
 pub mod command;
@@ -16,15 +17,16 @@ mod external_memory;
 mod external_semaphore;
 mod fission;
 mod gl;
-mod gl_context;
 mod gl_object;
 mod handle;
 mod image;
 mod kernel;
 pub mod lane;
 mod map;
+mod may_fail;
 mod mem;
 mod native;
+mod notify;
 mod pending;
 mod pinned;
 mod profile;
@@ -39,18 +41,19 @@ mod transfer;
 mod turn;
 
 pub use buffer::Buffer;
-pub use context::{Context, Device};
-pub use event::{Event, Status, UserEvent};
+pub use context::{Context, ContextSettings, Device};
+pub use event::{Event, LEAST_CODE, Status, UserEvent, of_user_event};
+pub use extension::{find as extension_function, why_no_library};
 pub use external_memory::External;
 pub use external_semaphore::Semaphore;
-pub use gl::{GlShare, GlSync, devices_of};
-pub use gl_context::GlContext;
+pub use gl::{GlShare, GlSync, current_device_of, devices_of};
 pub use gl_object::{GlObject, Object};
 pub use image::{Image, ImageBox};
 pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
 pub use map::{MapMode, Mapped};
 pub use mem::{HostMem, ImageShape, Mem, Sampler, image_formats};
 pub use native::NativeLaunch;
+pub use notify::OnError;
 pub use pending::{Owned, Reading};
 pub use pinned::Pinned;
 pub use profile::{TimedCommand, collect};
@@ -69,6 +72,12 @@ pub use turn::TurnFns;
 pub const WRONG_CONTEXT: i32 = -2102;
 pub const NOT_ACQUIRED: i32 = -2103;
 pub const GL_FUNCTION_MISSING: i32 = -2104;
+/// Likewise for a GL object in the middle of a turn that was to begin another.
+pub const ACQUIRED: i32 = -2106;
+/// Likewise for memory that is no GL object.
+pub const NO_GL_OBJECT: i32 = -2107;
+/// Likewise for an object that belongs to another context or program.
+pub const FOREIGN: i32 = -2105;
 
 /// A call that did not return `CL_SUCCESS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,21 +1,26 @@
 //! Host closures as commands (`clEnqueueNativeKernel`).
 
-use super::callback::contained;
-use super::track::Access;
+use super::track::{Access, Entering};
 use super::{Event, Failure, Mem, Queue};
 use cl3::command_queue as q;
+use cl3::error_codes::CL_MAP_FAILURE;
+use cl3::memory as m;
+use interop_core::panics::contain;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The closure; it gets the bytes of each memory in the order given, or none where the driver gave no address.
+/// The closure; it gets the bytes of each memory in the order given.
 pub type NativeFn = Box<dyn FnOnce(Vec<&mut [u8]>) + Send>;
+
+const OP: &str = "clEnqueueNativeKernel";
 
 struct Job {
     f: NativeFn,
-    lens: Vec<usize>,
+    /// Address and length of each memory, mapped.
+    pieces: Vec<(*mut c_void, usize)>,
     /// Set when the closure did not run to its end.
     failed: Arc<AtomicBool>,
 }
@@ -26,65 +31,110 @@ pub struct NativeLaunch {
     pub failed: Arc<AtomicBool>,
 }
 
+/// Memory that the host may touch from the end of `mapped` until it is unmapped.
+struct MappedFor<'a> {
+    mem: &'a Mem,
+    address: *mut c_void,
+    mapped: Event,
+}
+
 impl Queue {
     /// Runs `f` as a command, after all commands that use these bytes, and before all later ones.
+    ///
+    /// The memories are mapped for it, and the driver is given none of them: PoCL 3.1 sorts a list of memories, but not
+    /// the places for their addresses, so that a closure got the address of one with the length of another.
     pub fn native(&self, mems: &[(&Mem, usize)], f: NativeFn, wait: &[Event]) -> Result<NativeLaunch, Failure> {
         let uses: Vec<_> =
             mems.iter().map(|(mem, len)| mem.used(&Range { start: 0, end: *len }, Access::Write)).collect();
-        let raw: Vec<_> = mems.iter().map(|(mem, _)| mem.raw()).collect();
-        let failed = Arc::new(AtomicBool::new(false));
-        let job = Job { f, lens: mems.iter().map(|(_, len)| *len).collect(), failed: failed.clone() };
-        let job = Box::into_raw(Box::new(job));
-        // The block that the driver copies: the job, then a place for the address of each memory.
-        let mut args: Vec<*mut c_void> = vec![job.cast()];
-        args.extend(&raw);
-        let places: Vec<*const c_void> = args.iter().skip(1).map(|place| ptr::from_ref(place).cast()).collect();
-        let list = |v: &[*mut c_void]| if v.is_empty() { ptr::null() } else { v.as_ptr() };
-        // SAFETY: the block is `args`, which the driver copies; `places` point into it; `run` knows its layout.
-        let event = self.enqueue_exclusively("clEnqueueNativeKernel", &uses, wait, |queue, n, events| unsafe {
-            q::enqueue_native_kernel(
-                queue,
-                Some(run),
-                args.as_mut_ptr().cast(),
-                size_of_val(args.as_slice()),
-                raw.len() as u32,
-                list(&raw),
-                if places.is_empty() { ptr::null() } else { places.as_ptr() },
-                n,
-                events,
-            )
+        let entering = Entering::exclusive(OP, &uses)?;
+        let wait = [wait, &entering.after].concat();
+        let mut maps = Vec::with_capacity(mems.len());
+        let launched = self.map_all(mems, &wait, &mut maps).and_then(|()| {
+            let failed = Arc::new(AtomicBool::new(false));
+            let pieces = maps.iter().zip(mems).map(|(map, (_, len))| (map.address, *len)).collect();
+            let after = maps.iter().map(|map| map.mapped.clone()).collect::<Vec<_>>();
+            let job = Box::new(Job { f, pieces, failed: failed.clone() });
+            let event = self.launch_native(job, if after.is_empty() { &wait } else { &after })?;
+            Ok(NativeLaunch { event, failed })
         });
-        match event {
-            Ok(event) => Ok(NativeLaunch { event, failed }),
-            Err(failure) => {
-                // SAFETY: the driver refused the command, so that the job is still ours.
-                drop(unsafe { Box::from_raw(job) });
-                Err(failure)
+        // Others come after the last of it, whatever became of it.
+        let ran = launched.as_ref().ok().map(|launch| launch.event.clone());
+        if let Some(last) = self.unmap_all(&maps, ran.as_ref()).or(ran) {
+            entering.entered(&last, false);
+        }
+        launched
+    }
+
+    fn map_all<'a>(
+        &self,
+        mems: &[(&'a Mem, usize)],
+        wait: &[Event],
+        maps: &mut Vec<MappedFor<'a>>,
+    ) -> Result<(), Failure> {
+        const OP: &str = "clEnqueueMapBuffer";
+        for (mem, len) in mems {
+            let mut address = ptr::null_mut();
+            // SAFETY: queue, memory and events are live; the address is written before the call returns.
+            let mapped = self.enqueue(OP, wait, |queue, n, list| unsafe {
+                let flags = m::CL_MAP_READ | m::CL_MAP_WRITE;
+                q::enqueue_map_buffer(queue, mem.raw(), 0, flags, 0, *len, &mut address, n, list)
+            })?;
+            maps.push(MappedFor { mem, address, mapped });
+            if address.is_null() {
+                return Err(Failure { operation: OP, code: CL_MAP_FAILURE });
             }
         }
+        Ok(())
+    }
+
+    fn launch_native(&self, job: Box<Job>, wait: &[Event]) -> Result<Event, Failure> {
+        let mut job = Box::into_raw(job);
+        // SAFETY: the driver copies the block, which is one pointer; `run` makes it a box again, once; queue and events
+        // are live.
+        let event = self.enqueue(OP, wait, |queue, n, list| unsafe {
+            let (block, size) = (ptr::from_mut(&mut job).cast(), size_of::<*mut Job>());
+            q::enqueue_native_kernel(queue, Some(run), block, size, 0, ptr::null(), ptr::null(), n, list)
+        });
+        if event.is_err() {
+            // SAFETY: the driver refused the command, so that the job is still ours.
+            drop(unsafe { Box::from_raw(job) });
+        }
+        event
+    }
+
+    /// One after another, after `ran`, or each after its map; gives the last one's event.
+    fn unmap_all(&self, maps: &[MappedFor<'_>], ran: Option<&Event>) -> Option<Event> {
+        let mut last = None;
+        for map in maps.iter().filter(|map| !map.address.is_null()) {
+            let after = [ran.unwrap_or(&map.mapped)].into_iter().chain(&last).cloned().collect::<Vec<_>>();
+            // SAFETY: the address came from mapping this memory, and is unmapped once; queue and events are live.
+            let unmapped = self.enqueue("clEnqueueUnmapMemObject", &after, |queue, n, list| unsafe {
+                q::enqueue_unmap_mem_object(queue, map.mem.raw(), map.address, n, list)
+            });
+            match unmapped {
+                Ok(event) => last = Some(event),
+                Err(failure) => {
+                    tracing::warn!(code = failure.code, "{} failed after a host closure", failure.operation);
+                }
+            }
+        }
+        last
     }
 }
 
 unsafe extern "C" fn run(args: *mut c_void) {
-    let args = args.cast::<*mut c_void>();
-    // SAFETY: `native` laid the block out: first the job, which the driver hands over once.
-    let job = unsafe { Box::from_raw(args.read().cast::<Job>()) };
-    let Job { f, lens, failed } = *job;
+    // SAFETY: the block is what `launch_native` gave: the job, which the driver hands over once.
+    let job = unsafe { Box::from_raw(args.cast::<*mut Job>().read()) };
+    let Job { f, pieces, failed } = *job;
     failed.store(true, Ordering::Release);
     let done = failed.clone();
-    contained("host kernel", move || {
-        let bytes = lens.iter().enumerate().map(|(index, len)| {
-            // SAFETY: the driver put one address for each memory after the job.
-            let address = unsafe { args.add(index + 1).read() };
-            // SAFETY: the memory has this length, memories do not overlap, and no other command or map uses them until
-            // this one is done.
-            (!address.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), *len) })
+    contain("host kernel", move || {
+        let bytes = pieces.into_iter().map(|(address, len)| {
+            // SAFETY: mapped with this length until this command is done; memories do not overlap, and no other command
+            // or map uses them meanwhile.
+            unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), len) }
         });
-        if let Some(bytes) = bytes.collect::<Option<Vec<_>>>() {
-            f(bytes);
-            done.store(false, Ordering::Release);
-        } else {
-            tracing::error!("the driver gave a host kernel no address for its memory");
-        }
+        f(bytes.collect());
+        done.store(false, Ordering::Release);
     });
 }

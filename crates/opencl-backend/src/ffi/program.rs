@@ -39,11 +39,21 @@ impl Program {
         unsafe { Handle::own(operation, result) }.map(|handle| Self(Arc::new(handle)))
     }
 
-    fn raw(&self) -> *mut c_void {
+    pub(super) fn of(handle: Handle<ProgramKind>) -> Self {
+        Self(Arc::new(handle))
+    }
+
+    pub fn raw(&self) -> *mut c_void {
         self.0.raw()
     }
 
-    pub fn source(context: &Context, source: &str) -> Result<Self, Failure> {
+    pub fn references(&self) -> Result<u32, Failure> {
+        self.0.references()
+    }
+
+    /// # Safety
+    /// The caller vouches for what its kernels do when they are launched.
+    pub unsafe fn source(context: &Context, source: &str) -> Result<Self, Failure> {
         // A length of 0 tells the driver to look for a NUL, which a Rust string does not have.
         let source = if source.is_empty() { " " } else { source };
         // One string only: cl3 takes the slice of strings for a slice of pointers.
@@ -53,7 +63,10 @@ impl Program {
     }
 
     /// One binary for each device; none may be empty.
-    pub fn binaries(context: &Context, devices: &[Device], binaries: &[&[u8]]) -> Result<Self, Failure> {
+    ///
+    /// # Safety
+    /// The caller vouches for the bytes, which drivers do not all check, and for what its kernels do when they are launched.
+    pub unsafe fn binaries(context: &Context, devices: &[Device], binaries: &[&[u8]]) -> Result<Self, Failure> {
         const OP: &str = "clCreateProgramWithBinary";
         if devices.len() != binaries.len() || binaries.iter().any(|binary| binary.is_empty()) {
             return Err(Failure { operation: OP, code: CL_INVALID_VALUE });
@@ -79,14 +92,20 @@ impl Program {
     }
 
     /// SPIR-V or what else the device takes (OpenCL 2.1).
-    pub fn il(context: &Context, il: &[u8]) -> Result<Self, Failure> {
+    ///
+    /// # Safety
+    /// The caller vouches for the bytes, which drivers do not all check, and for what its kernels do when they are launched.
+    pub unsafe fn il(context: &Context, il: &[u8]) -> Result<Self, Failure> {
         let raw = p::create_program_with_il(context.raw(), il);
         // SAFETY: a program that was just created, whose one reference is ours.
         unsafe { Self::own("clCreateProgramWithIL", raw) }
     }
 
     /// Kernels that the devices bring along; `names` are separated by semicolons.
-    pub fn built_in(context: &Context, devices: &[Device], names: &CStr) -> Result<Self, Failure> {
+    ///
+    /// # Safety
+    /// The caller vouches for what its kernels do when they are launched.
+    pub unsafe fn built_in(context: &Context, devices: &[Device], names: &CStr) -> Result<Self, Failure> {
         // SAFETY: context and devices are live.
         let raw = unsafe { p::create_program_with_builtin_kernels(context.raw(), &ids(devices), names) };
         // SAFETY: a program that was just created, whose one reference is ours.
@@ -180,6 +199,12 @@ impl Program {
     /// The source; empty where it was made from binaries.
     pub fn text(&self) -> Result<String, Failure> {
         check("clGetProgramInfo", p::get_program_data(self.raw(), p::CL_PROGRAM_SOURCE)).map(|b| text(&b))
+    }
+
+    /// The devices that the program is associated with (`CL_PROGRAM_DEVICES`), in the order of its binaries.
+    pub fn devices(&self) -> Result<Vec<*mut c_void>, Failure> {
+        let devices = sizes(&self.0.info(p::CL_PROGRAM_DEVICES)?);
+        Ok(devices.into_iter().map(ptr::with_exposed_provenance_mut).collect())
     }
 
     /// What was built, one for each device of the program; empty for a device that it was not built for.

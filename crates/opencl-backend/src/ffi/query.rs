@@ -27,6 +27,15 @@ unsafe impl Send for DeviceId {}
 unsafe impl Sync for DeviceId {}
 
 impl PlatformId {
+    pub fn raw(self) -> *mut c_void {
+        self.0
+    }
+
+    /// The platform that a property or a device names.
+    pub fn from_property(value: isize) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))
+    }
+
     /// All platforms.
     pub fn all() -> Result<Vec<Self>, Failure> {
         Ok(check("clGetPlatformIDs", get_platform_ids())?.into_iter().map(Self).collect())
@@ -46,17 +55,21 @@ impl PlatformId {
         check("clGetPlatformInfo", get_platform_data(self.0, param)).map(|b| numbers(&b))
     }
 
-    /// All devices; none is not an error.
-    pub fn devices(self) -> Result<Vec<DeviceId>, Failure> {
+    /// The devices of some types, `CL_DEVICE_TYPE_*`; none is not an error.
+    pub fn devices(self, types: u64) -> Result<Vec<DeviceId>, Failure> {
         // PoCL makes its devices when it is asked for the first time, and a second thread gets them half made.
         static ASKING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids = check("clGetDeviceIDs", get_device_ids(self.0, opencl3::device::CL_DEVICE_TYPE_ALL))?;
+        let ids = check("clGetDeviceIDs", get_device_ids(self.0, types))?;
         Ok(ids.into_iter().map(DeviceId).collect())
     }
 }
 
 impl DeviceId {
+    pub fn raw(self) -> *mut c_void {
+        self.0
+    }
+
     pub fn bytes(self, param: u32) -> Result<Vec<u8>, Failure> {
         check("clGetDeviceInfo", get_device_data(self.0, param))
     }

@@ -3,8 +3,9 @@
 use super::event::with_list;
 use super::handle::{Handle, QueueKind};
 use super::track::{Entering, Use};
-use super::{Context, Device, Event, Failure, check};
+use super::{Context, Device, Event, Failure, PlatformId, Status, check};
 use cl3::command_queue as q;
+use cl3::error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -29,6 +30,15 @@ impl QueueProperties {
         let bit = |set, bit| if set { bit } else { 0 };
         bit(self.out_of_order, q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
             | bit(self.profiling, q::CL_QUEUE_PROFILING_ENABLE)
+    }
+
+    /// Those of a queue that is there (`CL_QUEUE_PROPERTIES`).
+    pub(super) fn from_bits(bits: u64) -> Self {
+        Self {
+            out_of_order: bits & q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0,
+            profiling: bits & q::CL_QUEUE_PROFILING_ENABLE != 0,
+            ..Self::default()
+        }
     }
 
     fn list(&self) -> Vec<u64> {
@@ -72,7 +82,16 @@ impl Queue {
         };
         // SAFETY: a queue that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(operation, raw) }?;
-        let miscounts_offsets = device.platform.is_rusticl()?;
+        Self::of(handle, context, device.platform, properties)
+    }
+
+    pub(super) fn of(
+        handle: Handle<QueueKind>,
+        context: &Arc<Context>,
+        platform: PlatformId,
+        properties: QueueProperties,
+    ) -> Result<Self, Failure> {
+        let miscounts_offsets = platform.is_rusticl()?;
         Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets })
     }
 
@@ -92,8 +111,12 @@ impl Queue {
         self.raw() == other.raw()
     }
 
-    pub(super) fn raw(&self) -> *mut c_void {
+    pub fn raw(&self) -> *mut c_void {
         self.handle.raw()
+    }
+
+    pub fn references(&self) -> Result<u32, Failure> {
+        self.handle.references()
     }
 
     /// Makes the device start on what is queued.
@@ -134,6 +157,10 @@ impl Queue {
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event, Failure> {
+        // Now and not by its event: PoCL 3.1 never ends a command that was given an event which had failed before.
+        if wait.iter().any(|event| matches!(event.status(), Ok(Status::Failed(_)))) {
+            return Err(Failure { operation, code: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST });
+        }
         // What waits for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API, 5.15).
         for event in wait {
             if event.queue().is_some_and(|queue| !queue.is(self)) {
@@ -143,6 +170,7 @@ impl Queue {
         let event = with_list(wait, |n, list| call(self.raw(), n, list));
         // SAFETY: an event that was just created, whose one reference is ours.
         let event = unsafe { Event::own(operation, event, Some(self)) }?;
+        self.context.may_fail().queued(&event);
         super::profile::queued(operation, &event);
         Ok(event)
     }
@@ -158,15 +186,15 @@ impl Queue {
         self.enter(operation, Entering::shared(operation, uses)?, wait, call)
     }
 
-    /// The same for host code that looks at the bytes.
-    pub(super) fn enqueue_exclusively(
+    /// The same for a command that begins, or else ends, OpenCL's turn with memory.
+    pub(super) fn enqueue_turn(
         &self,
         operation: &'static str,
-        uses: &[Use<'_>],
+        (uses, begins): (&[Use<'_>], bool),
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event, Failure> {
-        self.enter(operation, Entering::exclusive(operation, uses)?, wait, call)
+        self.enter(operation, Entering::turn(operation, uses, begins)?, wait, call)
     }
 
     fn enter(

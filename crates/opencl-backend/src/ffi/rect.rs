@@ -36,6 +36,12 @@ impl RectLayout {
         let end = start.checked_add(at(0, rows - 1, slices - 1)?)?.checked_add(bytes)?;
         Some((Self { row_pitch, slice_pitch, ..*self }, start..end))
     }
+
+    /// The same box where the memory begins so many bytes earlier; pitches must be resolved.
+    pub(super) fn moved(self, bytes: usize) -> Option<Self> {
+        let [x, y, z] = self.origin;
+        Some(Self { origin: [x.checked_add(bytes)?, y, z], ..self })
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! A context with one device and its in-order queue.
 
-use super::gl_context::GlContext;
 use super::profile::{Queues, TimedCommand};
 use super::shared_image::image_format;
-use super::{Context, Device, DeviceId, Failure, PlatformId, Queue, image_formats};
-use interop_core::PixelFormat;
+use super::{Context, ContextSettings, Device, Failure, Queue, image_formats};
+use interop_core::{GlContext, PixelFormat};
 use std::sync::Arc;
 
 /// Context and queue of one device.
@@ -15,10 +14,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// `gl` only for a device that lists the extension, see [`Context::sharing`].
-    pub fn open(platform: PlatformId, device: DeviceId, gl: Option<GlContext>) -> Result<Self, Failure> {
-        let device = Device::root(platform, device);
-        let context = Context::sharing(std::slice::from_ref(&device), gl)?;
+    /// `gl` only for a device that lists the extension, see [`ContextSettings::gl`].
+    pub fn open(device: Device, gl: Option<Arc<dyn GlContext>>, gl_events: bool) -> Result<Self, Failure> {
+        let context = Context::new(
+            std::slice::from_ref(&device),
+            ContextSettings { gl, gl_events, ..ContextSettings::default() },
+        )?;
         Ok(Self { queues: Queues::new(&context, &device)?, context, device })
     }
 

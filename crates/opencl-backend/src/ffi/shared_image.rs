@@ -1,11 +1,10 @@
 //! Images that another API has, too: memory whose order only the driver knows.
 
-use super::handle::{Handle, MemKind};
 use super::track::Access::{Read, Write};
 use super::turn::{Borrowed, Turns};
 use super::{Buffer, Failure, ImageBox, Mem, Session};
 use cl3::command_queue as q;
-use cl3::memory::{CL_FLOAT, CL_HALF_FLOAT, CL_MEM_READ_WRITE, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8};
+use cl3::memory::{CL_FLOAT, CL_HALF_FLOAT, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8};
 use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, cl_image_desc, cl_image_format};
 use interop_core::PixelFormat;
 use interop_core::format::ChannelKind;
@@ -69,8 +68,7 @@ pub struct SharedImage {
 }
 
 impl SharedImage {
-    pub(super) fn new(session: &Arc<Session>, mem: Handle<MemKind>, turns: Turns, pixels: Pixels) -> Self {
-        let mem = Mem::of(mem, CL_MEM_READ_WRITE, usize::MAX);
+    pub(super) fn new(session: &Arc<Session>, mem: Mem, turns: Turns, pixels: Pixels) -> Self {
         Self { mem, session: session.clone(), turns, pixels }
     }
 
@@ -89,14 +87,12 @@ impl SharedImage {
 
     /// Queues the beginning of this API's turn.
     pub fn acquire(&self) -> Result<(), Failure> {
-        // SAFETY: the object is live, of this session, and these are its turns.
-        unsafe { self.turns.acquire(&self.session, self.mem.raw()) }
+        self.turns.acquire(&self.session, &self.mem)
     }
 
     /// Queues the end of this API's turn.
     pub fn release(&self) -> Result<(), Failure> {
-        // SAFETY: as above.
-        unsafe { self.turns.release(&self.session, self.mem.raw()) }
+        self.turns.release(&self.session, &self.mem)
     }
 
     /// Waits for the turn that was released last.
@@ -106,7 +102,7 @@ impl SharedImage {
 
     /// Takes the turn for the commands that are queued while what is returned lives, unless it is taken already.
     pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
-        super::turn::enter(&self.session, Some(&self.turns), self.mem.raw())
+        super::turn::enter(&self.session, Some(&self.turns), &self.mem)
     }
 
     /// Blocks until the pixels are there, in tight rows; `into` holds exactly the part.

@@ -4,14 +4,17 @@
 //! uses. A map waits for all earlier commands, of all queues, and commands that would touch mapped bytes are refused. A
 //! host kernel waits likewise, and later commands wait for it. Sub-buffers, and images made from buffers, share their
 //! buffer's tracker.
+//!
+//! Memory that OpenGL has, too, is OpenCL's only between two commands, which every other command waits for or is waited
+//! for by; commands outside are refused.
 
-use super::{Event, Failure};
+use super::{ACQUIRED, Event, Failure, NOT_ACQUIRED};
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Code of a [`Failure`] where mapped memory was to be used; no driver has it.
 pub const MAPPED: i32 = -2100;
-/// Likewise where one host kernel was given overlapping memory twice.
+/// Likewise where one host kernel, or one hand-over, was given overlapping memory twice.
 pub const OVERLAP: i32 = -2101;
 
 /// What a command does with some bytes.
@@ -30,6 +33,8 @@ pub struct Tracker {
 
 #[derive(Default)]
 struct State {
+    /// It is OpenGL's now.
+    away: bool,
     /// Commands that other threads are enqueueing right now.
     entering: usize,
     /// Somebody collects all uses right now, so that no command may enter.
@@ -55,7 +60,11 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 }
 
 impl State {
-    fn check_maps(&self, operation: &'static str, range: &Range<usize>, access: Access) -> Result<(), Failure> {
+    /// Whether a command may use the bytes now.
+    fn check_free(&self, operation: &'static str, range: &Range<usize>, access: Access) -> Result<(), Failure> {
+        if self.away {
+            return Err(Failure { operation, code: NOT_ACQUIRED });
+        }
         let conflict =
             |map: &Map| overlap(&map.range, range) && (access == Access::Write || map.access == Access::Write);
         if self.maps.iter().any(conflict) { Err(Failure { operation, code: MAPPED }) } else { Ok(()) }
@@ -79,6 +88,16 @@ fn is_pending(event: &Event) -> bool {
 }
 
 impl Tracker {
+    /// Of memory that OpenGL has first.
+    pub fn away() -> Self {
+        Self { state: Mutex::new(State { away: true, ..State::default() }), changed: Condvar::new() }
+    }
+
+    /// Whether it is OpenGL's now.
+    pub fn is_away(&self) -> bool {
+        self.lock().away
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,7 +121,7 @@ impl Tracker {
         access: Access,
     ) -> Result<(u64, Vec<Event>), Failure> {
         let mut state = self.wait_while(|state| state.entering > 0 || state.closed);
-        state.check_maps(operation, &range, access)?;
+        state.check_free(operation, &range, access)?;
         state.uses.retain(is_pending);
         let id = state.next_map;
         state.next_map += 1;
@@ -133,6 +152,8 @@ pub struct Use<'a> {
 pub struct Entering<'a> {
     trackers: Vec<&'a Tracker>,
     exclusive: bool,
+    /// For one that hands memory over: whether it is OpenGL's afterwards.
+    away: Option<bool>,
     /// What it must wait for besides the caller's own list.
     pub after: Vec<Event>,
 }
@@ -145,12 +166,16 @@ fn sorted<'a>(uses: &[Use<'a>]) -> Vec<Use<'a>> {
 }
 
 impl<'a> Entering<'a> {
+    fn of(count: usize, exclusive: bool) -> Self {
+        Self { trackers: Vec::with_capacity(count), exclusive, away: None, after: Vec::new() }
+    }
+
     /// A command of the device.
     pub fn shared(operation: &'static str, uses: &[Use<'a>]) -> Result<Self, Failure> {
-        let mut entering = Self { trackers: Vec::with_capacity(uses.len()), exclusive: false, after: Vec::new() };
+        let mut entering = Self::of(uses.len(), false);
         for one in sorted(uses) {
             let mut state = one.tracker.wait_while(|state| state.closed);
-            state.check_maps(operation, &one.range, one.access)?;
+            state.check_free(operation, &one.range, one.access)?;
             state.entering += 1;
             if !state.exclusive.is_empty() {
                 state.exclusive.retain(is_pending);
@@ -163,6 +188,27 @@ impl<'a> Entering<'a> {
 
     /// Host code that will look at the bytes: after everything else, and everything else after it.
     pub fn exclusive(operation: &'static str, uses: &[Use<'a>]) -> Result<Self, Failure> {
+        Self::closing(operation, uses, |state, one| state.check_free(operation, &one.range, Access::Write))
+    }
+
+    /// The beginning, or else the end, of OpenCL's turn with memory that OpenGL has, too: after everything before, and
+    /// everything else after it.
+    pub fn turn(operation: &'static str, uses: &[Use<'a>], begins: bool) -> Result<Self, Failure> {
+        let check = |state: &State, one: &Use<'_>| match begins {
+            true if state.away => Ok(()),
+            true => Err(Failure { operation, code: ACQUIRED }),
+            false => state.check_free(operation, &one.range, Access::Write),
+        };
+        let mut entering = Self::closing(operation, uses, check)?;
+        entering.away = Some(!begins);
+        Ok(entering)
+    }
+
+    fn closing(
+        operation: &'static str,
+        uses: &[Use<'a>],
+        check: impl Fn(&State, &Use<'_>) -> Result<(), Failure>,
+    ) -> Result<Self, Failure> {
         let uses = sorted(uses);
         let twice = |pair: &[Use<'_>]| {
             std::ptr::eq(pair[0].tracker, pair[1].tracker) && overlap(&pair[0].range, &pair[1].range)
@@ -170,14 +216,14 @@ impl<'a> Entering<'a> {
         if uses.windows(2).any(twice) {
             return Err(Failure { operation, code: OVERLAP });
         }
-        let mut entering = Self { trackers: Vec::with_capacity(uses.len()), exclusive: true, after: Vec::new() };
+        let mut entering = Self::of(uses.len(), true);
         for one in uses {
             if entering.trackers.last().is_some_and(|last| std::ptr::eq(*last, one.tracker)) {
-                one.tracker.lock().check_maps(operation, &one.range, Access::Write)?;
+                check(&one.tracker.lock(), &one)?;
                 continue;
             }
             let mut state = one.tracker.wait_while(|state| state.entering > 0 || state.closed);
-            state.check_maps(operation, &one.range, Access::Write)?;
+            check(&state, &one)?;
             state.closed = true;
             state.uses.retain(is_pending);
             entering.after.extend(state.uses.iter().cloned());
@@ -191,6 +237,7 @@ impl<'a> Entering<'a> {
         for tracker in &self.trackers {
             let mut state = tracker.lock();
             state.record(event, last);
+            state.away = self.away.unwrap_or(state.away);
             if self.exclusive {
                 state.exclusive.retain(is_pending);
                 state.exclusive.push(event.clone());

@@ -6,7 +6,8 @@ use super::track::Access::{Read, Write};
 use super::{Event, Failure, Mem, Queue};
 use bytemuck::Pod;
 use cl3::command_queue as q;
-use cl3::error_codes::CL_INVALID_VALUE;
+use cl3::error_codes::{CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP};
+use cl3::memory as m;
 use std::ops::Range;
 
 /// Values that cross between host and device as bytes, by `clEnqueueReadBuffer`, `clSetKernelArg` and their like: any
@@ -185,8 +186,28 @@ impl Queue {
         })
     }
 
-    /// Copies a box of bytes between buffers.
+    /// Copies a box of bytes between buffers. The bytes from the first to the last of both must not overlap.
     pub fn copy_rect(
+        &self,
+        from: (&Mem, &RectLayout),
+        to: (&Mem, &RectLayout),
+        region: [usize; 3],
+        wait: &[Event],
+    ) -> Result<Event, Failure> {
+        match self.copy_rect_at_once(from, to, region, wait) {
+            // PoCL 3.1 counts one slice more than there is, and so sees an overlap where two boxes of one buffer are near.
+            Err(Failure { code: CL_MEM_COPY_OVERLAP, .. }) => {
+                let len = region.iter().product();
+                let between = Mem::buffer(self.context(), m::CL_MEM_READ_WRITE, len, None)?;
+                let tight = (&*between, &RectLayout::default());
+                let copied = self.copy_rect_at_once(from, tight, region, wait)?;
+                self.copy_rect_at_once(tight, to, region, &[copied])
+            }
+            copied => copied,
+        }
+    }
+
+    fn copy_rect_at_once(
         &self,
         (from, from_layout): (&Mem, &RectLayout),
         (to, to_layout): (&Mem, &RectLayout),
@@ -198,6 +219,9 @@ impl Queue {
         let (from_layout, from_range) = from_layout.resolve(region).ok_or(invalid)?;
         let (to_layout, to_range) = to_layout.resolve(region).ok_or(invalid)?;
         let uses = [from.used(&from_range, Read), to.used(&to_range, Write)];
+        let ((from, from_start), (to, to_start)) = (from.whole(), to.whole());
+        let from_layout = from_layout.moved(from_start).ok_or(invalid)?;
+        let to_layout = to_layout.moved(to_start).ok_or(invalid)?;
         // SAFETY: all objects are live, and the arrays have three numbers.
         self.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {
             q::enqueue_copy_buffer_rect(

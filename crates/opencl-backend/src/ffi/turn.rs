@@ -3,7 +3,8 @@
 
 use super::extension::function;
 use super::gl::{GlSync, GlTurn};
-use super::{Event, Failure, NOT_ACQUIRED, PlatformId, Session};
+use super::track::Access;
+use super::{Event, Failure, Mem, NO_GL_OBJECT, NOT_ACQUIRED, PlatformId, Queue, Session};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
@@ -48,29 +49,49 @@ impl TurnFns {
         })
     }
 
-    /// Queues one of the two for `object`.
-    ///
     /// # Safety
-    /// The object is live, of this session's context, and of the kind that the functions are for.
-    unsafe fn queue(
-        (function, name): (Enqueue, &'static str),
-        session: &Session,
-        object: *mut c_void,
-        after: Option<&Event>,
-    ) -> Result<Event, Failure> {
+    /// Queue, objects and the events of the list are live; the list is as long as is said, and null where it is empty.
+    unsafe fn call(
+        function: Enqueue,
+        objects: &[*mut c_void],
+        (queue, wait_count, wait_for): (*mut c_void, u32, *const *mut c_void),
+    ) -> Result<*mut c_void, i32> {
         let mut event = ptr::null_mut();
-        let after = after.map(Event::raw);
-        let (count, list) = (u32::from(after.is_some()), after.as_ref().map_or(ptr::null(), ptr::from_ref));
-        // SAFETY: queue, object and events are live, the lists are as long as is said, and one event is written.
-        let code = unsafe { function(session.queue().raw(), 1, &raw const object, count, list, &raw mut event) };
-        // SAFETY: a new event, whose one reference is ours.
-        unsafe { Event::own(name, if code == 0 { Ok(event) } else { Err(code) }, Some(session.queue())) }
+        // SAFETY: the caller's promise; one event is written. The driver refuses objects of other contexts and kinds.
+        let code =
+            unsafe { function(queue, objects.len() as u32, objects.as_ptr(), wait_count, wait_for, &raw mut event) };
+        if code == 0 { Ok(event) } else { Err(code) }
+    }
+
+    /// Queues the beginning, or else the end, of OpenCL's turn with objects of OpenGL's.
+    pub fn of_gl(&self, queue: &Queue, mems: &[&Mem], begins: bool, wait: &[Event]) -> Result<Event, Failure> {
+        let (function, name) = if begins { self.acquire } else { self.release };
+        if mems.iter().any(|mem| !mem.is_of_gl()) {
+            return Err(Failure { operation: name, code: NO_GL_OBJECT });
+        }
+        let uses: Vec<_> = mems.iter().map(|mem| mem.used_whole(Access::Write)).collect();
+        let objects: Vec<_> = mems.iter().map(|mem| mem.raw()).collect();
+        // SAFETY: the objects are live, and what `enqueue_turn` passes.
+        queue.enqueue_turn(name, (&uses, begins), wait, |queue, n, list| unsafe {
+            Self::call(function, &objects, (queue, n, list))
+        })
+    }
+
+    /// The same for memory of others, in the session's own queue.
+    fn of_others((function, name): (Enqueue, &'static str), session: &Session, mem: &Mem) -> Result<Event, Failure> {
+        // SAFETY: queue and object are live, and there is nothing to wait for; the event is new, and its one reference is
+        // ours.
+        unsafe {
+            let event = Self::call(function, &[mem.raw()], (session.queue().raw(), 0, ptr::null()));
+            Event::own(name, event, Some(session.queue()))
+        }
     }
 }
 
-/// One object's turns. Not for several threads.
+/// One object's turns. Not for several threads. `mem` is the object that they are for, and `session` its own, in all calls.
 pub struct Turns {
     fns: TurnFns,
+    /// Of what is OpenGL's, the object's tracker knows.
     acquired: Cell<bool>,
     /// The release that was queued last, until it was waited for.
     released: RefCell<Option<Event>>,
@@ -95,45 +116,44 @@ impl Turns {
         }
     }
 
-    pub fn is_acquired(&self) -> bool {
-        self.acquired.get()
+    pub fn is_acquired(&self, mem: &Mem) -> bool {
+        if self.gl.is_some() { !mem.tracker().is_away() } else { self.acquired.get() }
     }
 
-    /// # Safety
-    /// `object` is live, of this session, and the one that these turns are for; here and below.
-    pub(super) unsafe fn acquire(&self, session: &Session, object: *mut c_void) -> Result<(), Failure> {
-        if !self.acquired.get() {
-            let after = match &self.gl {
-                Some(gl) => gl.check_current(self.fns.acquire.1).and_then(|()| gl.begin(session))?,
-                None => None,
-            };
-            // SAFETY: the caller's promise.
-            unsafe { TurnFns::queue(self.fns.acquire, session, object, after.as_ref()) }?;
-            self.acquired.set(true);
+    pub(super) fn acquire(&self, session: &Session, mem: &Mem) -> Result<(), Failure> {
+        if self.is_acquired(mem) {
+            return Ok(());
         }
+        if let Some(gl) = &self.gl {
+            gl.check_current(self.fns.acquire.1)?;
+            let after = gl.begin(&session.context)?;
+            return self.fns.of_gl(session.queue(), &[mem], true, after.as_slice()).map(drop);
+        }
+        TurnFns::of_others(self.fns.acquire, session, mem)?;
+        self.acquired.set(true);
         Ok(())
     }
 
-    /// # Safety
-    /// As of [`Turns::acquire`].
-    pub(super) unsafe fn release(&self, session: &Session, object: *mut c_void) -> Result<(), Failure> {
-        if self.acquired.get() {
-            if let Some(gl) = &self.gl {
+    pub(super) fn release(&self, session: &Session, mem: &Mem) -> Result<(), Failure> {
+        if !self.is_acquired(mem) {
+            return Ok(());
+        }
+        let event = match &self.gl {
+            Some(gl) => {
                 gl.check_current(self.fns.release.1)?;
+                self.fns.of_gl(session.queue(), &[mem], false, &[])?
             }
-            // SAFETY: the caller's promise.
-            let event = unsafe { TurnFns::queue(self.fns.release, session, object, None) }?;
-            self.acquired.set(false);
-            self.released.replace(Some(event));
-            session.flush()?;
-        }
-        Ok(())
+            None => TurnFns::of_others(self.fns.release, session, mem)?,
+        };
+        self.acquired.set(false);
+        self.released.replace(Some(event));
+        session.flush()
     }
 
     /// Waits until the other API has the object, or lets that wait where it can.
     pub fn wait(&self, session: &Session) -> Result<(), Failure> {
         match (self.released.take(), &self.gl) {
-            (Some(event), Some(gl)) => gl.end(session, &event),
+            (Some(event), Some(gl)) => gl.end(&session.context, &event),
             (Some(event), None) => event.wait(),
             (None, _) => Ok(()),
         }
@@ -142,9 +162,9 @@ impl Turns {
 
 /// A turn that was taken for one command, and ends in the queue after it.
 pub(super) struct Borrowed<'a> {
-    pub session: &'a Session,
-    pub turns: &'a Turns,
-    pub object: *mut c_void,
+    session: &'a Session,
+    turns: &'a Turns,
+    mem: &'a Mem,
 }
 
 /// Takes the turn where there are turns to take and it is not taken yet. What is OpenGL's is not taken: whether OpenGL is
@@ -152,21 +172,19 @@ pub(super) struct Borrowed<'a> {
 pub(super) fn enter<'a>(
     session: &'a Session,
     turns: Option<&'a Turns>,
-    object: *mut c_void,
+    mem: &'a Mem,
 ) -> Result<Option<Borrowed<'a>>, Failure> {
-    let Some(turns) = turns.filter(|turns| !turns.is_acquired()) else { return Ok(None) };
+    let Some(turns) = turns.filter(|turns| !turns.is_acquired(mem)) else { return Ok(None) };
     if turns.gl.is_some() {
         return Err(Failure { operation: "a command on an OpenGL object", code: NOT_ACQUIRED });
     }
-    // SAFETY: the callers pass a live object of theirs with its own turns and session.
-    unsafe { turns.acquire(session, object) }?;
-    Ok(Some(Borrowed { session, turns, object }))
+    turns.acquire(session, mem)?;
+    Ok(Some(Borrowed { session, turns, mem }))
 }
 
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
-        // SAFETY: whoever borrowed it keeps the object alive, and it was acquired of this session.
-        if let Err(failure) = unsafe { self.turns.release(self.session, self.object) } {
+        if let Err(failure) = self.turns.release(self.session, self.mem) {
             tracing::warn!(code = failure.code, "{} failed after a command", failure.operation);
         }
     }

@@ -23,7 +23,7 @@ fn listed(device: &OpenClDevice, extension: &str) -> Support {
 /// Whether the device says that it imports handles of the type; where it does not say (drivers of before version 1.0 of
 /// the extensions answer for the platform only), whether the platform does.
 fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32, name: &str) -> Support {
-    let types = device.id.numbers(of_device).or_else(|_| device.platform.numbers(of_platform));
+    let types = device.raw.id.numbers(of_device).or_else(|_| device.raw.platform.numbers(of_platform));
     Support::when(
         types.is_ok_and(|types| types.contains(&wanted)),
         format!("the driver lists {name} but no opaque handles among what it imports"),

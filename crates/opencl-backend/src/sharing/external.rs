@@ -4,7 +4,7 @@ use crate::ffi::{External, Pixels, TurnFns};
 use crate::memory::{OpenClMemory, check_size};
 use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
-use interop_core::{ComputeMemory, Error, OsHandle, Result, SharedHandle, SurfaceDesc};
+use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 const OP: &str = "ComputeBackend::import_surface";
@@ -12,21 +12,22 @@ const OP: &str = "ComputeBackend::import_surface";
 /// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len(OP)?;
-    let SharedHandle::Memory { handle, bytes, .. } = handle else {
+    let SharedHandle::Memory(memory) = handle else {
         return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
     };
-    let whole = usize::try_from(*bytes).ok().filter(|whole| *whole >= len);
+    let bytes = memory.bytes();
+    let whole = usize::try_from(bytes).ok().filter(|whole| *whole >= len);
     let whole =
         whole.ok_or_else(|| Error::invalid(OP, format!("a {desc} does not fit into memory of {bytes} bytes")))?;
     check_size(shared, whole, OP)?;
-    let fns = TurnFns::external(shared.device.platform).map_err(|f| shared.error(f))?;
-    let external = External { handle: duplicate(shared, handle, OP)?, fns };
+    let fns = TurnFns::external(shared.device.raw.platform).map_err(|f| shared.error(f))?;
+    let external = External::of(memory, fns).map_err(no_duplicate(shared, OP))?;
     let session = &shared.session;
     Ok(match desc {
         SurfaceDesc::Image(image) => {
             let pixels = Pixels::of(image);
             let image_object = external.image(session, pixels).map_err(|f| shared.error(f))?;
-            Box::new(OpenClImage::new(shared, image_object, *image))
+            Box::new(OpenClImage::new(shared, image_object, *image)?)
         }
         SurfaceDesc::Buffer(_) => {
             let buffer = external.buffer(session, whole, len).map_err(|f| shared.error(f))?;
@@ -35,9 +36,7 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
     })
 }
 
-/// A handle of our own.
-pub fn duplicate(shared: &Shared, handle: &OsHandle, operation: &'static str) -> Result<OsHandle> {
-    handle
-        .try_clone()
-        .map_err(|error| shared.unsupported(operation, format!("the handle cannot be duplicated: {error}")))
+/// A handle that could not be duplicated.
+pub fn no_duplicate(shared: &Shared, operation: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+    move |error| shared.unsupported(operation, format!("the handle cannot be duplicated: {error}"))
 }

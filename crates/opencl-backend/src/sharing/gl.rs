@@ -1,11 +1,12 @@
 //! Sharing with OpenGL: opening a device for it, and GL objects of every kind.
 
+use crate::cl;
 use crate::device::{OpenClDevice, devices};
-use crate::ffi::{GlContext, GlObject, GlSync, Object, devices_of};
+use crate::ffi::{self, GlObject, GlSync, Object, devices_of};
 use crate::memory::{OpenClMemory, check_size};
 use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
-use interop_core::{ComputeMemory, Error, Result, SharedHandle, Support, SurfaceDesc, SyncKind};
+use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, Support, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 use std::sync::Arc;
 
@@ -15,53 +16,63 @@ pub const EXTENSIONS: [&str; 2] = ["cl_khr_gl_sharing", "cl_APPLE_gl_sharing"];
 /// Whether the device's extension list says that it shares with OpenGL. Nothing else is asked: several drivers accept a
 /// GL context without having the extension, and end the process later.
 pub fn listed(device: &OpenClDevice) -> Support {
-    let lists = EXTENSIONS.iter().any(|name| device.has_extension(name));
+    listed_by(|name| device.has_extension(name))
+}
+
+/// The same by what says whether an extension is listed.
+pub fn listed_by(has: impl Fn(&str) -> bool) -> Support {
+    let lists = EXTENSIONS.iter().any(|name| has(name));
     Support::when(lists, "the device's extension list has no cl_khr_gl_sharing")
 }
 
-/// The context that is current on this thread.
-fn current_context(operation: &'static str) -> Result<GlContext> {
-    GlContext::current().ok_or_else(|| Error::WrongContext { operation, device: "OpenGL".into() })
+/// Drivers look for the context itself.
+pub fn check_current(gl: &dyn GlContext, operation: &'static str) -> Result<()> {
+    if gl.is_current() { Ok(()) } else { Err(Error::WrongContext { operation, device: "OpenGL".into() }) }
 }
 
-/// The devices that share with the OpenGL context that is current on this thread, that which draws first
-/// (`clGetGLContextInfoKHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`).
+/// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
+/// (`clGetGLContextInfoKHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`). The context must be current on this thread.
 ///
 /// Devices that do not list `cl_khr_gl_sharing` are left out without a question to their driver.
 ///
 /// # Errors
-/// [`Error::WrongContext`] where no context is current; those of [`devices`]. No device is an empty list.
-pub fn devices_sharing_gl() -> Result<Vec<OpenClDevice>> {
-    let context = current_context("devices_sharing_gl")?;
+/// [`Error::WrongContext`] where the context is not current; those of [`devices`]. No device is an empty list.
+pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
+    check_current(gl, "devices_sharing_gl")?;
     let mut all = devices()?;
     all.retain(|device| listed(device).is_yes());
-    let mut platforms: Vec<_> = all.iter().map(|device| device.platform).collect();
+    let mut platforms: Vec<_> = all.iter().map(|device| device.raw.platform).collect();
     platforms.dedup();
     let mut found = Vec::new();
     for platform in platforms {
-        match devices_of(platform, context) {
+        match devices_of(platform, gl) {
             // In the driver's order: that which draws comes first.
-            Ok(ids) => found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.id == *id).cloned())),
+            Ok(ids) => {
+                found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.id == *id).cloned()))
+            }
             Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
         }
     }
     Ok(found)
 }
 
-/// The context to open `device` with: the current one, which the driver must say the device shares with.
-pub fn context_for(device: &OpenClDevice) -> Result<GlContext> {
-    const OP: &str = "OpenClBackend::open_sharing_gl";
-    let unsupported =
-        |reason: String| Error::Unsupported { operation: OP, device: device.identity().to_string(), reason };
-    if let Support::No(reason) = listed(device) {
+/// Refuses a device that does not share with the context, which must be current. `lists` says whether it lists the extension.
+pub fn check_shares(
+    (device, name): (&ffi::Device, &str),
+    lists: Support,
+    gl: &dyn GlContext,
+    operation: &'static str,
+) -> Result<()> {
+    let unsupported = |reason: String| Error::Unsupported { operation, device: name.to_owned(), reason };
+    if let Support::No(reason) = lists {
         return Err(unsupported(reason));
     }
-    let context = current_context(OP)?;
-    let ids = devices_of(device.platform, context).map_err(|f| f.on(&device.identity().name))?;
+    check_current(gl, operation)?;
+    let ids = devices_of(device.platform, gl).map_err(|f| f.on(name))?;
     if !ids.contains(&device.id) {
         return Err(unsupported("its driver does not name it among the devices of the current GL context".into()));
     }
-    Ok(context)
+    Ok(())
 }
 
 /// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
@@ -94,14 +105,14 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
             check(object, (sides, image.format.bytes_per_pixel()))?;
             let pixels = crate::ffi::Pixels::of(image);
             let opened = share.image(&shared.session, [*target, *name], pixels).map_err(|f| shared.error(f))?;
-            Ok(Box::new(OpenClImage::new(shared, opened, *image)))
+            Ok(Box::new(OpenClImage::new(shared, opened, *image)?))
         }
         _ => Err(Error::invalid(OP, format!("the handle does not name a {desc}"))),
     }
 }
 
 fn share<'a>(shared: &'a Shared, operation: &'static str) -> Result<&'a Arc<crate::ffi::GlShare>> {
-    let reason = "it was opened without OpenGL; use OpenClBackend::open_sharing_gl";
+    let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(operation, reason.into()))
 }
 
@@ -142,7 +153,14 @@ pub enum GlAccess {
 /// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
 pub struct SharedGlObject {
     object: Object,
+    /// The same for commands of [`cl`].
+    memory: Option<Memory>,
     shared: Arc<Shared>,
+}
+
+enum Memory {
+    Buffer(cl::Buffer),
+    Image(cl::Image),
 }
 
 impl SharedGlObject {
@@ -164,7 +182,33 @@ impl SharedGlObject {
             GlAccess::ReadWrite => CL_MEM_READ_WRITE,
         };
         let object = Object::new(share, &shared.session, object, flags).map_err(|f| shared.error(f))?;
-        Ok(Self { object, shared: shared.clone() })
+        let (context, mem) = (shared.cl_context()?, object.mem().clone());
+        let memory = match object.is_buffer {
+            true => Some(Memory::Buffer(cl::Buffer::of_mem(mem, &context)?)),
+            // Formats that have no name there are for reading and writing by the host.
+            false => cl::Image::of_mem(mem, &context).ok().map(Memory::Image),
+        };
+        Ok(Self { object, memory, shared: shared.clone() })
+    }
+
+    /// The same memory as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`): for
+    /// kernels that were written for it, and every other command of [`cl::Queue`], between [`SharedGlObject::acquire`] and
+    /// [`SharedGlObject::release`]. Outside a turn they are refused.
+    pub fn buffer(&self) -> Option<&cl::Buffer> {
+        match &self.memory {
+            Some(Memory::Buffer(buffer)) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// The same memory as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
+    /// `clCreateFromGLRenderbuffer`), as [`SharedGlObject::buffer`] does; `None` for a buffer, and for a format that
+    /// [`cl::ImageFormat`] has no name for.
+    pub fn image(&self) -> Option<&cl::Image> {
+        match &self.memory {
+            Some(Memory::Image(image)) => Some(image),
+            _ => None,
+        }
     }
 
     /// Width, height, and depth or layers in elements (`clGetImageInfo`); a buffer's bytes (`CL_MEM_SIZE`). Sides that

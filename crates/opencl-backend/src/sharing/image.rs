@@ -6,7 +6,6 @@ use crate::shared::Shared;
 use crate::sharing::gl::gl_sync;
 use interop_core::compute::{OpaqueImage, Placement, check_range};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
-use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,13 +24,14 @@ fn part(region: Region) -> ImageBox {
 }
 
 impl OpenClImage {
-    pub fn new(shared: &Arc<Shared>, image: SharedImage, desc: ImageDesc) -> Self {
-        Self { scratch: None, image, rows: OpaqueImage { desc }, shared: shared.clone() }
+    pub fn new(shared: &Arc<Shared>, image: SharedImage, desc: ImageDesc) -> Result<Self> {
+        let rows = OpaqueImage::new(desc, "ComputeBackend::import_surface")?;
+        Ok(Self { scratch: None, image, rows, shared: shared.clone() })
     }
 
     /// The backend's own type again, see [`crate::memory::OpenClMemory::of`].
     pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
-        let memory = memory.as_any().downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
+        let memory = memory.downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
         memory.ok_or_else(|| shared.foreign(operation, "memory"))
     }
 
@@ -41,12 +41,12 @@ impl OpenClImage {
         shared: &Arc<Shared>,
         operation: &'static str,
     ) -> Result<&'a mut Self> {
-        let memory = memory.as_any_mut().downcast_mut::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
+        let memory = memory.downcast_mut::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
         memory.ok_or_else(|| shared.foreign(operation, "memory"))
     }
 
     pub fn desc(&self) -> &ImageDesc {
-        &self.rows.desc
+        self.rows.desc()
     }
 
     /// Where `view` lies.
@@ -163,13 +163,5 @@ impl ComputeMemory for OpenClImage {
 
     fn release_in_queue(&mut self) -> Result<()> {
         self.submit()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -1,6 +1,6 @@
 //! [`ComputeSemaphore`] of OpenCL.
 
-use super::external::duplicate;
+use super::external::no_duplicate;
 use crate::ffi::Semaphore;
 use crate::shared::Shared;
 use interop_core::{ComputeSemaphore, Error, Result, SharedHandle, Support};
@@ -16,14 +16,14 @@ impl OpenClSemaphore {
     /// See [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(shared: &Arc<Shared>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_semaphore";
-        let SharedHandle::Semaphore { handle, kind } = handle else {
+        let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::invalid(OP, "the handle does not name a semaphore"));
         };
-        if let Support::No(reason) = shared.caps.can_open_semaphore(*kind) {
+        if let Support::No(reason) = shared.caps.can_open_semaphore(handle.kind()) {
             return Err(shared.unsupported(OP, reason));
         }
-        let (handle, platform) = (duplicate(shared, handle, OP)?, shared.device.platform);
-        let semaphore = Semaphore::import(&shared.session, platform, handle).map_err(|f| shared.error(f))?;
+        let opened = Semaphore::import(&shared.session, shared.device.raw.platform, handle);
+        let semaphore = opened.map_err(no_duplicate(shared, OP))?.map_err(|f| shared.error(f))?;
         Ok(Self { semaphore, shared: shared.clone() })
     }
 }

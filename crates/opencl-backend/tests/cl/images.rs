@@ -1,10 +1,10 @@
 //! Images of every type.
 
-use crate::queue;
+use crate::{queue, vouched};
 use interop_core::{Error, Result};
 use opencl_backend::cl::{
     Addressing, Arg, Buffer, ChannelOrder, ChannelType, Colour, Device, Filter, Image, ImageBox, ImageFormat,
-    ImageSize, ImageType, MemFlags, Program, Queue, Sampler,
+    ImageSize, ImageType, MemFlags, Pixel, Queue, Sampler,
 };
 
 const RGBA8: ImageFormat = ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnormInt8);
@@ -45,6 +45,69 @@ pub fn formats(device: &Device) -> Result<()> {
     let large = Image::new(queue.context(), MemFlags::READ_WRITE, RGBA8, ImageSize::D2(1 << 30, 1));
     assert!(matches!(large, Err(Error::Unsupported { .. })));
     refused(Image::with_data(queue.context(), MemFlags::READ_WRITE, RGBA8, ImageSize::D2(4, 4), &[0u8; 63]));
+    Ok(())
+}
+
+/// A kernel reads the values of an image of this type, of 4 channels; `read` is a function of OpenCL C's, `kind` what it gives.
+fn of_type<T: Pixel + PartialEq + std::fmt::Debug>(
+    queue: &Queue,
+    format: ImageFormat,
+    data: &[T],
+    (read, kind): (&str, &str),
+) -> Result<Vec<[f32; 4]>> {
+    let context = queue.context();
+    assert!(format.holds::<T>(), "{format}");
+    let image = Image::with_data(context, MemFlags::READ_ONLY, format, ImageSize::D2(data.len(), 1), data)?;
+    assert_eq!((image.pixel_size(), image.format()), (format.pixel_bytes(), format));
+    assert_eq!(queue.read_image::<T>(&image, &image.whole(), &[])?.wait()?, data, "{format}");
+    let source = format!(
+        "__constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+         __kernel void k(__read_only image2d_t from, __global float4 *to) {{
+           int x = get_global_id(0);
+           {kind} v = {read}(from, s, (int2)(x, 0));
+           to[x] = convert_float4(v);
+         }}"
+    );
+    let kernel = vouched(context, &source, "")?.kernel("k")?;
+    let to = Buffer::new(context, MemFlags::READ_WRITE, data.len() * 16)?;
+    let done = queue.launch(&kernel, &[Arg::from(&image), Arg::from(&to)], [data.len()], &[])?;
+    queue.read_all::<[f32; 4]>(&to, &[done])
+}
+
+pub fn formats_of_types(device: &Device) -> Result<()> {
+    formats(device)?;
+    let queue = queue(device)?;
+    let listed = queue.context().image_formats(MemFlags::READ_ONLY, ImageType::D2)?;
+    for format in &listed {
+        let image = Image::new(queue.context(), MemFlags::READ_ONLY, *format, ImageSize::D2(3, 3))?;
+        assert_eq!(format.pixel_bytes(), image.pixel_size(), "{format}");
+    }
+    let floats = [[1.5f32, -2.0, 1e6, 0.25], [0.0, 1.0, 2.0, 3.0]];
+    assert_eq!(of_type(&queue, ImageFormat::of::<[f32; 4]>(), &floats, ("read_imagef", "float4"))?, floats);
+    let bytes = [[0u8, 1, 127, 255], [51, 102, 204, 153]];
+    let values = of_type(&queue, ImageFormat::of::<[u8; 4]>(), &bytes, ("read_imageui", "uint4"))?;
+    assert_eq!(values, bytes.map(|pixel| pixel.map(f32::from)));
+    let normalized = ImageFormat::of::<[u8; 4]>().normalized().unwrap();
+    assert_eq!(normalized, RGBA8);
+    let values = of_type(&queue, normalized, &bytes, ("read_imagef", "float4"))?;
+    for (has, wants) in values.iter().flatten().zip(bytes.iter().flatten()) {
+        assert!((has - f32::from(*wants) / 255.0).abs() < 1e-6, "{values:?}");
+    }
+    let signed = [[-5i32, 0, 1 << 20, 7]];
+    let values = of_type(&queue, ImageFormat::of::<[i32; 4]>(), &signed, ("read_imagei", "int4"))?;
+    assert_eq!(values, signed.map(|pixel| pixel.map(|v| v as f32)));
+    let shorts = [[65535u16, 0, 1, 300]];
+    let values = of_type(&queue, ImageFormat::of::<[u16; 4]>(), &shorts, ("read_imageui", "uint4"))?;
+    assert_eq!(values, shorts.map(|pixel| pixel.map(f32::from)));
+    // Of fewer channels where the device lists them: the others are 0, and alpha is 1.
+    if listed.contains(&ImageFormat::of::<f32>()) {
+        let values = of_type(&queue, ImageFormat::of::<f32>(), &[4.5f32], ("read_imagef", "float4"))?;
+        assert_eq!(values, [[4.5, 0.0, 0.0, 1.0]]);
+    }
+    if listed.contains(&ImageFormat::of::<[f32; 2]>()) {
+        let values = of_type(&queue, ImageFormat::of::<[f32; 2]>(), &[[4.5f32, 5.0]], ("read_imagef", "float4"))?;
+        assert_eq!(values, [[4.5, 5.0, 0.0, 1.0]]);
+    }
     Ok(())
 }
 
@@ -114,6 +177,29 @@ pub fn buffers(device: &Device) -> Result<()> {
     by_buffer(&queue, ImageSize::D2Array(17, 9, 5), ImageBox { origin: [3, 2, 1], region: [7, 5, 3] })
 }
 
+/// The buffer is a part of another. PoCL 3.1 ends the process when the part itself is given to it.
+pub fn by_part(device: &Device) -> Result<()> {
+    let queue = queue(device)?;
+    let (size, part) = (ImageSize::D2(33, 9), ImageBox { origin: [3, 2, 0], region: [17, 5, 1] });
+    let data = pixels(33 * 9);
+    let patch = cut(&data, size.region(), &part);
+    let image = Image::with_data(queue.context(), MemFlags::READ_WRITE, RGBA8, size, &data)?;
+    let other = Image::with_data(queue.context(), MemFlags::READ_WRITE, RGBA8, size, &vec![[8u8; 4]; data.len()])?;
+    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[7u8; 4096])?;
+    let (start, len) = (buffer.part_alignment()?, 8 + 4 * patch.len());
+    let within = buffer.part(MemFlags::NONE, start..start + len)?;
+    queue.copy_image_to_buffer((&image, &part), (&within, 8), &[])?;
+    let bytes = queue.read_all::<u8>(&buffer, &[])?;
+    assert!(bytes[..start + 8].iter().chain(&bytes[start + len..]).all(|byte| *byte == 7));
+    let read = queue.read::<[u8; 4]>(&within, 8, patch.len(), &[])?.wait()?;
+    assert!(read == patch, "another place was written");
+    queue.copy_buffer_to_image((&within, 8), (&other, &part), &[])?;
+    assert_eq!(queue.read_image::<[u8; 4]>(&other, &part, &[])?.wait()?, patch);
+    refused(queue.copy_image_to_buffer((&image, &part), (&within, 12), &[]));
+    refused(queue.copy_buffer_to_image((&within, 12), (&other, &part), &[]));
+    Ok(())
+}
+
 pub fn one_dimension_array_by_buffer(device: &Device) -> Result<()> {
     by_buffer(&queue(device)?, ImageSize::D1Array(17, 6), ImageBox { origin: [3, 2, 0], region: [7, 3, 1] })
 }
@@ -146,7 +232,7 @@ pub fn from_buffer(device: &Device) -> Result<()> {
     let source = "__kernel void k(__read_only image1d_buffer_t from, __global float *to) {
                     to[get_global_id(0)] = read_imagef(from, (int)get_global_id(0)).x * 2;
                   }";
-    let kernel = Program::build(queue.context(), source, "")?.kernel("k")?;
+    let kernel = vouched(queue.context(), source, "")?.kernel("k")?;
     let to = Buffer::new(queue.context(), MemFlags::READ_WRITE, 256)?;
     // The image shows what the buffer holds now.
     queue.write(&buffer, 16, vec![[50f32, 0.0, 0.0, 0.0]], &[])?;
@@ -216,7 +302,7 @@ pub fn kernels(device: &Device) -> Result<()> {
                     int2 p = (int2)(get_global_id(0), get_global_id(1));
                     write_imagef(to, p, read_imagef(from, s, (float2)(p.x + 0.5f + dx, p.y + 0.5f)));
                   }";
-    let kernel = Program::build(context, source, "")?.kernel("k")?;
+    let kernel = vouched(context, source, "")?.kernel("k")?;
     let run = |sampler: &Sampler, dx: f32| {
         let args = [Arg::from(&from), Arg::from(sampler), Arg::from(&to), Arg::from(dx)];
         queue.launch(&kernel, &args, [4, 2], &[])?;

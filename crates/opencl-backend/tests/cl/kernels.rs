@@ -1,16 +1,14 @@
 //! Kernels: parameters, arguments, launches; host closures as kernels.
 
-use crate::queue;
+use crate::{queue, vouched};
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
-    AddressSpace, Arg, Buffer, Device, ImageAccess, Kernel, MemFlags, NdRange, Program, Queue, UserEvent,
-};
+use opencl_backend::cl::{AddressSpace, Arg, Buffer, Device, ImageAccess, Kernel, MemFlags, NdRange, Queue, UserEvent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 fn build(queue: &Queue, source: &str) -> Result<Kernel> {
-    let program = Program::build(queue.context(), source, "")?;
+    let program = vouched(queue.context(), source, "")?;
     let name = program.kernel_names()?.swap_remove(0);
     program.kernel(&name)
 }
@@ -248,13 +246,23 @@ pub fn sizes_refused(device: &Device) -> Result<()> {
         NdRange::new([4]).local([0]),
         NdRange::new([2 * most]).local([2 * most]),
         NdRange::new([usize::MAX / 2, 2]).local([usize::MAX / 2, 2]),
+        NdRange::new([usize::MAX, usize::MAX, 2]),
+        NdRange::new([2]).offset([usize::MAX]),
     ] {
         problem(queue.launch(&kernel, &args, range, &[]));
     }
     let required =
         build(&queue, "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(__global int *a) { a[0] = 1; }")?;
-    // The driver's to refuse.
-    assert!(queue.launch(&required, &args, NdRange::new([8]).local([2]), &[]).is_err());
+    let text = problem(queue.launch(&required, &args, NdRange::new([8]).local([2]), &[]));
+    assert!(text.contains("[2, 1, 1]") && text.contains("reqd_work_group_size is [4, 1, 1]"), "{text}");
+    // Left open, the groups are those that it requires.
+    queue.launch(&required, &args, [8], &[])?;
+    if !device.non_uniform_work_group_support().unwrap_or(device.cl_version() >= (2, 0)) {
+        for (kernel, range) in [(&kernel, NdRange::new([4, 10]).local([2, 4])), (&required, NdRange::new([10]))] {
+            let text = problem(queue.launch(kernel, &args, range, &[]));
+            assert!(text.contains("10 work items in dimension") && text.contains("group's 4; take 12"), "{text}");
+        }
+    }
     // The queue is still good.
     queue.launch(&kernel, &args, [1], &[])?;
     assert_eq!(queue.read_all::<i32>(&buffer, &[])?, [1]);
@@ -287,6 +295,25 @@ pub fn native(device: &Device) -> Result<()> {
     assert_eq!(ran.load(Ordering::SeqCst), 1);
     let values = read.wait()?;
     assert_eq!((values[0], values[1], values[31]), (9, 1, 1));
+    // In any order of their making, their handles and their lengths.
+    let mut many: Vec<_> = Vec::new();
+    for n in 1..=24_usize {
+        many.push(Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &vec![0u8; 64 * n])?);
+        if n % 3 == 0 {
+            many.swap_remove(n / 4);
+        }
+    }
+    let pairs = (0..many.len()).flat_map(|i| (0..many.len()).map(move |j| (i, j))).filter(|(i, j)| i != j);
+    for (one, other) in pairs.map(|(i, j)| (&many[i], &many[j])) {
+        let lens = (one.len(), other.len());
+        let marked = move |mut memories: Vec<&mut [u8]>| {
+            let [one, other] = &mut memories[..] else { panic!("{} memories", memories.len()) };
+            assert_eq!((one.len(), other.len()), lens);
+            (one[0], other[0]) = (1, 2);
+        };
+        queue.native(&[one, other], marked, &[])?.wait()?;
+        assert_eq!((queue.read_all::<u8>(one, &[])?[0], queue.read_all::<u8>(other, &[])?[0]), (1, 2));
+    }
     // Without memory, too; and overlapping memory is refused.
     queue.native(&[], |memories| assert!(memories.is_empty()), &[])?.wait()?;
     assert!(matches!(queue.native(&[&a, &a], |_| {}, &[]), Err(Error::InvalidInput { .. })));

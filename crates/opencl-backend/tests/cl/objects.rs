@@ -1,12 +1,12 @@
 //! Devices, their parts, contexts and queues.
 
-use crate::queue;
+use crate::{queue, vouched};
 use interop_core::{Arg as BackendArg, ComputeBackend, Error, KernelSource, Result, Target};
 use opencl_backend::cl::{
-    AffinityDomain, Arg, Buffer, Context, Device, DeviceType, MemFlags, Partition, Platform, Priority, Program, Queue,
+    AffinityDomain, Arg, Buffer, Context, Device, DeviceType, MemFlags, Partition, Platform, Priority, Queue,
     QueueOptions, Throttle,
 };
-use opencl_backend::{OpenClBackend, devices};
+use opencl_backend::{OpenClBackend, OpenClDevice, devices};
 
 pub fn device_properties(device: &Device) -> Result<()> {
     assert!(device.cl_version() >= (1, 2), "{:?}", device.cl_version());
@@ -35,6 +35,35 @@ pub fn device_properties(device: &Device) -> Result<()> {
     Ok(())
 }
 
+pub fn devices_by_type(device: &Device) -> Result<()> {
+    let platform = device.platform();
+    let all = platform.devices()?;
+    let mut typed = 0;
+    for kind in [DeviceType::CPU, DeviceType::GPU, DeviceType::ACCELERATOR] {
+        let found = platform.devices_of(kind)?;
+        typed += found.len();
+        for one in &all {
+            let has = one.device_type()?.contains(kind);
+            assert_eq!(found.iter().any(|other| other.is(one)), has, "{one:?} and {kind}");
+        }
+        let everywhere = Device::all_of(kind)?;
+        assert!(found.iter().all(|one| everywhere.iter().any(|other| other.is(one))), "{kind}");
+    }
+    assert_eq!(typed, all.len(), "each device has one type besides the default");
+    let both = platform.devices_of(DeviceType::CPU | DeviceType::GPU)?;
+    let (cpus, gpus) = (platform.devices_of(DeviceType::CPU)?, platform.devices_of(DeviceType::GPU)?);
+    assert_eq!(both.len(), cpus.len() + gpus.len());
+    for custom in platform.devices_of(DeviceType::CUSTOM)? {
+        assert!(custom.device_type()?.contains(DeviceType::CUSTOM));
+    }
+    assert!(platform.devices_of(DeviceType::DEFAULT)?.len() <= 1);
+    assert!(Device::all_of(device.device_type()?)?.iter().any(|one| one.is(device)));
+    for wrong in [platform.devices_of(DeviceType::NONE), Device::all_of(DeviceType::NONE)] {
+        assert!(matches!(wrong, Err(Error::InvalidInput { .. })));
+    }
+    Ok(())
+}
+
 pub fn contexts(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
     assert!(context.is(&context.clone()) && context.devices()[0].is(device));
@@ -59,7 +88,7 @@ fn use_parts(device: &Device, parts: &[Device], units: &[u32]) -> Result<()> {
     assert_eq!(has?, units);
     let context = Context::new(parts)?;
     let source = "__kernel void k(__global int *a) { a[get_global_id(0)] = get_global_id(0) * 3; }";
-    let kernel = Program::build(&context, source, "")?.kernel("k")?;
+    let kernel = vouched(&context, source, "")?.kernel("k")?;
     for part in parts {
         assert!(part.parent().is_some_and(|parent| parent.is(device)) && !part.is(device));
         let queue = Queue::with_options(&context, part, &QueueOptions::default())?;
@@ -97,12 +126,48 @@ pub fn fission_by_affinity(device: &Device) -> Result<()> {
     use_parts(device, &parts, &units?)
 }
 
+/// A part of a device is a backend like a whole one, beside another on the next part.
+pub fn fission_backends(device: &Device) -> Result<()> {
+    let parts = device.partition(&Partition::ByCounts(vec![1, 1]))?;
+    let open = |part: &Device| {
+        let described = OpenClDevice::try_from(part)?;
+        assert!(described.identity().name.contains("a part of 1 units"), "{}", described.identity());
+        OpenClBackend::open(&described)
+    };
+    let backends = parts.iter().map(open).collect::<Result<Vec<_>>>()?;
+    // The backends keep the parts.
+    drop(parts);
+    let source = "__kernel void add(PF_BUFFER(int, o), int n) { if (get_global_id(0) < PF_LEN(o)) PF_ITEM(o, get_global_id(0)) += n; }";
+    let mut queues = Vec::new();
+    for (n, backend) in (1i32..).zip(&backends) {
+        let own = backend.cl_queue()?;
+        assert!(own.device().parent().is_some_and(|parent| parent.is(device)), "{:?}", own.device());
+        assert_eq!(own.device().max_compute_units()?, 1);
+        // SAFETY: each item writes its own number, below the length.
+        let kernel = backend.build(&unsafe { KernelSource::new("add").opencl_c(source) })?;
+        let mut memory = backend.allocate(4000)?;
+        memory.write(0, &[0; 4000])?;
+        backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[BackendArg::I32(n)])?;
+        let queue = backend.queue(interop_core::QueueOptions::in_order())?;
+        queue.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[BackendArg::I32(10 * n)], &[])?;
+        queues.push((11 * n, queue.read(memory.as_ref(), 0..4000, &[])?));
+        let foreign = backends[usize::from(n == 1)].copy(memory.as_ref(), backend.allocate(4000)?.as_mut(), 0..4000);
+        assert!(matches!(foreign, Err(Error::Foreign { .. })), "{foreign:?}");
+    }
+    for (wants, read) in queues {
+        let values: Vec<i32> =
+            read.wait()?.chunks_exact(4).map(|b| i32::from_ne_bytes(b.try_into().unwrap())).collect();
+        assert_eq!(values, [wants; 1000]);
+    }
+    Ok(())
+}
+
 /// Many commands that each depend on the one before.
 pub fn queue_in_order(device: &Device) -> Result<()> {
     let queue = queue(device)?;
     assert!(!queue.is_out_of_order() && !queue.is_profiling() && queue.device().is(device));
     let source = "__kernel void k(__global uint *a) { a[0] = a[0] * 3 + 1; }";
-    let kernel = Program::build(queue.context(), source, "")?.kernel("k")?;
+    let kernel = vouched(queue.context(), source, "")?.kernel("k")?;
     let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32])?;
     let mut expected = 1u32;
     for _ in 0..100 {
@@ -122,7 +187,7 @@ pub fn queue_out_of_order(device: &Device) -> Result<()> {
     let queue = Queue::with_options(&context, device, &options)?;
     assert!(queue.is_out_of_order());
     let source = "__kernel void k(__global uint *a) { a[0] = a[0] * 3 + 1; }";
-    let kernel = Program::build(&context, source, "")?.kernel("k")?;
+    let kernel = vouched(&context, source, "")?.kernel("k")?;
     let buffer = Buffer::with_data(&context, MemFlags::READ_WRITE, &[1u32])?;
     let mut expected = 1u32;
     let mut before = Vec::new();
@@ -163,7 +228,8 @@ pub fn mixing(device: &Device) -> Result<()> {
     let buffer = backend.buffer_of(memory.as_ref())?;
     queue.fill(&buffer, 7u32, 0..64, &[])?;
     let source = "__kernel void add(PF_BUFFER(int, o), int n) { if (get_global_id(0) < PF_LEN(o)) PF_ITEM(o, get_global_id(0)) += n; }";
-    let kernel = backend.build(&KernelSource::new("add").opencl_c(source))?;
+    // SAFETY: each work item writes its own number, below the target's length.
+    let kernel = backend.build(&unsafe { KernelSource::new("add").opencl_c(source) })?;
     backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[BackendArg::I32(5)])?;
     assert_eq!(queue.read_all::<u32>(&buffer, &[])?, [12; 16]);
     {

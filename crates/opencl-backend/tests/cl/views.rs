@@ -8,6 +8,42 @@ fn refused<T>(result: Result<T>) {
     assert!(matches!(result, Err(Error::InvalidInput { .. })));
 }
 
+/// Views with gaps and turned ones, of parts.
+pub fn of_parts(device: &Device) -> Result<()> {
+    let queue = queue(device)?;
+    let numbers: Vec<f32> = (0..4096).map(|i| i as f32).collect();
+    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &numbers)?;
+    let start = buffer.part_alignment()?;
+    let first = start / 4;
+    let part = buffer.part(MemFlags::NONE, start..start + 4 * 60)?;
+    let view = NdView::<f32>::new(&part, &[3, 4, 5])?;
+    let at = |z: usize, y: usize, x: usize| first + 20 * z + 5 * y + x;
+    let read = |view: &NdView<f32>| queue.read_view(view, &[])?.wait();
+    // A box, rows of single values, and what only a kernel copies.
+    let column: Vec<f32> = (0..4).map(|y| numbers[at(1, y, 2)]).collect();
+    assert_eq!(read(&view.index(0, 1)?.index(1, 2)?)?, column);
+    let back: Vec<f32> = (0..4).rev().map(|y| numbers[at(1, y, 2)]).collect();
+    assert_eq!(read(&view.index(0, 1)?.index(1, 2)?.slice(0, 0..4, -1)?)?, back);
+    assert_eq!(read(&view.transpose())?[..3], [numbers[at(0, 0, 0)], numbers[at(1, 0, 0)], numbers[at(2, 0, 0)]]);
+    // Between parts of one buffer, and written and filled.
+    let other = buffer.part(MemFlags::NONE, 4 * start..4 * start + 4 * 60)?;
+    let to = NdView::<f32>::new(&other, &[3, 4, 5])?;
+    queue.copy_view(&view.index(2, 1)?, &to.index(2, 3)?, &[])?;
+    queue.write_view(&to.index(2, 0)?.index(0, 2)?, vec![-1.0, -2.0, -3.0, -4.0], &[])?;
+    queue.fill_view(&to.index(2, 4)?, -9.0, &[])?;
+    let mut model = numbers.clone();
+    for (z, y) in (0..3).flat_map(|z| (0..4).map(move |y| (z, y))) {
+        let target = start + 20 * z + 5 * y; // 4 * start bytes
+        model[target + 3] = numbers[at(z, y, 1)];
+        model[target + 4] = -9.0;
+        if z == 2 {
+            model[target] = -1.0 - y as f32;
+        }
+    }
+    assert_eq!(queue.read_all::<f32>(&buffer, &[])?, model);
+    Ok(())
+}
+
 pub fn copies(device: &Device) -> Result<()> {
     let queue = queue(device)?;
     let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
@@ -64,6 +100,52 @@ pub fn copies(device: &Device) -> Result<()> {
     refused(queue.copy_view(&view, &view, &[]));
     refused(queue.copy_view(&view, &contiguous, &[]));
     refused(queue.write_view(&view, vec![0.0], &[]));
+    Ok(())
+}
+
+/// Views in place: what a map shows, what it changes, and what stays.
+pub fn maps(device: &Device) -> Result<()> {
+    let queue = queue(device)?;
+    let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
+    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let view = NdView::<f32>::new(&buffer, &[3, 4, 5])?;
+    let turned = view.slice(0, 1..3, 1)?.permute(&[2, 0, 1])?.slice(2, 0..4, -2)?;
+    for view in [&view, &turned, &view.item(&[2, 3, 4])?, &view.index(0, 1)?] {
+        let map = queue.map_view_read(view, &[])?;
+        let wants: Vec<f32> = places(view).into_iter().map(|at| data[at]).collect();
+        assert_eq!(map.values().copied().collect::<Vec<_>>(), wants, "{view:?}");
+        assert_eq!(map.as_slice(), view.is_contiguous().then_some(&wants[..]), "{view:?}");
+        map.unmap()?;
+    }
+    let map = queue.map_view_read(&turned, &[])?;
+    assert_eq!(
+        (map.get(&[4, 1, 0]), map.get(&[0, 0, 1]), map.view().shape()),
+        (Some(&59.0), Some(&25.0), &[5, 2, 2][..])
+    );
+    assert_eq!((map.get(&[5, 0, 0]), map.get(&[0, 0])), (None, None));
+    // Several may read, and nobody may write meanwhile.
+    let other = queue.map_view_read(&view, &[])?;
+    refused(queue.fill_view(&view, 0.0, &[]));
+    refused(queue.map_view_write(&view.index(0, 2)?, &[]));
+    drop((map, other));
+
+    let mut model = data;
+    let column = view.index(2, 3)?;
+    let mut map = queue.map_view_write(&column, &[])?;
+    map.for_each(|value| *value = -*value);
+    *map.get_mut(&[0, 1]).unwrap() = 1000.0;
+    assert_eq!(map.get(&[0, 0]), Some(&-3.0));
+    assert!(map.get_mut(&[3, 0]).is_none() && map.as_mut_slice().is_none());
+    map.unmap()?.wait()?;
+    places(&column).into_iter().for_each(|at| model[at] = -model[at]);
+    model[8] = 1000.0;
+    assert_eq!(queue.read_all::<f32>(&buffer, &[])?, model);
+    let mut map = queue.map_view_write(&view.index(0, 1)?, &[])?;
+    map.as_mut_slice().unwrap().fill(7.0);
+    assert!(map.values().all(|value| *value == 7.0));
+    drop(map);
+    model[20..40].fill(7.0);
+    assert_eq!(queue.read_all::<f32>(&buffer, &[])?, model);
     Ok(())
 }
 

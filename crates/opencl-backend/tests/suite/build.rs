@@ -1,7 +1,6 @@
 //! Compiling the user's sources: what goes wrong must be told with the user's own names and lines.
 
-use crate::on_every_device;
-use interop_core::compute::SourceCode;
+use crate::{on_every_device, vouched};
 use interop_core::{ComputeBackend, Error, KernelSource, Language, Target};
 use opencl_backend::OpenClBackend;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ fn refused(backend: &OpenClBackend, source: KernelSource) -> Error {
 }
 
 fn log(backend: &OpenClBackend, name: &'static str, text: &'static str) -> String {
-    match refused(backend, KernelSource::new(name).opencl_c(text)) {
+    match refused(backend, vouched(name, text)) {
         Error::KernelBuild { kernel, device, log } => {
             assert_eq!((kernel.as_str(), &device), (name, &backend.device().name));
             log
@@ -45,6 +44,23 @@ fn a_missing_function_is_told_with_those_that_exist() {
     });
 }
 
+/// PoCL's headers make another name of it.
+#[test]
+fn names_of_builtin_functions_work_or_are_called_so() {
+    on_every_device(|backend| {
+        for name in ["dot", "mix", "clamp"] {
+            let text = format!("__kernel void {name}(PF_BUFFER(float, out)) {{ PF_ITEM(out, 0) = 1; }}");
+            match backend.build(&vouched(name, text)) {
+                Ok(kernel) => assert_eq!(kernel.name(), name),
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains("is a builtin function of OpenCL C") && text.contains("rename"), "{text}");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn parameters_must_begin_with_the_target() {
     on_every_device(|backend| {
@@ -65,14 +81,14 @@ fn a_group_with_depth_is_refused() {
 #[test]
 fn other_languages_are_unsupported() {
     on_every_device(|backend| {
-        let source = KernelSource::new("k").with_text(Language::CudaCpp, "x").with_text(Language::Ptx, "y");
+        // SAFETY: neither is built.
+        let source = unsafe { KernelSource::new("k").cuda_cpp("x").ptx("y") };
         let error = refused(backend, source);
         assert!(matches!(&error, Error::Unsupported { reason, .. }
             if reason.contains("CUDA C++, PTX") && reason.contains("OpenCL C")));
         let error = refused(backend, KernelSource::new("k"));
         assert!(matches!(&error, Error::Unsupported { reason, .. } if reason.contains("none")), "{error}");
-        let native = SourceCode::Native(Arc::new(0u8));
-        let error = refused(backend, KernelSource::new("k").with(Language::OpenClC, native));
+        let error = refused(backend, KernelSource::new("k").with_native(Language::OpenClC, Arc::new(0u8)));
         assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
     });
 }
@@ -80,7 +96,7 @@ fn other_languages_are_unsupported() {
 #[test]
 fn names_and_texts_with_a_nul_are_refused() {
     on_every_device(|backend| {
-        for source in [KernelSource::new("k\0").opencl_c(""), KernelSource::new("k").opencl_c("\0")] {
+        for source in [vouched("k\0", ""), vouched("k", "\0")] {
             let error = refused(backend, source);
             assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
         }
@@ -102,7 +118,7 @@ fn functions_that_are_declared_only_are_refused() {
     on_every_device(|backend| {
         // Where the program is linked decides whether building fails, or the first launch; neither may end the process.
         let text = "float f(float x); __kernel void k(PF_BUFFER(float, o)) { PF_ITEM(o, 0) = f(1); }";
-        let source = KernelSource::new("k").opencl_c(text);
+        let source = vouched("k", text);
         let result = backend.build(&source).and_then(|kernel| {
             let mut memory = backend.allocate(4)?;
             backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[])?;
@@ -115,7 +131,7 @@ fn functions_that_are_declared_only_are_refused() {
 #[test]
 fn kernels_keep_their_name() {
     on_every_device(|backend| {
-        let kernel = backend.build(&KernelSource::new("k").opencl_c("__kernel void k(PF_BUFFER(int, o)) {}"));
+        let kernel = backend.build(&vouched("k", "__kernel void k(PF_BUFFER(int, o)) {}"));
         assert_eq!(kernel.unwrap().name(), "k");
     });
 }

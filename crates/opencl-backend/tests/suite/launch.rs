@@ -1,14 +1,12 @@
 //! User kernels: what they write, where, and what is refused.
 
-use crate::{content, every_device, memory_with, on_every_device};
-use interop_core::{
-    Arg, BufferView, ComputeBackend, Error, Extent, ImageView, Kernel, KernelSource, PixelFormat, Target, View,
-};
+use crate::{content, every_device, memory_with, on_every_device, vouched};
+use interop_core::{Arg, BufferView, ComputeBackend, Error, Extent, ImageView, Kernel, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;
 use std::sync::Arc;
 
 fn build(backend: &OpenClBackend, name: &'static str, text: impl Into<String>) -> Arc<dyn Kernel> {
-    backend.build(&KernelSource::new(name).opencl_c(text.into())).unwrap()
+    backend.build(&vouched(name, text.into())).unwrap()
 }
 
 /// Writes its own number into each pixel, in every byte of it.
@@ -120,7 +118,7 @@ fn the_number_of_items_of_a_buffer() {
     on_every_device(|backend| {
         let text = "__kernel void count(PF_BUFFER(int, out)) { atomic_inc(&PF_PTR(out)[0]); }";
         for (items, least, most) in [(None, 25, 25 + 256), (Some(1000), 1000, 1000 + 256), (Some(0), 0, 0)] {
-            let source = KernelSource::new("count").opencl_c(text);
+            let source = vouched("count", text);
             let kernel = backend.build(&items.map_or(source.clone(), |n| source.with_items(n))).unwrap();
             let mut memory = memory_with(backend, &[0; 100]);
             backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[]).unwrap();
@@ -175,6 +173,46 @@ fn arguments_that_do_not_fit_are_named() {
         refuse(&[Arg::F32(1.0), Arg::U32(0), Arg::F32(0.0), Arg::F32(0.0)], &["'from'", "memory; u32 given"]);
         refuse(&[Arg::F32(1.0), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'big'", "f32 given"]);
         refuse(&[memory, memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "memory given"]);
+    });
+}
+
+/// PoCL 3.1 takes eight bytes for a sampler's address, whatever the sampler is called.
+#[test]
+fn samplers_are_given_no_numbers() {
+    on_every_device(|backend| {
+        for declared in ["sampler_t", "mine"] {
+            let text = format!(
+                "typedef sampler_t mine; __kernel void k(PF_BUFFER(float, out), {declared} s) {{ PF_ITEM(out, 0) = 1; }}"
+            );
+            let kernel = build(backend, "k", text);
+            let mut out = backend.allocate(16).unwrap();
+            for arg in [Arg::U64(0x4141_4141_4141_4141), Arg::I64(0), Arg::F64(1.0), Arg::U32(1)] {
+                let refused = backend.launch(kernel.as_ref(), Target::buffer(out.as_mut()), &[arg]).unwrap_err();
+                assert!(
+                    matches!(refused, Error::InvalidInput { .. }) && refused.to_string().contains("'s'"),
+                    "{refused}"
+                );
+            }
+        }
+    });
+}
+
+/// A number under a name of the program's own is a number of its size.
+#[test]
+fn numbers_under_other_names_arrive() {
+    on_every_device(|backend| {
+        let text = "typedef float real; typedef long far; enum colour { RED, BLUE };
+                    __kernel void k(PF_BUFFER(float, out), real r, far f, enum colour c) {
+                      if (get_global_id(0) == 0) PF_ITEM(out, 0) = r + f + c;
+                    }";
+        let kernel = build(backend, "k", text);
+        let mut out = backend.allocate(16).unwrap();
+        let args = [Arg::F32(0.5), Arg::I64(40), Arg::U32(1)];
+        backend.launch(kernel.as_ref(), Target::buffer(out.as_mut()), &args).unwrap();
+        assert_eq!(content(out.as_mut())[..4], 41.5f32.to_ne_bytes());
+        let args = [Arg::F64(0.5), Arg::I64(40), Arg::U32(1)];
+        let refused = backend.launch(kernel.as_ref(), Target::buffer(out.as_mut()), &args).unwrap_err();
+        assert!(refused.to_string().contains("i32 or u32 or f32; f64 given"), "{refused}");
     });
 }
 

@@ -1,34 +1,15 @@
 //! Machines without OpenCL, and other drivers: this test program started again in another environment.
 
-use crate::{required, skip};
 use opencl_backend::{OpenClBackend, devices};
+use pixelferry_testing::{Child, Need, need};
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
-/// Set for the children, which print what [`devices`] says instead of testing.
-const CHILD: &str = "PIXELFERRY_TEST_LOADING";
+/// What names drivers.
+const DRIVERS: [&str; 4] = ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE"];
 
-fn child(args: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(args).args(["--nocapture", "--test-threads=1"]);
-    for name in
-        ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE", "CI", "PIXELFERRY_REQUIRE"]
-    {
-        command.env_remove(name);
-    }
-    command
-}
-
+/// What [`devices`] says where only these variables name drivers.
 fn report(vars: &[(&str, &str)]) -> String {
-    let output = child(&["--exact", "loading::child_reports"]).env(CHILD, "1").envs(vars.iter().copied()).output();
-    let output = output.unwrap();
-    let text = text(&output);
-    assert!(output.status.success(), "the child ended with {}:\n{text}", output.status);
-    text
-}
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
+    Child::of("loading::child_reports").unwrap().without(&DRIVERS).envs(vars).run().unwrap().passed()
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -38,10 +19,8 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
+#[ignore = "run by the tests below, each in a process of its own"]
 fn child_reports() {
-    if std::env::var_os(CHILD).is_none() {
-        return;
-    }
     match devices() {
         Ok(all) => all.iter().for_each(|d| println!("FOUND: {} {}", d.identity(), d.version())),
         Err(error) => println!("ERROR: {error}"),
@@ -67,7 +46,15 @@ fn without_the_library() {
     let folder = folder("no-library");
     std::fs::write(folder.join("libOpenCL.so.1"), "not a library\n".repeat(100)).unwrap();
     let report = report(&[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
-    assert_unavailable(&report, &["libOpenCL could not be loaded", "ocl-icd-libopencl1"]);
+    // With the loader's own words: which file, and what is wrong with it.
+    let file = folder.join("libOpenCL.so.1");
+    let words = ["libOpenCL could not be loaded", file.to_str().unwrap(), "invalid ELF header", "ocl-icd-libopencl1"];
+    assert_unavailable(&report, &words);
+    // So is one that the environment names.
+    let named = folder.join("named.so");
+    std::fs::write(&named, "not a library\n".repeat(100)).unwrap();
+    let environment = [("LD_LIBRARY_PATH", folder.to_str().unwrap()), ("OPENCL_DYLIB_PATH", named.to_str().unwrap())];
+    assert_unavailable(&self::report(&environment), &["could not be loaded", "named.so", "invalid ELF header"]);
 }
 
 #[test]
@@ -80,14 +67,14 @@ fn with_a_library_that_is_not_opencl() {
 /// Tests the report under `vendors`, the folder of drivers. Khronos's own loader does not heed it for root.
 #[cfg(target_os = "linux")]
 fn assert_unavailable_with_vendors(vendors: &str, words: &[&str]) {
-    if let Err(error) = devices() {
-        return skip("opencl", error);
+    if need(Need::OpenCl, devices()).is_none() {
+        return;
     }
     let report = report(&[("OCL_ICD_VENDORS", vendors)]);
-    if report.contains("FOUND: ") {
-        return skip("ocl-icd", "this OpenCL loader ignores OCL_ICD_VENDORS");
+    let heeds = if report.contains("FOUND: ") { Err("this OpenCL loader ignores OCL_ICD_VENDORS") } else { Ok(()) };
+    if need(Need::OclIcd, heeds).is_some() {
+        assert_unavailable(&report, words);
     }
-    assert_unavailable(&report, words);
 }
 
 #[test]
@@ -105,40 +92,39 @@ fn with_a_driver_file_that_names_no_library() {
     assert_unavailable_with_vendors(folder.to_str().unwrap(), &["pocl-opencl-icd"]);
 }
 
-const RUSTICL: &str = "/etc/OpenCL/vendors/rusticl.icd";
+/// The file that names rusticl to loaders.
+#[cfg(target_os = "linux")]
+fn rusticl() -> Option<&'static str> {
+    let file = "/etc/OpenCL/vendors/rusticl.icd";
+    need(Need::Rusticl, if std::fs::exists(file).unwrap() { Ok(file) } else { Err(format!("{file} is not there")) })
+}
 
 #[test]
 #[cfg(target_os = "linux")]
 fn with_a_driver_that_has_no_device() {
-    if !std::fs::exists(RUSTICL).unwrap() {
-        return skip("rusticl", format!("{RUSTICL} is not there"));
-    }
-    let report = report(&[("OCL_ICD_VENDORS", RUSTICL)]);
+    let Some(file) = rusticl() else { return };
+    let report = report(&[("OCL_ICD_VENDORS", file)]);
     assert_unavailable(&report, &["no usable device", "rusticl: no device", "RUSTICL_ENABLE"]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_driver_without_devices_does_not_hide_others() {
-    if !std::fs::exists(RUSTICL).unwrap() {
-        return skip("rusticl", format!("{RUSTICL} is not there"));
+    if rusticl().is_none() {
+        return;
     }
     let report = report(&[("RUSTICL_ENABLE", "llvmpipe")]);
-    // PoCL's version ends with its own name.
-    for word in ["FOUND: OpenCL llvmpipe", "PoCL"] {
-        assert!(report.contains(word) || !required("rusticl"), "{word} not in: {report}");
-    }
     assert!(report.contains("FOUND: "), "{report}");
+    for (driver, word) in [(Need::Rusticl, "FOUND: OpenCL llvmpipe"), (Need::Pocl, "PoCL")] {
+        need(driver, if report.contains(word) { Ok(()) } else { Err(format!("{word} not in: {report}")) });
+    }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn the_whole_suite_on_rusticl() {
-    if !std::fs::exists(RUSTICL).unwrap() {
-        return skip("rusticl", format!("{RUSTICL} is not there"));
+    if rusticl().is_some() {
+        let text = Child::of_all("loading::").unwrap().without(&DRIVERS).on(Need::Rusticl).run().unwrap().passed();
+        assert!(text.contains("device: OpenCL llvmpipe"), "{text}");
     }
-    let vars = [("RUSTICL_ENABLE", "llvmpipe"), ("OCL_ICD_VENDORS", RUSTICL), ("PIXELFERRY_REQUIRE", "opencl")];
-    let output = child(&["--skip", "loading::"]).envs(vars).output().unwrap();
-    let text = text(&output);
-    assert!(output.status.success() && text.contains("device: OpenCL llvmpipe"), "{}:\n{text}", output.status);
 }

@@ -11,19 +11,10 @@ mod pattern;
 mod threads;
 mod timeline;
 
-use interop_core::{ComputeBackend, ComputeMemory};
+use interop_core::{ComputeBackend, ComputeMemory, KernelSource};
 use opencl_backend::{OpenClBackend, OpenClDevice, devices};
-
-/// True where a skipped test is a failure.
-fn required(thing: &str) -> bool {
-    std::env::var("CI").is_ok_and(|v| v == "true")
-        || std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|v| v.split(',').any(|t| t.trim() == thing))
-}
-
-fn skip(thing: &str, why: impl std::fmt::Display) {
-    assert!(!required(thing), "{thing} is required here, but: {why}");
-    println!("SKIPPED: {why}");
-}
+use pixelferry_testing::{given, need};
+use std::borrow::Cow;
 
 /// Runs `test` on each device.
 fn on_every_device(test: impl Fn(&OpenClBackend)) {
@@ -34,10 +25,19 @@ fn on_every_device(test: impl Fn(&OpenClBackend)) {
 }
 
 fn every_device() -> Vec<OpenClDevice> {
-    devices().unwrap_or_else(|error| {
-        skip("opencl", error);
-        Vec::new()
-    })
+    need(given(), devices()).unwrap_or_default()
+}
+
+/// The device with its driver and version.
+fn described(backend: &OpenClBackend) -> String {
+    format!("{} ({})", backend.device(), backend.device().driver)
+}
+
+/// A kernel of the suite's own.
+fn vouched(name: &'static str, text: impl Into<Cow<'static, str>>) -> KernelSource {
+    // SAFETY: the suite's kernels write below their target's bounds, and the tests give them memory of the lengths that
+    // they read; those that do not hold this are never launched.
+    unsafe { KernelSource::new(name).opencl_c(text) }
 }
 
 /// Memory with known content.

@@ -1,11 +1,11 @@
 //! Memories: transfers, imported host memory, refusals.
 
-use crate::{content, memory_with, on_every_device};
+use crate::{content, described, memory_with, on_every_device, vouched};
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, KernelSource, MemoryShape, Result, Support,
-    Target,
+    Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, Support, Target,
 };
 use opencl_backend::OpenClBackend;
+use pixelferry_testing::has;
 use std::any::Any;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -95,13 +95,13 @@ fn errors_and_panics_of_closures_come_through_and_leave_the_memory_usable() {
             assert!(result.unwrap_err().to_string().contains("mine"));
         }
         for filling in [false, true] {
-            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let caught = interop_core::panics::catch(|| {
                 if filling {
                     memory.fill(0..8, &mut |_| panic!("expected by this test"))
                 } else {
                     memory.view(0..8, &mut |_| panic!("expected by this test"))
                 }
-            }));
+            });
             assert!(caught.is_err());
         }
         memory.write(0, &count(64)).unwrap();
@@ -127,16 +127,16 @@ fn sizes_that_cannot_be_are_refused() {
 }
 
 fn imports(backend: &OpenClBackend) -> bool {
-    match backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear) {
-        Support::Yes => true,
+    let found = match backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear) {
+        Support::Yes => Ok(()),
         Support::No(reason) => {
             assert!(reason.contains("copy"), "{reason}");
             let block = HostBlock::allocate(4096).unwrap();
             assert!(matches!(backend.import_host(&block), Err(Error::Unsupported { .. })));
-            println!("SKIPPED: {reason}");
-            false
+            Err(reason)
         }
-    }
+    };
+    has("host memory in place", described(backend), found).is_some()
 }
 
 /// What the host sees at the block's own address.
@@ -179,7 +179,7 @@ fn add(backend: &OpenClBackend, memory: &mut dyn ComputeMemory, value: u32) -> R
                   size_t i = get_global_id(0) * 4;
                   for (size_t k = i; k < i + 4 && k < PF_LEN(out); k++) PF_ITEM(out, k) += (uchar)n;
                 }";
-    let kernel = backend.build(&KernelSource::new("add").opencl_c(text))?;
+    let kernel = backend.build(&vouched("add", text))?;
     backend.launch(kernel.as_ref(), Target::buffer(memory), &[Arg::U32(value)])
 }
 

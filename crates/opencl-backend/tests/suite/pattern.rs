@@ -36,6 +36,22 @@ fn usual_views() {
     });
 }
 
+/// Every row in the memory of one: as many work items as there are rows, for ever.
+#[test]
+fn rows_that_overlap_never_reach_the_driver() {
+    on_every_device(|backend| {
+        let mut memory = memory_with(backend, &[1; 64]);
+        for (row_pitch, height) in [(0, u32::MAX), (0, i32::MAX as u32), (4, 3), (-4, 3)] {
+            let extent = Extent::new(4, height);
+            let view = View::Image(ImageView { offset: 16, row_pitch, extent, format: PixelFormat::Rgba8 });
+            let target = Target::new(memory.as_mut(), view).map(drop);
+            let refusal = target.unwrap_err().to_string();
+            assert!(refusal.contains("overlap"), "{refusal}");
+        }
+        assert_eq!(content(memory.as_mut()), [1; 64]);
+    });
+}
+
 #[test]
 fn nothing_is_written_to_an_empty_view() {
     on_every_device(|backend| {

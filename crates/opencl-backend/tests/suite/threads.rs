@@ -1,8 +1,8 @@
 //! One backend and one kernel used by several threads.
 
-use crate::{content, on_every_device};
+use crate::{content, on_every_device, vouched};
 use interop_core::pattern::Pattern;
-use interop_core::{Arg, ComputeBackend, Extent, KernelSource, PixelFormat, Target};
+use interop_core::{Arg, ComputeBackend, Extent, PixelFormat, Target};
 use opencl_backend::OpenClBackend;
 
 fn shared_between_threads<T: Send + Sync>() {}
@@ -15,7 +15,7 @@ fn launches_keep_their_own_arguments() {
                       int x = get_global_id(0), y = get_global_id(1);
                       if (x < out_width && y < out_height) PF_AT(out, x, y) = as_float(n);
                     }";
-        let kernel = backend.build(&KernelSource::new("k").opencl_c(text)).unwrap();
+        let kernel = backend.build(&vouched("k", text)).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4u32 {
                 let kernel = &kernel;

@@ -4,7 +4,7 @@ use crate::record::Record;
 use std::fmt::Write as _;
 
 /// The names of the columns.
-pub const COLUMNS: &str = "compute,display,size,width,height,format,mode,row,kind,path,sync,frames_late,\
+pub const COLUMNS: &str = "compute,display,size,width,height,format,mode,unwritten,row,kind,path,sync,frames_late,\
                            frames_per_sample,round,index,microseconds";
 
 /// The whole result, with a line of names first (RFC 4180, but lines end in LF).
@@ -22,6 +22,7 @@ pub fn text(record: &Record) -> String {
                 cell.height.to_string(),
                 field(&cell.format),
                 cell.mode.to_string(),
+                cell.unwritten.to_string(),
                 field(&info.row),
                 format!("{:?}", info.kind).to_lowercase(),
                 field(info.path.as_deref().unwrap_or_default()),
@@ -57,7 +58,10 @@ mod tests {
         let samples: usize = record.cells.iter().flat_map(|c| &c.rows).map(|r| r.stats.n).sum();
         assert_eq!(text.lines().count(), samples + 1);
         let second = text.lines().nth(1).unwrap();
-        assert!(second.starts_with("\"CUDA A <&> \"\"B\"\"\",\"OpenGL C, D\",720p,64,48,RGBA8,latency,"), "{second}");
+        assert!(
+            second.starts_with("\"CUDA A <&> \"\"B\"\"\",\"OpenGL C, D\",720p,64,48,RGBA8,latency,overwrite,"),
+            "{second}"
+        );
         assert_eq!(second.matches(',').count(), COLUMNS.matches(',').count() + 1, "one comma is inside quotes");
     }
 }

@@ -7,6 +7,9 @@ use crate::record::{Cell, Kind, Record, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
+/// What columns do not say of unwritten pixels.
+const UNWRITTEN: &str = "unwritten pixels: overwrite, where the column does not name another rule";
+
 /// The whole result.
 pub fn text(record: &Record) -> String {
     let mut out = String::new();
@@ -21,6 +24,7 @@ pub fn text(record: &Record) -> String {
             let cells: Vec<&Cell> = record.cells.iter().filter(of).collect();
             if !cells.is_empty() {
                 line(&mut out, format!("{mode}: median (p99) of a frame; * the best path"));
+                line(&mut out, UNWRITTEN.into());
                 line(&mut out, rows(&cells).to_string());
             }
         }

@@ -1,5 +1,6 @@
 """What the tests share: viewers, reference pixels, an X server."""
 
+import importlib
 import os
 import subprocess
 
@@ -9,12 +10,26 @@ import pytest
 import pixelferry
 
 
+# The rows of pixelferry-testing's table, from tests/python.rs: a "!" follows what the machine must have. Empty where
+# pytest was started by hand.
+NEEDS = os.environ.get("PIXELFERRY_NEEDS", "").split()
+
+
 def missing(name, why):
-    """Skips, or fails where the machine should have it."""
-    if os.environ.get("CI") == "true" or name in os.environ.get("PIXELFERRY_REQUIRE", "").split(","):
-        pytest.fail(f"{name} is required: {why}")
-    print(f"SKIPPED: {why}")
-    pytest.skip(why)
+    """Skips, or fails where the machine must have it. No test skips in another way."""
+    if name + "!" in NEEDS:
+        pytest.fail(f"{name} is required here, but: {why}")
+    if NEEDS and name not in NEEDS:
+        pytest.fail(f"no row of pixelferry-testing is called {name}")
+    pytest.skip(f"no {name}: {why}", allow_module_level=True)
+
+
+def library(name):
+    """The module of that name."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as why:
+        missing(name, why)
 
 
 def value(array):
@@ -69,7 +84,7 @@ def headless(display):
     try:
         made = pixelferry.Viewer(64, 48, headless=True, display=display)
     except pixelferry.DeviceError as why:
-        missing("gl", str(why))
+        missing("egl", why)
     with made:
         yield made
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import pixelferry
-from conftest import check, reference, sample, shown
+from conftest import check, library, missing, reference, sample, shown
 
 if os.environ.get("PIXELFERRY_GPU") != "1":
-    pytest.skip("needs an NVIDIA GPU; set PIXELFERRY_GPU=1 to run it", allow_module_level=True)
+    missing("nvidia", "it is tested where PIXELFERRY_GPU=1 is set")
 
-torch = pytest.importorskip("torch")
-cupy = pytest.importorskip("cupy")
+torch = library("torch")
+cupy = library("cupy")
 
 DTYPES = ["u1", "u2", "f2", "f4"]
 
@@ -73,7 +73,7 @@ def test_cupy(viewer, dtype):
 
 
 def test_jax(viewer):
-    jax = pytest.importorskip("jax")
+    jax = library("jax")
     host = sample((40, 52, 3), "f4")
     check(viewer, jax.numpy.asarray(host), tolerance=1, host=host)
 

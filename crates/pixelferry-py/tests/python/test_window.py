@@ -1,13 +1,15 @@
 """Windows on an X server of our own. Each case is a process: it has one event loop."""
 
 import os
-import subprocess
 import sys
 
+import patience
+
 HEAD = '''
-import ctypes as c, os, signal, threading, time
+import ctypes as c, os, signal, threading
 import numpy as np
 import pixelferry
+from patience import wait_for
 
 x = c.CDLL("libX11.so.6")
 for name, result in {"XOpenDisplay": c.c_void_p, "XDefaultRootWindow": c.c_ulong, "XGetImage": c.c_void_p,
@@ -38,14 +40,6 @@ def colours(window, width, height):
     return {x.XGetPixel(image, i, j) for i in range(0, width, 7) for j in range(0, height, 7)}
 
 
-def wait_for(what):
-    for _ in range(200):
-        if what():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def close(window):
     """As a window manager does."""
     class Event(c.Structure):
@@ -67,8 +61,8 @@ def plain(colour):
 def run(screen, code):
     """The code's own words, after it ended well."""
     environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"} | {"DISPLAY": screen or ""}
-    command = [sys.executable, "-c", HEAD + code if screen else code]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), environment.get("PYTHONPATH", "")])
+    ended = patience.run([sys.executable, "-c", HEAD + code if screen else code], env=environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout.split("\n")[:-1]
 
@@ -174,12 +168,14 @@ thread.start()
 assert pixelferry.show(plain((1, 2, 3)), "blocking") is None
 thread.join()
 print("closed")
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-start = time.time()
+def interrupt():
+    assert wait_for(lambda: "interrupted" in windows())
+    os.kill(os.getpid(), signal.SIGINT)
+thread = threading.Thread(target=interrupt)
 try:
+    thread.start()
     pixelferry.show(plain((1, 2, 3)), "interrupted")
 except KeyboardInterrupt:
-    assert time.time() - start < 20
     print("interrupted")
 assert wait_for(lambda: not windows())
 ''') == ["closed", "interrupted"]

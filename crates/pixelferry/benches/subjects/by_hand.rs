@@ -8,11 +8,11 @@ use opencl3::kernel as kernels;
 use opencl3::memory as mem;
 use opencl3::program as programs;
 use opencl3::types::{cl_kernel, cl_mem};
+use pixelferry::gl::GlFunctions;
 use pixelferry::gl::glow::{self, HasContext as _};
 use pixelferry::{HostBlock, PathId};
 use std::ffi::{CString, c_void};
 use std::ptr;
-use std::rc::Rc;
 
 const AMD_PINNED: u32 = 0x9160;
 const SOURCE: &str = "
@@ -23,7 +23,7 @@ kernel void ramp(global uchar4* out, long offset, int pitch, int width, int heig
 
 /// Device objects are left to the end of the process: the benchmark makes each once.
 pub struct ByHand {
-    gl: Rc<glow::Context>,
+    gl: GlFunctions,
     queue: opencl3::types::cl_command_queue,
     kernel: Option<cl_kernel>,
     kind: PathId,
@@ -46,7 +46,7 @@ struct Slot {
 }
 
 impl ByHand {
-    pub fn open(gl: Rc<glow::Context>, kind: PathId, width: u32, height: u32, with_kernel: bool) -> Self {
+    pub fn open(gl: GlFunctions, kind: PathId, width: u32, height: u32, with_kernel: bool) -> Self {
         let id = get_all_devices(CL_DEVICE_TYPE_ALL).expect("devices")[0];
         let context = Context::from_device(&Device::new(id)).expect("context");
         // SAFETY: live handles of one context, and arguments as the specification asks for them.

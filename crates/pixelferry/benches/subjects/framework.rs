@@ -4,7 +4,7 @@ use super::Subject;
 use pixelferry::gl::GlDisplay;
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkOptions,
-    PathId, PixelFormat, Policy, RowOrder, SurfaceDesc,
+    PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, Unwritten,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,10 +24,11 @@ impl Framework {
         height: u32,
         with_kernel: bool,
     ) -> pixelferry::Result<Self> {
-        // The display's own row order, as a program written by hand would have it.
+        // The display's own row order, and all pixels overwritten, as in the program written by hand.
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8)
             .with_access(ImageAccess::Any)
-            .with_row_order(RowOrder::BottomUp);
+            .with_row_order(RowOrder::BottomUp)
+            .with_unwritten(Unwritten::Overwrite);
         let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
         let display = Rc::clone(gl) as Rc<dyn Display>;
         let link = Link::open(Arc::clone(backend), display, SurfaceDesc::Image(image), options)?;
@@ -48,15 +49,14 @@ impl Subject for Framework {
 }
 
 fn source() -> KernelSource {
-    KernelSource::new("ramp")
-        .opencl_c(
-            "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
-             }",
-        )
-        .cpu_image(|out, args| {
-            let n = args.u32(0)?;
-            out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
-        })
+    let text = "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+                  int x = get_global_id(0), y = get_global_id(1);
+                  if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x + n, y, n, 255));
+                }";
+    // SAFETY: it writes pixels below the width and height only, and takes a number.
+    let source = unsafe { KernelSource::new("ramp").opencl_c(text) };
+    source.cpu_image(|out, args| {
+        let n = args.u32(0)?;
+        out.par_pixels(|x, y| [(x + n) as u8, y as u8, n as u8, 255])
+    })
 }

@@ -80,7 +80,7 @@ pub fn pairs(machine: &Machine, width: u32, height: u32, with_kernel: bool) -> V
             match Framework::open(backend, &machine.gl, path, width, height, with_kernel) {
                 Ok(framework) => {
                     let by_hand = (name == "OpenCL")
-                        .then(|| ByHand::open(Rc::clone(machine.gl.gl()), path, width, height, with_kernel));
+                        .then(|| ByHand::open(machine.gl.gl().clone(), path, width, height, with_kernel));
                     pairs.push(Pair { backend: name, path, framework, by_hand });
                 }
                 Err(e) => println!("SKIPPED {name} {path}: {e}"),

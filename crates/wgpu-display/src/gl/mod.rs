@@ -13,10 +13,10 @@ pub(crate) use memory::Memory;
 use crate::caps::Sharing;
 use crate::shared::failure;
 use gl_display::{EngineOptions, GlDisplay};
+use interop_core::panics::catch;
 use interop_core::{DeviceIdentity, Display as _, Error, HandleType, MemoryCap, Result, SemaphoreCap, Support};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Weak;
 
@@ -143,7 +143,7 @@ impl Drop for Gl {
         if !self.read.borrow().is_empty() {
             // wgpu lets go of what was dropped when it is polled; it panics where the device is lost.
             let wait = || self.device.poll(wgpu::PollType::wait_indefinitely());
-            if !matches!(catch_unwind(AssertUnwindSafe(wait)), Ok(Ok(_))) {
+            if !matches!(catch(wait), Ok(Ok(_))) {
                 tracing::warn!(device = %self.identity, "the device could not be waited for");
             }
         }
@@ -178,7 +178,7 @@ fn in_context<T>(
     let hal = hal.ok_or_else(|| absent(operation, identity, "the device is not driven by OpenGL"))?;
     let context = hal.context();
     // wgpu panics where it does not get its context.
-    let locked = catch_unwind(AssertUnwindSafe(|| context.lock()));
+    let locked = catch(|| context.lock());
     let Ok(_locked) = locked else {
         let hint = "No context of GLX may be current on this thread, nor wgpu's on another.";
         return Err(failure(identity, operation, 0, "wgpu's context could not be made current".into(), hint));

@@ -5,9 +5,10 @@
 use super::Gl;
 use crate::{WgpuDisplay, WgpuOptions};
 use interop_core::{
-    BufferView, Display as _, Error, HandleType, HostBlock, ImageDesc, PixelFormat, Staging, StagingKind, Surface,
-    SurfaceDesc, View,
+    BufferView, Display as _, Error, HandleType, HostBlock, ImageDesc, MemoryHandle, PixelFormat, SharedHandle,
+    Staging, StagingKind, Surface, SurfaceDesc, View,
 };
+use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 
 const BYTES: usize = 10_000;
@@ -15,18 +16,9 @@ const BYTES: usize = 10_000;
 /// A display on OpenGL and its end of it; `None` after saying SKIPPED.
 fn open() -> Option<(Rc<WgpuDisplay>, Rc<Gl>)> {
     let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
-    match WgpuDisplay::headless(options) {
-        Ok(display) => {
-            let gl = Rc::clone(display.shared.gl.as_ref().expect("wgpu's own context is one of desktop OpenGL"));
-            Some((display, gl))
-        }
-        Err(reason) => {
-            let required = std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|l| l.split(',').any(|n| n == "egl"));
-            assert!(!required, "egl is required here (PIXELFERRY_REQUIRE), but: {reason}");
-            println!("SKIPPED: no egl: {reason}");
-            None
-        }
-    }
+    let display = need(Need::Egl, WgpuDisplay::headless(options))?;
+    let gl = Rc::clone(display.shared.gl.as_ref().expect("wgpu's own context is one of desktop OpenGL"));
+    Some((display, gl))
 }
 
 fn buffers(gl: &Gl) -> usize {
@@ -58,7 +50,8 @@ fn memory_is_deleted_when_nothing_reads_it() {
     // One that is refused leaves nothing.
     let image = ImageDesc::new(64, 8, PixelFormat::Rgba8);
     let null = std::fs::File::open("/dev/null").unwrap();
-    let handle = interop_core::SharedHandle::Memory { handle: null.into(), bytes: 4096, dedicated: false };
+    // SAFETY: it is no memory, which the driver finds out.
+    let handle = SharedHandle::Memory(unsafe { MemoryHandle::new(null.into(), 4096, false) });
     display.create_staging(StagingKind::ExternalImage(handle, image), 2048).map(drop).unwrap_err();
     display.finish().unwrap();
     assert_eq!(gl.display.as_ref().unwrap().object_counts().textures, 0);
@@ -108,9 +101,8 @@ fn without_wgpus_context_nothing_is_called() {
     // A call that fails, or panics, leaves wgpu its context.
     let failed: interop_core::Result<()> = gl.within("test", |_| Err(Error::NothingShown));
     assert!(matches!(failed, Err(Error::NothingShown)));
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _: interop_core::Result<()> = gl.within("test", |_| panic!("on purpose"));
-    }));
+    let panicked =
+        interop_core::panics::catch(|| gl.within("test", |_| -> interop_core::Result<()> { panic!("on purpose") }));
     assert!(panicked.is_err() && !gl.inside.get());
     let mut surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::R8)).unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@ use super::{Api, Exported, Vulkan};
 use crate::format::{WORD, whole_words};
 use crate::shared::Shared;
 use ash::vk;
-use interop_core::{Error, HostBlock, OsHandle, Result, Support};
+use interop_core::{Error, HostBlock, MemoryHandle, Result, Support};
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -96,15 +96,8 @@ impl Vulkan {
     }
 
     /// Memory of another device's or API's, opened by its handle, as a buffer.
-    pub(super) fn imported(
-        &self,
-        shared: &Shared,
-        handle: OsHandle,
-        whole: u64,
-        dedicated: bool,
-        bytes: usize,
-    ) -> Result<wgpu::Buffer> {
-        let sharing = &self.sharing;
+    pub(super) fn imported(&self, shared: &Shared, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
+        let (sharing, whole) = (&self.sharing, memory.bytes());
         if let Support::No(reason) = sharing.shares_memory() {
             return Err(sharing.unsupported(OP, reason));
         }
@@ -113,10 +106,10 @@ impl Vulkan {
             return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
         }
         // Over all of it where it was made for one buffer alone.
-        let size = if dedicated { whole / WORD * WORD } else { size };
+        let size = if memory.is_dedicated() { whole / WORD * WORD } else { size };
         let mut made = sharing.buffer(size, usage(shared), Some(MEMORY_HANDLE))?;
         // SAFETY: the buffer was made for memory of others and has none yet.
-        unsafe { made.import(sharing, handle, whole, dedicated) }?;
+        unsafe { made.import(sharing, memory) }?;
         wrap(shared, &Arc::new(made), None, size)
     }
 }

@@ -17,8 +17,8 @@ impl Vulkan {
                 let buffer = self.imported_host(shared, &host, bytes)?;
                 (Object::Buffer(buffer), Some(host), None)
             }
-            StagingKind::External(SharedHandle::Memory { handle, bytes: whole, dedicated }) => {
-                (Object::Buffer(self.imported(shared, handle, whole, dedicated, bytes)?), None, None)
+            StagingKind::External(SharedHandle::Memory(memory)) => {
+                (Object::Buffer(self.imported(shared, memory, bytes)?), None, None)
             }
             StagingKind::Exported => {
                 let (buffer, exported) = self.exported_buffer(shared, bytes)?;

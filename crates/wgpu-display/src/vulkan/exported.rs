@@ -13,6 +13,6 @@ impl Exported {
     /// A new handle of the memory.
     pub(crate) fn handle(&self, shared: &Shared) -> Result<SharedHandle> {
         let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported("export", Vulkan::ABSENT))?;
-        self.0.export(&vulkan.sharing)
+        Ok(SharedHandle::Memory(self.0.export(&vulkan.sharing)?))
     }
 }

@@ -27,7 +27,10 @@ impl Vulkan {
         let raw = self.sharing.exported_semaphore(kind)?;
         let (semaphore, timeline) = (raw.raw(), kind == SyncKind::TimelineSemaphore);
         let handle = raw.export(&self.sharing)?;
-        Ok((Box::new(WgpuSemaphore { shared: Rc::clone(shared), raw: Some(raw), semaphore, timeline }), handle))
+        Ok((
+            Box::new(WgpuSemaphore { shared: Rc::clone(shared), raw: Some(raw), semaphore, timeline }),
+            SharedHandle::Semaphore(handle),
+        ))
     }
 }
 

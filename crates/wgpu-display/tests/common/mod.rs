@@ -6,6 +6,7 @@
 
 use interop_core::path::PATHS;
 use interop_core::{Display as _, PathId, PathKind};
+use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use wgpu_display::{WgpuDisplay, WgpuOptions};
 
@@ -32,19 +33,19 @@ pub fn options() -> WgpuOptions {
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.
 pub fn display() -> Option<Rc<WgpuDisplay>> {
-    match WgpuDisplay::headless(options()) {
-        Ok(display) => {
-            println!("{} ({})", display.device(), display.device().driver);
-            Some(display)
-        }
-        Err(reason) => {
-            let driver = if is_opengl() { "egl" } else { "lavapipe" };
-            let required = std::env::var("PIXELFERRY_REQUIRE").is_ok_and(|l| l.split(',').any(|n| n == driver));
-            assert!(!required, "{driver} is required here (PIXELFERRY_REQUIRE), but: {reason}");
-            println!("SKIPPED: no {driver}: {reason}");
-            None
-        }
-    }
+    let display = need(if is_opengl() { Need::Egl } else { Need::Lavapipe }, WgpuDisplay::headless(options()))?;
+    println!("{}", described(&display));
+    Some(display)
+}
+
+/// The device with its driver and version.
+pub fn described(display: &WgpuDisplay) -> String {
+    format!("{} ({})", display.device(), display.device().driver)
+}
+
+/// Whether the CPU draws; says SKIPPED where a GPU does.
+pub fn is_software(display: &WgpuDisplay, what: &str) -> bool {
+    has(what, described(display), if display.device().software { Ok(()) } else { Err("a GPU draws") }).is_some()
 }
 
 pub use wgpu_display::wgpu;

@@ -18,6 +18,14 @@ pub fn all() -> Vec<KernelSource> {
     vec![gauss_rows(), gauss_columns(), sobel(), yuv_to_rgba()]
 }
 
+/// A kernel's text in both languages.
+fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
+    // SAFETY: each item writes its own pixel below the target's width and height, and reads pixels of its memories by
+    // indices clamped to the same size; the scene, which alone launches them, gives pictures of that size, planes as
+    // large as the subsampling says, and as many weights as the radius says.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+}
+
 /// Index of a pixel, moved inside the picture.
 fn at(x: i32, y: i32, width: u32, height: u32) -> usize {
     let x = x.clamp(0, width as i32 - 1) as usize;
@@ -31,9 +39,9 @@ fn to_u8(v: f32) -> u8 {
 
 /// RGBA8 to RGBA32F, blurred along rows.
 pub fn gauss_rows() -> KernelSource {
-    KernelSource::new("gauss_rows")
-        .opencl_c(
-            "kernel void gauss_rows(PF_IMAGE(float4, out), global const uchar4* in, global const float* w, int r) {
+    texts(
+        "gauss_rows",
+        "kernel void gauss_rows(PF_IMAGE(float4, out), global const uchar4* in, global const float* w, int r) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
                float4 sum = 0.0f;
@@ -41,9 +49,7 @@ pub fn gauss_rows() -> KernelSource {
                  sum += w[i + r] * convert_float4(in[y * out_width + clamp(x + i, 0, out_width - 1)]);
                PF_STORE(out, x, y, sum);
              }",
-        )
-        .cuda_cpp(
-            "__global__ void gauss_rows(PF_IMAGE(float4, out), const uchar4* in, const float* w, int r) {
+        "__global__ void gauss_rows(PF_IMAGE(float4, out), const uchar4* in, const float* w, int r) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x >= out_width || y >= out_height) return;
                float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -54,26 +60,26 @@ pub fn gauss_rows() -> KernelSource {
                }
                PF_STORE(out, x, y, sum);
              }",
-        )
-        .cpu_image(|out, args| {
-            let (input, weights, r) = (args.memory::<[u8; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
-            let (width, height) = (out.width(), out.height());
-            out.par_pixels(|x, y| {
-                let mut sum = [0.0_f32; 4];
-                for (i, w) in (-r..=r).zip(weights) {
-                    let pixel = input[at(x as i32 + i, y as i32, width, height)];
-                    sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += w * f32::from(p));
-                }
-                sum
-            })
+    )
+    .cpu_image(|out, args| {
+        let (input, weights, r) = (args.memory::<[u8; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
+        let (width, height) = (out.width(), out.height());
+        out.par_pixels(|x, y| {
+            let mut sum = [0.0_f32; 4];
+            for (i, w) in (-r..=r).zip(weights) {
+                let pixel = input[at(x as i32 + i, y as i32, width, height)];
+                sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += w * f32::from(p));
+            }
+            sum
         })
+    })
 }
 
 /// RGBA32F to RGBA8, blurred along columns.
 pub fn gauss_columns() -> KernelSource {
-    KernelSource::new("gauss_columns")
-        .opencl_c(
-            "kernel void gauss_columns(PF_IMAGE(uchar4, out), global const float4* in, global const float* w, int r) {
+    texts(
+        "gauss_columns",
+        "kernel void gauss_columns(PF_IMAGE(uchar4, out), global const float4* in, global const float* w, int r) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
                float4 sum = 0.0f;
@@ -81,9 +87,7 @@ pub fn gauss_columns() -> KernelSource {
                  sum += w[i + r] * in[clamp(y + i, 0, out_height - 1) * out_width + x];
                PF_STORE(out, x, y, convert_uchar4_sat_rte(sum));
              }",
-        )
-        .cuda_cpp(
-            "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
+        "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
              __global__ void gauss_columns(PF_IMAGE(uchar4, out), const float4* in, const float* w, int r) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x >= out_width || y >= out_height) return;
@@ -95,26 +99,26 @@ pub fn gauss_columns() -> KernelSource {
                }
                PF_STORE(out, x, y, make_uchar4(to_u8(sum.x), to_u8(sum.y), to_u8(sum.z), to_u8(sum.w)));
              }",
-        )
-        .cpu_image(|out, args| {
-            let (input, weights, r) = (args.memory::<[f32; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
-            let (width, height) = (out.width(), out.height());
-            out.par_pixels(|x, y| {
-                let mut sum = [0.0_f32; 4];
-                for (i, w) in (-r..=r).zip(weights) {
-                    let pixel = input[at(x as i32, y as i32 + i, width, height)];
-                    sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += w * p);
-                }
-                sum.map(to_u8)
-            })
+    )
+    .cpu_image(|out, args| {
+        let (input, weights, r) = (args.memory::<[f32; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
+        let (width, height) = (out.width(), out.height());
+        out.par_pixels(|x, y| {
+            let mut sum = [0.0_f32; 4];
+            for (i, w) in (-r..=r).zip(weights) {
+                let pixel = input[at(x as i32, y as i32 + i, width, height)];
+                sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += w * p);
+            }
+            sum.map(to_u8)
         })
+    })
 }
 
 /// RGBA8 to RGBA8: strength of the brightness gradient as grey.
 pub fn sobel() -> KernelSource {
-    KernelSource::new("sobel")
-        .opencl_c(
-            "float luma(global const uchar4* in, int x, int y, int width, int height) {
+    texts(
+        "sobel",
+        "float luma(global const uchar4* in, int x, int y, int width, int height) {
                uchar4 p = in[clamp(y, 0, height - 1) * width + clamp(x, 0, width - 1)];
                return 0.2126f * p.x + 0.7152f * p.y + 0.0722f * p.z;
              }
@@ -129,9 +133,7 @@ pub fn sobel() -> KernelSource {
                uchar v = convert_uchar_sat_rte(gain * sqrt(gx * gx + gy * gy));
                PF_STORE(out, x, y, (uchar4)(v, v, v, 255));
              }",
-        )
-        .cuda_cpp(
-            "float luma(const uchar4* in, int x, int y, int width, int height) {
+        "float luma(const uchar4* in, int x, int y, int width, int height) {
                uchar4 p = in[min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)];
                return 0.2126f * p.x + 0.7152f * p.y + 0.0722f * p.z;
              }
@@ -146,30 +148,30 @@ pub fn sobel() -> KernelSource {
                unsigned char v = (unsigned char)rintf(fminf(gain * sqrtf(gx * gx + gy * gy), 255.0f));
                PF_STORE(out, x, y, make_uchar4(v, v, v, 255));
              }",
-        )
-        .cpu_image(|out, args| {
-            let (input, gain) = (args.memory::<[u8; 4]>(0)?, args.f32(1)?);
-            let (width, height) = (out.width(), out.height());
-            let luma = |x: i32, y: i32| {
-                let [r, g, b, _] = input[at(x, y, width, height)].map(f32::from);
-                0.2126 * r + 0.7152 * g + 0.0722 * b
-            };
-            out.par_pixels(|x, y| {
-                let l = [-1, 0, 1].map(|j| [-1, 0, 1].map(|i| luma(x as i32 + i, y as i32 + j)));
-                let gx = l[0][2] + 2.0 * l[1][2] + l[2][2] - l[0][0] - 2.0 * l[1][0] - l[2][0];
-                let gy = l[2][0] + 2.0 * l[2][1] + l[2][2] - l[0][0] - 2.0 * l[0][1] - l[0][2];
-                let v = to_u8(gain * (gx * gx + gy * gy).sqrt());
-                [v, v, v, 255]
-            })
+    )
+    .cpu_image(|out, args| {
+        let (input, gain) = (args.memory::<[u8; 4]>(0)?, args.f32(1)?);
+        let (width, height) = (out.width(), out.height());
+        let luma = |x: i32, y: i32| {
+            let [r, g, b, _] = input[at(x, y, width, height)].map(f32::from);
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        out.par_pixels(|x, y| {
+            let l = [-1, 0, 1].map(|j| [-1, 0, 1].map(|i| luma(x as i32 + i, y as i32 + j)));
+            let gx = l[0][2] + 2.0 * l[1][2] + l[2][2] - l[0][0] - 2.0 * l[1][0] - l[2][0];
+            let gy = l[2][0] + 2.0 * l[2][1] + l[2][2] - l[0][0] - 2.0 * l[0][1] - l[0][2];
+            let v = to_u8(gain * (gx * gx + gy * gy).sqrt());
+            [v, v, v, 255]
         })
+    })
 }
 
 /// Planes of 8-bit YUV (BT.601, studio range, as Y4M files hold) to RGBA8. `sx`, `sy`: log2 of the chroma's
 /// subsampling.
 pub fn yuv_to_rgba() -> KernelSource {
-    KernelSource::new("yuv_to_rgba")
-        .opencl_c(
-            "kernel void yuv_to_rgba(PF_IMAGE(uchar4, out), global const uchar* ys, global const uchar* us,
+    texts(
+        "yuv_to_rgba",
+        "kernel void yuv_to_rgba(PF_IMAGE(uchar4, out), global const uchar* ys, global const uchar* us,
                                      global const uchar* vs, int sx, int sy) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
@@ -178,9 +180,7 @@ pub fn yuv_to_rgba() -> KernelSource {
                float4 rgba = (float4)(l + 1.596027f * v, l - 0.391762f * u - 0.812968f * v, l + 2.017232f * u, 255.0f);
                PF_STORE(out, x, y, convert_uchar4_sat_rte(rgba));
              }",
-        )
-        .cuda_cpp(
-            "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
+        "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
              __global__ void yuv_to_rgba(PF_IMAGE(uchar4, out), const unsigned char* ys, const unsigned char* us,
                                          const unsigned char* vs, int sx, int sy) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -190,18 +190,18 @@ pub fn yuv_to_rgba() -> KernelSource {
                PF_STORE(out, x, y, make_uchar4(to_u8(l + 1.596027f * v), to_u8(l - 0.391762f * u - 0.812968f * v),
                                                to_u8(l + 2.017232f * u), 255));
              }",
-        )
-        .cpu_image(|out, args| {
-            let (ys, us, vs) = (args.memory::<u8>(0)?, args.memory::<u8>(1)?, args.memory::<u8>(2)?);
-            let (sx, sy) = (args.i32(3)?, args.i32(4)?);
-            let width = out.width() as usize;
-            let chroma_width = (width + (1 << sx) - 1) >> sx;
-            out.par_pixels(|x, y| {
-                let c = (y as usize >> sy) * chroma_width + (x as usize >> sx);
-                let l = 1.164_384 * (f32::from(ys[y as usize * width + x as usize]) - 16.0);
-                let (u, v) = (f32::from(us[c]) - 128.0, f32::from(vs[c]) - 128.0);
-                let (r, g, b) = (l + 1.596_027 * v, l - 0.391_762 * u - 0.812_968 * v, l + 2.017_232 * u);
-                [to_u8(r), to_u8(g), to_u8(b), 255]
-            })
+    )
+    .cpu_image(|out, args| {
+        let (ys, us, vs) = (args.memory::<u8>(0)?, args.memory::<u8>(1)?, args.memory::<u8>(2)?);
+        let (sx, sy) = (args.i32(3)?, args.i32(4)?);
+        let width = out.width() as usize;
+        let chroma_width = (width + (1 << sx) - 1) >> sx;
+        out.par_pixels(|x, y| {
+            let c = (y as usize >> sy) * chroma_width + (x as usize >> sx);
+            let l = 1.164_384 * (f32::from(ys[y as usize * width + x as usize]) - 16.0);
+            let (u, v) = (f32::from(us[c]) - 128.0, f32::from(vs[c]) - 128.0);
+            let (r, g, b) = (l + 1.596_027 * v, l - 0.391_762 * u - 0.812_968 * v, l + 2.017_232 * u);
+            [to_u8(r), to_u8(g), to_u8(b), 255]
         })
+    })
 }

@@ -51,7 +51,10 @@ const COMMON: &str = "
 ";
 
 fn source(name: &'static str, body: &str) -> KernelSource {
-    KernelSource::new(name).opencl_c(format!("{OPENCL}{COMMON}{body}")).cuda_cpp(format!("{CUDA}{COMMON}{body}"))
+    let (opencl, cuda) = (format!("{OPENCL}{COMMON}{body}"), format!("{CUDA}{COMMON}{body}"));
+    // SAFETY: each item writes its own cell, pixel or jet below the target's bounds, and reads cells by indices clamped to
+    // the fluid's size and the jets by their number; the scene, which alone launches them, gives memory of these sizes.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
 /// Target: where the jets are (x, y) and where they aim (z, w): round a circle, inwards, swinging. Arguments: width of the

@@ -33,9 +33,10 @@ pub fn source(drops: u32) -> KernelSource {
            float up = 1.75f + 0.35f * chance(i, (unsigned)life, 4), r = 0.015f + out_speed * a;
            PF_ITEM(out, i) = make_float4(r * cosf(turn), fmaxf(up * a - 0.95f * a * a, 0.0f), r * sinf(turn), age);
          }";
-    KernelSource::new("fountain")
-        .opencl_c(format!("{chance}{opencl}"))
-        .cuda_cpp(format!("__device__ {}{cuda}", chance.trim_start()))
+    let (opencl, cuda) = (format!("{chance}{opencl}"), format!("__device__ {}{cuda}", chance.trim_start()));
+    // SAFETY: both write items below the target's length only, and take a number.
+    let source = unsafe { KernelSource::new("fountain").opencl_c(opencl).cuda_cpp(cuda) };
+    source
         .cpu_buffer(|out, args| {
             let t = args.f32(0)?;
             out.par_items(|i| -> [f32; 4] {

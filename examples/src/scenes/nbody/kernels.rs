@@ -14,11 +14,18 @@ pub fn all(bodies: u32) -> Vec<KernelSource> {
     vec![kick(bodies), drift(bodies), vertices(bodies)]
 }
 
+/// A kernel's text in both languages.
+fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
+    // SAFETY: each item writes its own body below the target's length, and reads of the other memories as many as the
+    // target has; the scene, which alone launches them, gives all three the same length.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+}
+
 /// Target: velocities, changed in place by the gravity of all bodies over a time. Arguments: bodies, time, softening.
 pub fn kick(bodies: u32) -> KernelSource {
-    KernelSource::new("kick")
-        .opencl_c(
-            "#define TILE 256
+    texts(
+        "kick",
+        "#define TILE 256
              kernel __attribute__((reqd_work_group_size(TILE, 1, 1)))
              void kick(PF_BUFFER(float4, velocity), global const float4* body, float dt, float softening) {
                local float4 tile[TILE];
@@ -40,9 +47,7 @@ pub fn kick(bodies: u32) -> KernelSource {
                }
                if (i < n) PF_ITEM(velocity, i) += dt * (float4)(ax, ay, az, 0.0f);
              }",
-        )
-        .cuda_cpp(
-            "#define TILE 256
+        "#define TILE 256
              __global__ void __launch_bounds__(TILE)
              kick(PF_BUFFER(float4, velocity), const float4* body, float dt, float softening) {
                __shared__ float4 tile[TILE];
@@ -68,20 +73,20 @@ pub fn kick(bodies: u32) -> KernelSource {
                PF_ITEM(velocity, i).y += dt * ay;
                PF_ITEM(velocity, i).z += dt * az;
              }",
-        )
-        .cpu_buffer(|velocities, args| {
-            let (bodies, dt, softening) = (args.memory::<[f32; 4]>(0)?, args.f32(1)?, args.f32(2)?);
-            // Rayon itself: the work of one body is far more than `par_chunks` takes for worth a thread.
-            let velocities = velocities.as_slice_mut::<[f32; 4]>()?;
-            velocities.par_chunks_mut(LANES).zip(bodies.par_chunks(LANES)).for_each(|(velocities, group)| {
-                let pull = accelerations(group, bodies, softening * softening);
-                for (lane, velocity) in velocities.iter_mut().enumerate() {
-                    (0..3).for_each(|axis| velocity[axis] += dt * pull[axis][lane]);
-                }
-            });
-            Ok(())
-        })
-        .with_items(bodies as usize)
+    )
+    .cpu_buffer(|velocities, args| {
+        let (bodies, dt, softening) = (args.memory::<[f32; 4]>(0)?, args.f32(1)?, args.f32(2)?);
+        // Rayon itself: the work of one body is far more than `par_chunks` takes for worth a thread.
+        let velocities = velocities.as_slice_mut::<[f32; 4]>()?;
+        velocities.par_chunks_mut(LANES).zip(bodies.par_chunks(LANES)).for_each(|(velocities, group)| {
+            let pull = accelerations(group, bodies, softening * softening);
+            for (lane, velocity) in velocities.iter_mut().enumerate() {
+                (0..3).for_each(|axis| velocity[axis] += dt * pull[axis][lane]);
+            }
+        });
+        Ok(())
+    })
+    .with_items(bodies as usize)
 }
 
 /// What all bodies do to at most [`LANES`] of them, by axis.
@@ -106,58 +111,54 @@ fn accelerations(group: &[[f32; 4]], bodies: &[[f32; 4]], softening2: f32) -> [[
 
 /// Target: bodies, moved in place over a time. Arguments: velocities, time.
 pub fn drift(bodies: u32) -> KernelSource {
-    KernelSource::new("drift")
-        .opencl_c(
-            "kernel void drift(PF_BUFFER(float4, body), global const float4* velocity, float dt) {
+    texts(
+        "drift",
+        "kernel void drift(PF_BUFFER(float4, body), global const float4* velocity, float dt) {
                uint i = get_global_id(0);
                if (i >= PF_LEN(body)) return;
                PF_ITEM(body, i) += dt * (float4)(velocity[i].xyz, 0.0f);
              }",
-        )
-        .cuda_cpp(
-            "__global__ void drift(PF_BUFFER(float4, body), const float4* velocity, float dt) {
+        "__global__ void drift(PF_BUFFER(float4, body), const float4* velocity, float dt) {
                unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
                if (i >= PF_LEN(body)) return;
                PF_ITEM(body, i).x += dt * velocity[i].x;
                PF_ITEM(body, i).y += dt * velocity[i].y;
                PF_ITEM(body, i).z += dt * velocity[i].z;
              }",
-        )
-        .cpu_buffer(|bodies, args| {
-            let (velocities, dt) = (args.memory::<[f32; 4]>(0)?, args.f32(1)?);
-            bodies.par_chunks(LANES, |chunk, bodies: &mut [[f32; 4]]| {
-                for (body, velocity) in bodies.iter_mut().zip(&velocities[chunk * LANES..]) {
-                    (0..3).for_each(|axis| body[axis] += dt * velocity[axis]);
-                }
-            })
+    )
+    .cpu_buffer(|bodies, args| {
+        let (velocities, dt) = (args.memory::<[f32; 4]>(0)?, args.f32(1)?);
+        bodies.par_chunks(LANES, |chunk, bodies: &mut [[f32; 4]]| {
+            for (body, velocity) in bodies.iter_mut().zip(&velocities[chunk * LANES..]) {
+                (0..3).for_each(|axis| body[axis] += dt * velocity[axis]);
+            }
         })
-        .with_items(bodies as usize)
+    })
+    .with_items(bodies as usize)
 }
 
 /// Target: vertices (x, y, z, speed), one for each body. Arguments: bodies, velocities.
 pub fn vertices(bodies: u32) -> KernelSource {
-    KernelSource::new("vertices")
-        .opencl_c(
-            "kernel void vertices(PF_BUFFER(float4, out), global const float4* body, global const float4* velocity) {
+    texts(
+        "vertices",
+        "kernel void vertices(PF_BUFFER(float4, out), global const float4* body, global const float4* velocity) {
                uint i = get_global_id(0);
                if (i >= PF_LEN(out)) return;
                PF_ITEM(out, i) = (float4)(body[i].xyz, length(velocity[i].xyz));
              }",
-        )
-        .cuda_cpp(
-            "__global__ void vertices(PF_BUFFER(float4, out), const float4* body, const float4* velocity) {
+        "__global__ void vertices(PF_BUFFER(float4, out), const float4* body, const float4* velocity) {
                unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
                if (i >= PF_LEN(out)) return;
                float4 b = body[i], v = velocity[i];
                PF_ITEM(out, i) = make_float4(b.x, b.y, b.z, sqrtf(v.x * v.x + v.y * v.y + v.z * v.z));
              }",
-        )
-        .cpu_buffer(|out, args| {
-            let (bodies, velocities) = (args.memory::<[f32; 4]>(0)?, args.memory::<[f32; 4]>(1)?);
-            out.par_items(|i| -> [f32; 4] {
-                let ([x, y, z, _], [vx, vy, vz, _]) = (bodies[i], velocities[i]);
-                [x, y, z, (vx * vx + vy * vy + vz * vz).sqrt()]
-            })
+    )
+    .cpu_buffer(|out, args| {
+        let (bodies, velocities) = (args.memory::<[f32; 4]>(0)?, args.memory::<[f32; 4]>(1)?);
+        out.par_items(|i| -> [f32; 4] {
+            let ([x, y, z, _], [vx, vy, vz, _]) = (bodies[i], velocities[i]);
+            [x, y, z, (vx * vx + vy * vy + vz * vz).sqrt()]
         })
-        .with_items(bodies as usize)
+    })
+    .with_items(bodies as usize)
 }

@@ -2,12 +2,20 @@
 
 use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
+use std::borrow::Cow;
+
+/// A kernel's text in both languages.
+fn texts(name: &'static str, opencl: impl Into<Cow<'static, str>>, cuda: impl Into<Cow<'static, str>>) -> KernelSource {
+    // SAFETY: each item writes its own pixel below the target's width and height, and reads the same pixel of the waves,
+    // which the scene, that alone launches them, makes as large.
+    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+}
 
 /// Interfering waves, each pixel in 0..=1.
 pub fn waves() -> KernelSource {
-    KernelSource::new("waves")
-        .opencl_c(
-            "kernel void waves(PF_IMAGE(float, out), float t) {
+    texts(
+        "waves",
+        "kernel void waves(PF_IMAGE(float, out), float t) {
                int x = get_global_id(0), y = get_global_id(1);
                if (x >= out_width || y >= out_height) return;
                float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
@@ -16,9 +24,7 @@ pub fn waves() -> KernelSource {
                        + sin(sqrt(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
              }",
-        )
-        .cuda_cpp(
-            "__global__ void waves(PF_IMAGE(float, out), float t) {
+        "__global__ void waves(PF_IMAGE(float, out), float t) {
                int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
                if (x >= out_width || y >= out_height) return;
                float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
@@ -27,20 +33,20 @@ pub fn waves() -> KernelSource {
                        + sinf(sqrtf(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
              }",
-        )
-        .cpu_image(|out, args| {
-            let t = args.f32(0)?;
-            let height = out.height() as f32;
-            out.par_pixels(|x, y| -> f32 {
-                let (u, v) = (12.0 * x as f32 / height, 12.0 * y as f32 / height);
-                let (cx, cy) = (u - 10.5 - 3.0 * (0.4 * t).sin(), v - 6.0 - 2.5 * (0.6 * t).cos());
-                let s = (u + t).sin()
-                    + (0.7 * v - 1.3 * t).sin()
-                    + (0.6 * (u + v) + 0.5 * t).sin()
-                    + ((cx * cx + cy * cy + 1.0).sqrt() * 1.7 - 2.0 * t).sin();
-                0.5 + 0.125 * s
-            })
+    )
+    .cpu_image(|out, args| {
+        let t = args.f32(0)?;
+        let height = out.height() as f32;
+        out.par_pixels(|x, y| -> f32 {
+            let (u, v) = (12.0 * x as f32 / height, 12.0 * y as f32 / height);
+            let (cx, cy) = (u - 10.5 - 3.0 * (0.4 * t).sin(), v - 6.0 - 2.5 * (0.6 * t).cos());
+            let s = (u + t).sin()
+                + (0.7 * v - 1.3 * t).sin()
+                + (0.6 * (u + v) + 0.5 * t).sin()
+                + ((cx * cx + cy * cy + 1.0).sqrt() * 1.7 - 2.0 * t).sin();
+            0.5 + 0.125 * s
         })
+    })
 }
 
 /// A cosine palette over the float image, converted to what is shown in the store that writes it.
@@ -71,7 +77,7 @@ pub fn colours(pixels: Pixels) -> KernelSource {
                                   l * (0.5f + 0.5f * cosf(0.8f * p + 4.6f)));
            PF_STORE(out, x, y, pixel(c, COVERAGE(f)));
          }";
-    KernelSource::new("colours").opencl_c(head.clone() + opencl).cuda_cpp(head + cuda).cpu_image(move |out, args| {
+    texts("colours", head.clone() + opencl, head + cuda).cpu_image(move |out, args| {
         let field = args.memory::<f32>(0)?;
         let width = out.width() as usize;
         pixels.write(out, |x, y| {

@@ -1,6 +1,7 @@
 //! A window that nobody sees. It has a thread of its own that answers its messages: programs that send one to every window
 //! wait for each, and whoever asked for the window may be computing.
 
+use interop_core::panics::ended;
 use interop_core::{Error, Result};
 use raw_window_handle::{RawWindowHandle, Win32WindowHandle};
 use std::num::NonZeroIsize;
@@ -56,8 +57,8 @@ impl Drop for HiddenWindow {
         if unsafe { PostMessageW(self.handle.get() as _, WM_QUIT, 0, 0) } == 0 {
             // Better left than waited for.
             tracing::warn!(error = %std::io::Error::last_os_error(), "a hidden window could not be closed");
-        } else if thread.join().is_err() {
-            tracing::warn!("the thread of a hidden window panicked");
+        } else if let Err(panic) = ended(thread.join()) {
+            tracing::warn!("the thread of a hidden window failed: {panic}");
         }
     }
 }

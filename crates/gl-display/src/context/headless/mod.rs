@@ -11,6 +11,7 @@ mod hidden_window;
 #[cfg(windows)]
 mod wgl;
 
+use super::NativeContext;
 use super::own::OwnContext;
 use crate::display::GlDisplay;
 use crate::identity::Origin;
@@ -105,9 +106,10 @@ fn on_context(own: OwnContext, display: &Display, origin: &Origin, options: &Hea
     let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
     // SAFETY: the context was just made current, and the loader is its display's.
     unsafe {
-        let gl = Rc::new(load_gl(&mut load)?);
+        let gl = load_gl(&mut load)?.into();
         let raw = RawFns::load(&mut load);
-        let shared = Shared::new(gl, raw, Ownership::Own(own), origin, options.version_limit)?;
+        let native = NativeContext::current(Some(&mut load));
+        let shared = Shared::new(gl, raw, (Ownership::Own(own), native), origin, options.version_limit)?;
         Ok(GlDisplay::from_shared(shared))
     }
 }

@@ -1,4 +1,11 @@
-//! File descriptors: what OpenCL calls them.
+//! File descriptors: what OpenCL calls them, and which numbers it is given.
+
+use interop_core::OsHandle;
+use rustix::io::fcntl_dupfd_cloexec;
+use std::collections::BTreeSet;
+use std::io::Result;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 
 /// The extension by which memory is opened.
 pub const MEMORY_EXTENSION: &str = "cl_khr_external_memory_opaque_fd";
@@ -8,3 +15,55 @@ pub const SEMAPHORE_EXTENSION: &str = "cl_khr_external_semaphore_opaque_fd";
 pub const MEMORY: u32 = 0x2060;
 /// `CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR`.
 pub const SEMAPHORE: u32 = 0x2055;
+
+/// Numbers that semaphores were opened by in this process.
+///
+/// NVIDIA's driver (580.159) does not close a descriptor of memory, when the memory is released, whose number was an
+/// imported semaphore's before. Each such memory would leave one open.
+static OF_SEMAPHORES: Mutex<BTreeSet<RawFd>> = Mutex::new(BTreeSet::new());
+
+/// Where numbers of semaphores begin: above those that most programs use, so that they stay few. The driver closes a
+/// semaphore's descriptor at once, so the next one has the same number.
+const FIRST_OF_SEMAPHORES: RawFd = 512;
+
+/// A duplicate by which OpenCL opens memory. Its number was never a semaphore's.
+pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
+    let of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut duplicate = handle.try_clone()?;
+    while of_semaphores.contains(&duplicate.as_raw_fd()) {
+        duplicate = fcntl_dupfd_cloexec(handle, duplicate.as_raw_fd() + 1)?;
+    }
+    Ok(duplicate)
+}
+
+/// A duplicate by which OpenCL opens a semaphore.
+pub fn duplicate_semaphore(handle: &OsHandle) -> Result<OsHandle> {
+    let mut of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
+    // A process may be allowed fewer.
+    let duplicate = fcntl_dupfd_cloexec(handle, FIRST_OF_SEMAPHORES).or_else(|_| handle.try_clone())?;
+    of_semaphores.insert(duplicate.as_raw_fd());
+    Ok(duplicate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_no_number_that_a_semaphore_had() {
+        let handle = OsHandle::from(std::fs::File::open("/dev/null").unwrap());
+        let mut numbers = BTreeSet::new();
+        let mut held = Vec::new();
+        for _ in 0..20 {
+            // The driver closes it.
+            numbers.insert(duplicate_semaphore(&handle).unwrap().as_raw_fd());
+            // The program takes the number.
+            held.push(fcntl_dupfd_cloexec(&handle, FIRST_OF_SEMAPHORES).unwrap());
+        }
+        assert!(numbers.len() >= 20, "{numbers:?}");
+        held.clear();
+        let memories: Vec<_> = (0..600).map(|_| duplicate_memory(&handle).unwrap()).collect();
+        assert!(memories.iter().any(|memory| memory.as_raw_fd() > FIRST_OF_SEMAPHORES + 20), "the range was passed");
+        assert!(memories.iter().all(|memory| !numbers.contains(&memory.as_raw_fd())));
+    }
+}

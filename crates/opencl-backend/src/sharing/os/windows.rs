@@ -1,5 +1,8 @@
 //! NT handles: what OpenCL calls them. Compiled, never run.
 
+use interop_core::OsHandle;
+use std::io::Result;
+
 /// The extension by which memory is opened.
 pub const MEMORY_EXTENSION: &str = "cl_khr_external_memory_win32";
 /// The extension by which semaphores are opened.
@@ -8,3 +11,13 @@ pub const SEMAPHORE_EXTENSION: &str = "cl_khr_external_semaphore_win32";
 pub const MEMORY: u32 = 0x2061;
 /// `CL_SEMAPHORE_HANDLE_OPAQUE_WIN32_KHR`.
 pub const SEMAPHORE: u32 = 0x2056;
+
+/// A duplicate by which OpenCL opens memory.
+pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
+    handle.try_clone()
+}
+
+/// A duplicate by which OpenCL opens a semaphore.
+pub fn duplicate_semaphore(handle: &OsHandle) -> Result<OsHandle> {
+    handle.try_clone()
+}

@@ -7,7 +7,7 @@ use super::player::{Backends, Player};
 use super::ui::{Painted, Ui};
 use image::RgbaImage;
 use pixelferry::gl::OffscreenTarget;
-use pixelferry::{Headless, open_headless_for, save_rgba8};
+use pixelferry::{Headless, open_pair, save_rgba8};
 use pixelferry_examples::Options;
 use pixelferry_examples::runner::introduce;
 use std::error::Error;
@@ -18,8 +18,9 @@ const FRAMES: u32 = 60;
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
-    let mut backends = Backends::default();
-    let screen = open_headless_for(backends.get(&show.setup)?.device(), common.display_choice())?;
+    let kernels = show.setup.recipe().kernels();
+    let (backend, screen) = open_pair(show.setup.backend.into(), common.display_choice(), &kernels)?;
+    let backends = Backends::with(show.setup.backend, backend);
     let mut player = show.player(backends, screen.display(), screen.gl().cloned())?;
     introduce(player.scene());
     let frames = u64::from(common.frames.unwrap_or(FRAMES));

@@ -7,7 +7,7 @@ use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{ComputeBackend, Display, Link, open_backend_for};
+use pixelferry::{ComputeBackend, Display, Link, open_backend_for_display};
 use pixelferry_examples::options::Backend;
 use pixelferry_examples::{LookOptions, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
@@ -56,15 +56,22 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// The one asked for.
+    /// With one that was opened for the display already.
+    pub fn with(which: Backend, inner: Arc<dyn ComputeBackend>) -> Self {
+        let mut backends = Self::default();
+        backends.opened.push((which, BackendDouble::over(inner, &backends.faults)));
+        backends
+    }
+
+    /// The one asked for, opened for the display, which is the same each time.
     ///
     /// # Errors
-    /// As of [`open_backend_for`].
-    pub fn get(&mut self, setup: &Setup) -> Result<Arc<dyn ComputeBackend>, SceneError> {
+    /// As of [`open_backend_for_display`].
+    fn get(&mut self, setup: &Setup, display: &dyn Display) -> Result<Arc<dyn ComputeBackend>, SceneError> {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
         }
-        let inner = open_backend_for(setup.backend.into(), &setup.recipe().kernels())?;
+        let inner = open_backend_for_display(setup.backend.into(), &setup.recipe().kernels(), display)?;
         let backend: Arc<dyn ComputeBackend> = BackendDouble::over(inner, &self.faults);
         self.opened.push((setup.backend, Arc::clone(&backend)));
         Ok(backend)
@@ -88,7 +95,8 @@ impl Player {
         log: &Log,
     ) -> Result<Self, SceneError> {
         let display: Rc<dyn Display> = DisplayDouble::over(display, &backends.faults);
-        let mut scene = begun(setup, input.as_ref(), backends.get(&setup)?, Rc::clone(&display), 0.0)?;
+        let mut scene =
+            begun(setup, input.as_ref(), backends.get(&setup, display.as_ref())?, Rc::clone(&display), 0.0)?;
         dress(scene.as_mut(), look);
         let (times, log, calls) = (Times::default(), log.clone(), Calls::default());
         Ok(Self { display, gl, backends, input, setup, look, scene, armed: None, calls, times, log, seconds: 0.0 })
@@ -171,7 +179,7 @@ impl Player {
 
     /// Another scene; it takes over with its first frame finished.
     fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
-        let backend = self.backends.get(&setup)?;
+        let backend = self.backends.get(&setup, self.display.as_ref())?;
         self.scene = begun(setup, self.input.as_ref(), backend, Rc::clone(&self.display), self.seconds)?;
         dress(self.scene.as_mut(), self.look);
         Ok(())

@@ -19,14 +19,14 @@ use pixelferry_examples::options::Backend;
 use pixelferry_examples::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_examples::scenes::filter::Filter;
 use pixelferry_faults::{Kind, Step};
-use pixelferry_tests::{Driver, need};
+use pixelferry_tests::{Need, need};
 use std::rc::Rc;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 const SIZE: (u32, u32) = (1000, 600);
 
 fn gl() -> Option<Headless> {
-    need(Driver::Egl, open_headless(DisplayChoice::Gl))
+    need(Need::Egl, open_headless(DisplayChoice::Gl))
 }
 
 fn show(setup: Setup) -> Show {
@@ -316,10 +316,10 @@ fn opengl_and_plain_memory_paint_the_same_panels() {
 #[test]
 fn every_display_shows_the_picture_and_its_controls() {
     let displays = [
-        (DisplayChoice::Gl, Driver::Egl),
+        (DisplayChoice::Gl, Need::Egl),
         // The tests' crate has the feature `wgpu`.
-        (DisplayChoice::Wgpu, Driver::Lavapipe),
-        (DisplayChoice::Memory, Driver::Egl),
+        (DisplayChoice::Wgpu, Need::Lavapipe),
+        (DisplayChoice::Memory, Need::Egl),
     ];
     for (choice, driver) in displays {
         let Some(screen) = need(driver, open_headless(choice)) else { continue };

@@ -7,7 +7,7 @@ use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{ImageData, Mesh, TextureFilter, TextureId, TextureWrapMode};
 use glow::HasContext as _;
 use pixelferry::Display as _;
-use pixelferry::gl::GlDisplay;
+use pixelferry::gl::{GlDisplay, GlFunctions};
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub struct GlPainter {
 }
 
 struct Objects {
-    gl: Rc<glow::Context>,
+    gl: GlFunctions,
     program: glow::Program,
     screen: Option<glow::UniformLocation>,
     array: glow::VertexArray,
@@ -33,7 +33,7 @@ impl GlPainter {
     /// # Errors
     /// Where the context is not current, or the driver does not make what is needed.
     pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
-        let made = display.timed("controls", || Objects::new(Rc::clone(display.gl())))?;
+        let made = display.timed("controls", || Objects::new(display.gl().clone()))?;
         Ok(Self { display: Rc::clone(display), objects: Some(made?) })
     }
 
@@ -58,7 +58,7 @@ impl Drop for GlPainter {
 
 impl Objects {
     /// The context is current.
-    fn new(gl: Rc<glow::Context>) -> Result<Self, PaintError> {
+    fn new(gl: GlFunctions) -> Result<Self, PaintError> {
         // SAFETY: the context is current, as the caller checked; all objects are of it and live as long as `Self`. The
         // attributes lie inside a `Vertex`.
         unsafe {

@@ -1,0 +1,460 @@
+//! Arrays in queues: results that are awaited, and work that nobody waits for.
+
+use crate::array::Array;
+use crate::context::{Arrays, Kept, Scratch};
+use crate::element::{Element, Float, Integer};
+use crate::expr::Expr;
+use crate::monoid::Monoid;
+use crate::operations::random::Philox;
+use crate::operations::scan::Scan;
+use bytemuck::cast_slice_mut;
+use interop_core::compute::Order;
+use interop_core::{Arg, ComputeMemory, ComputeQueue, Event, Kernel, QueueOptions, ReadBack, Result, Target};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// Where the operations of an [`ArrayQueue`] go.
+pub(crate) struct Lane {
+    queue: Arc<dyn ComputeQueue>,
+    wait: Vec<Event>,
+    /// Of the latest operation.
+    last: RefCell<Option<Event>>,
+    pub scratch: Rc<RefCell<HashMap<Scratch, Kept>>>,
+}
+
+impl Lane {
+    pub fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        let event = self.queue.launch(kernel, target, args, &self.wait)?;
+        *self.last.borrow_mut() = Some(event);
+        Ok(())
+    }
+
+    /// Whether memory between passes may be used again now. Queues order what reads and writes it, but for a scan's state,
+    /// which kernels write though it is an argument: that is another launch's until it is over, unless the queue is in order.
+    pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {
+        which != Scratch::State
+            || self.queue.options().order == Order::InOrder
+            || kept.last.as_ref().is_none_or(Event::is_settled)
+    }
+
+    /// The event of the latest operation.
+    pub fn last(&self) -> Option<Event> {
+        self.last.borrow().clone()
+    }
+
+    fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>) -> Result<ReadBack> {
+        self.queue.read(memory, range, &self.wait)
+    }
+}
+
+/// Operations on arrays in a [`ComputeQueue`]: each call returns before the work is done, with an [`Event`], or with a
+/// [`Pending`] result to be awaited. Made by [`Arrays::queue`], or of a queue of the program's own by [`Arrays::on`].
+///
+/// ```
+/// # use compute_arrays::Arrays;
+/// # use interop_core::QueueOptions;
+/// # use std::sync::Arc;
+/// # fn block_on<F: std::future::Future>(future: F) -> F::Output {
+/// #     let mut future = std::pin::pin!(future);
+/// #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// #     loop {
+/// #         if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) { return value; }
+/// #         std::thread::yield_now();
+/// #     }
+/// # }
+/// # fn main() -> interop_core::Result<()> {
+/// let arrays = Arrays::new(Arc::new(cpu_fallback::CpuBackend::new()?))?;
+/// let queue = arrays.queue(QueueOptions::in_order())?;
+/// let (x, _) = queue.from_slice(&[1.0f32, 2.0, 3.0])?;
+/// let (y, _) = queue.eval(&x * &x)?;
+/// let (sum, values) = (queue.sum(&y)?, queue.to_vec(&y)?);
+/// // The device works; the program does something else, and then, in any executor:
+/// block_on(async {
+///     assert_eq!(sum.await?, 14.0);
+///     assert_eq!(values.await?, [1.0, 4.0, 9.0]);
+///     interop_core::Result::Ok(())
+/// })
+/// # }
+/// ```
+///
+/// # Order
+/// Arrays know what uses them: operations on the same array run in the order of the calls, whichever queues they are in, and
+/// those of [`Arrays`] and [`Array`] without a queue take part. [`ArrayQueue::after`] is for what arrays do not tell.
+///
+/// # Lifetime
+/// What is in the queue keeps what it needs: arrays, results and the queue may be dropped at once.
+///
+/// # Errors
+/// Those of the operation without a queue, told by the call. What goes wrong on the device is told by the event or the
+/// result. Memory that another owner sees too (imports) is not for queues.
+#[derive(Clone)]
+pub struct ArrayQueue {
+    arrays: Arrays,
+    lane: Rc<Lane>,
+}
+
+impl fmt::Debug for ArrayQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArrayQueue").field("of", &self.arrays).field("options", &self.queue().options()).finish()
+    }
+}
+
+impl Arrays {
+    /// A queue for these arrays, beside the backend's own.
+    ///
+    /// # Errors
+    /// Those of [`interop_core::ComputeBackend::queue`].
+    pub fn queue(&self, options: QueueOptions) -> Result<ArrayQueue> {
+        Ok(self.on(self.backend().queue(options)?))
+    }
+
+    /// A queue of this backend's, in which the program has other work as well. A queue of another backend is found out
+    /// ([`interop_core::Error::Foreign`]) when it is first used.
+    pub fn on(&self, queue: impl Into<Arc<dyn ComputeQueue>>) -> ArrayQueue {
+        let lane = Lane { queue: queue.into(), wait: Vec::new(), last: RefCell::default(), scratch: Rc::default() };
+        ArrayQueue { arrays: self.without_lane(), lane: Rc::new(lane) }
+    }
+}
+
+impl ArrayQueue {
+    /// Whose arrays these are.
+    pub fn arrays(&self) -> &Arrays {
+        &self.arrays
+    }
+
+    /// The queue, for kernels and copies of the program's own among the work with arrays.
+    pub fn queue(&self) -> &Arc<dyn ComputeQueue> {
+        &self.lane.queue
+    }
+
+    /// The same queue, whose operations start after these events.
+    #[must_use]
+    pub fn after(&self, wait: &[Event]) -> Self {
+        let lane = Lane {
+            queue: self.lane.queue.clone(),
+            wait: wait.to_vec(),
+            last: RefCell::default(),
+            scratch: self.lane.scratch.clone(),
+        };
+        Self { arrays: self.arrays.clone(), lane: Rc::new(lane) }
+    }
+
+    /// The arrays whose operations go to this queue.
+    fn here(&self) -> Arrays {
+        self.arrays.with_lane(&self.lane)
+    }
+
+    /// Runs an operation, and gives its event with what it gave.
+    fn queued<R>(&self, operation: impl FnOnce(&Arrays) -> Result<R>) -> Result<(R, Event)> {
+        *self.lane.last.borrow_mut() = None;
+        let result = operation(&self.here())?;
+        let last = self.lane.last.borrow_mut().take();
+        // Of no elements there was nothing to do.
+        let event = last.map_or_else(|| self.lane.queue.marker(&self.lane.wait), Ok)?;
+        Ok((result, event))
+    }
+
+    /// [`Arrays::eval`] in this queue. The array can be used at once.
+    ///
+    /// # Errors
+    /// As there; here and below, those of [`ArrayQueue`] besides.
+    pub fn eval<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<(Array<T>, Event)> {
+        self.queued(|here| here.eval(expr))
+    }
+
+    /// [`Arrays::tabulate`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn tabulate<'a, T: Element>(&self, shape: &[usize], expr: impl Into<Expr<'a, T>>) -> Result<(Array<T>, Event)> {
+        self.queued(|here| here.tabulate(shape, expr))
+    }
+
+    /// [`Array::assign`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn assign<'a, T: Element>(&self, array: &mut Array<T>, expr: impl Into<Expr<'a, T>>) -> Result<Event> {
+        self.queued(|here| array.assign_on(here, &expr.into())).map(|((), event)| event)
+    }
+
+    /// [`Array::update`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn update<'a, T: Element>(
+        &self,
+        array: &mut Array<T>,
+        f: impl FnOnce(Expr<'a, T>) -> Expr<'a, T>,
+    ) -> Result<Event> {
+        self.queued(|here| array.update_on(here, f)).map(|((), event)| event)
+    }
+
+    /// [`Expr::scan`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn scan<'a, T: Element>(
+        &self,
+        expr: impl Into<Expr<'a, T>>,
+        monoid: &Monoid<T>,
+        scan: Scan,
+    ) -> Result<(Array<T>, Event)> {
+        self.queued(|here| expr.into().scan_on(Some(here), monoid, scan))
+    }
+
+    /// [`Expr::scan_into`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn scan_into<'a, T: Element>(
+        &self,
+        expr: impl Into<Expr<'a, T>>,
+        monoid: &Monoid<T>,
+        scan: Scan,
+        into: &mut Array<T>,
+    ) -> Result<Event> {
+        self.queued(|here| expr.into().scan_into_on(Some(here), monoid, scan, into)).map(|((), event)| event)
+    }
+
+    /// [`Expr::reduce`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reduce<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>, monoid: &Monoid<T>) -> Result<Pending<T>> {
+        let read = |memory: &mut dyn ComputeMemory| self.lane.read(memory, 0..size_of::<T>());
+        let reduced = expr.into().reduce_on(Some(&self.here()), monoid, read)?;
+        reduced.map_or_else(|| self.ready(monoid.identity()), |read| Ok(Pending::of(read, |bytes| first(bytes, 0))))
+    }
+
+    /// [`Expr::reduce_into`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reduce_into<'a, T: Element>(
+        &self,
+        expr: impl Into<Expr<'a, T>>,
+        monoid: &Monoid<T>,
+        into: &mut Array<T>,
+    ) -> Result<Event> {
+        let expr = expr.into();
+        if expr.is_of_none("ArrayQueue::reduce_into")? {
+            return self.write(into, &[monoid.identity()]);
+        }
+        self.queued(|here| expr.reduce_into_on(Some(here), monoid, into)).map(|((), event)| event)
+    }
+
+    /// [`Expr::sum`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+        self.reduce(expr, &Monoid::sum())
+    }
+
+    /// [`Expr::product`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn product<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+        self.reduce(expr, &Monoid::product())
+    }
+
+    /// [`Expr::minimum`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn minimum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+        let expr = expr.into();
+        expr.not_empty("ArrayQueue::minimum")?;
+        self.reduce(expr, &Monoid::min())
+    }
+
+    /// [`Expr::maximum`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn maximum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+        let expr = expr.into();
+        expr.not_empty("ArrayQueue::maximum")?;
+        self.reduce(expr, &Monoid::max())
+    }
+
+    /// [`Expr::argmin`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn argmin<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
+        let read = |memory: &mut dyn ComputeMemory| self.lane.read(memory, 0..16);
+        let read = expr.into().argmin_on(Some(&self.here()), read)?;
+        Ok(Pending::of(read, |bytes| first(bytes, 1)))
+    }
+
+    /// [`Expr::argmax`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn argmax<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
+        let read = |memory: &mut dyn ComputeMemory| self.lane.read(memory, 0..16);
+        let read = expr.into().argmax_on(Some(&self.here()), read)?;
+        Ok(Pending::of(read, |bytes| first(bytes, 1)))
+    }
+
+    /// [`Array::to_vec`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn to_vec<T: Element>(&self, array: &Array<T>) -> Result<Pending<Vec<T>>> {
+        const OP: &str = "ArrayQueue::to_vec";
+        self.arrays.check_same(array.arrays(), OP)?;
+        let bytes = array.len() * size_of::<T>();
+        match array.memory_mut(OP)? {
+            Some(memory) => Ok(Pending::of(self.lane.read(memory.as_ref(), 0..bytes)?, |bytes| {
+                let mut values = vec![T::default(); bytes.len() / size_of::<T>()];
+                cast_slice_mut(&mut values).copy_from_slice(bytes);
+                values
+            })),
+            None => self.ready(Vec::new()),
+        }
+    }
+
+    /// [`Array::write`] in this queue; the values are copied before this returns.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write<T: Element>(&self, array: &mut Array<T>, from: &[T]) -> Result<Event> {
+        const OP: &str = "ArrayQueue::write";
+        self.arrays.check_same(array.arrays(), OP)?;
+        array.check_len(from.len(), OP)?;
+        match array.memory_mut(OP)? {
+            Some(mut memory) => {
+                let mut bytes = self.lane.queue.host_buffer(size_of_val(from))?;
+                bytes.copy_from_slice(bytemuck::cast_slice(from));
+                self.lane.queue.write(memory.as_mut(), 0, bytes, &self.lane.wait)
+            }
+            None => self.lane.queue.marker(&self.lane.wait),
+        }
+    }
+
+    /// [`Arrays::from_slice`] in this queue; the values are copied before this returns.
+    ///
+    /// # Errors
+    /// As there.
+    // An array is what there is to be made from a slice, not a queue.
+    #[allow(clippy::wrong_self_convention)]
+    pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<(Array<T>, Event)> {
+        let mut array = self.arrays.empty(&[values.len()])?;
+        let event = self.write(&mut array, values)?;
+        Ok((array, event))
+    }
+
+    /// [`Philox::integers`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn integers<T: Integer>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
+        self.queued(|here| philox.integers_on(here, into)).map(|((), event)| event)
+    }
+
+    /// [`Philox::uniform`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn uniform<T: Float>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
+        self.queued(|here| philox.uniform_on(here, into)).map(|((), event)| event)
+    }
+
+    /// [`Philox::normal`] in this queue.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn normal<T: Float>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
+        self.queued(|here| philox.normal_on(here, into)).map(|((), event)| event)
+    }
+
+    /// A result that needs no device.
+    fn ready<T>(&self, value: T) -> Result<Pending<T>> {
+        let event = self.lane.queue.marker(&self.lane.wait)?;
+        Ok(Pending { event, from: Source::Value(Some(value)) })
+    }
+}
+
+/// Number `at` of the values in `bytes`.
+fn first<T: Element>(bytes: &[u8], at: usize) -> T {
+    let mut value = [T::default()];
+    if let Some(bytes) = bytes.get(at * size_of::<T>()..(at + 1) * size_of::<T>()) {
+        cast_slice_mut(&mut value).copy_from_slice(bytes);
+    }
+    value[0]
+}
+
+/// A result on its way from the device: a future, or wait for it. It may go to any thread, and be dropped at any time.
+#[must_use = "the result is in here"]
+pub struct Pending<T> {
+    event: Event,
+    from: Source<T>,
+}
+
+enum Source<T> {
+    Value(Option<T>),
+    Read(ReadBack, fn(&[u8]) -> T),
+}
+
+impl<T> Pending<T> {
+    fn of(read: ReadBack, value: fn(&[u8]) -> T) -> Self {
+        Self { event: read.event().clone(), from: Source::Read(read, value) }
+    }
+
+    /// The event of the result's arrival, for wait lists.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Waits on this thread.
+    ///
+    /// # Errors
+    /// What ended the operation, or [`interop_core::Error::EventFailed`] where it did not begin.
+    pub fn wait(mut self) -> Result<T> {
+        match self.from {
+            Source::Value(ref mut value) => {
+                self.event.wait()?;
+                value.take().ok_or_else(taken)
+            }
+            Source::Read(read, value) => Ok(value(&read.wait()?)),
+        }
+    }
+}
+
+fn taken() -> interop_core::Error {
+    interop_core::Error::invalid("Pending", "the result was taken already")
+}
+
+impl<T> Unpin for Pending<T> {}
+
+impl<T> Future for Pending<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        match &mut this.from {
+            Source::Value(value) => {
+                let done = Pin::new(&mut this.event).poll(context);
+                done.map(|done| done.and_then(|()| value.take().ok_or_else(taken)))
+            }
+            Source::Read(read, value) => Pin::new(read).poll(context).map(|read| read.map(|bytes| value(&bytes))),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Pending<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("event", &self.event).finish()
+    }
+}

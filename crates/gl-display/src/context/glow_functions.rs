@@ -1,0 +1,45 @@
+//! glow's functions of a context, as their owner holds them.
+
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// glow's functions of a context, held by `Rc` or by `Arc` as the engine holds them; cheap to clone, and a
+/// [`glow::Context`] to all that use it.
+#[derive(Debug, Clone)]
+pub struct GlFunctions(Held);
+
+#[derive(Debug, Clone)]
+enum Held {
+    Rc(Rc<glow::Context>),
+    Arc(Arc<glow::Context>),
+}
+
+impl From<Rc<glow::Context>> for GlFunctions {
+    fn from(gl: Rc<glow::Context>) -> Self {
+        Self(Held::Rc(gl))
+    }
+}
+
+impl From<Arc<glow::Context>> for GlFunctions {
+    fn from(gl: Arc<glow::Context>) -> Self {
+        Self(Held::Arc(gl))
+    }
+}
+
+impl From<glow::Context> for GlFunctions {
+    fn from(gl: glow::Context) -> Self {
+        Self::from(Rc::new(gl))
+    }
+}
+
+impl Deref for GlFunctions {
+    type Target = glow::Context;
+
+    fn deref(&self) -> &glow::Context {
+        match &self.0 {
+            Held::Rc(gl) => gl,
+            Held::Arc(gl) => gl,
+        }
+    }
+}

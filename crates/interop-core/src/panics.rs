@@ -1,0 +1,114 @@
+//! Panics of code that others hand in, caught for good: before they reach a driver, which is C, or end a thread that serves
+//! everybody.
+//!
+//! What a panic carries is a value of the caller's, and its `Drop` may panic, too. So nobody here but this module holds
+//! one: the workspace's `clippy.toml` refuses `std::panic::catch_unwind` elsewhere.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+
+/// What a panic said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it panicked: {0}")]
+pub struct Panicked(String);
+
+impl Panicked {
+    /// The panic's own message.
+    pub fn message(&self) -> &str {
+        &self.0
+    }
+
+    /// Takes what a panic carried, and drops it without letting that panic.
+    fn of(payload: Box<dyn Any + Send>) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("(the panic carried no text)").to_owned();
+        if let Err(again) = caught(|| drop(payload)) {
+            // Its drop may panic in turn, and so on for ever.
+            std::mem::forget(again);
+        }
+        Self(text)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place for it")]
+fn caught<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
+    std::panic::catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Runs `f`. A panic ends here, and what it carried is gone when this returns.
+///
+/// What `f` was changing when it panicked is left as it was then; a caller that goes on using it must be able to.
+///
+/// ```
+/// let outcome = interop_core::panics::catch(|| [1, 2].get(5).copied().unwrap());
+/// assert!(outcome.unwrap_err().message().contains("None"));
+/// ```
+///
+/// # Errors
+/// What the panic said.
+pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panicked> {
+    ended(caught(f))
+}
+
+/// The outcome of a thread (`JoinHandle::join`), whose panic ends here.
+///
+/// # Errors
+/// What the panic said.
+pub fn ended<R>(outcome: std::thread::Result<R>) -> Result<R, Panicked> {
+    outcome.map_err(Panicked::of)
+}
+
+/// Runs `f`. A panic is logged as an error of `what`, for calls whose caller has no use for an outcome.
+pub fn contain(what: &str, f: impl FnOnce()) {
+    if let Err(panicked) = catch(f) {
+        // A subscriber is code of others, too.
+        let _ = catch(|| tracing::error!("a {what} failed: {panicked}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::panic_any;
+
+    /// Panics so many times when it is dropped, each time with another one.
+    struct Bomb(u32);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if let Some(left) = self.0.checked_sub(1) {
+                panic_any(Self(left));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_panic_carries_cannot_panic_again() {
+        for times in [0, 1, 2, u32::MAX] {
+            let outcome = catch(|| panic_any(Bomb(times)));
+            assert_eq!(outcome.unwrap_err().message(), "(the panic carried no text)");
+            contain("test", || panic_any(Bomb(times)));
+            ended(std::thread::spawn(move || panic_any(Bomb(times))).join()).unwrap_err();
+        }
+        assert_eq!(catch(|| 5), Ok(5));
+        let said = catch(|| panic!("on {}", "purpose")).unwrap_err();
+        assert_eq!((said.message(), said.to_string().as_str()), ("on purpose", "it panicked: on purpose"));
+    }
+
+    /// While a thread unwinds, a panic that leaves a `drop` ends the process.
+    #[test]
+    fn drops_on_the_way_of_a_panic_may_use_it() {
+        struct Contains;
+        impl Drop for Contains {
+            fn drop(&mut self) {
+                contain("test", || panic_any(Bomb(3)));
+            }
+        }
+        let outcome = catch(|| {
+            let _contains = Contains;
+            panic!("outer");
+        });
+        assert_eq!(outcome.unwrap_err().message(), "outer");
+    }
+}

@@ -1,0 +1,85 @@
+//! The compute device's own memory of one frame, for paths on which the bytes are read out of it.
+
+use super::unwritten::{Ages, Reader, clear};
+use super::{Crossing, FrameLayout, Pairing};
+use crate::compute::{ComputeBackend, ComputeMemory, Target};
+use crate::display::{Part, Surface};
+use crate::error::Result;
+use crate::pattern::rows;
+use crate::timeline::step;
+use std::sync::Arc;
+
+/// See the module.
+pub(super) struct Canvas {
+    layout: FrameLayout,
+    backend: Arc<dyn ComputeBackend>,
+    memory: Box<dyn ComputeMemory>,
+    ages: Ages,
+    current: Option<Crossing>,
+}
+
+/// It is the only piece of memory of its path.
+const PIECE: usize = 0;
+
+impl Canvas {
+    pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
+        let layout = pairing.layout();
+        let memory = pairing.backend.allocate(layout.frame_bytes()?)?;
+        let ages = Ages::new(&layout, Reader::Uploads, 1)?;
+        Ok(Self { layout, backend: Arc::clone(pairing.backend), memory, ages, current: None })
+    }
+
+    /// Begins a frame for `surface`.
+    pub(super) fn begin(&mut self, part: &Part, surface: &mut dyn Surface) -> Result<()> {
+        self.current = None;
+        let crossing = self.layout.in_place(part)?;
+        let plan = self.ages.begin(PIECE, &crossing);
+        if plan.copy.is_some() {
+            self.fetch_back(surface)?;
+            self.ages.renewed(PIECE);
+        }
+        self.current = Some(crossing);
+        if plan.clear {
+            let backend = Arc::clone(&self.backend);
+            let cleared = self.target().and_then(|target| clear(backend.as_ref(), target));
+            if cleared.is_err() {
+                self.current = None;
+            }
+            return cleared;
+        }
+        Ok(())
+    }
+
+    /// A frame that was given up has written here: only the display has the one before it.
+    fn fetch_back(&mut self, surface: &mut dyn Surface) -> Result<()> {
+        let _step = step!("fetch back");
+        let shown = surface.read_back(&self.layout.full())?;
+        let (from, to) = (self.layout.tight().whole()?, self.layout.whole()?);
+        self.memory.fill(to.span(), &mut |bytes| {
+            for ((_, from), (_, to)) in rows(&from).zip(rows(&to)) {
+                bytes[to].copy_from_slice(&shown[from]);
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn target(&mut self) -> Result<Target<'_>> {
+        let crossing = self.current.as_ref().ok_or_else(super::not_begun)?;
+        self.ages.touched(PIECE);
+        Target::new(self.memory.as_mut(), crossing.kernel)
+    }
+
+    /// The frame is over: where to read it. It counts once [`Canvas::finished`] says that the display has it.
+    pub(super) fn end(&mut self) -> Result<(&mut dyn ComputeMemory, Crossing)> {
+        let crossing = self.current.take().ok_or_else(super::not_begun)?;
+        Ok((self.memory.as_mut(), crossing))
+    }
+
+    pub(super) fn finished(&mut self) {
+        self.ages.finished(PIECE);
+    }
+
+    pub(super) fn cancel(&mut self) {
+        self.current = None;
+    }
+}

@@ -1,0 +1,265 @@
+//! What the pixels are that a frame does not write: the only place that knows the rules of [`Unwritten`].
+//!
+//! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture. What
+//! of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a frame that
+//! changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied to.
+
+use super::{Crossing, FrameLayout, OpenedPath, SharingPath};
+use crate::compute::{ComputeBackend, Target};
+use crate::display::Part;
+use crate::error::Result;
+use crate::pattern::Pattern;
+use crate::surface::Unwritten;
+use crate::timeline::{stage, step};
+use std::ops::Range;
+
+/// How the display reads the pieces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// It takes from each what was written, into a surface of its own.
+    Uploads,
+    /// A piece is shown where it lies, so that all of it must be right.
+    InPlace,
+    /// The same, and the display may have drawn into it: what changed there is not known.
+    InPlaceAndDraws,
+}
+
+/// What a piece needs before kernels write it.
+pub(super) struct Plan {
+    /// These bytes are out of date; the piece named holds them. The same piece: only the display does.
+    pub copy: Option<(usize, Range<usize>)>,
+    /// The part is then cleared, see [`clear`].
+    pub clear: bool,
+}
+
+/// How old each piece of a path's memory is.
+pub(super) struct Ages {
+    rule: Unwritten,
+    reader: Reader,
+    full: Part,
+    whole: Range<usize>,
+    /// For each piece, the bytes that are not those of the newest frame.
+    stale: Vec<Range<usize>>,
+    /// The piece with the frame finished last.
+    newest: Option<usize>,
+    /// The part that the frame replaces which was begun last.
+    part: Range<usize>,
+    /// Kernels or the host were given that part to write.
+    touched: bool,
+}
+
+impl Ages {
+    /// Pieces that hold no frame yet.
+    pub(super) fn new(layout: &FrameLayout, reader: Reader, pieces: usize) -> Result<Self> {
+        let whole = layout.whole()?.span();
+        Ok(Self {
+            rule: layout.desc().unwritten(),
+            reader,
+            full: layout.full(),
+            stale: vec![whole.clone(); pieces],
+            whole,
+            newest: None,
+            part: 0..0,
+            touched: false,
+        })
+    }
+
+    /// The piece with the frame finished last: what other frames copy from, so it is not to be written.
+    pub(super) fn newest(&self) -> Option<usize> {
+        self.newest
+    }
+
+    /// A frame is to be written into `piece`.
+    pub(super) fn begin(&mut self, piece: usize, crossing: &Crossing) -> Plan {
+        (self.part, self.touched) = (crossing.native.span(), false);
+        let must_hold = match self.rule {
+            Unwritten::Keep => true,
+            Unwritten::Clear | Unwritten::Overwrite => self.reader != Reader::Uploads && crossing.part != self.full,
+        };
+        let stale = &self.stale[piece];
+        let from = self.newest.filter(|_| must_hold && !stale.is_empty());
+        Plan { copy: from.map(|from| (from, stale.clone())), clear: self.rule == Unwritten::Clear }
+    }
+
+    /// What [`Plan::copy`] asked for was queued.
+    pub(super) fn renewed(&mut self, piece: usize) {
+        self.stale[piece] = 0..0;
+    }
+
+    /// Somebody may write the part from now on. Until the frame is finished, nothing there counts.
+    pub(super) fn touched(&mut self, piece: usize) {
+        self.touched = true;
+        self.stale[piece] = joined(&self.stale[piece], &self.part);
+    }
+
+    /// `piece` holds the newest frame; the others lack what changed.
+    pub(super) fn finished(&mut self, piece: usize) {
+        let changed = match self.rule {
+            _ if self.reader == Reader::InPlaceAndDraws => self.whole.clone(),
+            Unwritten::Keep if !self.touched => 0..0,
+            _ => self.part.clone(),
+        };
+        for (other, stale) in self.stale.iter_mut().enumerate() {
+            *stale = if other == piece { 0..0 } else { joined(stale, &changed) };
+        }
+        self.newest = Some(piece);
+    }
+
+    /// Only the first pieces are left.
+    pub(super) fn truncate(&mut self, pieces: usize) {
+        self.stale.truncate(pieces);
+        self.newest = self.newest.filter(|newest| *newest < pieces);
+    }
+}
+
+/// The least range with both.
+fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => b.clone(),
+        (_, true) => a.clone(),
+        _ => a.start.min(b.start)..a.end.max(b.end),
+    }
+}
+
+/// Clears what a frame is about to replace, in queue order.
+pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
+    let _step = step!("clear");
+    backend.write_pattern(target, &Pattern::ZERO)
+}
+
+/// Makes a whole frame of `pattern`.
+pub(crate) fn pattern_frame(
+    path: &mut OpenedPath,
+    backend: &dyn ComputeBackend,
+    layout: &FrameLayout,
+    pattern: &Pattern,
+) -> Result<()> {
+    path.begin(&layout.full())?;
+    let written = path.target().and_then(|target| backend.write_pattern(target, pattern));
+    if let Err(error) = written {
+        path.cancel();
+        return Err(error);
+    }
+    path.finish()
+}
+
+/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs and
+/// timing wrote there.
+pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
+    let _stage = stage!("blank");
+    let frames = match layout.desc().unwritten() {
+        // Other pieces are copied to, or cleared, before they are shown.
+        Unwritten::Keep | Unwritten::Clear => 1,
+        Unwritten::Overwrite => path.slots(),
+    };
+    for _ in 0..frames {
+        pattern_frame(path, backend, layout, &Pattern::ZERO)?;
+        path.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::DisplayCaps;
+    use crate::{PixelFormat, Region, RowOrder, Support, SurfaceDesc};
+
+    fn layout(rule: Unwritten) -> FrameLayout {
+        let no = || Support::No("not here".into());
+        let caps = DisplayCaps {
+            imports: Vec::new(),
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            orphaned_staging: no(),
+            persistent_staging: no(),
+            in_place_images: no(),
+            in_place_buffers: no(),
+            max_image_side: 64,
+            max_in_place_pixels: 64,
+            max_buffer_bytes: 4096,
+            row_pitch_alignment: 64,
+            native_row_order: RowOrder::TopDown,
+        };
+        // 10 rows of 32 bytes, 64 apart.
+        FrameLayout::new(&SurfaceDesc::image(8, 10, PixelFormat::Rgba8).with_unwritten(rule), &caps)
+    }
+
+    /// A frame in `piece` that replaces so many rows; what had to be copied before.
+    fn frame(
+        ages: &mut Ages,
+        layout: &FrameLayout,
+        piece: usize,
+        rows: Range<u32>,
+        writes: bool,
+    ) -> Option<(usize, Range<usize>)> {
+        let part = Part::Image(Region::new(0, rows.start, 8, rows.end - rows.start));
+        let plan = ages.begin(piece, &layout.in_place(&part).unwrap());
+        if plan.copy.is_some() {
+            ages.renewed(piece);
+        }
+        if writes {
+            ages.touched(piece);
+        }
+        ages.finished(piece);
+        plan.copy
+    }
+
+    const WHOLE: Range<usize> = 0..9 * 64 + 32;
+
+    #[test]
+    fn kept_pieces_are_brought_up_to_date_by_what_changed() {
+        let layout = layout(Unwritten::Keep);
+        let mut ages = Ages::new(&layout, Reader::InPlace, 3).unwrap();
+        let mut frame = |piece, rows, writes| frame(&mut ages, &layout, piece, rows, writes);
+        assert_eq!(frame(0, 0..10, true), None, "there is nothing to keep yet");
+        assert_eq!(frame(1, 2..3, true), Some((0, WHOLE)));
+        assert_eq!(frame(2, 5..7, true), Some((1, WHOLE)));
+        // Rows 2 to 6 in one range.
+        assert_eq!(frame(0, 4..5, true), Some((2, 128..6 * 64 + 32)));
+        assert_eq!(frame(1, 0..10, false), Some((0, 256..6 * 64 + 32)));
+        assert_eq!(frame(2, 0..10, false), Some((1, 256..4 * 64 + 32)), "an empty frame changes nothing");
+        assert_eq!(frame(0, 0..10, false), None, "nothing changed since");
+        assert_eq!(frame(1, 0..10, false), None);
+    }
+
+    #[test]
+    fn a_frame_that_was_given_up_is_copied_over() {
+        let layout = layout(Unwritten::Keep);
+        let mut ages = Ages::new(&layout, Reader::Uploads, 1).unwrap();
+        assert_eq!(frame(&mut ages, &layout, 0, 0..10, true), None);
+        assert_eq!(frame(&mut ages, &layout, 0, 0..10, true), None, "one piece holds its own frame");
+        let part = Part::Image(Region::new(0, 3, 8, 1));
+        let crossing = layout.in_place(&part).unwrap();
+        assert!(ages.begin(0, &crossing).copy.is_none());
+        ages.touched(0);
+        assert_eq!(ages.begin(0, &crossing).copy, Some((0, 192..224)), "only the display has it");
+        assert_eq!(ages.begin(0, &crossing).copy, Some((0, 192..224)), "still");
+    }
+
+    #[test]
+    fn what_is_not_kept_is_not_copied() {
+        for rule in [Unwritten::Clear, Unwritten::Overwrite] {
+            let layout = layout(rule);
+            let mut ages = Ages::new(&layout, Reader::InPlace, 2).unwrap();
+            let mut of_pieces = |piece, rows, writes| frame(&mut ages, &layout, piece, rows, writes);
+            assert_eq!(of_pieces(0, 0..10, true), None);
+            assert_eq!(of_pieces(1, 0..10, true), None);
+            assert_eq!(of_pieces(0, 1..2, true), Some((1, WHOLE)), "what lies around a part is shown with it");
+            let mut ages = Ages::new(&layout, Reader::Uploads, 2).unwrap();
+            let mut of_uploads = |piece, rows| frame(&mut ages, &layout, piece, rows, true);
+            assert_eq!((of_uploads(0, 0..10), of_uploads(1, 1..2), of_uploads(0, 3..4)), (None, None, None));
+            assert_eq!(ages.begin(1, &layout.in_place(&layout.full()).unwrap()).clear, rule == Unwritten::Clear);
+        }
+    }
+
+    #[test]
+    fn what_the_display_may_draw_into_is_copied_whole() {
+        let layout = layout(Unwritten::Overwrite);
+        let mut ages = Ages::new(&layout, Reader::InPlaceAndDraws, 2).unwrap();
+        let mut frame = |piece, rows| frame(&mut ages, &layout, piece, rows, true);
+        assert_eq!(frame(0, 0..10), None);
+        assert_eq!(frame(1, 1..2), Some((0, WHOLE)));
+        assert_eq!(frame(0, 1..2), Some((1, WHOLE)));
+    }
+}

@@ -1,0 +1,178 @@
+//! Objects that somebody else made: each gets a reference of ours, and must belong where the caller says.
+
+use super::handle::{ContextKind, EventKind, Handle, KernelKind, Kind, MemKind};
+use super::notify::Listening;
+use super::query::{array, sizes, text};
+use super::{
+    Context, Device, DeviceId, Event, FOREIGN, Failure, Kernel, Mem, PlatformId, Program, Queue, QueueProperties,
+    Sampler,
+};
+use cl3::command_queue as q;
+use cl3::context::CL_CONTEXT_DEVICES;
+use cl3::device as d;
+use cl3::event as ev;
+use cl3::kernel as k;
+use cl3::memory as m;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// # Safety
+/// `raw` is null or a live object of kind `K`; here and below.
+unsafe fn adopt_in<K: Kind>(context: &Context, raw: *mut c_void) -> Result<Handle<K>, Failure> {
+    // SAFETY: the caller's promise.
+    let handle = unsafe { Handle::<K>::adopt(raw) }?;
+    if handle.object(K::CONTEXT)? == context.raw() {
+        Ok(handle)
+    } else {
+        Err(Failure { operation: K::INFO, code: FOREIGN })
+    }
+}
+
+impl Device {
+    /// # Safety
+    /// As of [`adopt_in`].
+    pub unsafe fn adopt(raw: *mut c_void) -> Result<Self, Failure> {
+        let id = DeviceId(raw);
+        let platform = PlatformId::from_property(id.array(d::CL_DEVICE_PLATFORM).map(isize::from_ne_bytes)?);
+        match parent(id)? {
+            Some(_) => {
+                // SAFETY: the caller's promise.
+                let reference = unsafe { Handle::adopt(raw) }?;
+                Ok(Self::part(platform, reference))
+            }
+            None => Ok(Self::root(platform, id)),
+        }
+    }
+
+    /// What this is a part of (`CL_DEVICE_PARENT_DEVICE`).
+    pub fn parent(&self) -> Result<Option<Self>, Failure> {
+        // Drivers of OpenCL 1.1 do not know the question.
+        let above = if self.is_part() { parent(self.id)? } else { None };
+        // SAFETY: a part keeps what it is a part of.
+        above.map(|parent| unsafe { Self::adopt(parent) }).transpose()
+    }
+}
+
+fn parent(id: DeviceId) -> Result<Option<*mut c_void>, Failure> {
+    let address = usize::from_ne_bytes(id.array(d::CL_DEVICE_PARENT_DEVICE)?);
+    Ok((address != 0).then(|| std::ptr::with_exposed_provenance_mut(address)))
+}
+
+impl Context {
+    /// The context without its devices.
+    ///
+    /// # Safety
+    /// As of [`adopt_in`].
+    pub unsafe fn adopt(raw: *mut c_void) -> Result<Adopted, Failure> {
+        // SAFETY: the caller's promise.
+        unsafe { Handle::adopt(raw) }.map(Adopted)
+    }
+}
+
+/// A context whose devices are still to be known.
+pub struct Adopted(Handle<ContextKind>);
+
+impl Adopted {
+    /// Names of its devices.
+    pub fn devices(&self) -> Result<Vec<*mut c_void>, Failure> {
+        let devices = sizes(&self.0.info(CL_CONTEXT_DEVICES)?);
+        Ok(devices.into_iter().map(std::ptr::with_exposed_provenance_mut).collect())
+    }
+
+    pub fn with(self, devices: Vec<Device>) -> Arc<Context> {
+        Arc::new(Context::of(self.0, Listening::new(None), devices))
+    }
+}
+
+impl Queue {
+    /// The queue, and its device's name.
+    ///
+    /// # Safety
+    /// As of [`adopt_in`].
+    pub unsafe fn adopt(context: &Arc<Context>, raw: *mut c_void) -> Result<(Self, *mut c_void), Failure> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { adopt_in(context, raw) }?;
+        let device = handle.object(q::CL_QUEUE_DEVICE)?;
+        let bits = u64::from_ne_bytes(array("clGetCommandQueueInfo", &handle.info(q::CL_QUEUE_PROPERTIES)?)?);
+        let platform = DeviceId(device).array(d::CL_DEVICE_PLATFORM).map(isize::from_ne_bytes)?;
+        let queue = Self::of(handle, context, PlatformId::from_property(platform), QueueProperties::from_bits(bits));
+        Ok((queue?, device))
+    }
+}
+
+impl Event {
+    /// # Safety
+    /// As of [`adopt_in`].
+    pub unsafe fn adopt(context: &Arc<Context>, raw: *mut c_void) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise.
+        let handle: Handle<EventKind> = unsafe { adopt_in(context, raw) }?;
+        let queue = handle.object(ev::CL_EVENT_COMMAND_QUEUE)?;
+        // SAFETY: the queue lives at least as long as the event of a command in it.
+        let queue = if queue.is_null() { None } else { Some(unsafe { Queue::adopt(context, queue) }?.0) };
+        if queue.is_none() {
+            // An event of the program's own, which others set: when, nobody here is told.
+            context.may_fail().begin();
+        }
+        Ok(Self::of(handle, queue))
+    }
+}
+
+impl Mem {
+    /// A buffer, a part of one, or an image. What other values over the same memory do is not known to this one.
+    ///
+    /// # Safety
+    /// As of [`adopt_in`].
+    pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Arc<Self>, Failure> {
+        const OP: &str = "clGetMemObjectInfo";
+        // SAFETY: the caller's promise.
+        let handle: Handle<MemKind> = unsafe { adopt_in(context, raw) }?;
+        let number = |param| handle.info(param).and_then(|bytes| array(OP, &bytes)).map(usize::from_ne_bytes);
+        let kind = u32::from_ne_bytes(array(OP, &handle.info(m::CL_MEM_TYPE)?)?);
+        let flags = u64::from_ne_bytes(array(OP, &handle.info(m::CL_MEM_FLAGS)?)?);
+        let whole = handle.object(m::CL_MEM_ASSOCIATED_MEMOBJECT)?;
+        // SAFETY: what an object was made of lives as long as the object.
+        let parent = if whole.is_null() { None } else { Some(unsafe { Self::adopt(context, whole) }?) };
+        let len = if kind == m::CL_MEM_OBJECT_BUFFER { number(m::CL_MEM_SIZE)? } else { usize::MAX };
+        let offset = if kind == m::CL_MEM_OBJECT_BUFFER { number(m::CL_MEM_OFFSET)? } else { 0 };
+        Ok(Arc::new(Self::of(handle, flags, len).inside(parent, offset)))
+    }
+
+    /// `CL_MEM_OBJECT_*`.
+    pub fn kind(&self) -> Result<u32, Failure> {
+        self.info(m::CL_MEM_TYPE).map(u32::from_ne_bytes)
+    }
+}
+
+impl Sampler {
+    /// # Safety
+    /// As of [`adopt_in`].
+    pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise.
+        unsafe { adopt_in(context, raw) }.map(Self::of)
+    }
+}
+
+impl Program {
+    /// # Safety
+    /// As of [`adopt_in`]; and the caller vouches for what its kernels do when they are launched.
+    pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise.
+        unsafe { adopt_in(context, raw) }.map(Self::of)
+    }
+}
+
+impl Kernel {
+    /// The kernel and its function's name.
+    ///
+    /// # Safety
+    /// As of [`adopt_in`]; and nobody else sets arguments of the kernel during a launch.
+    pub unsafe fn adopt(context: &Context, program: &Program, raw: *mut c_void) -> Result<(Self, String), Failure> {
+        // SAFETY: the caller's promise.
+        let handle: Handle<KernelKind> = unsafe { adopt_in(context, raw) }?;
+        if handle.object(k::CL_KERNEL_PROGRAM)? != program.raw() {
+            return Err(Failure { operation: "clGetKernelInfo", code: FOREIGN });
+        }
+        let name = text(&handle.info(k::CL_KERNEL_FUNCTION_NAME)?);
+        Ok((Self::new(handle), name))
+    }
+}

@@ -1,0 +1,38 @@
+"""Waits that the load of the machine does not break. `crates/pixelferry-testing/src/patience.rs` has the same rule."""
+
+import os
+import subprocess
+import time
+
+
+def turns():
+    """Goes on for ten minutes of an idle machine; beside other work a minute counts for less."""
+    spent, seen = 0.0, time.monotonic()
+    while spent < 600:
+        yield
+        now = time.monotonic()
+        spent += min(now - seen, 60) / max(os.getloadavg()[0] / len(os.sched_getaffinity(0)), 1)
+        seen = now
+
+
+def wait_for(what):
+    """True as soon as it is; false where it hangs."""
+    for _ in turns():
+        if what():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def run(command, **options):
+    """As subprocess.run does, with what the process prints."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, **options) as process:
+        for _ in turns():
+            try:
+                out, err = process.communicate(timeout=1)
+                return subprocess.CompletedProcess(command, process.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                pass
+        process.kill()
+        raise AssertionError(f"it hangs: {process.communicate()}")

@@ -1,0 +1,358 @@
+//! What drivers are known to lack or to do wrong.
+
+use Expected::{Lacks, MayLack};
+use std::fmt;
+
+/// A driver whose results are known. Of others it is only said what they lack.
+#[derive(Debug, Clone, Copy)]
+pub struct Driver {
+    /// Its name in [`KNOWN`].
+    pub name: &'static str,
+    /// What its devices' descriptions contain.
+    pub signs: &'static [&'static str],
+    /// What they contain where it is of the version that the rows were seen with. Other versions may lack less.
+    pub version: &'static str,
+}
+
+/// Those that a machine without a GPU has, of Debian 12, and our own.
+pub const DRIVERS: &[Driver] = &[
+    Driver { name: "threads", signs: &["CPU ", " threads"], version: "CPU" },
+    Driver { name: "PoCL", signs: &["PoCL"], version: "PoCL 3.1" },
+    Driver { name: "rusticl", signs: &["OpenCL", "llvmpipe"], version: "22.3" },
+    Driver { name: "llvmpipe", signs: &["OpenGL", "llvmpipe"], version: "Mesa 22.3" },
+    Driver { name: "lavapipe", signs: &["wgpu", "llvmpipe", "vulkan"], version: "Mesa 22.3" },
+];
+
+/// What comes of a test on a driver, where it is no pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// The driver does not have it.
+    Lacks,
+    /// The driver has it on some machines.
+    MayLack,
+    /// The driver has it and does it wrong.
+    Fails,
+}
+
+/// A row of [`KNOWN`].
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Names of features, cases or paths, as their suite has them.
+    pub tests: &'static [&'static str],
+    /// Names of [`DRIVERS`].
+    pub drivers: &'static [&'static str],
+    /// What comes of them.
+    pub expected: Expected,
+    /// Why.
+    pub reason: &'static str,
+    /// Where more is told: a page of this repository, or an address.
+    pub link: &'static str,
+}
+
+const FEATURES: &str = "docs/opencl.md#features-by-driver";
+const SHARING: &str = "docs/drivers.md#opencl";
+
+/// Everything that is not expected to pass.
+pub const KNOWN: &[Known] = &[
+    Known {
+        tests: &["fission: by affinity domain"],
+        drivers: &["PoCL"],
+        expected: MayLack,
+        reason: "listed where the machine has several NUMA nodes",
+        link: FEATURES,
+    },
+    Known {
+        tests: &[
+            "fission: equally",
+            "fission: by counts",
+            "fission: by affinity domain",
+            "fission: parts as backends",
+            "raw objects: parts of devices",
+            "program: for some of the devices",
+        ],
+        drivers: &["rusticl"],
+        expected: Lacks,
+        reason: "it partitions no device",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["queue out of order"],
+        drivers: &["rusticl"],
+        expected: Lacks,
+        reason: "its queues keep the order of their commands",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["queue priority hint", "queue throttle hint"],
+        drivers: &["PoCL", "rusticl"],
+        expected: Lacks,
+        reason: "it has neither cl_khr_priority_hints nor cl_khr_throttle_hints",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["events: profiling", "device times"],
+        drivers: &["rusticl"],
+        expected: Lacks,
+        reason: "every command begins at 2 ns and ends at 3",
+        link: "docs/drivers.md#opencl",
+    },
+    Known {
+        tests: &["contexts: errors told to a callback"],
+        drivers: &["PoCL", "rusticl"],
+        expected: Lacks,
+        reason: "it calls pfn_notify of clCreateContext for no error",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["OpenGL: contexts that share", "OpenGL: objects as arguments", "OpenGL: lists acquired and released"],
+        drivers: &["PoCL", "rusticl"],
+        expected: Lacks,
+        reason: "it has no cl_khr_gl_sharing; tests/gl_sharing shows them on a double of it",
+        link: SHARING,
+    },
+    Known {
+        tests: &["events: callbacks of failed commands"],
+        drivers: &["PoCL", "rusticl"],
+        expected: Lacks,
+        reason: "the callback of a command that failed by its wait list is not called",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["program: built-in kernels"],
+        drivers: &["PoCL"],
+        expected: Lacks,
+        reason: "it lists kernels that it cannot make",
+        link: "docs/drivers.md#opencl",
+    },
+    Known {
+        tests: &["program: built-in kernels", "native kernels", "native kernels: panic"],
+        drivers: &["rusticl"],
+        expected: Lacks,
+        reason: "it lists none",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["double precision"],
+        drivers: &["rusticl"],
+        expected: Lacks,
+        reason: "its compiler defines neither cl_khr_fp64 nor __opencl_c_fp64",
+        link: "docs/drivers.md#opencl",
+    },
+    Known {
+        tests: &["program: intermediate language"],
+        drivers: &["PoCL", "rusticl"],
+        expected: Lacks,
+        reason: "CL_DEVICE_IL_VERSION is empty",
+        link: FEATURES,
+    },
+    Known {
+        tests: &[
+            "direct",
+            "external-texture",
+            "exported-texture",
+            "external-in-place",
+            "external-upload",
+            "exported-in-place",
+            "exported-upload",
+        ],
+        drivers: &["threads", "PoCL", "rusticl"],
+        expected: Lacks,
+        reason: "what runs on the CPU shares memory of the host and no other",
+        link: SHARING,
+    },
+    Known {
+        tests: &["shared binary semaphore", "shared timeline semaphore"],
+        drivers: &["llvmpipe"],
+        expected: Lacks,
+        reason: "it has no GL_EXT_semaphore_fd",
+        link: "docs/drivers.md#opengl",
+    },
+];
+
+/// What came of a test on a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It passed.
+    Pass,
+    /// The driver says that it does not have it, and why.
+    Lacks(String),
+    /// It failed, and how.
+    Fails(String),
+}
+
+/// What an outcome comes to: words for a table, or what is wrong with it. `device` describes the device with its driver
+/// and version.
+///
+/// # Errors
+/// It is a failure that no row of [`KNOWN`] names. On a driver of [`DRIVERS`], of the version there, and on any in CI: it is a
+/// lack that no row names, or a pass of what a row names.
+pub fn judge(test: &str, device: &str, outcome: &Outcome) -> Result<String, String> {
+    let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    verdict((DRIVERS, KNOWN), test, device, outcome, in_ci)
+}
+
+fn verdict(
+    (drivers, known): (&[Driver], &[Known]),
+    test: &str,
+    device: &str,
+    outcome: &Outcome,
+    in_ci: bool,
+) -> Result<String, String> {
+    let driver = drivers.iter().find(|driver| driver.signs.iter().all(|sign| device.contains(sign)));
+    let row = driver
+        .and_then(|driver| known.iter().find(|row| row.tests.contains(&test) && row.drivers.contains(&driver.name)));
+    let strict = in_ci || driver.is_some_and(|driver| device.contains(driver.version));
+    let expected = row.map(|row| row.expected);
+    let why = row.map_or(String::new(), |row| format!(" ({}, see {})", row.reason, row.link));
+    match (outcome, expected) {
+        (Outcome::Pass, Some(Lacks | Expected::Fails)) if strict => {
+            Err(format!("it passes, so its row in pixelferry-testing must go{why}"))
+        }
+        (Outcome::Pass, _) => Ok("PASS".into()),
+        (Outcome::Lacks(said), Some(Lacks | MayLack)) => Ok(format!("driver lacks it: {said}{why}")),
+        (Outcome::Lacks(said), _) if strict => Err(format!("it should have this, but: {said}{why}")),
+        (Outcome::Lacks(said), _) => Ok(format!("driver lacks it: {said}{why}")),
+        (Outcome::Fails(said), Some(Expected::Fails)) => Ok(format!("known failure: {said}{why}")),
+        (Outcome::Fails(said), _) => Err(format!("{said}{why}")),
+    }
+}
+
+/// The value, or `None` after saying SKIPPED and why: for a part of a test that not every driver can run. `device` describes the
+/// device with its driver and version.
+///
+/// # Panics
+/// Where [`judge`] finds that a row of [`KNOWN`] is missing or must go.
+#[track_caller]
+pub fn has<T>(test: &str, device: impl fmt::Display, found: Result<T, impl fmt::Display>) -> Option<T> {
+    let (device, (value, outcome)) = (
+        device.to_string(),
+        match found {
+            Ok(value) => (Some(value), Outcome::Pass),
+            Err(reason) => (None, Outcome::Lacks(reason.to_string())),
+        },
+    );
+    match judge(test, &device, &outcome) {
+        Ok(word) if value.is_none() => println!("SKIPPED: {test} on {device}: {word}"),
+        Ok(_) => {}
+        Err(problem) => panic!("{test} on {device}: {problem}"),
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const OURS: &[Driver] = &[
+        Driver { name: "one", signs: &["CL", "One"], version: "One 3" },
+        Driver { name: "two", signs: &["CL"], version: "2" },
+    ];
+    const ROWS: &[Known] = &[
+        row(&["absent"], Lacks),
+        row(&["sometimes"], MayLack),
+        Known { drivers: &["one", "two"], ..row(&["wrong"], Expected::Fails) },
+    ];
+
+    const fn row(tests: &'static [&'static str], expected: Expected) -> Known {
+        Known { tests, drivers: &["one"], expected, reason: "so it is", link: "docs" }
+    }
+
+    fn ask(test: &str, device: &str, outcome: &Outcome, in_ci: bool) -> Result<String, String> {
+        verdict((OURS, ROWS), test, device, outcome, in_ci)
+    }
+
+    fn lacks() -> Outcome {
+        Outcome::Lacks("no such thing".into())
+    }
+
+    fn fails() -> Outcome {
+        Outcome::Fails("wrong pixels".into())
+    }
+
+    #[test]
+    fn what_rows_say_is_no_failure() {
+        let word = ask("absent", "CL One 3.1", &lacks(), true).unwrap();
+        assert_eq!(word, "driver lacks it: no such thing (so it is, see docs)");
+        for outcome in [Outcome::Pass, lacks()] {
+            ask("sometimes", "CL One 3.1", &outcome, true).unwrap();
+        }
+        for device in ["CL One 3.1", "CL Two"] {
+            assert!(ask("wrong", device, &fails(), true).unwrap().starts_with("known failure: wrong pixels"));
+        }
+    }
+
+    #[test]
+    fn an_unexpected_pass_fails() {
+        for (test, device) in [("absent", "CL One 3.1"), ("wrong", "CL One 3.1"), ("wrong", "CL Two 2")] {
+            let problem = ask(test, device, &Outcome::Pass, false).unwrap_err();
+            assert!(problem.contains("must go (so it is, see docs)"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn an_unexpected_skip_fails() {
+        for (test, device) in [("other", "CL One 3.1"), ("wrong", "CL One 3.1"), ("absent", "CL Two 2")] {
+            let problem = ask(test, device, &lacks(), false).unwrap_err();
+            assert!(problem.starts_with("it should have this, but: no such thing"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_failure_without_a_row_fails_everywhere() {
+        for device in ["CL One 3.1", "CL One 9", "a GPU"] {
+            assert!(ask("other", device, &fails(), false).is_err());
+            assert!(ask("absent", device, &fails(), false).is_err());
+        }
+    }
+
+    #[test]
+    fn other_versions_and_drivers_may_differ_but_not_in_ci() {
+        for device in ["CL One 9", "a GPU"] {
+            assert!(ask("other", device, &lacks(), false).is_ok());
+            assert!(ask("absent", device, &Outcome::Pass, false).is_ok());
+            assert!(ask("other", device, &lacks(), true).is_err());
+        }
+        assert!(ask("absent", "CL One 9", &Outcome::Pass, true).is_err());
+        assert!(ask("absent", "a GPU", &Outcome::Pass, true).is_ok());
+    }
+
+    #[test]
+    fn devices_belong_to_one_driver() {
+        for (device, name) in [
+            ("CPU AMD EPYC (2 threads)", "threads"),
+            ("OpenCL pthread-skylake (OpenCL 3.0 PoCL 3.1+debian  Linux, 3.1+debian)", "PoCL"),
+            ("OpenCL llvmpipe (LLVM 15.0.6, 256 bits) (OpenCL 3.0, 22.3.6)", "rusticl"),
+            ("OpenGL llvmpipe (LLVM 15.0.6, 256 bits) (OpenGL 4.5 (Core Profile) Mesa 22.3.6)", "llvmpipe"),
+        ] {
+            let of = |driver: &&Driver| driver.signs.iter().all(|sign| device.contains(sign));
+            let found: Vec<_> = DRIVERS.iter().filter(of).map(|driver| driver.name).collect();
+            assert_eq!(found, [name], "{device}");
+            assert!(DRIVERS.iter().find(of).is_some_and(|driver| device.contains(driver.version)), "{device}");
+        }
+    }
+
+    #[test]
+    fn rows_name_drivers_and_pages_that_there_are_and_no_test_twice() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (at, row) in KNOWN.iter().enumerate() {
+            assert!(!row.reason.is_empty());
+            if let Some((page, heading)) = row.link.split_once('#') {
+                let text = std::fs::read_to_string(root.join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
+                let is = |line: &str| {
+                    line.starts_with('#') && line.trim_matches(['#', ' ']).to_lowercase().replace(' ', "-") == heading
+                };
+                assert!(text.lines().any(is), "{} has no such heading", row.link);
+            } else {
+                assert!(row.link.starts_with("https://"), "{}", row.link);
+            }
+            for driver in row.drivers {
+                assert!(DRIVERS.iter().any(|known| known.name == *driver), "{driver} is no driver of the table");
+                let same = |other: &&Known| {
+                    other.drivers.contains(driver) && other.tests.iter().any(|test| row.tests.contains(test))
+                };
+                assert_eq!(KNOWN[at + 1..].iter().find(same).map(|other| other.tests), None, "{:?}", row.tests);
+            }
+        }
+    }
+}

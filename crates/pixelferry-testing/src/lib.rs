@@ -1,0 +1,28 @@
+//! What the tests of all crates share. It depends on none of them, so every crate's tests may use it.
+//!
+//! - [`need`]: what a test needs of the machine, by the rows of [`MACHINE`]. A test that cannot run says SKIPPED and why;
+//!   where the machine must have the thing, it fails.
+//! - [`has`] and [`judge`]: what a driver is known to lack or to do wrong, by the rows of [`KNOWN`]. A skip that no row
+//!   names fails, and so does a pass where a row says otherwise.
+//! - [`Child`]: a test run again in a process of its own. OpenCL loaders read their environment once, and two drivers in
+//!   one process may bring two copies of one compiler library, so each driver is tested in a process that sees only it.
+//! - [`Patience`]: a limit for waits that the load of the machine does not break.
+
+// How tests fail.
+#![allow(clippy::panic)]
+
+mod child;
+mod dice;
+mod double;
+mod known;
+mod machine;
+mod patience;
+mod usage;
+
+pub use child::{Child, Ended, given, in_child, pass_in_child};
+pub use dice::Dice;
+pub use double::gl_double;
+pub use known::{DRIVERS, Driver, Expected, KNOWN, Known, Outcome, has, judge};
+pub use machine::{MACHINE, Need, Row, asked, need, needs_in_words};
+pub use patience::{Patience, receive, wait_until};
+pub use usage::Usage;

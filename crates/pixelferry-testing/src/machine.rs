@@ -1,0 +1,239 @@
+//! What a machine may have, and where a test that lacks it fails.
+
+use std::fmt;
+
+/// What a test can need of the machine. [`MACHINE`] has a row for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Any OpenCL device.
+    OpenCl,
+    /// An OpenCL loader that takes the folder of drivers from `OCL_ICD_VENDORS`.
+    OclIcd,
+    /// PoCL's OpenCL.
+    Pocl,
+    /// Mesa's OpenCL.
+    Rusticl,
+    /// OpenGL without a window.
+    Egl,
+    /// Mesa's Vulkan on the CPU.
+    Lavapipe,
+    /// A virtual X server.
+    Xvfb,
+    /// A Wayland compositor that needs no screen.
+    Weston,
+    /// Python 3.11 with NumPy and pytest.
+    Python,
+    /// The devices of an NVIDIA GPU, by CUDA and OpenCL.
+    Nvidia,
+    /// OpenGL on the NVIDIA GPU.
+    NvidiaGl,
+    /// Vulkan on the NVIDIA GPU.
+    NvidiaVulkan,
+    /// Two NVIDIA GPUs.
+    TwoGpus,
+    /// NVIDIA's compiler of CUDA C++, which needs no GPU.
+    Nvrtc,
+    /// PyTorch, for tensors on the GPU.
+    Torch,
+    /// CuPy, for arrays on the GPU.
+    Cupy,
+    /// JAX, for arrays on the GPU.
+    Jax,
+}
+
+/// A row of [`MACHINE`].
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// What it is about.
+    pub need: Need,
+    /// Its name in `PIXELFERRY_REQUIRE`.
+    pub name: &'static str,
+    /// The Debian packages that give it, with spaces between them; `scripts/lib.sh` reads them here. Empty where no package
+    /// of Debian's does.
+    pub packages: &'static str,
+    /// The variable that must be 1 for tests to look for it at all. It must be there then.
+    pub variable: Option<&'static str>,
+    /// The environment of a process that uses this driver and none of its kind beside it.
+    pub environment: &'static [(&'static str, &'static str)],
+}
+
+const NONE: Row = Row { need: Need::OpenCl, name: "", packages: "", variable: None, environment: &[] };
+
+/// Everything that a test may need, in the order of [`Need`].
+pub const MACHINE: &[Row] = &[
+    Row { need: Need::OpenCl, name: "opencl", packages: "ocl-icd-libopencl1 pocl-opencl-icd", ..NONE },
+    Row { need: Need::OclIcd, name: "ocl-icd", packages: "ocl-icd-libopencl1", ..NONE },
+    Row {
+        need: Need::Pocl,
+        name: "pocl",
+        packages: "ocl-icd-libopencl1 pocl-opencl-icd",
+        environment: &[("OCL_ICD_VENDORS", "pocl.icd")],
+        ..NONE
+    },
+    Row {
+        need: Need::Rusticl,
+        name: "rusticl",
+        packages: "ocl-icd-libopencl1 mesa-opencl-icd",
+        environment: &[("OCL_ICD_VENDORS", "rusticl.icd"), ("RUSTICL_ENABLE", "llvmpipe")],
+        ..NONE
+    },
+    Row { need: Need::Egl, name: "egl", packages: "libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri", ..NONE },
+    Row { need: Need::Lavapipe, name: "lavapipe", packages: "libvulkan1 mesa-vulkan-drivers", ..NONE },
+    Row {
+        need: Need::Xvfb,
+        name: "xvfb",
+        packages: "xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 libglx-mesa0",
+        ..NONE
+    },
+    Row { need: Need::Weston, name: "weston", packages: "weston libwayland-client0 libwayland-egl1 libgles2", ..NONE },
+    Row { need: Need::Python, name: "python", packages: "python3 python3-numpy python3-pytest", ..NONE },
+    Row { need: Need::Nvidia, name: "nvidia", variable: Some("PIXELFERRY_GPU"), ..NONE },
+    Row { need: Need::NvidiaGl, name: "nvidia-gl", ..NONE },
+    Row { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },
+    Row { need: Need::TwoGpus, name: "two-gpus", ..NONE },
+    Row { need: Need::Nvrtc, name: "nvrtc", ..NONE },
+    Row { need: Need::Torch, name: "torch", ..NONE },
+    Row { need: Need::Cupy, name: "cupy", ..NONE },
+    Row { need: Need::Jax, name: "jax", ..NONE },
+];
+
+impl Need {
+    /// Its row.
+    pub fn row(self) -> &'static Row {
+        &MACHINE[self as usize]
+    }
+
+    /// Its name in `PIXELFERRY_REQUIRE`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// True where this machine must have it: where `PIXELFERRY_REQUIRE` lists it, where its own variable asks for it, and,
+    /// if a package gives it, with `PIXELFERRY_REQUIRE=all` and in CI (`CI=true`).
+    ///
+    /// # Panics
+    /// Where `PIXELFERRY_REQUIRE` names what no row has.
+    #[track_caller]
+    pub fn is_required(self) -> bool {
+        match required(self.row(), |name| std::env::var(name).ok()) {
+            Ok(required) => required,
+            Err(problem) => panic!("{problem}"),
+        }
+    }
+}
+
+/// The rule, in the environment that `variable` reads.
+fn required(row: &Row, variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
+    let list = variable("PIXELFERRY_REQUIRE").unwrap_or_default();
+    let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if let Some(unknown) = names.iter().find(|name| **name != "all" && !MACHINE.iter().any(|row| row.name == **name)) {
+        let all: Vec<&str> = MACHINE.iter().map(|row| row.name).collect();
+        return Err(format!("PIXELFERRY_REQUIRE names '{unknown}'; take all, or some of {}", all.join(", ")));
+    }
+    let all = names.contains(&"all") || variable("CI").is_some_and(|value| value == "true");
+    Ok(names.contains(&row.name)
+        || (all && !row.packages.is_empty())
+        || row.variable.is_some_and(|v| is_1(&variable, v)))
+}
+
+fn is_1(variable: impl Fn(&str) -> Option<String>, name: &str) -> bool {
+    variable(name).is_some_and(|value| value == "1")
+}
+
+/// All names, with `!` behind those that this machine must have: for tests in other languages.
+///
+/// # Panics
+/// As [`Need::is_required`] does.
+#[track_caller]
+pub fn needs_in_words() -> String {
+    let mut words = Vec::new();
+    for row in MACHINE {
+        words.push(format!("{}{}", row.name, if row.need.is_required() { "!" } else { "" }));
+    }
+    words.join(" ")
+}
+
+/// The value, or `None` after saying SKIPPED and why.
+///
+/// # Panics
+/// Where the machine must have it, see [`Need::is_required`].
+#[track_caller]
+pub fn need<T>(need: Need, found: Result<T, impl fmt::Display>) -> Option<T> {
+    let (required, name) = (need.is_required(), need.name());
+    match found {
+        Ok(value) => Some(value),
+        Err(reason) if required => panic!("{name} is required here, but: {reason}"),
+        Err(reason) => {
+            println!("SKIPPED: no {name}: {reason}");
+            None
+        }
+    }
+}
+
+/// True where the variable of this row asks for it, such as `PIXELFERRY_GPU=1`; says SKIPPED otherwise.
+///
+/// # Panics
+/// As [`Need::is_required`] does.
+#[track_caller]
+pub fn asked(need: Need) -> bool {
+    let row = need.row();
+    let asked = need.is_required();
+    if !asked {
+        println!("SKIPPED: {} is tested where {}=1 is set", row.name, row.variable.unwrap_or("PIXELFERRY_REQUIRE"));
+    }
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(need: Need, environment: &[(&str, &str)]) -> Result<bool, String> {
+        let value = |name: &str| environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+        required(need.row(), value)
+    }
+
+    #[test]
+    fn each_row_is_where_its_need_says() {
+        for (at, row) in MACHINE.iter().enumerate() {
+            assert_eq!(row.need as usize, at, "{}", row.name);
+            assert_eq!(MACHINE.iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_machine_must_have_what_is_listed() {
+        let list = |names| [("PIXELFERRY_REQUIRE", names)];
+        assert_eq!(rule(Need::Pocl, &[]), Ok(false));
+        assert_eq!(rule(Need::Pocl, &list("egl, pocl")), Ok(true));
+        assert_eq!(rule(Need::Weston, &list("egl, pocl")), Ok(false));
+        assert_eq!(rule(Need::Nvrtc, &list("nvrtc")), Ok(true));
+        assert_eq!(rule(Need::Pocl, &list("")), Ok(false));
+    }
+
+    #[test]
+    fn all_and_ci_are_what_packages_give() {
+        for environment in [("PIXELFERRY_REQUIRE", "all"), ("CI", "true")] {
+            for row in MACHINE {
+                assert_eq!(rule(row.need, &[environment]), Ok(!row.packages.is_empty()), "{}", row.name);
+            }
+        }
+        assert_eq!(rule(Need::Pocl, &[("CI", "false")]), Ok(false));
+    }
+
+    #[test]
+    fn a_gpu_is_asked_for_by_its_variable() {
+        assert_eq!(rule(Need::Nvidia, &[("PIXELFERRY_GPU", "1")]), Ok(true));
+        assert_eq!(rule(Need::Nvidia, &[("PIXELFERRY_GPU", "0")]), Ok(false));
+        assert_eq!(rule(Need::Nvidia, &[("CI", "true")]), Ok(false));
+        assert_eq!(rule(Need::TwoGpus, &[("PIXELFERRY_GPU", "1")]), Ok(false));
+    }
+
+    #[test]
+    fn names_without_a_row_are_refused_whatever_is_asked() {
+        for names in ["glx", "pocl,gl", "Pocl", "pocl egl"] {
+            let problem = rule(Need::Xvfb, &[("PIXELFERRY_REQUIRE", names)]).unwrap_err();
+            assert!(problem.contains("take all, or some of opencl, ocl-icd, pocl"), "{problem}");
+        }
+    }
+}

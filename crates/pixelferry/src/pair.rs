@@ -1,0 +1,68 @@
+//! Backend and display that are opened for one another.
+
+use crate::backends::{BackendChoice, first_that_suits, open_backend_for};
+use crate::displays::{DisplayChoice, Headless, open_headless_for};
+use cpu_fallback::CpuBackend;
+use cuda_backend::CudaBackend;
+use interop_core::{ComputeBackend, Display, KernelSource, Result};
+use opencl_backend::OpenClBackend;
+use std::sync::Arc;
+use tracing::{debug, warn};
+
+/// Opens both sides of a link: the first backend that speaks a language of every one of `kernels`, a display without a window
+/// on the device that computes wherever that can draw, and the backend inside that display where the device shares with
+/// OpenGL ([`backend_in`]).
+///
+/// # Errors
+/// As of [`open_backend_for`] and [`crate::open_headless`].
+pub fn open_pair(
+    backend: BackendChoice,
+    display: DisplayChoice,
+    kernels: &[KernelSource],
+) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
+    let backend = open_backend_for(backend, kernels)?;
+    let screen = open_headless_for(backend.device(), display)?;
+    Ok((backend_in(&backend, screen.display().as_ref()), screen))
+}
+
+/// Opens a backend for a display that is there already: a window's, or one in an engine's context, which is current on this
+/// thread. As [`open_backend_for`], but that the device that draws comes before others of an API, and that the backend is
+/// opened inside the display ([`backend_in`]).
+///
+/// # Errors
+/// As of [`open_backend_for`].
+pub fn open_backend_for_display(
+    choice: BackendChoice,
+    kernels: &[KernelSource],
+    display: &dyn Display,
+) -> Result<Arc<dyn ComputeBackend>> {
+    let backend = first_that_suits(choice, kernels, |choice| {
+        Ok(match choice {
+            BackendChoice::Cuda => Arc::new(CudaBackend::open_best_for(display.device())?),
+            BackendChoice::OpenCl => Arc::new(OpenClBackend::open_best_for(display.device())?),
+            BackendChoice::Cpu | BackendChoice::Auto => Arc::new(CpuBackend::new()?),
+        })
+    })?;
+    Ok(backend_in(&backend, display))
+}
+
+/// The backend for links to `display`: the same device opened once more inside the display's OpenGL context where it shares
+/// with one (`cl_khr_gl_sharing`), so that kernels may write the display's own textures and buffers; else `backend` itself.
+/// The context must be current on this thread.
+///
+/// Kernels and memory are of one of the two: build and allocate with what this returns. It keeps the context for as long as it
+/// lives; in an engine's context, drop it before the context goes ([`crate::gl::GlDisplay::from_engine`]).
+pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
+    let shown_by = display.device();
+    match backend.open_in(display) {
+        Ok(Some(inside)) => {
+            debug!("{} was opened inside {shown_by}", inside.device());
+            inside
+        }
+        Ok(None) => Arc::clone(backend),
+        Err(reason) => {
+            warn!(%reason, "{} does not share with {shown_by}", backend.device());
+            Arc::clone(backend)
+        }
+    }
+}

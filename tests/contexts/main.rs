@@ -1,0 +1,28 @@
+//! Several contexts on one thread, of which the display finds out by itself which one is current: by EGL, and by GLX under
+//! a virtual X server.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod engine;
+mod two;
+
+use pixelferry_tests::{Need, Xvfb, need, pass_in_child};
+
+/// Runs a child under EGL alone, then under a virtual X server.
+fn by_both(child: &str) {
+    pass_in_child(&format!("{child}_egl"), None, &[], &["ALL DONE"]);
+    let Some(server) = need(Need::Xvfb, Xvfb::start(64, 64)) else { return };
+    pass_in_child(&format!("{child}_glx"), None, &[("DISPLAY", server.display())], &["ALL DONE"]);
+}
+
+#[test]
+fn two_contexts_on_one_thread() {
+    by_both("two::child");
+}
+
+#[test]
+fn a_context_of_egl_and_one_of_glx() {
+    let Some(server) = need(Need::Xvfb, Xvfb::start(64, 64)) else { return };
+    pass_in_child("two::child_of_either", None, &[("DISPLAY", server.display())], &["ALL DONE"]);
+}

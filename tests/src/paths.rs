@@ -1,0 +1,65 @@
+//! Which paths are offered where, by the rows of `pixelferry_testing::KNOWN`.
+
+use pixelferry::conformance::{Outcome, Row};
+use pixelferry::{ComputeBackend, PathId};
+use pixelferry_testing::{Outcome as Comes, has, judge};
+use std::collections::BTreeSet;
+use std::fmt;
+
+fn described(backend: &dyn ComputeBackend) -> String {
+    format!("{} ({})", backend.device(), backend.device().driver)
+}
+
+/// True of a reason that is about what was asked for, such as a texture, and not about a driver.
+fn is_of_surface(reason: &str) -> bool {
+    reason.starts_with("surface: ")
+}
+
+/// What opens by a path, or `None` after saying SKIPPED and why, or that the path is for other surfaces.
+///
+/// # Panics
+/// Where a row says otherwise of the backend's driver.
+#[track_caller]
+pub fn has_path<T>(backend: &dyn ComputeBackend, path: PathId, found: Result<T, impl fmt::Display>) -> Option<T> {
+    match found.map_err(|reason| reason.to_string()) {
+        Err(reason) if is_of_surface(&reason) => {
+            println!("{path} is for other surfaces: {reason}");
+            None
+        }
+        found => has(path.name(), described(backend), found),
+    }
+}
+
+/// What is wrong with the outcomes of a path on a display: a case that failed, or a path that was run or skipped where the rows
+/// say otherwise of the backend's driver. A case that is none of the path's (a texture that is asked for, a path of
+/// buffers) says nothing.
+pub fn path_problems(backend: &dyn ComputeBackend, rows: &[Row]) -> Vec<String> {
+    let displays: BTreeSet<&str> = rows.iter().map(|row| row.display.as_str()).collect();
+    let pairs = displays.iter().flat_map(|display| PathId::ALL.map(|path| (*display, path)));
+    pairs
+        .filter_map(|(display, path)| {
+            let of_pair = rows.iter().filter(|row| row.display == display && row.path == path);
+            let comes = outcome(of_pair.map(|row| &row.outcome))?;
+            let problem = judge(path.name(), &described(backend), &comes).err()?;
+            Some(format!("{path} to {display}: {problem}"))
+        })
+        .collect()
+}
+
+/// What all cases of a path come to.
+fn outcome<'a>(cases: impl Iterator<Item = &'a Outcome>) -> Option<Comes> {
+    let (mut passed, mut skipped) = (false, None);
+    for case in cases {
+        match case {
+            Outcome::Pass => passed = true,
+            Outcome::Fail(reason) => return Some(Comes::Fails(reason.clone())),
+            Outcome::Skipped(reason) if is_of_surface(reason) => {}
+            Outcome::Skipped(reason) => skipped = Some(reason.clone()),
+        }
+    }
+    match (passed, skipped) {
+        (true, Some(reason)) => Some(Comes::Fails(format!("some cases passed and others were skipped: {reason}"))),
+        (true, None) => Some(Comes::Pass),
+        (false, skipped) => skipped.map(Comes::Lacks),
+    }
+}
