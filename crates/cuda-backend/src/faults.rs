@@ -160,12 +160,7 @@ fn gives_back(call: &str) -> bool {
 
 /// Threads of queues let go of the last things after the program has.
 pub(crate) fn let_threads_end() {
-    for _ in 0..20 {
-        if double::with(|s| s.live().is_empty() && s.contexts_pushed() == 0) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    pixelferry_testing::wait_until("the end of the threads of queues", double::is_mine_alone);
 }
 
 pub(crate) fn each_call_fails_once(scenario: fn() -> Result<()>) {

@@ -60,6 +60,11 @@ pub fn shared() -> Shared {
     STATE.with_borrow(Shared::clone)
 }
 
+/// Whether all threads that took it over have ended, with all that they held.
+pub fn is_mine_alone() -> bool {
+    STATE.with_borrow(|Shared(state)| Arc::strong_count(state) == 1)
+}
+
 /// To be called there.
 pub fn adopt(shared: Shared) {
     STATE.set(shared);
