@@ -1,6 +1,6 @@
 //! What drivers are known to lack or to do wrong.
 
-use Expected::{Lacks, MayLack};
+use Expected::{Fails, Lacks, MayLack};
 use std::fmt;
 
 /// A driver whose results are known. Of others it is only said what they lack.
@@ -14,10 +14,11 @@ pub struct Driver {
     pub version: &'static str,
 }
 
-/// Those that a machine without a GPU has, of Debian 12, and our own.
+/// Those that a machine without a GPU has, of Debian 12, our own, and Intel's for CPUs, which is run by hand.
 pub const DRIVERS: &[Driver] = &[
     Driver { name: "threads", signs: &["CPU ", " threads"], version: "CPU" },
     Driver { name: "PoCL", signs: &["PoCL"], version: "PoCL 3.1" },
+    Driver { name: "Intel", signs: &["OpenCL", " LINUX, "], version: "LINUX, 2026.22" },
     Driver { name: "rusticl", signs: &["OpenCL", "llvmpipe"], version: "22.3" },
     Driver { name: "llvmpipe", signs: &["OpenGL", "llvmpipe"], version: "Mesa 22.3" },
     Driver { name: "lavapipe", signs: &["wgpu", "llvmpipe", "vulkan"], version: "Mesa 22.3" },
@@ -84,7 +85,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         tests: &["queue priority hint", "queue throttle hint"],
-        drivers: &["PoCL", "rusticl"],
+        drivers: &["PoCL", "rusticl", "Intel"],
         expected: Lacks,
         reason: "it has neither cl_khr_priority_hints nor cl_khr_throttle_hints",
         link: FEATURES,
@@ -98,14 +99,14 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         tests: &["contexts: errors told to a callback"],
-        drivers: &["PoCL", "rusticl"],
+        drivers: &["PoCL", "rusticl", "Intel"],
         expected: Lacks,
         reason: "it calls pfn_notify of clCreateContext for no error",
         link: FEATURES,
     },
     Known {
         tests: &["OpenGL: contexts that share", "OpenGL: objects as arguments", "OpenGL: lists acquired and released"],
-        drivers: &["PoCL", "rusticl"],
+        drivers: &["PoCL", "rusticl", "Intel"],
         expected: Lacks,
         reason: "it has no cl_khr_gl_sharing; tests/gl_sharing shows them on a double of it",
         link: SHARING,
@@ -130,6 +131,34 @@ pub const KNOWN: &[Known] = &[
         expected: Lacks,
         reason: "it lists none",
         link: FEATURES,
+    },
+    Known {
+        tests: &["program: built-in kernels"],
+        drivers: &["Intel"],
+        expected: Lacks,
+        reason: "it lists none",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["fission: by affinity domain"],
+        drivers: &["Intel"],
+        expected: MayLack,
+        reason: "listed where the machine has several NUMA nodes",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["extension functions"],
+        drivers: &["Intel"],
+        expected: Lacks,
+        reason: "it lists cl_khr_icd and answers null for its function",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["user events: failure of what nobody holds"],
+        drivers: &["Intel"],
+        expected: Fails,
+        reason: "it ends the process where both of two commands that one waits for have failed",
+        link: "docs/drivers.md#opencl",
     },
     Known {
         tests: &["double precision"],
@@ -205,14 +234,14 @@ fn verdict(
     let expected = row.map(|row| row.expected);
     let why = row.map_or(String::new(), |row| format!(" ({}, see {})", row.reason, row.link));
     match (outcome, expected) {
-        (Outcome::Pass, Some(Lacks | Expected::Fails)) if strict => {
+        (Outcome::Pass, Some(Lacks | Fails)) if strict => {
             Err(format!("it passes, so its row in pixelferry-testing must go{why}"))
         }
         (Outcome::Pass, _) => Ok("PASS".into()),
         (Outcome::Lacks(said), Some(Lacks | MayLack)) => Ok(format!("driver lacks it: {said}{why}")),
         (Outcome::Lacks(said), _) if strict => Err(format!("it should have this, but: {said}{why}")),
         (Outcome::Lacks(said), _) => Ok(format!("driver lacks it: {said}{why}")),
-        (Outcome::Fails(said), Some(Expected::Fails)) => Ok(format!("known failure: {said}{why}")),
+        (Outcome::Fails(said), Some(Fails)) => Ok(format!("known failure: {said}{why}")),
         (Outcome::Fails(said), _) => Err(format!("{said}{why}")),
     }
 }
