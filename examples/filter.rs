@@ -1,8 +1,8 @@
 //! A picture or a video, filtered on the device.
 
 use clap::Parser;
-use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::{LookOptions, Options, Scene as _, run};
+use pixelferry_demo::scenes::filter::{Filter, FilterScene};
+use pixelferry_demo::{LookOptions, Options, Scene as _, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 struct Cli {
     /// The file; without one, the sample picture.
-    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lake.jpg"))]
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/pixelferry-demo/assets/lake.jpg"))]
     file: PathBuf,
     /// What to do with it.
     #[arg(long, value_enum, default_value_t)]

@@ -1,8 +1,8 @@
 //! A fluid that three jets of dye stir: advection, pressure projection and dye, all on the device.
 
 use clap::Parser;
-use pixelferry_examples::scenes::fluid::Fluid;
-use pixelferry_examples::{LookOptions, Options, PixelOptions, Scene as _, run};
+use pixelferry_demo::scenes::fluid::Fluid;
+use pixelferry_demo::{LookOptions, Options, PixelOptions, Scene as _, run};
 use std::process::ExitCode;
 
 /// Compute a fluid and the dye that it carries, and show it.

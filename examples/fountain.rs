@@ -1,8 +1,8 @@
 //! A fountain of particles, computed into an OpenGL vertex buffer and drawn as points.
 
 use clap::Parser;
-use pixelferry_examples::scenes::fountain::{Fountain, MAX_DROPS};
-use pixelferry_examples::{Options, run};
+use pixelferry_demo::scenes::fountain::{Fountain, MAX_DROPS};
+use pixelferry_demo::{Options, run};
 use std::process::ExitCode;
 
 /// Compute a fountain of particles into a vertex buffer and draw it.

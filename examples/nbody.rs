@@ -1,8 +1,8 @@
 //! Two galaxies of bodies that all attract each other, computed into an OpenGL vertex buffer and drawn as points.
 
 use clap::Parser;
-use pixelferry_examples::scenes::nbody::{MAX_BODIES, NBody};
-use pixelferry_examples::{Options, run};
+use pixelferry_demo::scenes::nbody::{MAX_BODIES, NBody};
+use pixelferry_demo::{Options, run};
 use std::process::ExitCode;
 
 /// Compute the gravity between all pairs of bodies and draw them as points.

@@ -1,8 +1,8 @@
 //! An animated float32 image, turned into colours on the device.
 
 use clap::Parser;
-use pixelferry_examples::scenes::plasma::Plasma;
-use pixelferry_examples::{LookOptions, Options, PixelOptions, Scene as _, run};
+use pixelferry_demo::scenes::plasma::Plasma;
+use pixelferry_demo::{LookOptions, Options, PixelOptions, Scene as _, run};
 use std::process::ExitCode;
 
 /// Compute an animated float image, colour it on the device and show it.

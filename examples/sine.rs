@@ -1,8 +1,8 @@
 //! 10 000 points of a sine, computed into an OpenGL vertex buffer and drawn as a line strip.
 
 use clap::Parser;
-use pixelferry_examples::scenes::sine::Sine;
-use pixelferry_examples::{Options, run};
+use pixelferry_demo::scenes::sine::Sine;
+use pixelferry_demo::{Options, run};
 use std::process::ExitCode;
 
 /// Compute a sine into a vertex buffer and draw it as a line strip.

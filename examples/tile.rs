@@ -1,8 +1,8 @@
 //! A texture of 4x4 pixels on a tilted quad; each frame a kernel writes 2x2 of them, and the others stay.
 
 use clap::Parser;
-use pixelferry_examples::scenes::tile::Tile;
-use pixelferry_examples::{Options, run};
+use pixelferry_demo::scenes::tile::Tile;
+use pixelferry_demo::{Options, run};
 use std::process::ExitCode;
 
 /// Write a moving part of a 4x4 texture each frame and draw it on a quad.

@@ -28,10 +28,6 @@ pub enum Error {
          extension or the section, or say `no {api} call`"
     )]
     Unnamed { count: usize, checked: usize, api: &'static str },
-    #[error("cannot encode {}: {source}", path.display())]
-    Picture { path: PathBuf, source: image::ImageError },
-    #[error("cannot encode {}: {source}", path.display())]
-    Clip { path: PathBuf, source: y4m::Error },
     #[error(
         "no {library} in {}; get it with `pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`, then give \
          nvrtc/nvidia/cuda_nvrtc/lib",

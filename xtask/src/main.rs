@@ -1,6 +1,5 @@
 //! Chores of this repository: `cargo xtask --help`.
 
-mod asset;
 mod bench;
 mod check_docs;
 mod check_size;
@@ -34,12 +33,6 @@ enum Chore {
     },
     /// Lists the public items of a backend's crate whose documentation names nothing of the API that it wraps
     CheckDocs,
-    /// Renders the sample picture and clip again, the same bytes every time
-    Asset {
-        /// The folder to write to [default: examples/assets]
-        #[arg(long)]
-        out: Option<PathBuf>,
-    },
     /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {
         /// The folder of the compiler's library, where the loader does not find it by itself
@@ -74,10 +67,6 @@ fn run(chore: &Chore) -> Result<(), Error> {
     match chore {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
         Chore::CheckDocs => check_docs::run(&repository::root()?),
-        Chore::Asset { out } => match out {
-            Some(folder) => asset::write_all(folder),
-            None => asset::write_all(&repository::root()?.join("examples/assets")),
-        },
         Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),
         Chore::Ptx { nvrtc, check } => ptx::run(&repository::root()?, nvrtc.as_deref(), *check),

@@ -2,7 +2,7 @@
 
 use crate::table;
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
-use pixelferry_examples::options::parse_size;
+use pixelferry_demo::options::parse_size;
 use std::error::Error;
 use std::io::Write as _;
 

@@ -23,7 +23,7 @@ impl Drop for Running {
 }
 
 fn arguments(file: &str) -> Vec<String> {
-    let input = format!("{}/../../examples/assets/{file}", env!("CARGO_MANIFEST_DIR"));
+    let input = format!("{}/../pixelferry-demo/assets/{file}", env!("CARGO_MANIFEST_DIR"));
     let size = format!("{}x{}", SIZE.0, SIZE.1);
     ["demo", "filter", "--input", &input, "--size", &size, "--backend", "cpu"].map(str::to_owned).to_vec()
 }

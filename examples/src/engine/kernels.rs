@@ -1,10 +1,10 @@
 //! What the engines compute: a planet's clouds and a radar as pictures, a sea as vertices. Each kernel writes every pixel
 //! or vertex, which the descriptions say.
 
-use crate::convert::rgba8;
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Kernel, KernelSource, PixelFormat, Result, SurfaceDesc, Unwritten, WriteFrame,
 };
+use pixelferry_demo::convert::rgba8;
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 

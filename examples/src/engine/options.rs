@@ -1,8 +1,8 @@
 //! The engines' command line.
 
-use crate::options::{Backend, parse_mode, parse_size};
 use clap::Parser;
 use pixelferry::{LinkOptions, Mode, Policy};
+use pixelferry_demo::options::{Backend, parse_mode, parse_size};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

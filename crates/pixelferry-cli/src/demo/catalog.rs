@@ -2,13 +2,13 @@
 
 use clap::ValueEnum;
 use pixelferry::{ComputeBackend, Display, KernelSource, LinkOptions};
-use pixelferry_examples::pixels::Pixels;
-use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::scenes::fluid::Fluid;
-use pixelferry_examples::scenes::nbody::NBody;
-use pixelferry_examples::scenes::plasma::Plasma;
-use pixelferry_examples::scenes::sine::Sine;
-use pixelferry_examples::{Scene, SceneError};
+use pixelferry_demo::pixels::Pixels;
+use pixelferry_demo::scenes::filter::{Filter, FilterScene};
+use pixelferry_demo::scenes::fluid::Fluid;
+use pixelferry_demo::scenes::nbody::NBody;
+use pixelferry_demo::scenes::plasma::Plasma;
+use pixelferry_demo::scenes::sine::Sine;
+use pixelferry_demo::{Scene, SceneError};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -8,8 +8,8 @@ mod overlay;
 pub use overlay::Log;
 
 use catalog::{Recipe, SceneName};
-use pixelferry_examples::scenes::filter::Filter;
-use pixelferry_examples::{LookOptions, PixelOptions, runner};
+use pixelferry_demo::scenes::filter::Filter;
+use pixelferry_demo::{LookOptions, PixelOptions, runner};
 use pixelferry_trace::Trace;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct DemoOptions {
     #[command(flatten)]
     look: LookOptions,
     #[command(flatten)]
-    common: pixelferry_examples::Options,
+    common: pixelferry_demo::Options,
     #[cfg(feature = "overlay")]
     #[command(flatten)]
     overlay: overlay::OverlayOptions,

@@ -8,8 +8,8 @@ use super::ui::{Painted, Ui};
 use image::RgbaImage;
 use pixelferry::gl::OffscreenTarget;
 use pixelferry::{Headless, open_pair, save_rgba8};
-use pixelferry_examples::Options;
-use pixelferry_examples::runner::introduce;
+use pixelferry_demo::Options;
+use pixelferry_demo::runner::introduce;
 use std::error::Error;
 
 /// Frames where nothing else was said: enough for a graph of their times.

@@ -1,7 +1,7 @@
 //! What of a picture's look makes a difference to what is on show.
 
 use pixelferry::{Encoding, Fit, SurfaceDesc, ToneMap};
-use pixelferry_examples::LookOptions;
+use pixelferry_demo::LookOptions;
 
 /// What can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
 use pixelferry::select::MAX_FRAMES_LATE;
 use pixelferry::{LinkOptions, Mode, PathId, Policy};
-use pixelferry_examples::options::Backend;
-use pixelferry_examples::pixels::Pixels;
-use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_demo::options::Backend;
+use pixelferry_demo::pixels::Pixels;
+use pixelferry_demo::scenes::filter::Filter;
 
 /// One state of the controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use crate::demo::overlay::setup::{BODIES, MODES, SIZES, Setup, mode_name, name_o
 use clap::ValueEnum;
 use egui::{ComboBox, RichText, Ui};
 use pixelferry::{PathId, PathState};
-use pixelferry_examples::options::Backend;
-use pixelferry_examples::pixels::{Alpha, Format, Pixels, Tone};
-use pixelferry_examples::scenes::filter::Filter;
+use pixelferry_demo::options::Backend;
+use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
+use pixelferry_demo::scenes::filter::Filter;
 
 pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     let mut setup = *player.setup();

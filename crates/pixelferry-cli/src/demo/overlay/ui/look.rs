@@ -6,7 +6,7 @@ use crate::demo::overlay::look::{Part, idle};
 use crate::demo::overlay::player::{Action, Player};
 use egui::{Label, RichText, Slider, SliderClamping, Ui};
 use pixelferry::{Fit, ToneMap};
-use pixelferry_examples::LookOptions;
+use pixelferry_demo::LookOptions;
 
 /// Stops that the slider reaches; more can be asked for on the command line.
 const STOPS: f32 = 8.0;

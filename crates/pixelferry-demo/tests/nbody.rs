@@ -6,8 +6,8 @@ use pixelferry::gl::Viewport;
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Error, LinkOptions, MemoryDisplay, Mode, Policy, open_headless,
 };
-use pixelferry_examples::scenes::nbody::{Bodies, MAX_BODIES, NBody, SOFTENING, Simulation};
-use pixelferry_examples::{Scene, SceneError};
+use pixelferry_demo::scenes::nbody::{Bodies, MAX_BODIES, NBody, SOFTENING, Simulation};
+use pixelferry_demo::{Scene, SceneError};
 use pixelferry_tests::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;

@@ -6,15 +6,15 @@ use pixelferry::compute::SourceCode;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda,
 };
-use pixelferry_examples::pixels::{Alpha, Format, Pixels, Tone};
-use pixelferry_examples::scenes::filter::{Filter, FilterScene};
-use pixelferry_examples::scenes::fluid::{Fluid, STEP, Simulation};
-use pixelferry_examples::scenes::fountain::Fountain;
-use pixelferry_examples::scenes::nbody::NBody;
-use pixelferry_examples::scenes::plasma::Plasma;
-use pixelferry_examples::scenes::sine::{POINTS, Sine};
-use pixelferry_examples::scenes::tile::{Tile, chessboard};
-use pixelferry_examples::{Scene, SceneError};
+use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
+use pixelferry_demo::scenes::filter::{Filter, FilterScene};
+use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
+use pixelferry_demo::scenes::fountain::Fountain;
+use pixelferry_demo::scenes::nbody::NBody;
+use pixelferry_demo::scenes::plasma::Plasma;
+use pixelferry_demo::scenes::sine::{POINTS, Sine};
+use pixelferry_demo::scenes::tile::{Tile, chessboard};
+use pixelferry_demo::{Scene, SceneError};
 use pixelferry_tests::{Need, need};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -1,0 +1,18 @@
+//! The scenes of `pixelferry demo` and of the examples, and the loop that shows any of them in a window or saves it as
+//! a picture.
+
+pub mod convert;
+mod gl_program;
+pub mod look;
+pub mod options;
+pub mod pixels;
+pub mod runner;
+pub mod scene;
+pub mod scenes;
+pub mod video;
+
+pub use look::LookOptions;
+pub use options::Options;
+pub use pixels::PixelOptions;
+pub use runner::run;
+pub use scene::{Scene, SceneError};
