@@ -78,7 +78,7 @@ fn what_is_slow_is_not_chosen() {
     slow_all_but(&faults, Step::Upload);
     let link = open(&faults, policy(&folder.0));
     // The one path with neither a release nor a staging block.
-    assert_eq!(link.path(), PathId::HostRoundTrip, "{}", link.report());
+    assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
     assert_eq!(timed(&link), PathId::ALL.len(), "{}", link.report());
 
     let faults = Faults::default();
@@ -86,13 +86,13 @@ fn what_is_slow_is_not_chosen() {
     faults.slow(Step::UploadStaged, SLOW);
     let link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
     let uploads = [
-        PathId::ExternalUpload,
-        PathId::ExportedUpload,
-        PathId::HostVisibleUpload,
-        PathId::PinnedUpload,
-        PathId::PboPersistent,
-        PathId::PboOrphan,
-        PathId::HostRoundTrip,
+        PathId::EXTERNAL_UPLOAD,
+        PathId::EXPORTED_UPLOAD,
+        PathId::HOST_VISIBLE_UPLOAD,
+        PathId::PINNED_UPLOAD,
+        PathId::PBO_PERSISTENT,
+        PathId::PBO_ORPHAN,
+        PathId::HOST_ROUND_TRIP,
     ];
     assert!(!uploads.contains(&link.path()), "{}", link.report());
 }
@@ -104,7 +104,7 @@ fn paths_are_timed_with_what_keeps_unwritten_pixels() {
     let faults = Faults::default();
     faults.slow(Step::Copy, SLOW);
     let link = open_by(&faults, policy(&folder.0), Unwritten::Keep);
-    let with_one_piece = [PathId::PboPersistent, PathId::PboOrphan, PathId::HostRoundTrip];
+    let with_one_piece = [PathId::PBO_PERSISTENT, PathId::PBO_ORPHAN, PathId::HOST_ROUND_TRIP];
     assert!(with_one_piece.contains(&link.path()), "{}", link.report());
     let copied = faults.calls(Step::Copy);
     assert!(copied > 0);
@@ -126,7 +126,7 @@ fn what_loses_is_timed_and_not_proved() {
     slow_all_but(&faults, Step::Upload);
     let link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
     let slower = |row: &&PathReport| row.state == PathState::Slower;
-    assert_eq!(link.path(), PathId::HostRoundTrip, "{}", link.report());
+    assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
     // Proved were the first that works and the winner.
     assert_eq!(link.report().paths.iter().filter(slower).count(), PathId::ALL.len() - 2, "{}", link.report());
     let read = faults.calls(Step::ReadBack);
@@ -139,7 +139,7 @@ fn what_is_quick_because_it_does_nothing_is_not_chosen() {
     slow_all_but(&faults, Step::Upload);
     faults.lie(Step::Upload);
     let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
-    let round_trip = link.report().paths.iter().find(|row| row.id == PathId::HostRoundTrip).unwrap();
+    let round_trip = link.report().paths.iter().find(|row| row.id == PathId::HOST_ROUND_TRIP).unwrap();
     assert!(matches!(round_trip.state, PathState::Rejected { .. }), "{}", link.report());
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
     assert_eq!(link.read_back().unwrap(), [9; 24 * 10 * 4], "{}", link.report());
@@ -154,10 +154,10 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
         faults.slow(step, by);
     }
     let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
-    assert_eq!(link.path(), PathId::HostRoundTrip, "{}", link.report());
+    assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
     faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: Kind::Driver });
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
-    let others = link.report().paths.iter().filter(|row| row.id != PathId::HostRoundTrip);
+    let others = link.report().paths.iter().filter(|row| row.id != PathId::HOST_ROUND_TRIP);
     let quickest = others.filter_map(PathReport::median_us).min_by(f64::total_cmp);
     assert_eq!(link.report().chosen().and_then(PathReport::median_us), quickest, "{}", link.report());
     assert!(link.explain().contains("measured before"), "{}", link.explain());
@@ -165,12 +165,12 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     // No budget: as late as is allowed, and so after the failure.
     let faults = Faults::default();
     let mode = Mode::Throughput { most: 2 };
-    let policy = Policy { mode, budget: Duration::ZERO, prefer: Some(PathId::ExternalInPlace), ..Policy::default() };
+    let policy = Policy { mode, budget: Duration::ZERO, prefer: Some(PathId::EXTERNAL_IN_PLACE), ..Policy::default() };
     let mut link = open(&faults, policy);
-    assert_eq!((link.path(), link.frames_late()), (PathId::ExternalInPlace, 2), "{}", link.report());
+    assert_eq!((link.path(), link.frames_late()), (PathId::EXTERNAL_IN_PLACE, 2), "{}", link.report());
     faults.arm(Fault { step: Step::ReadInPlace, nth: 1, lasting: true, kind: Kind::Driver });
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
-    assert_ne!(link.path(), PathId::ExternalInPlace);
+    assert_ne!(link.path(), PathId::EXTERNAL_IN_PLACE);
     assert_eq!(link.frames_late(), 2, "{}", link.explain());
     faults.disarm();
 }
@@ -181,7 +181,7 @@ fn a_budget_of_zero_keeps_the_static_order_and_measures_nothing() {
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     let link = open(&faults, Policy { budget: Duration::ZERO, ..policy(&folder.0) });
-    assert_eq!((link.path(), timed(&link)), (PathId::Direct, 0), "{}", link.report());
+    assert_eq!((link.path(), timed(&link)), (PathId::DIRECT, 0), "{}", link.report());
     assert_eq!((faults.calls(Step::DrawUnseen), folder.files()), (0, 0));
 }
 
@@ -190,12 +190,12 @@ fn the_second_start_only_proves() {
     let folder = Folder::new("second");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
-    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
     assert_eq!(folder.files(), 1);
     let (measured, proofs) = (faults.calls(Step::DrawUnseen), faults.calls(Step::ReadBack));
     assert!(measured > 0);
     let link = open(&faults, policy(&folder.0));
-    assert_eq!((link.path(), timed(&link)), (PathId::HostRoundTrip, 0), "{}", link.report());
+    assert_eq!((link.path(), timed(&link)), (PathId::HOST_ROUND_TRIP, 0), "{}", link.report());
     assert_eq!(faults.calls(Step::DrawUnseen), measured, "it was timed again");
     let proofs = faults.calls(Step::ReadBack) - proofs;
     assert!((1..10).contains(&proofs), "{proofs} pictures were compared");
@@ -210,13 +210,13 @@ fn a_profile_whose_path_works_no_longer_is_measured_again() {
     let folder = Folder::new("stale");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
-    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
     let measured = faults.calls(Step::DrawUnseen);
     faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: Kind::Driver });
     let link = open(&faults, policy(&folder.0));
     assert!(faults.calls(Step::DrawUnseen) > measured);
-    assert_ne!(link.path(), PathId::HostRoundTrip);
-    let state = link.report().paths.iter().find(|row| row.id == PathId::HostRoundTrip).map(|row| row.state.clone());
+    assert_ne!(link.path(), PathId::HOST_ROUND_TRIP);
+    let state = link.report().paths.iter().find(|row| row.id == PathId::HOST_ROUND_TRIP).map(|row| row.state.clone());
     assert!(matches!(state, Some(PathState::Rejected { .. })), "{state:?}");
     // And that is what is remembered from now on.
     let measured = faults.calls(Step::DrawUnseen);
@@ -233,9 +233,9 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
         slow_all_but(&faults, Step::Upload);
         faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: Kind::Driver });
         let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
-        let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HostRoundTrip).cloned().unwrap();
+        let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HOST_ROUND_TRIP).cloned().unwrap();
         if faults.fired() > 0 {
-            assert_ne!(link.path(), PathId::HostRoundTrip, "{nth}: {}", link.report());
+            assert_ne!(link.path(), PathId::HOST_ROUND_TRIP, "{nth}: {}", link.report());
             assert!(!row(&link).state.works(), "{nth}: {}", link.report());
         }
         link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
@@ -250,7 +250,7 @@ fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
         let faults = Faults::default();
         faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: Kind::Driver });
         let mode = Mode::Throughput { most: 3 };
-        let policy = Policy { mode, budget: BUDGET, prefer: Some(PathId::ExternalInPlace), ..Policy::default() };
+        let policy = Policy { mode, budget: BUDGET, prefer: Some(PathId::EXTERNAL_IN_PLACE), ..Policy::default() };
         let mut link = open(&faults, policy);
         assert!(faults.fired() > 0, "{nth}: the fault did not come up");
         link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
@@ -291,12 +291,12 @@ fn two_threads_at_once_leave_one_whole_profile() {
             scope.spawn(|| {
                 let faults = Faults::default();
                 slow_all_but(&faults, Step::Upload);
-                assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+                assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
             });
         }
     });
     assert_eq!(folder.files(), 1);
     let faults = Faults::default();
-    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HostRoundTrip);
+    assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
     assert_eq!(faults.calls(Step::DrawUnseen), 0, "it was measured again");
 }

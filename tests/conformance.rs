@@ -55,7 +55,7 @@ fn check_wgpus_opengl(backend: &Arc<dyn ComputeBackend>) {
     let mut rows = run(backend, &display, Manner::default());
     println!("{}", Table(&rows));
     if !in_place {
-        let reads_in_place = |path| matches!(path, PathId::HostVisibleInPlace | PathId::PinnedInPlace);
+        let reads_in_place = |path| matches!(path, PathId::HOST_VISIBLE_IN_PLACE | PathId::PINNED_IN_PLACE);
         let skipped = |row: &Row| matches!(&row.outcome, Outcome::Skipped(why) if why.starts_with("display: "));
         rows.retain(|row| !(reads_in_place(row.path) && skipped(row)));
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A new link on `display` shows what was written.
 fn works(display: &Headless, when: &str) {
-    works_by(display, PathId::HostRoundTrip, when);
+    works_by(display, PathId::HOST_ROUND_TRIP, when);
 }
 
 fn works_by(display: &Headless, path: PathId, when: &str) {
@@ -64,7 +64,7 @@ fn opengl_goes_on_beside_wgpus() {
     let Some(wgpu) = open_wgpu() else { return };
     for round in 0..2 {
         works(&gl, "OpenGL, beside wgpu's");
-        works_by(&wgpu, PathId::PboPersistent, "wgpu's OpenGL beside OpenGL");
+        works_by(&wgpu, PathId::PBO_PERSISTENT, "wgpu's OpenGL beside OpenGL");
         println!("round {round}");
     }
     // wgpu leaves no context current; that is said, and harms nothing.
@@ -72,25 +72,25 @@ fn opengl_goes_on_beside_wgpus() {
     let refused = gl.display().create_surface(&desc).map(drop).unwrap_err();
     assert!(matches!(refused, Error::WrongContext { .. }), "{refused}");
     let second = open_wgpu().unwrap();
-    works_by(&second, PathId::HostVisibleInPlace, "a second of wgpu's");
-    works_by(&wgpu, PathId::PinnedInPlace, "wgpu's OpenGL beside a second");
+    works_by(&second, PathId::HOST_VISIBLE_IN_PLACE, "a second of wgpu's");
+    works_by(&wgpu, PathId::PINNED_IN_PLACE, "wgpu's OpenGL beside a second");
     // Each has a context of its own, so threads do not meet.
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 let own = open_wgpu().unwrap();
                 for _ in 0..3 {
-                    works_by(&own, PathId::HostVisibleUpload, "wgpu's OpenGL on a thread");
+                    works_by(&own, PathId::HOST_VISIBLE_UPLOAD, "wgpu's OpenGL on a thread");
                 }
             });
         }
-        works_by(&wgpu, PathId::PboPersistent, "wgpu's OpenGL beside those on threads");
+        works_by(&wgpu, PathId::PBO_PERSISTENT, "wgpu's OpenGL beside those on threads");
     });
     drop(second);
-    works_by(&wgpu, PathId::PinnedUpload, "wgpu's OpenGL, the second gone");
+    works_by(&wgpu, PathId::PINNED_UPLOAD, "wgpu's OpenGL, the second gone");
     drop(wgpu);
     works(&gl, "OpenGL, wgpu's gone");
     let wgpu = open_wgpu().unwrap();
     drop(gl);
-    works_by(&wgpu, PathId::HostVisibleUpload, "wgpu's OpenGL, OpenGL gone");
+    works_by(&wgpu, PathId::HOST_VISIBLE_UPLOAD, "wgpu's OpenGL, OpenGL gone");
 }

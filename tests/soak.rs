@@ -182,7 +182,7 @@ impl Soak<'_> {
                 drop(session);
                 assert!(self.faults.live().is_empty(), "alive: {:?}", self.faults.live());
                 size = 0;
-                session = Session::open(self.choice, &self.backend, &self.faults, (PathId::HostRoundTrip, size));
+                session = Session::open(self.choice, &self.backend, &self.faults, (PathId::HOST_ROUND_TRIP, size));
                 self.frame(&mut session.link, n).unwrap();
                 session.shows = true;
                 check(&mut session.link, &self.faults, n, "measured");

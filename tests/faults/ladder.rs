@@ -6,7 +6,7 @@ use pixelferry_tests::faulty::{Fault, Faults, Kind, Step};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));
 const WHOLE: Region = Region::new(0, 0, 24, 10);
-const FIRST: PathId = PathId::PinnedUpload;
+const FIRST: PathId = PathId::PINNED_UPLOAD;
 
 fn lasting(step: Step) -> Fault {
     Fault { step, nth: 1, lasting: true, kind: Kind::Driver }

@@ -30,7 +30,7 @@ impl Opened {
     fn link(&self, display: Rc<dyn Display>) -> Link {
         let policy = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
         let link = Link::open(self.backend.clone(), display, DESC, LinkOptions { policy }).unwrap();
-        assert_eq!(link.path(), PathId::Direct, "{}", link.explain());
+        assert_eq!(link.path(), PathId::DIRECT, "{}", link.explain());
         link
     }
 
@@ -38,7 +38,7 @@ impl Opened {
         link.frame(|next| next.launch(self.kernel.as_ref(), &[Arg::U32(number)])).unwrap();
         let expected: Vec<u8> = (0..65 * 33).flat_map(|i| ramp_pixel(i % 65, i / 65, number)).collect();
         assert!(link.read_back().unwrap() == expected, "frame {number}: another picture");
-        assert_eq!(link.path(), PathId::Direct);
+        assert_eq!(link.path(), PathId::DIRECT);
     }
 }
 
@@ -75,7 +75,7 @@ fn child_probe() {
     assert!(problems.is_empty(), "{problems:?}");
     let mut proved = 0;
     for pairing in &pairings {
-        let direct = pairing.paths.iter().find(|row| row.id == PathId::Direct).unwrap();
+        let direct = pairing.paths.iter().find(|row| row.id == PathId::DIRECT).unwrap();
         println!("{} -> {}: {}", pairing.compute, pairing.display, direct.state.detail());
         let text = pairing.to_string();
         assert!(!text.contains("open_in") && !text.contains("opened"), "{text}");

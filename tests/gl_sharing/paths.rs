@@ -3,8 +3,8 @@
 use crate::rig::open;
 use interop_core::conformance::{CASES, Context, Failure, Manner};
 use pixelferry::{
-    Arg, ComputeBackend, Display, ImageDesc, KernelSource, Link, LinkOptions, Mode, PathId, PathState, PixelFormat,
-    Policy, SurfaceDesc, SyncKind,
+    Arg, ComputeBackend, Display, ImageDesc, KernelSource, Link, LinkOptions, Mode, PathId, PathState, Paths,
+    PixelFormat, Policy, SurfaceDesc, SyncKind,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,7 +20,13 @@ fn child_conforms() {
     for sync in [None, Some(SyncKind::Implicit), Some(SyncKind::Finish), Some(SyncKind::SharedEvent)] {
         let manner = Manner { mode: Mode::Latency, sync };
         for case in CASES {
-            let context = Context { backend: &backend, display: &display, path: PathId::Direct, manner };
+            let context = Context {
+                backend: &backend,
+                display: &display,
+                paths: &Paths::default(),
+                path: PathId::DIRECT,
+                manner,
+            };
             match (case.run)(&context) {
                 Ok(()) => ran += 1,
                 Err(Failure::Skipped(reason)) => {
@@ -46,7 +52,7 @@ fn child_links() {
         &Policy::default(),
     )
     .unwrap();
-    let direct = report.paths.iter().find(|row| row.id == PathId::Direct).unwrap();
+    let direct = report.paths.iter().find(|row| row.id == PathId::DIRECT).unwrap();
     assert!(direct.state.works(), "{}", direct.state.detail());
     let text = "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
                   int x = get_global_id(0), y = get_global_id(1);
@@ -57,7 +63,7 @@ fn child_links() {
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let mut before = None;
     for round in 0..20u32 {
-        let policy = Policy { force: Some(PathId::Direct), ..Policy::default() };
+        let policy = Policy { force: Some(PathId::DIRECT), ..Policy::default() };
         let backend = Arc::clone(&backend) as Arc<dyn ComputeBackend>;
         let display_of_link = Rc::clone(&display) as Rc<dyn Display>;
         let mut link = Link::open(backend, display_of_link, desc, LinkOptions { policy }).unwrap();

@@ -31,7 +31,7 @@ fn frames_cross_from_gpu_to_gpu() {
         let report = select::probe(&backend, &display, &desc, &Policy::default()).unwrap();
         println!("{report}");
         assert!(report.diagnoses.iter().any(|d| d.name == "display-on-another-gpu"), "{:?}", report.diagnoses);
-        assert!(!report.paths.iter().any(|p| p.id == PathId::Direct && p.state.works()));
+        assert!(!report.paths.iter().any(|p| p.id == PathId::DIRECT && p.state.works()));
         assert!(report.chosen().is_some(), "no path works");
         for manner in [Manner::default(), Manner::late(3)] {
             let rows = run(&backend, &display, manner);

@@ -53,7 +53,7 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         let support = display.set_timeline(true).unwrap();
         assert!(support.is_yes(), "{}: {support:?}", display.device());
         let before = Instant::now();
-        let tag = FrameTag { link: 3, frame: 5, path: PathId::PboOrphan, slot: 1 };
+        let tag = FrameTag { link: 3, frame: 5, path: PathId::PBO_ORPHAN, slot: 1 };
         for n in 0..20 {
             let _tagged = FrameTag::enter(Some(FrameTag { frame: n, ..tag }));
             frame(&display, surface.as_mut(), staging.as_mut());

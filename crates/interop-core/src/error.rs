@@ -96,6 +96,14 @@ pub enum Error {
         /// First difference.
         mismatch: Mismatch,
     },
+    /// Code that a program gave (a path, a backend, a display) panicked.
+    #[error("{what} panicked: {reason}")]
+    Panicked {
+        /// Whose code it was.
+        what: String,
+        /// What the panic said.
+        reason: String,
+    },
     /// No frame has been finished yet, so there is nothing to show.
     #[error("nothing to show yet: no frame of this link has been finished; finish one, then draw")]
     NothingShown,

@@ -2,7 +2,7 @@
 //!
 //! A *compute* side ([`ComputeBackend`]) and a *display* side ([`Display`]) each say, as plain data
 //! ([`ComputeCaps`], [`DisplayCaps`]), what memory they can hand over and take. A *sharing path*
-//! ([`SharingPath`], one row of [`path::PATHS`]) is one way of joining the two. [`select::open_path`] proves
+//! ([`SharingPath`], one row of [`path::PATHS`], or of a program's own [`Paths`]) is one way of joining the two. [`select::open_path`] proves
 //! with pixels which joins work and picks one; a [`Link`] is the result, and its guards
 //! ([`WriteFrame`], [`ShownFrame`]) make it impossible to draw a frame that is still being computed.
 //!
@@ -66,7 +66,7 @@ pub use host_block::HostBlock;
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use look::{DrawOptions, Filter, Fit};
 pub use os_handle::OsHandle;
-pub use path::{PathId, PathKind, SharingPath};
+pub use path::{PathId, PathKind, PathSpec, Paths, SharingPath};
 pub use report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio};
 pub use shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};

@@ -4,6 +4,7 @@
 //! What a panic carries is a value of the caller's, and its `Drop` may panic, too. So nobody here but this module holds
 //! one: the workspace's `clippy.toml` refuses `std::panic::catch_unwind` elsewhere.
 
+use crate::error::{Error, Result};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
@@ -49,6 +50,14 @@ fn caught<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
 /// What the panic said.
 pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panicked> {
     ended(caught(f))
+}
+
+/// Runs `f`. A panic becomes an error that says whose code it was.
+///
+/// # Errors
+/// Those of `f`; [`Error::Panicked`].
+pub fn as_error<R>(what: &str, f: impl FnOnce() -> Result<R>) -> Result<R> {
+    catch(f).unwrap_or_else(|Panicked(reason)| Err(Error::Panicked { what: what.into(), reason }))
 }
 
 /// The outcome of a thread (`JoinHandle::join`), whose panic ends here.

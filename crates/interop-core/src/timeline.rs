@@ -254,7 +254,7 @@ pub(crate) use stage;
 mod tests {
     use super::*;
 
-    const TAG: FrameTag = FrameTag { link: 1, frame: 7, path: PathId::Direct, slot: 1 };
+    const TAG: FrameTag = FrameTag { link: 1, frame: 7, path: PathId::DIRECT, slot: 1 };
 
     #[test]
     fn tags_nest_and_stay_on_their_thread() {

@@ -181,7 +181,7 @@ mod tests {
         let plan = options.unwrap().plan();
         let pictures: Vec<_> = plan.pictures.iter().map(|(s, f)| format!("{s} {f}")).collect();
         assert_eq!(pictures, ["4K R32F", "4K RGBA8", "100x7 R32F", "100x7 RGBA8"]);
-        assert_eq!((plan.paths, plan.modes), (Some(vec![PathId::Direct]), vec![Mode::Latency]));
+        assert_eq!((plan.paths, plan.modes), (Some(vec![PathId::DIRECT]), vec![Mode::Latency]));
         assert_eq!((plan.frames, plan.budget), (7, Duration::from_secs(9)));
         assert_eq!(of("--formats rgba32f").unwrap().plan().pictures, [(Size::FULL_HD, PixelFormat::Rgba32F)]);
         let rules = of("--unwritten keep,overwrite,keep").unwrap().plan();

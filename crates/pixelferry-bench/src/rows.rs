@@ -2,10 +2,10 @@
 
 use crate::grid::{LATE, Mode, Plan, Spot};
 use crate::record::{Kind, RowInfo, Skipped};
-use pixelferry::path::spec;
+use pixelferry::path::PATHS;
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathState,
-    Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathSpec,
+    PathState, Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -62,11 +62,11 @@ impl<'a> Rows<'a> {
         // First, as a program's only link would be: nothing is warm yet.
         let automatic = stage.open(stage.policy(None, stage.automatic_mode()));
         rows.floors(stage);
-        for path in PathId::ALL.into_iter().filter(|path| plan.wants(*path)) {
-            let not_offered = automatic.as_ref().ok().and_then(|(link, _)| not_offered(link, path));
+        for spec in PATHS.iter().filter(|spec| plan.wants(spec.id)) {
+            let not_offered = automatic.as_ref().ok().and_then(|(link, _)| not_offered(link, spec.id));
             match not_offered {
-                Some(reason) => rows.skip(path.name(), reason),
-                None => rows.path(stage, path),
+                Some(reason) => rows.skip(spec.id.name(), reason),
+                None => rows.path(stage, spec),
             }
         }
         match automatic {
@@ -118,9 +118,10 @@ impl<'a> Rows<'a> {
         });
     }
 
-    fn path(&mut self, stage: &'a Stage<'a>, path: PathId) {
+    fn path(&mut self, stage: &'a Stage<'a>, spec: &PathSpec) {
+        let path = spec.id;
         let measured = pixelferry::Mode::Throughput { most: stage.spot.most_late() };
-        let ways = match (stage.spot.mode, spec(path).pipelined) {
+        let ways = match (stage.spot.mode, spec.pipelined) {
             (Mode::Throughput, true) => vec![
                 (format!("{path}, {LATE} frames late"), pixelferry::Mode::FramesLate(LATE)),
                 (format!("{path}, lateness measured"), measured),
@@ -182,7 +183,7 @@ struct Still {
 
 impl Still {
     fn open(stage: &Stage<'_>) -> Result<Self> {
-        let (mut link, _) = stage.open(stage.policy(Some(PathId::HostRoundTrip), pixelferry::Mode::Latency))?;
+        let (mut link, _) = stage.open(stage.policy(Some(PathId::HOST_ROUND_TRIP), pixelferry::Mode::Latency))?;
         let mut frame = link.acquire()?;
         frame.launch(stage.kernel, &[Arg::U32(0)])?;
         frame.finish()?;

@@ -130,7 +130,7 @@ mod tests {
     fn spans_and_device_work_become_one_file() {
         let path = file("one");
         let trace = Trace::create(&path).unwrap();
-        let tag = FrameTag { link: 1, frame: 7, path: PathId::PinnedUpload, slot: 2 };
+        let tag = FrameTag { link: 1, frame: 7, path: PathId::PINNED_UPLOAD, slot: 2 };
         tracing::subscriber::with_default(tracing_subscriber::registry().with(trace.layer()), || {
             let frame =
                 tracing::trace_span!(target: "pixelferry::frame", "frame", frame = 7u64, slot = tracing::field::Empty);

@@ -28,12 +28,12 @@ use std::time::Instant;
 const SIZES: [(&str, u32, u32); 2] = [("1080p", 1920, 1080), ("4K", 3840, 2160)];
 /// Paths that can be late, and by how many frames.
 const PIPELINED: [(PathId, &[usize]); 6] = [
-    (PathId::ExternalTexture, &[1, 2, 3, 4, 8, 16]),
-    (PathId::ExportedTexture, &[2, 4, 8, 16]),
-    (PathId::ExternalInPlace, &[2, 8, 16]),
-    (PathId::ExternalUpload, &[2, 8]),
-    (PathId::ExportedInPlace, &[2, 8]),
-    (PathId::ExportedUpload, &[2, 8]),
+    (PathId::EXTERNAL_TEXTURE, &[1, 2, 3, 4, 8, 16]),
+    (PathId::EXPORTED_TEXTURE, &[2, 4, 8, 16]),
+    (PathId::EXTERNAL_IN_PLACE, &[2, 8, 16]),
+    (PathId::EXTERNAL_UPLOAD, &[2, 8]),
+    (PathId::EXPORTED_IN_PLACE, &[2, 8]),
+    (PathId::EXPORTED_UPLOAD, &[2, 8]),
 ];
 /// Kept apart by the GPU itself.
 const SEMAPHORES: [(SyncKind, usize); 8] = [
@@ -115,7 +115,7 @@ impl Bench {
             }
         }
         // OpenCL has no memory of its own to give: there it is the display's.
-        let path = if self.api == "CUDA" { PathId::ExternalTexture } else { PathId::ExportedTexture };
+        let path = if self.api == "CUDA" { PathId::EXTERNAL_TEXTURE } else { PathId::EXPORTED_TEXTURE };
         open(format!("{path}, lateness measured"), path, Mode::Throughput { most: 16 }, None);
         for (sync, late) in SEMAPHORES {
             open(format!("{path}, {sync}, {late} frames late"), path, Mode::FramesLate(late), Some(sync));
@@ -167,7 +167,7 @@ fn wanted(name: &str) -> bool {
 
 /// The frame is read by the host, waited for, and uploaded from there, as programs without sharing do.
 fn by_host<'a>(bench: &'a Bench, mut memory: Box<dyn ComputeMemory>) -> Frame<'a> {
-    let desc = bench.desc(PathId::HostRoundTrip);
+    let desc = bench.desc(PathId::HOST_ROUND_TRIP);
     let layout = FrameLayout::new(&desc, bench.gl.caps());
     let (view, part) = (layout.whole().expect("view"), layout.full());
     let mut surface = bench.gl.create_surface(&desc).expect("surface");
@@ -184,7 +184,7 @@ fn frames<'a>(bench: &'a Bench, links: &'a mut [(String, Link)]) -> Vec<(String,
     let bytes = bench.width as usize * bench.height as usize * 4;
     let memory = || bench.backend.allocate(bytes).expect("memory");
     let still = || {
-        let mut link = bench.open_link(PathId::HostRoundTrip, Mode::Latency, None).expect("a link");
+        let mut link = bench.open_link(PathId::HOST_ROUND_TRIP, Mode::Latency, None).expect("a link");
         link.acquire().and_then(|f| f.finish()).expect("a frame");
         link
     };

@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pixelferry::path::{FrameLayout, OpenedPath, Pairing, SharingPath, spec};
+use pixelferry::path::{FrameLayout, OpenedPath, Pairing, Paths, SharingPath};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, PathId, PixelFormat,
     Policy, SurfaceDesc, Unwritten,
@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::sync::Arc;
 
-const PATHS: [PathId; 3] = [PathId::HostVisibleInPlace, PathId::PinnedUpload, PathId::HostRoundTrip];
+const PATHS: [PathId; 3] = [PathId::HOST_VISIBLE_IN_PLACE, PathId::PINNED_UPLOAD, PathId::HOST_ROUND_TRIP];
 
 fn direct_frame(path: &mut OpenedPath, layout: &FrameLayout) {
     path.begin(&layout.full()).expect("begin");
@@ -29,7 +29,8 @@ fn selection_layer(criterion: &mut Criterion) {
     for id in PATHS {
         let mut group = criterion.benchmark_group(id.name());
         let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_late: 0, sync: None };
-        let (mut path, layout) = (spec(id).open(&pairing).expect("a path"), pairing.layout());
+        let (mut path, layout) =
+            (Paths::default().get(id).expect("a path").open(&pairing).expect("a path"), pairing.layout());
         group.bench_function("path", |b| b.iter(|| direct_frame(&mut path, &layout)));
         let options = LinkOptions { policy: Policy { force: Some(id), ..Policy::default() } };
         let mut link = Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options).expect("a link");

@@ -6,7 +6,7 @@ pub mod opengl;
 use cuda_backend::CudaBackend;
 use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
 use interop_core::pattern::Pattern;
-use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, SyncKind, Target, View};
+use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, Paths, SyncKind, Target, View};
 use pixelferry_testing::{Need, asked, need};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub fn conformance(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>)
         for path in PathId::ALL.into_iter().filter(|p| wanted(*p)) {
             for case in CASES {
                 let start = Instant::now();
-                let context = Context { backend, display, path, manner };
+                let context = Context { backend, display, paths: &Paths::default(), path, manner };
                 let outcome = match (case.run)(&context) {
                     Ok(()) => Outcome::Pass,
                     Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),

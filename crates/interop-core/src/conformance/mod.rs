@@ -17,7 +17,7 @@ use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::Result;
 use crate::link::{Link, LinkOptions};
-use crate::path::{PathId, spec};
+use crate::path::{PathId, Paths};
 use crate::pattern::Pattern;
 use crate::select::{Mode, Policy};
 use crate::surface::SurfaceDesc;
@@ -46,7 +46,9 @@ pub struct Context<'a> {
     pub backend: &'a Arc<dyn ComputeBackend>,
     /// The side that shows.
     pub display: &'a Rc<dyn Display>,
-    /// The path.
+    /// What may be taken.
+    pub paths: &'a Paths,
+    /// The path of these that is.
     pub path: PathId,
     /// How frames are shown, and how the two sides are kept apart.
     pub manner: Manner,
@@ -72,9 +74,10 @@ impl Context<'_> {
     /// Opens a link by this very path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
         let Manner { mode, sync } = self.manner;
-        let policy = Policy { force: Some(self.path), mode, sync, ..Policy::default() };
+        let policy = Policy { paths: self.paths.clone(), force: Some(self.path), mode, sync, ..Policy::default() };
         let pairing = policy.pairing(self.backend, self.display, &desc);
-        if let Support::No(reason) = spec(self.path).offer(&pairing) {
+        let offered = policy.paths.get(self.path).map(|spec| spec.offer(&pairing));
+        if let Some(Support::No(reason)) = offered {
             return Err(Failure::Skipped(reason));
         }
         let options = LinkOptions { policy };
@@ -120,12 +123,17 @@ pub fn same_bytes(what: &str, expected: &[u8], shown: &[u8]) -> Result<(), Failu
     }
 }
 
-/// Runs every case on every path between the two.
+/// Runs every case on every built-in path between the two.
 pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
+    run_on(&Paths::default(), backend, display, manner)
+}
+
+/// The same on these paths, a program's own among them.
+pub fn run_on(paths: &Paths, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
     let mut rows = Vec::new();
-    for path in PathId::ALL {
+    for path in paths.iter().map(|spec| spec.id) {
         for case in CASES {
-            let outcome = match (case.run)(&Context { backend, display, path, manner }) {
+            let outcome = match (case.run)(&Context { backend, display, paths, path, manner }) {
                 Ok(()) => Outcome::Pass,
                 Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
                 Err(Failure::Failed(reason)) => Outcome::Fail(reason),

@@ -66,7 +66,13 @@ impl fmt::Display for Table<'_> {
 
 fn pair(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
     write!(f, "{:<34}", "")?;
-    for path in PathId::ALL {
+    let mut paths: Vec<PathId> = Vec::new();
+    for row in rows {
+        if !paths.contains(&row.path) {
+            paths.push(row.path);
+        }
+    }
+    for path in &paths {
         write!(f, " {:<22}", path.name())?;
     }
     writeln!(f)?;
@@ -80,8 +86,8 @@ fn pair(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
     let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for case in cases {
         write!(f, "{case:<34}")?;
-        for path in PathId::ALL {
-            let cell = match rows.iter().find(|r| r.case == case && r.path == path).map(|r| &r.outcome) {
+        for path in &paths {
+            let cell = match rows.iter().find(|r| r.case == case && r.path == *path).map(|r| &r.outcome) {
                 None => "",
                 Some(Outcome::Pass) => "PASS",
                 Some(Outcome::Fail(reason)) => {

@@ -20,7 +20,14 @@ use std::time::Duration;
 impl Error {
     /// Whether another path may fare better: a driver, a limit or wrong pixels, not the caller's values or kernels.
     fn is_of_the_path(&self) -> bool {
-        matches!(self, Self::Driver(_) | Self::Unsupported { .. } | Self::Unavailable { .. } | Self::Rejected { .. })
+        matches!(
+            self,
+            Self::Driver(_)
+                | Self::Unsupported { .. }
+                | Self::Unavailable { .. }
+                | Self::Rejected { .. }
+                | Self::Panicked { .. }
+        )
     }
 }
 

@@ -9,8 +9,10 @@ use crate::pattern::rows;
 use crate::timeline::step;
 use std::sync::Arc;
 
-/// See the module.
-pub(super) struct Canvas {
+/// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the bytes out
+/// of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the hand-over, and
+/// [`finished`](Self::finished).
+pub struct Canvas {
     layout: FrameLayout,
     backend: Arc<dyn ComputeBackend>,
     memory: Box<dyn ComputeMemory>,
@@ -22,15 +24,22 @@ pub(super) struct Canvas {
 const PIECE: usize = 0;
 
 impl Canvas {
-    pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
+    /// Allocates it.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    pub fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let layout = pairing.layout();
         let memory = pairing.backend.allocate(layout.frame_bytes()?)?;
         let ages = Ages::new(&layout, Reader::Uploads, 1)?;
         Ok(Self { layout, backend: Arc::clone(pairing.backend), memory, ages, current: None })
     }
 
-    /// Begins a frame for `surface`.
-    pub(super) fn begin(&mut self, part: &Part, surface: &mut dyn Surface) -> Result<()> {
+    /// Begins a frame for `surface`, of which `part` (rows in the surface's order) is replaced.
+    ///
+    /// # Errors
+    /// Those of the two sides; [`crate::Error::InvalidInput`] for a part outside the surface.
+    pub fn begin(&mut self, part: &Part, surface: &mut dyn Surface) -> Result<()> {
         self.current = None;
         let crossing = self.layout.in_place(part)?;
         let plan = self.ages.begin(PIECE, &crossing);
@@ -63,23 +72,32 @@ impl Canvas {
         })
     }
 
-    pub(super) fn target(&mut self) -> Result<Target<'_>> {
+    /// Where kernels write.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidInput`] where no frame has been begun.
+    pub fn target(&mut self) -> Result<Target<'_>> {
         let crossing = self.current.as_ref().ok_or_else(super::not_begun)?;
         self.ages.touched(PIECE);
         Target::new(self.memory.as_mut(), crossing.kernel)
     }
 
     /// The frame is over: where to read it. It counts once [`Canvas::finished`] says that the display has it.
-    pub(super) fn end(&mut self) -> Result<(&mut dyn ComputeMemory, Crossing)> {
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidInput`] where no frame has been begun.
+    pub fn end(&mut self) -> Result<(&mut dyn ComputeMemory, Crossing)> {
         let crossing = self.current.take().ok_or_else(super::not_begun)?;
         Ok((self.memory.as_mut(), crossing))
     }
 
-    pub(super) fn finished(&mut self) {
+    /// The display has the frame.
+    pub fn finished(&mut self) {
         self.ages.finished(PIECE);
     }
 
-    pub(super) fn cancel(&mut self) {
+    /// Gives the frame up.
+    pub fn cancel(&mut self) {
         self.current = None;
     }
 }

@@ -17,7 +17,11 @@ pub struct HostRoundTrip {
 }
 
 impl HostRoundTrip {
-    pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
+    /// Makes the compute side's memory and the display's surface.
+    ///
+    /// # Errors
+    /// Those of the two sides.
+    pub fn open(pairing: &Pairing<'_>) -> Result<Self> {
         Ok(Self { canvas: Canvas::open(pairing)?, surface: pairing.display.create_surface(pairing.desc)? })
     }
 }

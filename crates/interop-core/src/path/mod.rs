@@ -2,7 +2,7 @@
 //!
 //! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::offer`] looks only at
 //! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
-//! [`crate::verify`] to find out.
+//! [`crate::verify`] to find out. A program adds paths of its own by [`Paths`].
 //!
 //! # The age of a frame
 //! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
@@ -11,23 +11,32 @@
 //! switches once for several frames. The very first frame is shown at once, so that there is always one.
 
 mod canvas;
+mod cost;
 mod direct;
 mod host_round_trip;
 mod id;
 mod layout;
 mod pbo_staging;
+mod pieces;
+mod plugged;
 mod shared_memory;
+mod spec;
 mod table;
 mod turns;
 mod unwritten;
 
+pub use canvas::Canvas;
+pub use cost::{Cost, Medium};
 pub use direct::Direct;
 pub use host_round_trip::HostRoundTrip;
 pub use id::{PathId, PathKind};
 pub use layout::{Crossing, FrameLayout};
 pub use pbo_staging::PboStaging;
-pub use shared_memory::SharedMemory;
-pub use table::{PATHS, PathSpec, spec};
+pub use pieces::Piece;
+pub use plugged::Plugged;
+pub use shared_memory::{Reading, SharedMemory};
+pub use spec::{PathSpec, Paths};
+pub use table::PATHS;
 pub(crate) use unwritten::{blank, pattern_frame};
 
 use crate::capability::SyncKind;
@@ -134,7 +143,7 @@ pub trait SharingPath {
     fn sync(&self) -> SyncKind;
 }
 
-/// Every mechanism there is. Closed, so that the per-frame calls are a branch and not a virtual call.
+/// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a virtual call.
 #[enum_dispatch(SharingPath)]
 pub enum OpenedPath {
     /// Objects of the display, opened by the compute API.
@@ -145,6 +154,8 @@ pub enum OpenedPath {
     PboStaging(PboStaging),
     /// Client memory.
     HostRoundTrip(HostRoundTrip),
+    /// A mechanism of a program's own.
+    Plugged(Plugged),
 }
 
 fn not_begun() -> Error {

@@ -1,58 +1,39 @@
 //! One piece of memory that both sides address: the kernel writes it, the display reads it, nobody copies.
 //!
-//! Linear memory is the display's (a persistently mapped buffer), neutral pages that both import (pinned memory), or the
-//! compute device's or that of the display's device (exported by a handle). The display reads it in place, or uploads
-//! from it where a texture is needed. An image is the compute device's or the display's, exported by a handle, and is a texture in place.
+//! Whose memory it is, `pieces` knows. The display reads linear memory in place, or uploads from it where a texture is
+//! needed; an image is a texture in place.
 
 use super::turns::Turns;
 use super::unwritten::{Ages, Reader, clear};
-use super::{Crossing, FrameLayout, Pairing, RING_SLOTS, SharingPath};
-use crate::capability::{HandleType, SyncKind};
-use crate::compute::{ComputeBackend, ComputeMemory, Target};
-use crate::display::{Part, Staging, StagingKind, Surface};
+use super::{Crossing, FrameLayout, Pairing, Piece, RING_SLOTS, SharingPath};
+use crate::capability::SyncKind;
+use crate::compute::{ComputeBackend, Target};
+use crate::display::{Part, Surface};
 use crate::error::{Error, Result};
-use crate::host_block::HostBlock;
 use crate::pattern::rows;
-use crate::surface::SurfaceDesc;
 use crate::timeline::{FrameTag, step};
 use crate::view::View;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One block; `memory` goes first because it lies inside `staging`.
+/// A piece of memory and whose turn it is.
 struct Slot {
-    memory: Box<dyn ComputeMemory>,
-    staging: Box<dyn Staging>,
+    piece: Piece,
     turns: Turns,
     /// Whose pixels it holds.
     frame: Option<FrameTag>,
 }
 
-/// Whose memory it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// The display's mapped buffer.
-    Display,
-    /// Pages that the display and the compute side both import.
-    Neutral,
-    /// The compute device's, opened by the display.
-    Compute,
-    /// Memory of the display's device, made to be opened by others.
-    DisplayMemory,
-    /// An image of the compute device's, opened by the display as a texture.
-    ComputeImage,
-    /// A texture of the display's, made to be opened by others.
-    DisplayImage,
-}
-
 /// How the display reads it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
     /// Where it lies, for as long as it is shown.
     InPlace,
     /// Once, into a texture or buffer of its own.
     Upload,
+    /// As the texture that it is. The display may draw into it, and its rows have no padding.
+    Texture,
 }
 
 /// See the module.
@@ -82,20 +63,32 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    pub(super) fn open(pairing: &Pairing<'_>, owner: Owner, reading: Reading) -> Result<Self> {
-        let (layout, reader) = match (owner, reading) {
-            (Owner::ComputeImage | Owner::DisplayImage, _) => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
-            (_, Reading::InPlace) => (pairing.layout(), Reader::InPlace),
-            (_, Reading::Upload) => (pairing.layout(), Reader::Uploads),
+    /// Opens a ring of pieces that `make` makes, each of at least so many bytes. For a program's own memory: the turns,
+    /// the ring, frames shown late, regions and the rule for unwritten pixels are the same as for the built-in paths.
+    ///
+    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`].
+    ///
+    /// # Errors
+    /// Those of the two sides and of `make`.
+    pub fn open(
+        pairing: &Pairing<'_>,
+        reading: Reading,
+        mut make: impl FnMut(&Pairing<'_>, usize) -> Result<Piece>,
+    ) -> Result<Self> {
+        let (layout, reader) = match reading {
+            Reading::Texture => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
+            Reading::InPlace => (pairing.layout(), Reader::InPlace),
+            Reading::Upload => (pairing.layout(), Reader::Uploads),
         };
         let bytes = layout.frame_bytes()?;
         let surface = match reading {
-            Reading::InPlace => pairing.display.create_in_place_surface(pairing.desc)?,
+            Reading::InPlace | Reading::Texture => pairing.display.create_in_place_surface(pairing.desc)?,
             Reading::Upload => pairing.display.create_surface(pairing.desc)?,
         };
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
         let slots = slots_for(pairing.frames_late, sync);
-        let ring = (0..slots).map(|_| Slot::open(pairing, owner, bytes)).collect::<Result<Vec<_>>>()?;
+        let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, turns: Turns::open(pairing)?, frame: None });
+        let ring = (0..slots).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             backend: Arc::clone(pairing.backend),
             whole: layout.whole()?,
@@ -126,11 +119,11 @@ impl SharedMemory {
             .get_disjoint_mut([from, to])
             .map_err(|_| Error::invalid("acquire", "the ring has no slot that is not shown"))?;
         if is_part && is_shown && self.reader == Reader::InPlaceAndDraws {
-            source.staging.fence()?;
-            source.staging.wait()?;
+            source.piece.staging.fence()?;
+            source.piece.staging.wait()?;
         }
         // In queue order after the kernels of the one, before those of the other.
-        self.backend.copy(source.memory.as_ref(), target.memory.as_mut(), range)?;
+        self.backend.copy(source.piece.memory.as_ref(), target.piece.memory.as_mut(), range)?;
         self.ages.renewed(to);
         Ok(())
     }
@@ -152,16 +145,16 @@ impl SharedMemory {
         // Not always the frame that is being finished.
         let _tagged = FrameTag::enter(frame);
         let _step = step!("hand over", frame = frame.map(|tag| tag.frame), slot = index);
-        slot.turns.begin_display(slot.memory.as_mut(), slot.staging.as_mut())?;
+        slot.turns.begin_display(slot.piece.memory.as_mut(), slot.piece.staging.as_mut())?;
         match self.reading {
             Reading::Upload => {
                 let uploading = step!("upload");
-                self.surface.upload_staged(&crossing.part, slot.staging.as_mut(), &crossing.native)?;
+                self.surface.upload_staged(&crossing.part, slot.piece.staging.as_mut(), &crossing.native)?;
                 drop(uploading);
                 slot.end_display();
             }
-            Reading::InPlace => {
-                self.surface.read_in_place(slot.staging.as_ref(), &self.whole)?;
+            Reading::InPlace | Reading::Texture => {
+                self.surface.read_in_place(slot.piece.staging.as_ref(), &self.whole)?;
                 // Every draw of the frame before has been submitted by now: its slot is free when they are done.
                 if let Some(before) = self.shown.replace(index) {
                     self.ring[before].end_display();
@@ -195,60 +188,18 @@ fn slots_for(frames_late: usize, sync: SyncKind) -> usize {
 }
 
 impl Slot {
-    fn open(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<Self> {
-        let (memory, staging) = Self::memory(pairing, owner, bytes)?;
-        Ok(Self { memory, staging, turns: Turns::open(pairing)?, frame: None })
-    }
-
-    fn memory(pairing: &Pairing<'_>, owner: Owner, bytes: usize) -> Result<(Box<dyn ComputeMemory>, Box<dyn Staging>)> {
-        let (display, backend) = (pairing.display, pairing.backend);
-        let image = || match pairing.desc {
-            SurfaceDesc::Image(image) => Ok(*image),
-            SurfaceDesc::Buffer(_) => Err(Error::invalid("open", "a buffer is no texture")),
-        };
-        let staging = match owner {
-            Owner::Display => display.create_staging(StagingKind::Persistent, bytes)?,
-            Owner::Neutral => display.create_staging(StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)?,
-            Owner::Compute => {
-                let (memory, handle) = backend.allocate_shared(bytes, HandleType::OPAQUE, display.device())?;
-                return Ok((memory, display.create_staging(StagingKind::External(handle), bytes)?));
-            }
-            Owner::ComputeImage => {
-                let image = image()?;
-                let (memory, handle) = backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
-                return Ok((memory, display.create_staging(StagingKind::ExternalImage(handle, image), bytes)?));
-            }
-            Owner::DisplayMemory => {
-                let staging = display.create_staging(StagingKind::Exported, bytes)?;
-                let handle = staging.export(HandleType::OPAQUE)?;
-                return Ok((backend.import_surface(&handle, &SurfaceDesc::buffer(bytes as u64))?, staging));
-            }
-            Owner::DisplayImage => {
-                let staging = display.create_staging(StagingKind::ExportedImage(image()?), bytes)?;
-                let handle = staging.export(HandleType::OPAQUE)?;
-                return Ok((backend.import_surface(&handle, pairing.desc)?, staging));
-            }
-        };
-        let block = staging.host_block().ok_or_else(|| Error::Unsupported {
-            operation: "create_staging",
-            device: display.device().to_string(),
-            reason: "the block has no fixed address".into(),
-        })?;
-        Ok((backend.import_host(&block)?, staging))
-    }
-
     fn end_display(&mut self) {
-        self.turns.end_display(self.staging.as_mut());
+        self.turns.end_display(self.piece.staging.as_mut());
     }
 }
 
 impl SharingPath for SharedMemory {
     fn begin(&mut self, part: &Part) -> Result<()> {
         let slot = self.next;
-        let Slot { staging, turns, .. } = &mut self.ring[slot];
-        turns.begin_compute(staging.as_mut())?;
+        let Slot { piece, turns, .. } = &mut self.ring[slot];
+        turns.begin_compute(piece.staging.as_mut())?;
         let crossing = self.layout.in_place(part)?;
-        self.ring[slot].memory.acquire()?;
+        self.ring[slot].piece.memory.acquire()?;
         self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
         if self.frames_late > 0 && self.ring[slot].turns.by_host() {
             self.backend.hold_back()?;
@@ -272,14 +223,14 @@ impl SharingPath for SharedMemory {
     fn target(&mut self) -> Result<Target<'_>> {
         let (slot, crossing) = self.current.as_ref().ok_or_else(super::not_begun)?;
         self.ages.touched(*slot);
-        Target::new(self.ring[*slot].memory.as_mut(), crossing.kernel)
+        Target::new(self.ring[*slot].piece.memory.as_mut(), crossing.kernel)
     }
 
     fn finish(&mut self) -> Result<()> {
         let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
-        let Slot { memory, staging, turns, .. } = &mut self.ring[index];
+        let Slot { piece, turns, .. } = &mut self.ring[index];
         if self.frames_late > 0 || !turns.by_host() {
-            turns.end_compute(memory.as_mut(), staging.as_mut())?;
+            turns.end_compute(piece.memory.as_mut(), piece.staging.as_mut())?;
         }
         self.in_flight.push_back((index, crossing));
         let handed_over = self.drain(self.frames_late);
@@ -301,7 +252,7 @@ impl SharingPath for SharedMemory {
         for (index, crossing) in &self.in_flight {
             let span = crossing.native.span();
             let mut bytes = vec![0; span.len()];
-            self.ring[*index].memory.read(span.start, &mut bytes)?;
+            self.ring[*index].piece.memory.read(span.start, &mut bytes)?;
             let to = tight.in_place(&crossing.part)?.native;
             for ((_, to), (_, from)) in rows(&to).zip(rows(&crossing.native)) {
                 shown[to].copy_from_slice(&bytes[from.start - span.start..from.end - span.start]);

@@ -1,185 +1,204 @@
-//! The closed table of paths: what each needs of the two sides, as data, and how it is opened.
+//! The built-in paths: what each needs of the two sides, as data, and how it is opened.
 
-use super::shared_memory::{Owner, Reading, SharedMemory};
-use super::{Direct, HostRoundTrip, OpenedPath, Pairing, PathId, PathKind, PboStaging};
+use super::spec::{Means, PathSpec};
+use super::{
+    Cost, Direct, HostRoundTrip, Medium, Pairing, PathId, PathKind, PboStaging, Reading, SharedMemory, pieces,
+};
 use crate::capability::{HandleType, MemoryShape, Support, SyncKind};
-use crate::error::Result;
 use crate::surface::{ImageAccess, SurfaceDesc};
-
-/// One row of [`PATHS`].
-pub struct PathSpec {
-    /// Which path.
-    pub id: PathId,
-    /// Its family.
-    pub kind: PathKind,
-    /// What happens, in one line, for reports.
-    pub mechanism: &'static str,
-    /// How the two sides can be kept apart; the first where nothing else is asked for.
-    pub syncs: &'static [SyncKind],
-    /// Whether it can show frames late, see [`crate::Mode`].
-    pub pipelined: bool,
-    offer: fn(&Pairing<'_>) -> Support,
-    open: fn(&Pairing<'_>) -> Result<OpenedPath>,
-}
-
-impl PathSpec {
-    /// Whether both sides say that they can do it. Looks at data only; makes nothing.
-    pub fn offer(&self, pairing: &Pairing<'_>) -> Support {
-        offer_sync(pairing, self.syncs).and(|| (self.offer)(pairing))
-    }
-
-    /// Makes the surface and the memory that crosses.
-    pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath> {
-        (self.open)(pairing)
-    }
-}
-
-/// The row of a path.
-pub fn spec(id: PathId) -> &'static PathSpec {
-    // Every id has a row (tested), so the search always ends inside the table.
-    PATHS.iter().find(|p| p.id == id).unwrap_or(&PATHS[PATHS.len() - 1])
-}
 
 /// Ways of taking turns at memory that one device opened of another.
 const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
 /// Ways of taking turns at memory of the host.
 const HOST: &[SyncKind] = &[SyncKind::HostFence];
 
-/// Every path, in no order of merit; [`crate::select`] ranks them.
-pub static PATHS: [PathSpec; 14] = [
+/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this order.
+pub static PATHS: &[PathSpec] = &[
     PathSpec {
-        id: PathId::Direct,
+        id: PathId::DIRECT,
         kind: PathKind::Direct,
         mechanism: "the kernel writes the display's own texture or buffer: no copy",
         syncs: &[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish],
         pipelined: false,
-        offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
-        open: |p| Ok(Direct::open(p)?.into()),
+        cost: Cost::in_place(Medium::Object),
+        means: Means::Ours {
+            offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
+            open: |p| Ok(Direct::open(p)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::ExternalTexture,
+        id: PathId::EXTERNAL_TEXTURE,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes an image of the compute device that is a texture of the display's: no copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: |p| {
-            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
+        cost: Cost::in_place(Medium::Image),
+        means: Means::Ours {
+            offer: |p| {
+                same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
+            },
+            open: |p| Ok(SharedMemory::open(p, Reading::Texture, pieces::external_image)?.into()),
         },
-        open: |p| Ok(SharedMemory::open(p, Owner::ComputeImage, Reading::InPlace)?.into()),
     },
     PathSpec {
-        id: PathId::ExportedTexture,
+        id: PathId::EXPORTED_TEXTURE,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes a texture that the display made to be shared: no copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: |p| {
-            same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
+        cost: Cost::in_place(Medium::Image),
+        means: Means::Ours {
+            offer: |p| {
+                same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
+            },
+            open: |p| Ok(SharedMemory::open(p, Reading::Texture, pieces::exported_image)?.into()),
         },
-        open: |p| Ok(SharedMemory::open(p, Owner::DisplayImage, Reading::InPlace)?.into()),
     },
     PathSpec {
-        id: PathId::ExternalInPlace,
+        id: PathId::EXTERNAL_IN_PLACE,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes device memory that the display has opened, the draw reads it: no copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: |p| {
-            reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)).and(|| offer_in_place(p))
+        cost: Cost::in_place(Medium::Device),
+        means: Means::Ours {
+            offer: |p| {
+                reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)).and(|| offer_in_place(p))
+            },
+            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::external)?.into()),
         },
-        open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::InPlace)?.into()),
     },
     PathSpec {
-        id: PathId::ExternalUpload,
+        id: PathId::EXTERNAL_UPLOAD,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes device memory that the display has opened, the display copies: 1 copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: |p| reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
-        open: |p| Ok(SharedMemory::open(p, Owner::Compute, Reading::Upload)?.into()),
+        cost: Cost::copied(Medium::Device, 1),
+        means: Means::Ours {
+            offer: |p| reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
+            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::external)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::ExportedInPlace,
+        id: PathId::EXPORTED_IN_PLACE,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes device memory that the display made to be shared, the draw reads it: no copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: |p| offer_exported(p).and(|| offer_in_place(p)),
-        open: |p| Ok(SharedMemory::open(p, Owner::DisplayMemory, Reading::InPlace)?.into()),
+        cost: Cost::in_place(Medium::Device),
+        means: Means::Ours {
+            offer: |p| offer_exported(p).and(|| offer_in_place(p)),
+            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::exported)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::ExportedUpload,
+        id: PathId::EXPORTED_UPLOAD,
         kind: PathKind::ExternalMemory,
         mechanism: "the kernel writes device memory that the display made to be shared, the display copies: 1 copy",
         syncs: DEVICES,
         pipelined: true,
-        offer: offer_exported,
-        open: |p| Ok(SharedMemory::open(p, Owner::DisplayMemory, Reading::Upload)?.into()),
+        cost: Cost::copied(Medium::Device, 1),
+        means: Means::Ours {
+            offer: offer_exported,
+            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::exported)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::HostVisibleInPlace,
+        id: PathId::HOST_VISIBLE_IN_PLACE,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes the display's mapped buffer, the draw reads it where it lies: no copy",
         syncs: HOST,
         pipelined: true,
-        offer: |p| offer_in_place(p).and(|| offer_mapped(p)),
-        open: |p| Ok(SharedMemory::open(p, Owner::Display, Reading::InPlace)?.into()),
+        cost: Cost::in_place(Medium::Mapped),
+        means: Means::Ours {
+            offer: |p| offer_in_place(p).and(|| offer_mapped(p)),
+            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::mapped)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::HostVisibleUpload,
+        id: PathId::HOST_VISIBLE_UPLOAD,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes the display's mapped buffer, the display uploads from it: 1 copy",
         syncs: HOST,
         pipelined: true,
-        offer: offer_mapped,
-        open: |p| Ok(SharedMemory::open(p, Owner::Display, Reading::Upload)?.into()),
+        cost: Cost::copied(Medium::Mapped, 1),
+        means: Means::Ours {
+            offer: offer_mapped,
+            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::mapped)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::PinnedInPlace,
+        id: PathId::PINNED_IN_PLACE,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes host pages that the display has pinned, the draw reads them: no copy",
         syncs: HOST,
         pipelined: true,
-        offer: |p| offer_in_place(p).and(|| offer_pinned(p)),
-        open: |p| Ok(SharedMemory::open(p, Owner::Neutral, Reading::InPlace)?.into()),
+        cost: Cost::in_place(Medium::Pages),
+        means: Means::Ours {
+            offer: |p| offer_in_place(p).and(|| offer_pinned(p)),
+            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::pinned)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::PinnedUpload,
+        id: PathId::PINNED_UPLOAD,
         kind: PathKind::HostVisible,
         mechanism: "the kernel writes host pages that the display has pinned, the display uploads: 1 copy",
         syncs: HOST,
         pipelined: true,
-        offer: offer_pinned,
-        open: |p| Ok(SharedMemory::open(p, Owner::Neutral, Reading::Upload)?.into()),
+        cost: Cost::copied(Medium::Pages, 1),
+        means: Means::Ours {
+            offer: offer_pinned,
+            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::pinned)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::PboPersistent,
+        id: PathId::PBO_PERSISTENT,
         kind: PathKind::PboStaging,
         mechanism: "read into a ring of persistently mapped pixel buffers with fences, then uploaded: 2 copies",
         syncs: HOST,
         pipelined: false,
-        offer: |p| named("display", &p.display.caps().persistent_staging),
-        open: |p| Ok(PboStaging::open_persistent(p)?.into()),
+        cost: Cost::copied(Medium::Staging, 2),
+        means: Means::Ours {
+            offer: |p| named("display", &p.display.caps().persistent_staging),
+            open: |p| Ok(PboStaging::open_persistent(p)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::PboOrphan,
+        id: PathId::PBO_ORPHAN,
         kind: PathKind::PboStaging,
         mechanism: "read into a pixel buffer that is orphaned and mapped each frame, then uploaded: 2 copies",
         syncs: &[SyncKind::Implicit],
         pipelined: false,
-        offer: |p| named("display", &p.display.caps().orphaned_staging),
-        open: |p| Ok(PboStaging::open_orphan(p)?.into()),
+        cost: Cost::copied(Medium::Staging, 2).waiting(),
+        means: Means::Ours {
+            offer: |p| named("display", &p.display.caps().orphaned_staging),
+            open: |p| Ok(PboStaging::open_orphan(p)?.into()),
+        },
     },
     PathSpec {
-        id: PathId::HostRoundTrip,
+        id: PathId::HOST_ROUND_TRIP,
         kind: PathKind::HostRoundTrip,
         mechanism: "mapped for or read by the host, then uploaded from client memory",
         syncs: &[SyncKind::Finish],
         pipelined: false,
-        offer: |_| Support::Yes,
-        open: |p| Ok(HostRoundTrip::open(p)?.into()),
+        cost: Cost::copied(Medium::Client, 1).waiting(),
+        means: Means::Ours { offer: |_| Support::Yes, open: |p| Ok(HostRoundTrip::open(p)?.into()) },
     },
 ];
+
+impl PathId {
+    /// Every built-in path, as in [`PATHS`].
+    pub const ALL: [Self; PATHS.len()] = {
+        let mut ids = [Self::DIRECT; PATHS.len()];
+        let mut i = 0;
+        while i < PATHS.len() {
+            ids[i] = PATHS[i].id;
+            i += 1;
+        }
+        ids
+    };
+}
 
 /// The same answer with the side's name before the reason.
 fn named(side: &str, support: &Support) -> Support {
@@ -212,7 +231,7 @@ fn offer_texture(p: &Pairing<'_>) -> Support {
 }
 
 /// The way of taking turns that was asked for, if any.
-fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
+pub(super) fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
     match p.sync {
         None => Support::Yes,
         Some(kind) if !syncs.contains(&kind) => {
@@ -279,18 +298,4 @@ fn offer_mapped(p: &Pairing<'_>) -> Support {
 fn offer_pinned(p: &Pairing<'_>) -> Support {
     named("compute", &p.backend.caps().can_import(HandleType::HostPointer, LINEAR))
         .and(|| named("display", &p.display.caps().can_import(HandleType::HostPointer, LINEAR)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_id_has_its_own_row() {
-        for (i, row) in PATHS.iter().enumerate() {
-            assert!(std::ptr::eq(spec(row.id), &raw const PATHS[i]), "{} has two rows", row.id);
-            assert!(!row.mechanism.is_empty());
-        }
-        assert_eq!(PATHS.len(), PathId::ALL.len());
-    }
 }

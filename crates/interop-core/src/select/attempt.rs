@@ -1,21 +1,32 @@
 //! Opening and proving one way.
 
 use crate::capability::SyncKind;
-use crate::error::Error;
-use crate::path::{OpenedPath, Pairing, PathId, spec};
+use crate::error::{Error, Result};
+use crate::panics;
+use crate::path::{OpenedPath, Pairing, PathId, PathSpec};
 use crate::report::PathState;
 use crate::timeline::stage;
 use crate::verify::verify;
 
 /// One path with one way of keeping the two sides apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Candidate {
-    pub id: PathId,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate<'p> {
+    pub spec: &'p PathSpec,
     /// `None`: the path's own.
     pub sync: Option<SyncKind>,
 }
 
-impl Candidate {
+impl PartialEq for Candidate<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id(), self.sync) == (other.id(), other.sync)
+    }
+}
+
+impl Candidate<'_> {
+    pub fn id(&self) -> PathId {
+        self.spec.id
+    }
+
     /// The pairing with this candidate's way of taking turns.
     pub fn pairing<'a>(&self, pairing: &Pairing<'a>) -> Pairing<'a> {
         Pairing { sync: self.sync.or(pairing.sync), ..*pairing }
@@ -30,17 +41,25 @@ impl Candidate {
 
     /// Makes its resources.
     pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath, PathState> {
-        let _stage = stage!("open", path = %self.id, sync = self.sync.map(tracing::field::display));
-        spec(self.id).open(&self.pairing(pairing)).map_err(|e| PathState::OpenFailed { reason: e.to_string() })
+        let _stage = stage!("open", path = %self.id(), sync = self.sync.map(tracing::field::display));
+        contained(|| self.spec.open(&self.pairing(pairing)))
+            .map_err(|e| PathState::OpenFailed { reason: e.to_string() })
     }
 
     /// Compares its pixels.
     pub fn prove(&self, pairing: &Pairing<'_>, path: &mut OpenedPath) -> Result<(), PathState> {
-        verify(self.id, path, pairing.backend.as_ref(), &pairing.layout()).map_err(|e| PathState::Rejected {
+        let proof = || verify(self.id(), path, pairing.backend.as_ref(), &pairing.layout());
+        contained(proof).map_err(|e| PathState::Rejected {
             reason: match e {
                 Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),
                 other => other.to_string(),
             },
         })
     }
+}
+
+/// Backends and displays may be others' code, and this is where it runs first: one that panics is no way for frames, and the
+/// others are tried.
+pub(super) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
+    panics::as_error("the backend or the display", f)
 }

@@ -27,11 +27,11 @@ pub(super) enum Event {
 }
 
 /// What a calibration found.
-pub(super) struct Calibration {
+pub(super) struct Calibration<'p> {
     /// The quickest whose pixels are right, and its figures.
-    pub best: Option<(Candidate, OpenedPath, Measured)>,
+    pub best: Option<(Candidate<'p>, OpenedPath, Measured)>,
     /// What is to be said of every candidate that was tried, the best among them.
-    pub events: Vec<(Candidate, Event)>,
+    pub events: Vec<(Candidate<'p>, Event)>,
     /// Candidates that were not reached within the budget.
     pub left: usize,
     /// What one frame of the first that works took, about, where the time was looked at.
@@ -48,7 +48,7 @@ pub(super) enum Extent {
 }
 
 /// Opens, times and proves the candidates, in order of rank; the first that works is there in any case.
-pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent: Extent) -> Calibration {
+pub(super) fn calibrate<'p>(pairing: &Pairing<'_>, candidates: &[Candidate<'p>], extent: Extent) -> Calibration<'p> {
     let _stage = stage!("calibrate", candidates = candidates.len());
     let begun = Instant::now();
     let mut session = Session { pairing, events: Vec::new(), contest: Contest::default(), proof: Duration::ZERO };
@@ -81,17 +81,17 @@ pub(super) fn calibrate(pairing: &Pairing<'_>, candidates: &[Candidate], extent:
     session.end(waiting.len(), frame)
 }
 
-struct Session<'a> {
+struct Session<'a, 'p> {
     pairing: &'a Pairing<'a>,
-    events: Vec<(Candidate, Event)>,
-    contest: Contest,
+    events: Vec<(Candidate<'p>, Event)>,
+    contest: Contest<'p>,
     /// What the last proof took.
     proof: Duration,
 }
 
-impl Session<'_> {
+impl<'p> Session<'_, 'p> {
     /// Opens one and proves it.
-    fn prove_new(&mut self, candidate: Candidate) -> Option<Entry> {
+    fn prove_new(&mut self, candidate: Candidate<'p>) -> Option<Entry<'p>> {
         let opened = candidate.open(self.pairing).and_then(|mut path| {
             let begun = Instant::now();
             candidate.prove(self.pairing, &mut path)?;
@@ -108,7 +108,7 @@ impl Session<'_> {
     }
 
     /// Times each that waits beside the leader, as long as one more fits in.
-    fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate>, deadline: Option<Instant>, extent: Extent) {
+    fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate<'p>>, deadline: Option<Instant>, extent: Extent) {
         // What opening one takes is known from the second on.
         let mut opening = Duration::ZERO;
         loop {
@@ -149,13 +149,13 @@ impl Session<'_> {
         }
     }
 
-    fn end(mut self, left: usize, frame: Option<Duration>) -> Calibration {
+    fn end(mut self, left: usize, frame: Option<Duration>) -> Calibration<'p> {
         let best = self.crown();
         Calibration { best, events: self.events, left, frame }
     }
 
     /// The best that is right.
-    fn crown(&mut self) -> Option<(Candidate, OpenedPath, Measured)> {
+    fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, Measured)> {
         let mut best = None;
         for mut entry in self.contest.ranking() {
             let proof = match (entry.proved, best.is_some()) {

@@ -1,6 +1,6 @@
 //! Ways that take turns, and who is ahead.
 
-use super::attempt::Candidate;
+use super::attempt::{Candidate, contained};
 use super::stats::{Measured, Ratio, is_smaller, quantile};
 use super::timing::{time_run, warm_up};
 use crate::error::{Error, Result};
@@ -26,8 +26,8 @@ const MOST_OPEN: usize = 4;
 const MOST_BYTES: usize = 1 << 30;
 
 /// A way that was opened, and what it costs.
-pub(super) struct Entry {
-    pub candidate: Candidate,
+pub(super) struct Entry<'p> {
+    pub candidate: Candidate<'p>,
     pub path: OpenedPath,
     /// Its pixels were compared.
     pub proved: bool,
@@ -38,8 +38,8 @@ pub(super) struct Entry {
     turn_time: Duration,
 }
 
-impl Entry {
-    pub fn new(candidate: Candidate, path: OpenedPath, proved: bool) -> Self {
+impl<'p> Entry<'p> {
+    pub fn new(candidate: Candidate<'p>, path: OpenedPath, proved: bool) -> Self {
         Self { candidate, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO }
     }
 
@@ -55,7 +55,7 @@ impl Entry {
     /// What one frame takes, about, and whether a turn would end before `deadline`.
     pub fn has_time(&mut self, pairing: &Pairing<'_>, deadline: Instant) -> Result<(Duration, bool)> {
         let begun = Instant::now();
-        warm_up(&mut self.path, pairing, 1)?;
+        contained(|| warm_up(&mut self.path, pairing, 1))?;
         let frame = begun.elapsed();
         // A run in which frames are late ends with one draw more.
         let draws = run(pairing) + usize::from(pairing.frames_late > 0);
@@ -69,7 +69,7 @@ impl Entry {
     /// One turn: frames one by one, or for a pipeline a run in which it turns over.
     fn turn(&mut self, pairing: &Pairing<'_>, round: u32) -> Result<()> {
         let _stage =
-            stage!("turn", path = %self.candidate.id, sync = self.candidate.sync.map(tracing::field::display), round);
+            stage!("turn", path = %self.candidate.id(), sync = self.candidate.sync.map(tracing::field::display), round);
         if self.turns.is_empty() && !self.proved {
             let slots = self.path.slots();
             warm_up(&mut self.path, pairing, slots)?;
@@ -138,16 +138,16 @@ fn run(pairing: &Pairing<'_>) -> usize {
 
 /// Those that are still in, and those that are out since they were last asked for.
 #[derive(Default)]
-pub(super) struct Contest {
+pub(super) struct Contest<'p> {
     /// In the order in which they came: that of rank.
-    entries: Vec<Entry>,
-    losers: Vec<(Entry, Option<Error>)>,
+    entries: Vec<Entry<'p>>,
+    losers: Vec<(Entry<'p>, Option<Error>)>,
     round: u32,
     /// Newcomers that share the leader's turn of this round.
     newcomers: u32,
 }
 
-impl Contest {
+impl<'p> Contest<'p> {
     /// What a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and half of one
     /// of the leader's.
     pub fn challenge_time(&self) -> Duration {
@@ -161,23 +161,23 @@ impl Contest {
     }
 
     /// Lets one in that there is no time to compare.
-    pub fn enter(&mut self, entry: Entry) {
+    pub fn enter(&mut self, entry: Entry<'p>) {
         self.entries.push(entry);
     }
 
     /// Those that are out, with the error of those that failed.
-    pub fn take_losers(&mut self) -> Vec<(Entry, Option<Error>)> {
+    pub fn take_losers(&mut self) -> Vec<(Entry<'p>, Option<Error>)> {
         std::mem::take(&mut self.losers)
     }
 
     /// The one that is ahead so far.
-    pub fn leader(&self) -> Option<&Entry> {
+    pub fn leader(&self) -> Option<&Entry<'p>> {
         self.leader_index().and_then(|i| self.entries.get(i))
     }
 
     /// One turn of the newcomer and one of the leader; the newcomer stays in unless it is hopeless, and may throw the
     /// leader out.
-    pub fn challenge(&mut self, pairing: &Pairing<'_>, entry: Entry) {
+    pub fn challenge(&mut self, pairing: &Pairing<'_>, entry: Entry<'p>) {
         let leader = self.leader_index();
         let newcomer = self.entries.len();
         self.entries.push(entry);
@@ -232,7 +232,7 @@ impl Contest {
             }
             self.drop_where(|entry, best| best.is_quicker_than(entry));
             let Some(best) = self.leader() else { return };
-            let told = |entry: &Entry| entry.ratio_to(best).is_some_and(|r| r.most() < 1.0 + EQUAL);
+            let told = |entry: &Entry<'_>| entry.ratio_to(best).is_some_and(|r| r.most() < 1.0 + EQUAL);
             if self.entries.iter().all(|entry| std::ptr::eq(entry, best) || told(entry)) {
                 return;
             }
@@ -240,7 +240,7 @@ impl Contest {
     }
 
     /// Who is in, the best first.
-    pub fn ranking(&mut self) -> Vec<Entry> {
+    pub fn ranking(&mut self) -> Vec<Entry<'p>> {
         let order = self.ranking_indices();
         let mut entries: Vec<_> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
         order.into_iter().filter_map(|index| entries[index].take()).collect()
@@ -272,7 +272,9 @@ impl Contest {
 
     /// False where it failed and is out.
     fn turn(&mut self, pairing: &Pairing<'_>, index: usize) -> bool {
-        match self.entries[index].turn(pairing, self.round) {
+        let round = self.round;
+        let entry = &mut self.entries[index];
+        match contained(|| entry.turn(pairing, round)) {
             Ok(()) => true,
             Err(error) => {
                 self.lose(index, Some(error));
@@ -282,7 +284,7 @@ impl Contest {
     }
 
     /// Takes out all of which `is_out(entry, leader)`.
-    fn drop_where(&mut self, is_out: impl Fn(&Entry, &Entry) -> bool) {
+    fn drop_where(&mut self, is_out: impl Fn(&Entry<'p>, &Entry<'p>) -> bool) {
         let Some(leader) = self.leader_index() else { return };
         let best = &self.entries[leader];
         let out: Vec<usize> =

@@ -14,7 +14,6 @@ use super::policy::{MAX_FRAMES_LATE, Mode, Policy};
 use super::profile::Profiles;
 use crate::capability::SyncKind;
 use crate::error::{Error, Result};
-use crate::path::PathId;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -38,8 +37,8 @@ impl Policy {
 
     fn overridden_by(mut self, get: &dyn Fn(&str) -> Option<OsString>) -> Result<Self> {
         if let Some(path) = text(get, PATH, "the name of a path")? {
-            let names = || format!("one of {}", PathId::ALL.map(PathId::name).join(", "));
-            self.force = Some(path.parse().map_err(|_| wrong(PATH, &path, &names()))?);
+            let names = || format!("one of {}", self.paths.names());
+            self.force = Some(self.paths.named(&path).map_err(|_| wrong(PATH, &path, &names()))?);
             self.overridden.push(PATH);
         }
         if let Some(sync) = text(get, SYNC, "the name of a way to hand over")? {
@@ -96,6 +95,8 @@ fn mode(text: &str) -> Result<Mode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Support;
+    use crate::path::{PathId, PathSpec, Paths};
 
     fn of(list: &[(&str, &str)]) -> Result<Policy> {
         let get = |name: &str| list.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
@@ -112,12 +113,25 @@ mod tests {
             ("PIXELFERRY_PROFILES", "off"),
         ])
         .unwrap();
-        assert_eq!((policy.force, policy.sync), (Some(PathId::PboOrphan), Some(SyncKind::TimelineSemaphore)));
+        assert_eq!((policy.force, policy.sync), (Some(PathId::PBO_ORPHAN), Some(SyncKind::TimelineSemaphore)));
         assert_eq!((policy.mode, policy.budget), (Mode::Throughput { most: 4 }, Duration::ZERO));
         assert_eq!((policy.profiles, policy.overridden.len()), (Profiles::Off, 4));
         assert_eq!(of(&[("PIXELFERRY_MODE", "late:3")]).unwrap().mode, Mode::FramesLate(3));
         assert!(of(&[("PIXELFERRY_PATH", " ")]).unwrap().force.is_none());
         assert!(of(&[]).unwrap().overridden.is_empty());
+    }
+
+    #[test]
+    fn a_path_of_the_programs_own_can_be_asked_for() {
+        let own = PathSpec::new("own-way", |_| Support::Yes, |_| Err(Error::NothingShown));
+        let policy = Policy { paths: Paths::default().with(own).unwrap(), ..Policy::default() };
+        let asked =
+            |path: &'static str| policy.clone().overridden_by(&|name| (name == PATH).then(|| OsString::from(path)));
+        assert_eq!(asked("own-way").unwrap().force.unwrap().name(), "own-way");
+        let error = asked("another").unwrap_err().to_string();
+        assert!(error.contains("PIXELFERRY_PATH is 'another'") && error.ends_with("own-way"), "{error}");
+        let error = of(&[(PATH, "own-way")]).unwrap_err().to_string();
+        assert!(error.ends_with("host-round-trip"), "this program has no such path: {error}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | `rank` | the order in which paths are tried, by memory kind |
+//! | `rank` | the order in which paths are tried, by what each does and where memory is |
+//! | `field` | everything that may be taken, and what is known of it so far |
 //! | `attempt` | opening and proving one |
 //! | `calibrate`, `contest`, `timing`, `stats` | timing |
 //! | `depth` | how late a pipelined path had best show |
@@ -15,6 +16,7 @@ mod contest;
 mod depth;
 mod diagnose;
 pub mod environment;
+mod field;
 mod policy;
 mod profile;
 mod rank;
@@ -25,20 +27,21 @@ pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy};
 pub use profile::Profiles;
 pub use stats::{Measured, Ratio, quantile, quantiles};
 
-use crate::capability::{Support, SyncKind};
+use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::{Error, Result};
-use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank, spec};
+use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::surface::SurfaceDesc;
-use attempt::Candidate;
-use calibrate::{Calibration, Event, Extent, calibrate};
+use attempt::{Candidate, contained};
+use calibrate::{Calibration, Extent, calibrate};
+use field::Field;
 use profile::{Found, Key, Remembered};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tracing::{debug, info, warn};
+use tracing::info;
 
 /// A path that works, and how it was found.
 pub struct Selection {
@@ -54,7 +57,8 @@ pub struct Selection {
 /// find out.
 ///
 /// # Errors
-/// [`Error::NoPath`] where none works or the forced one does not; what [`SurfaceDesc::check`] says of `desc`.
+/// [`Error::NoPath`] where none works or the forced one does not; [`Error::InvalidInput`] where the forced one is none of
+/// [`Policy::paths`]; what [`SurfaceDesc::check`] says of `desc`.
 pub fn open_path(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
@@ -103,21 +107,26 @@ pub(crate) fn open_without(
             return Err(no_path(&field.report, policy));
         };
         let Choice { candidate, mut path, frames_late, learned, frame } = choice;
-        let settled = settle(&mut path, &pairing, policy, frames_late.or(standing.frames_late), frame);
-        // Last, so that no pattern of a proof or of a measurement is ever seen.
-        match settled.and_then(|found| blank(&mut path, backend.as_ref(), &pairing.layout()).map(|()| found)) {
+        let late = frames_late.or(standing.frames_late);
+        let ready = contained(|| {
+            let found = settle(&mut path, &pairing, policy, late, frame)?;
+            // Last, so that no pattern of a proof or of a measurement is ever seen.
+            blank(&mut path, backend.as_ref(), &pairing.layout())?;
+            Ok(found)
+        });
+        match ready {
             Ok(lateness) => {
                 field.report.lateness = lateness;
                 break (candidate, path, learned);
             }
-            Err(error) => field.give_up(candidate.id, &error),
+            Err(error) => field.give_up(candidate.id(), &error),
         }
     };
     if let Some((key, found)) = learned {
         let what = Remembered { candidate, frames_late: path.frames_late(), found };
         profile::store(&policy.profiles, &key, what);
     }
-    let (id, report) = (candidate.id, field.report);
+    let (id, report) = (candidate.id(), field.report);
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
     Ok(Selection { path, id, report })
 }
@@ -186,183 +195,9 @@ pub(crate) fn forget(
     }
 }
 
-/// Everything that may be taken, and what is known of it so far.
-struct Field {
-    report: ProbeReport,
-    /// Paths with their own way of taking turns in the order of rank, then the other ways.
-    candidates: Vec<Candidate>,
-    /// Those that stand before the others because of what was measured earlier.
-    measured: Vec<Candidate>,
-}
-
-impl Field {
-    fn new(pairing: &Pairing<'_>, policy: &Policy, demoted: &[(PathId, String)]) -> Result<Self> {
-        let (compute, display) = (pairing.backend.device(), pairing.display.device());
-        let late = policy.mode.most_late();
-        if late > MAX_FRAMES_LATE {
-            let problem = format!("{late} frames late were asked for; give at most {MAX_FRAMES_LATE}");
-            return Err(Error::invalid("open", problem));
-        }
-        pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
-        let mut rank = rank::by_memory_kind(compute.memory, display.memory);
-        if late > 0 {
-            // Stable: the others keep their order.
-            rank.ids.sort_by_key(|id| !spec(*id).pipelined);
-        }
-        if let Some(preferred) = policy.prefer {
-            rank.ids.sort_by_key(|id| *id != preferred);
-        }
-        let (mut paths, mut candidates, mut variants) = (Vec::new(), Vec::new(), Vec::new());
-        for id in rank.ids {
-            let spec = spec(id);
-            let state = match (demoted.iter().find(|(other, _)| *other == id), spec.offer(pairing)) {
-                (Some((_, reason)), _) => PathState::Demoted { reason: reason.clone() },
-                (None, Support::No(reason)) => {
-                    debug!(path = %id, %reason, "not offered");
-                    PathState::NotOffered { reason }
-                }
-                (None, Support::Yes) => {
-                    candidates.push(Candidate { id, sync: None });
-                    let others = spec.syncs.iter().skip(1).filter(|_| pairing.sync.is_none());
-                    let others = others.map(|sync| Candidate { id, sync: Some(*sync) });
-                    variants.extend(others.filter(|c| spec.offer(&c.pairing(pairing)).is_yes()));
-                    PathState::Offered
-                }
-            };
-            let (kind, mechanism) = (spec.kind, spec.mechanism);
-            paths.push(PathReport { id, kind, mechanism, state, measured: Vec::new() });
-        }
-        candidates.extend(variants);
-        let report = ProbeReport {
-            compute: compute.clone(),
-            display: display.clone(),
-            surface: *pairing.desc,
-            order: rank.order,
-            overrides: policy.overridden.clone(),
-            paths,
-            lateness: Vec::new(),
-            diagnoses: diagnose::pairing(pairing, policy),
-        };
-        Ok(Self { report, candidates, measured: Vec::new() })
-    }
-
-    /// What was measured goes first, by time, other ways of taking turns among it; the others keep their order.
-    fn prefer_quicker(&mut self, known: &ProbeReport, policy: &Policy) {
-        let cost = |c: &Candidate| {
-            let row = known.paths.iter().find(|row| row.id == c.id)?;
-            let sync = c.sync.or(policy.sync).or(spec(c.id).syncs.first().copied());
-            row.measured.iter().find(|m| Some(m.sync) == sync).map(|m| m.median_us)
-        };
-        self.candidates.retain(|c| c.sync.is_none() || cost(c).is_some());
-        let time = |c: &Candidate| cost(c).unwrap_or(f64::INFINITY);
-        self.candidates.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        self.measured = self.candidates.iter().filter(|c| cost(c).is_some()).copied().collect();
-    }
-
-    /// Each path once, with its own way of taking turns.
-    fn defaults(&self) -> Vec<Candidate> {
-        self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
-    }
-
-    /// The way in use where it is not the path's own, then what was measured, then [`Field::defaults`].
-    fn in_order(&self, keep: Option<Keep>) -> Vec<Candidate> {
-        let kept = |c: &&Candidate| keep.is_some_and(|keep| c.id == keep.id && c.sync == Some(keep.sync));
-        let kept = self.candidates.iter().find(kept).copied();
-        let others = self.candidates.iter().copied().filter(|c| c.sync.is_none() || self.measured.contains(c));
-        kept.into_iter().chain(others).collect()
-    }
-
-    fn is_wanted(&self, candidate: Candidate, policy: &Policy) -> bool {
-        policy.force.is_none_or(|forced| forced == candidate.id)
-    }
-
-    fn row(&mut self, id: PathId) -> Option<&mut PathReport> {
-        self.report.paths.iter_mut().find(|row| row.id == id)
-    }
-
-    /// Opens and proves one; `None` where it does not work.
-    fn attempt(&mut self, pairing: &Pairing<'_>, candidate: Candidate) -> Option<OpenedPath> {
-        match candidate.attempt(pairing) {
-            Ok(path) => {
-                self.set(candidate.id, PathState::Verified { sync: path.sync() });
-                Some(path)
-            }
-            Err(state) => {
-                warn!(path = %candidate.id, reason = state.detail(), "does not work");
-                self.set(candidate.id, state);
-                None
-            }
-        }
-    }
-
-    fn set(&mut self, id: PathId, state: PathState) {
-        if let Some(row) = self.row(id) {
-            row.state = state;
-        }
-    }
-
-    /// A path whose pixels were right failed before the first frame.
-    fn give_up(&mut self, id: PathId, error: &Error) {
-        warn!(path = %id, reason = %error, "does not work");
-        self.set(id, PathState::Rejected { reason: format!("before the first frame: {error}") });
-        self.candidates.retain(|candidate| candidate.id != id);
-    }
-
-    fn chosen(&mut self, id: PathId, sync: SyncKind, why: String) {
-        self.set(id, PathState::Chosen { sync, why });
-    }
-
-    fn record(&mut self, events: Vec<(Candidate, Event)>) {
-        for (candidate, event) in events {
-            let Some(row) = self.row(candidate.id) else { continue };
-            match event {
-                Event::Timed { measured, proved } => {
-                    if proved && !row.state.works() {
-                        row.state = PathState::Verified { sync: measured.sync };
-                    } else if row.state == PathState::Offered {
-                        row.state = PathState::Slower;
-                    }
-                    // The time may have run out before the first sample.
-                    if !measured.samples_us.is_empty() {
-                        row.measured.push(measured);
-                    }
-                }
-                Event::Failed(state) => {
-                    let (path, sync) = (candidate.id, candidate.sync);
-                    warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
-                    // A path whose own way works is not thrown out because another way does not.
-                    if candidate.sync.is_none() {
-                        row.state = state;
-                    }
-                }
-            }
-        }
-    }
-
-    fn why_static(&self, id: PathId, policy: &Policy) -> String {
-        if policy.force.is_some() {
-            return match policy.overridden.contains(&"PIXELFERRY_PATH") {
-                true => "forced by PIXELFERRY_PATH".into(),
-                false => "forced by the caller".into(),
-            };
-        }
-        if policy.prefer == Some(id) {
-            return "preferred by the caller, or in use before a resize".into();
-        }
-        let order = self.report.order;
-        if self.measured.iter().any(|c| c.id == id) {
-            return "the quickest that works of those measured before".into();
-        }
-        match self.report.paths.iter().position(|row| row.id == id).unwrap_or(0) {
-            0 => format!("it ranks first and its pixels are right; order: {order}"),
-            n => format!("its pixels are right, and the {n} ranked above it do not work here; order: {order}"),
-        }
-    }
-}
-
 /// The path to take.
-struct Choice {
-    candidate: Candidate,
+struct Choice<'p> {
+    candidate: Candidate<'p>,
     path: OpenedPath,
     /// How late it showed best, where that is remembered.
     frames_late: Option<usize>,
@@ -372,16 +207,16 @@ struct Choice {
     frame: Option<Duration>,
 }
 
-fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Option<Keep>) -> Option<Choice> {
+fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, keep: Option<Keep>) -> Option<Choice<'p>> {
     let is_static = policy.budget.is_zero() || policy.force.is_some() || policy.prefer.is_some();
     if is_static || field.candidates.len() < 2 {
         for candidate in field.in_order(keep) {
             if field.is_wanted(candidate, policy)
                 && let Some(path) = field.attempt(pairing, candidate)
             {
-                let why = field.why_static(candidate.id, policy);
-                field.chosen(candidate.id, path.sync(), why);
-                let frames_late = keep.filter(|keep| keep.id == candidate.id).map(|keep| keep.frames_late);
+                let why = field.why_static(candidate.id(), policy);
+                field.chosen(candidate.id(), path.sync(), why);
+                let frames_late = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_late);
                 return Some(Choice { candidate, path, frames_late, learned: None, frame: None });
             }
         }
@@ -400,7 +235,7 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
                 budget.as_millis()
             ),
         };
-        field.chosen(candidate.id, path.sync(), why);
+        field.chosen(candidate.id(), path.sync(), why);
         return Some(Choice { candidate, path, frames_late: Some(frames_late), learned: None, frame: None });
     }
     let budget = policy.shares().0;
@@ -408,7 +243,7 @@ fn choose(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field, keep: Optio
     field.record(events);
     let (candidate, path, measured) = best?;
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
-    field.chosen(candidate.id, path.sync(), why_calibrated(median_us, left));
+    field.chosen(candidate.id(), path.sync(), why_calibrated(median_us, left));
     let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
     let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);

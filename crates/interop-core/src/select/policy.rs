@@ -4,7 +4,7 @@ use super::profile::Profiles;
 use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
 use crate::display::Display;
-use crate::path::{Pairing, PathId};
+use crate::path::{Pairing, PathId, Paths};
 use crate::surface::SurfaceDesc;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ impl Mode {
 /// How to choose, and how to run what was chosen.
 #[derive(Debug, Clone)]
 pub struct Policy {
+    /// What may be taken: the built-in paths, and those that the program adds.
+    pub paths: Paths,
     /// Take this path or fail; the error names the alternatives.
     pub force: Option<PathId>,
     /// Try this path before all others.
@@ -70,6 +72,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self {
+            paths: Paths::default(),
             force: None,
             prefer: None,
             mode: Mode::default(),

@@ -7,7 +7,7 @@ use super::attempt::Candidate;
 use super::policy::{Mode, Policy};
 use crate::capability::SyncKind;
 use crate::device::DeviceIdentity;
-use crate::path::Pairing;
+use crate::path::{Pairing, PathId};
 use crate::surface::SurfaceDesc;
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Serialize};
@@ -75,14 +75,14 @@ impl Device {
     }
 }
 
-impl Candidate {
-    fn name(self) -> String {
-        self.sync.map_or_else(|| self.id.to_string(), |sync| format!("{} by {sync}", self.id))
+impl Candidate<'_> {
+    fn name(&self) -> String {
+        self.sync.map_or_else(|| self.id().to_string(), |sync| format!("{} by {sync}", self.id()))
     }
 }
 
 impl Key {
-    pub fn new(pairing: &Pairing<'_>, candidates: &[Candidate], policy: &Policy) -> Self {
+    pub fn new(pairing: &Pairing<'_>, candidates: &[Candidate<'_>], policy: &Policy) -> Self {
         let (surface, size) = match pairing.desc {
             SurfaceDesc::Image(i) => (format!("{} {:?} {:?}", i.format, i.access, i.row_order), i.extent.pixels()),
             SurfaceDesc::Buffer(b) => ("buffer".into(), b.bytes),
@@ -105,6 +105,13 @@ impl Key {
         }
     }
 
+    /// Paths of the program's own: programs with others do not measure anew after each other.
+    fn plugged(&self) -> String {
+        let own = |name: &&str| !PathId::ALL.iter().any(|id| id.name() == *name);
+        let names = self.candidates.iter().filter(|name| !name.contains(' ')).map(String::as_str);
+        names.filter(own).collect::<Vec<_>>().join(" ")
+    }
+
     /// A name that a person can read; what is in the file decides.
     fn file_name(&self) -> String {
         let side = |d: &Device| {
@@ -117,6 +124,7 @@ impl Key {
             self.surface.clone(),
             self.size_class.to_string(),
             self.mode.clone(),
+            self.plugged(),
         ]
         .join(" ")
         .to_lowercase();
@@ -137,8 +145,8 @@ struct Profile {
 
 /// A choice made before.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Remembered {
-    pub candidate: Candidate,
+pub(super) struct Remembered<'p> {
+    pub candidate: Candidate<'p>,
     pub frames_late: usize,
     pub found: Found,
 }
@@ -175,7 +183,7 @@ impl Found {
 }
 
 /// What was remembered under `key`, if it is still among what can be taken.
-pub(super) fn load(profiles: &Profiles, key: &Key, candidates: &[Candidate]) -> Option<Remembered> {
+pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<Remembered<'p>> {
     let file = profiles.folder()?.join(key.file_name());
     let text = fs::read_to_string(&file).ok()?;
     let found: Profile = serde_json::from_str(&text)
@@ -185,20 +193,16 @@ pub(super) fn load(profiles: &Profiles, key: &Key, candidates: &[Candidate]) -> 
         tracing::debug!(file = %file.display(), "a profile is of another version, driver or device");
         return None;
     }
-    let candidate = Candidate { id: found.path.parse().ok()?, sync: found.sync };
-    candidates.contains(&candidate).then_some(Remembered {
-        candidate,
-        frames_late: found.frames_late,
-        found: found.found,
-    })
+    let candidate = candidates.iter().find(|c| c.id().name() == found.path && c.sync == found.sync)?;
+    Some(Remembered { candidate: *candidate, frames_late: found.frames_late, found: found.found })
 }
 
 /// Remembers a choice. That it cannot is worth a line in the log, no more.
-pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered) {
+pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
     let Some(folder) = profiles.folder() else { return };
     let profile = Profile {
         key: key.clone(),
-        path: what.candidate.id.to_string(),
+        path: what.candidate.id().to_string(),
         sync: what.candidate.sync,
         frames_late: what.frames_late,
         found: what.found,
@@ -234,7 +238,8 @@ fn write(folder: &Path, name: &str, profile: &Profile) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::PathId;
+    use crate::path::PATHS;
+    use std::sync::LazyLock;
 
     fn key(size_class: u32) -> Key {
         let device = |api: &str| Device { api: api.into(), name: "A (R) B".into(), driver: "1".into(), uuid: None };
@@ -250,8 +255,9 @@ mod tests {
         }
     }
 
-    const CANDIDATE: Candidate = Candidate { id: PathId::Direct, sync: None };
-    const WHAT: Remembered = Remembered { candidate: CANDIDATE, frames_late: 2, found: Found::Quickest(12.5) };
+    static CANDIDATE: LazyLock<Candidate<'static>> = LazyLock::new(|| Candidate { spec: &PATHS[0], sync: None });
+    static WHAT: LazyLock<Remembered<'static>> =
+        LazyLock::new(|| Remembered { candidate: *CANDIDATE, frames_late: 2, found: Found::Quickest(12.5) });
 
     fn in_folder(test: impl Fn(&Profiles, &Path)) {
         let folder = std::env::temp_dir().join(format!(
@@ -266,15 +272,15 @@ mod tests {
     #[test]
     fn what_is_stored_comes_back() {
         in_folder(|profiles, folder| {
-            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None);
-            store(profiles, &key(40), WHAT);
-            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), Some(WHAT));
-            assert_eq!(load(profiles, &key(41), &[CANDIDATE]), None);
+            assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), None);
+            store(profiles, &key(40), *WHAT);
+            assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), Some(*WHAT));
+            assert_eq!(load(profiles, &key(41), &[*CANDIDATE]), None);
             assert_eq!(load(profiles, &key(40), &[]), None, "it can no longer be taken");
-            assert_eq!(load(&Profiles::Off, &key(40), &[CANDIDATE]), None);
+            assert_eq!(load(&Profiles::Off, &key(40), &[*CANDIDATE]), None);
             let names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
             remove(profiles, &key(40));
-            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None);
+            assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), None);
             assert_eq!(names, ["cuda-a-r-b-opengl-a-r-b-rgba8-any-topdown-40-latency.json"]);
         });
     }
@@ -282,7 +288,7 @@ mod tests {
     #[test]
     fn damaged_stale_and_foreign_files_are_measured_again() {
         in_folder(|profiles, folder| {
-            store(profiles, &key(40), WHAT);
+            store(profiles, &key(40), *WHAT);
             let file = folder.join(key(40).file_name());
             let good = fs::read_to_string(&file).unwrap();
             let half = &good[..good.len() / 2];
@@ -292,13 +298,13 @@ mod tests {
             for text in ["", "\0", "[]", half, &other_version, &other_driver, &no_path] {
                 assert_ne!(text, good);
                 fs::write(&file, text).unwrap();
-                assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None, "{text}");
+                assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), None, "{text}");
             }
             // And a folder in the file's place, which cannot be replaced.
             fs::remove_file(&file).unwrap();
             fs::create_dir_all(file.join("x")).unwrap();
-            store(profiles, &key(40), WHAT);
-            assert_eq!(load(profiles, &key(40), &[CANDIDATE]), None);
+            store(profiles, &key(40), *WHAT);
+            assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), None);
             assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "an unfinished file was left");
         });
     }
@@ -320,8 +326,12 @@ mod tests {
                 for writer in 0..8 {
                     scope.spawn(move || {
                         for _ in 0..50 {
-                            store(profiles, &key(40), Remembered { found: Found::Quickest(f64::from(writer)), ..WHAT });
-                            let seen = load(profiles, &key(40), &[CANDIDATE]).expect("a whole file at any time");
+                            store(
+                                profiles,
+                                &key(40),
+                                Remembered { found: Found::Quickest(f64::from(writer)), ..*WHAT },
+                            );
+                            let seen = load(profiles, &key(40), &[*CANDIDATE]).expect("a whole file at any time");
                             assert_eq!(seen.frames_late, 2);
                         }
                     });

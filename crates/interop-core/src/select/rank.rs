@@ -1,100 +1,155 @@
-//! The static order of paths by memory kind.
+//! The static order of paths: by what each does with a frame, at the prices of where the two devices keep their memory.
 //!
-//! The cost of a path is its number of copies times the cost of one; which copies are dear depends on whose memory it
-//! is. The order only decides which paths are tried first: pixels decide whether they count.
+//! The order only decides which paths are tried first: pixels decide whether they count.
 
 use crate::device::MemoryKind;
-use crate::path::PathId;
+use crate::path::{Cost, Medium};
 
-/// An order and the reason for it.
-pub(super) struct Rank {
+/// What the steps of a path cost, in hundredths of a copy of the frame.
+pub(super) struct Prices {
+    /// The reason for the order that follows from them.
     pub order: &'static str,
-    pub ids: [PathId; 14],
+    /// Kernels write the medium.
+    write: [u32; MEDIA],
+    /// The draw reads it where it lies.
+    read: [u32; MEDIA],
+    /// The host waits for a side.
+    wait: u32,
 }
 
-pub(super) fn by_memory_kind(compute: MemoryKind, display: MemoryKind) -> Rank {
-    use PathId::{
-        Direct, ExportedInPlace, ExportedTexture, ExportedUpload, ExternalInPlace, ExternalTexture, ExternalUpload,
-        HostRoundTrip, HostVisibleInPlace, HostVisibleUpload, PboOrphan, PboPersistent, PinnedInPlace, PinnedUpload,
-    };
-    match (compute.is_host_memory(), display.is_host_memory()) {
-        (true, true) => Rank {
-            order: "both sides use host memory: fewest copies first",
-            ids: [
-                Direct,
-                ExternalTexture,
-                ExportedTexture,
-                ExternalInPlace,
-                ExportedInPlace,
-                HostVisibleInPlace,
-                PinnedInPlace,
-                ExternalUpload,
-                ExportedUpload,
-                PinnedUpload,
-                HostVisibleUpload,
-                HostRoundTrip,
-                PboPersistent,
-                PboOrphan,
-            ],
-        },
-        // Kernels write over the bus once; reading in place would cross it for every draw.
-        (true, false) => Rank {
-            order: "host compute, display with memory of its own: write its mapped buffer, no reads over the bus",
-            ids: [
-                Direct,
-                HostVisibleUpload,
-                PinnedUpload,
-                PboPersistent,
-                HostRoundTrip,
-                PboOrphan,
-                HostVisibleInPlace,
-                PinnedInPlace,
-                ExternalUpload,
-                ExportedUpload,
-                ExternalInPlace,
-                ExportedInPlace,
-                ExternalTexture,
-                ExportedTexture,
-            ],
-        },
-        // Frames stay on the device where they can; else one read into memory that the display can fetch.
-        (false, _) => Rank {
-            order: "compute with memory of its own: stay on the device, else one read into memory that the display fetches",
-            ids: [
-                Direct,
-                ExternalTexture,
-                ExportedTexture,
-                ExternalInPlace,
-                ExportedInPlace,
-                ExternalUpload,
-                ExportedUpload,
-                PboPersistent,
-                PboOrphan,
-                HostRoundTrip,
-                HostVisibleUpload,
-                PinnedUpload,
-                HostVisibleInPlace,
-                PinnedInPlace,
-            ],
-        },
+const MEDIA: usize = Medium::Client as usize + 1;
+const COPY: u32 = 100;
+
+// In the order of `Medium`: object, image, device, mapped, pages, staging, client.
+
+const BOTH_ON_THE_HOST: Prices = Prices {
+    order: "both sides use host memory: fewest copies first",
+    write: [0, 0, 0, 1, 0, 0, 0],
+    read: [0, 1, 5, 8, 10, 0, 0],
+    wait: 50,
+};
+
+/// Kernels write over the bus once; reading in place would cross it for every draw. Memory that a handle names is the host's
+/// own, and seldom opens.
+const COMPUTE_ON_THE_HOST: Prices = Prices {
+    order: "host compute, display with memory of its own: write its mapped buffer, no reads over the bus",
+    write: [0, 2000, 2000, 0, 0, 0, 0],
+    read: [0, 1001, 1000, 1000, 1000, 0, 0],
+    wait: 150,
+};
+
+/// Kernels' single writes over the bus are dear. Frames stay on the device where they can; else they are read once into
+/// memory that the display can fetch.
+const COMPUTE_ON_A_DEVICE: Prices = Prices {
+    order: "compute with memory of its own: stay on the device, else one read into memory that the display fetches",
+    write: [0, 0, 0, 1000, 1000, 0, 100],
+    read: [0, 1, 5, 1000, 1000, 0, 0],
+    wait: 150,
+};
+
+impl Prices {
+    /// Of a machine where the two sides have such memory.
+    pub(super) fn of(compute: MemoryKind, display: MemoryKind) -> &'static Self {
+        match (compute.is_host_memory(), display.is_host_memory()) {
+            (true, true) => &BOTH_ON_THE_HOST,
+            (true, false) => &COMPUTE_ON_THE_HOST,
+            (false, _) => &COMPUTE_ON_A_DEVICE,
+        }
+    }
+
+    /// What a frame costs.
+    pub(super) fn sum(&self, cost: Cost) -> u32 {
+        let Cost { medium, copies, waits } = cost;
+        let copied = match copies {
+            0 => self.read[medium as usize],
+            copies => COPY.saturating_mul(copies),
+        };
+        copied.saturating_add(self.write[medium as usize]).saturating_add(if waits { self.wait } else { 0 })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::PATHS;
+
+    fn order(compute: MemoryKind, display: MemoryKind) -> Vec<&'static str> {
+        let prices = Prices::of(compute, display);
+        let mut paths: Vec<_> = PATHS.iter().collect();
+        paths.sort_by_key(|path| prices.sum(path.cost));
+        paths.iter().map(|path| path.id.name()).collect()
+    }
+
+    /// As found by measuring on machines of each sort (docs/benchmarks.md).
+    #[test]
+    fn prices_rank_as_measurements_did() {
+        let host = [
+            "direct",
+            "external-texture",
+            "exported-texture",
+            "external-in-place",
+            "exported-in-place",
+            "host-visible-in-place",
+            "pinned-in-place",
+            "external-upload",
+            "exported-upload",
+            "pinned-upload",
+            "host-visible-upload",
+            "host-round-trip",
+            "pbo-persistent",
+            "pbo-orphan",
+        ];
+        let to_a_device = [
+            "direct",
+            "host-visible-upload",
+            "pinned-upload",
+            "pbo-persistent",
+            "host-round-trip",
+            "pbo-orphan",
+            "host-visible-in-place",
+            "pinned-in-place",
+            "external-upload",
+            "exported-upload",
+            "external-in-place",
+            "exported-in-place",
+            "external-texture",
+            "exported-texture",
+        ];
+        let on_a_device = [
+            "direct",
+            "external-texture",
+            "exported-texture",
+            "external-in-place",
+            "exported-in-place",
+            "external-upload",
+            "exported-upload",
+            "pbo-persistent",
+            "pbo-orphan",
+            "host-round-trip",
+            "host-visible-upload",
+            "pinned-upload",
+            "host-visible-in-place",
+            "pinned-in-place",
+        ];
+        use MemoryKind::{Discrete, Host, Integrated, Unknown};
+        assert_eq!(order(Host, Integrated), host);
+        assert_eq!(order(Integrated, Discrete), to_a_device);
+        for display in [Host, Discrete, Unknown] {
+            assert_eq!(order(Discrete, display), on_a_device);
+        }
+    }
 
     #[test]
-    fn every_order_names_every_path_once() {
-        let kinds = [MemoryKind::Host, MemoryKind::Integrated, MemoryKind::Discrete, MemoryKind::Unknown];
-        for compute in kinds {
-            for display in kinds {
-                let mut ids = by_memory_kind(compute, display).ids.map(PathId::name);
-                ids.sort_unstable();
-                let mut all = PathId::ALL.map(PathId::name);
-                all.sort_unstable();
-                assert_eq!(ids, all);
+    fn a_copy_more_never_ranks_higher() {
+        for (compute, display) in [(MemoryKind::Host, MemoryKind::Host), (MemoryKind::Discrete, MemoryKind::Discrete)] {
+            let prices = Prices::of(compute, display);
+            for path in PATHS {
+                let more = Cost { copies: path.cost.copies.max(1) + 1, ..path.cost };
+                let once = Cost { copies: path.cost.copies.max(1), ..path.cost };
+                assert!(prices.sum(once) < prices.sum(more), "{}", path.id);
+                assert!(prices.sum(once) < prices.sum(once.waiting()) || once.waits, "{}", path.id);
             }
         }
+        assert_eq!(BOTH_ON_THE_HOST.sum(Cost::copied(Medium::Client, u32::MAX).waiting()), u32::MAX);
     }
 }

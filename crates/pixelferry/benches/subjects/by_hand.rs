@@ -58,7 +58,7 @@ impl ByHand {
                 programs::build_program(program, &[id], &options, None, ptr::null_mut()).expect("build");
                 kernels::create_kernel(program, &CString::new("ramp").expect("a name")).expect("kernel")
             });
-            let count = if matches!(kind, PathId::PboOrphan | PathId::HostRoundTrip) { 1 } else { 3 };
+            let count = if matches!(kind, PathId::PBO_ORPHAN | PathId::HOST_ROUND_TRIP) { 1 } else { 3 };
             let bytes = width as usize * height as usize * 4;
             let slots: Vec<Slot> = (0..count).map(|_| Slot::new(&gl, context.get(), kind, bytes)).collect();
             // Pages that nobody wrote are all one page of zeros, which the cache holds.
@@ -186,7 +186,7 @@ impl Subject for ByHand {
         let slot = self.next;
         self.next = (slot + 1) % self.slots.len();
         match self.kind {
-            PathId::HostRoundTrip => {
+            PathId::HOST_ROUND_TRIP => {
                 self.launch(slot);
                 let address = self.map(slot, mem::CL_MAP_READ);
                 // SAFETY: mapped for reading with the size of a frame until `unmap`.
@@ -194,7 +194,7 @@ impl Subject for ByHand {
                 self.upload(glow::PixelUnpackData::Slice(Some(bytes)));
                 self.unmap(slot, address);
             }
-            PathId::PboOrphan => {
+            PathId::PBO_ORPHAN => {
                 self.launch(slot);
                 let pbo = self.slots[slot].pbo.expect("a PBO");
                 let flags = glow::MAP_WRITE_BIT | glow::MAP_INVALIDATE_BUFFER_BIT;
@@ -208,7 +208,7 @@ impl Subject for ByHand {
                 unsafe { self.gl.unmap_buffer(glow::PIXEL_UNPACK_BUFFER) };
                 self.upload_from(Some(pbo));
             }
-            PathId::PboPersistent => {
+            PathId::PBO_PERSISTENT => {
                 self.launch(slot);
                 self.wait(slot);
                 self.read_into(slot, self.slots[slot].mapped);
@@ -227,7 +227,7 @@ impl Subject for ByHand {
                 if self.slots[slot].lent.is_none() {
                     self.slots[slot].lent = Some(self.map(slot, mem::CL_MAP_READ | mem::CL_MAP_WRITE));
                 }
-                if matches!(self.kind, PathId::HostVisibleUpload | PathId::PinnedUpload) {
+                if matches!(self.kind, PathId::HOST_VISIBLE_UPLOAD | PathId::PINNED_UPLOAD) {
                     self.upload_from(self.slots[slot].pbo);
                     self.fence(slot);
                 } else if let Some(before) = self.shown.replace(slot) {
@@ -249,14 +249,14 @@ impl Slot {
         // SAFETY: the caller's promise; sizes as given.
         unsafe {
             match kind {
-                PathId::HostRoundTrip => flags |= mem::CL_MEM_ALLOC_HOST_PTR,
-                PathId::PboOrphan => {
+                PathId::HOST_ROUND_TRIP => flags |= mem::CL_MEM_ALLOC_HOST_PTR,
+                PathId::PBO_ORPHAN => {
                     flags |= mem::CL_MEM_ALLOC_HOST_PTR;
                     let pbo = gl.create_named_buffer().expect("buffer");
                     gl.named_buffer_data_size(pbo, bytes as i32, glow::STREAM_DRAW);
                     slot.pbo = Some(pbo);
                 }
-                PathId::PinnedInPlace | PathId::PinnedUpload => {
+                PathId::PINNED_IN_PLACE | PathId::PINNED_UPLOAD => {
                     let pages = HostBlock::allocate(bytes).expect("pages");
                     host = pages.address().as_ptr().cast();
                     let all = std::slice::from_raw_parts(pages.address().as_ptr(), pages.len());
@@ -277,7 +277,7 @@ impl Slot {
                     gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
                     slot.pbo = Some(pbo);
                     match kind {
-                        PathId::PboPersistent => flags |= mem::CL_MEM_ALLOC_HOST_PTR,
+                        PathId::PBO_PERSISTENT => flags |= mem::CL_MEM_ALLOC_HOST_PTR,
                         _ => host = slot.mapped,
                     }
                 }

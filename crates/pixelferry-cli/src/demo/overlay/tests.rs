@@ -210,7 +210,7 @@ fn what_cannot_be_changes_nothing() {
     let mut player = player(&show, &screen);
     let before = pixelferry::picture(player.scene().link()).unwrap();
     let wrong = [
-        Setup { path: Some(PathId::Direct), ..Setup::small() },
+        Setup { path: Some(PathId::DIRECT), ..Setup::small() },
         Setup { size: (1 << 30, 1 << 30), ..Setup::small() },
         Setup { bodies: Some(0), scene: SceneName::Nbody, ..Setup::small() },
     ];

@@ -1,0 +1,74 @@
+//! Memory that both sides address, by whose it is: each of these makes one piece.
+
+use super::Pairing;
+use crate::capability::HandleType;
+use crate::compute::ComputeMemory;
+use crate::display::{Staging, StagingKind};
+use crate::error::{Error, Result};
+use crate::host_block::HostBlock;
+use crate::surface::{ImageDesc, SurfaceDesc};
+
+/// One piece of memory as each side has it.
+pub struct Piece {
+    /// As kernels write it. Dropped first, because it may lie inside `staging`.
+    pub memory: Box<dyn ComputeMemory>,
+    /// As the display reads it.
+    pub staging: Box<dyn Staging>,
+}
+
+/// The display's mapped buffer.
+pub(super) fn mapped(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    on_the_host(pairing, StagingKind::Persistent, bytes)
+}
+
+/// Pages that the display and the compute side both import.
+pub(super) fn pinned(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    on_the_host(pairing, StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)
+}
+
+fn on_the_host(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize) -> Result<Piece> {
+    let staging = pairing.display.create_staging(kind, bytes)?;
+    let block = staging.host_block().ok_or_else(|| Error::Unsupported {
+        operation: "create_staging",
+        device: pairing.display.device().to_string(),
+        reason: "the block has no fixed address".into(),
+    })?;
+    Ok(Piece { memory: pairing.backend.import_host(&block)?, staging })
+}
+
+/// The compute device's, opened by the display.
+pub(super) fn external(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    let Pairing { backend, display, .. } = pairing;
+    let (memory, handle) = backend.allocate_shared(bytes, HandleType::OPAQUE, display.device())?;
+    Ok(Piece { memory, staging: display.create_staging(StagingKind::External(handle), bytes)? })
+}
+
+/// An image of the compute device's, opened by the display as a texture.
+pub(super) fn external_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    let image = image_of(pairing)?;
+    let (memory, handle) = pairing.backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
+    Ok(Piece { memory, staging: pairing.display.create_staging(StagingKind::ExternalImage(handle, image), bytes)? })
+}
+
+/// Memory of the display's device, made to be opened by others.
+pub(super) fn exported(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    opened(pairing, StagingKind::Exported, bytes, &SurfaceDesc::buffer(bytes as u64))
+}
+
+/// A texture of the display's, made to be opened by others.
+pub(super) fn exported_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    opened(pairing, StagingKind::ExportedImage(image_of(pairing)?), bytes, pairing.desc)
+}
+
+fn opened(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize, desc: &SurfaceDesc) -> Result<Piece> {
+    let staging = pairing.display.create_staging(kind, bytes)?;
+    let handle = staging.export(HandleType::OPAQUE)?;
+    Ok(Piece { memory: pairing.backend.import_surface(&handle, desc)?, staging })
+}
+
+fn image_of(pairing: &Pairing<'_>) -> Result<ImageDesc> {
+    match pairing.desc {
+        SurfaceDesc::Image(image) => Ok(*image),
+        SurfaceDesc::Buffer(_) => Err(Error::invalid("open", "a buffer is no texture")),
+    }
+}

@@ -1,0 +1,170 @@
+//! A path that came from outside, with its panics kept inside: they count as its failure.
+
+use super::{Pairing, PathId, PathSpec, SharingPath};
+use crate::capability::SyncKind;
+use crate::compute::Target;
+use crate::display::{Part, Surface};
+use crate::error::{Error, Result};
+use crate::panics::{self, contain};
+use crate::surface::SurfaceDesc;
+use crate::timeline::FrameTag;
+use std::any::Any;
+use std::cell::OnceCell;
+
+/// See the module. Made by [`PathSpec::open`].
+pub struct Plugged {
+    id: PathId,
+    /// Gone only while it is dropped.
+    path: Option<Box<dyn SharingPath>>,
+    /// The first panic. Nobody knows what it left half done, so no further frame is begun or finished.
+    panicked: OnceCell<Error>,
+    missing: Missing,
+    /// Its first way of taking turns, where it cannot say.
+    sync: SyncKind,
+}
+
+impl Plugged {
+    pub(super) fn open(
+        spec: &PathSpec,
+        pairing: &Pairing<'_>,
+        open: &dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>>,
+    ) -> Result<Self> {
+        let path = panics::as_error(&what(spec.id), || open(pairing))?;
+        let sync = pairing.sync.or(spec.syncs.first().copied()).unwrap_or(SyncKind::Finish);
+        let missing = Missing { desc: *pairing.desc, id: spec.id };
+        Ok(Self { id: spec.id, path: Some(path), panicked: OnceCell::new(), missing, sync })
+    }
+
+    /// Runs `f`, unless the path has panicked before.
+    fn call<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
+        if let Some(error) = self.panicked.get() {
+            return Err(error.clone());
+        }
+        let Some(path) = self.path.as_deref_mut() else { return Err(super::not_begun()) };
+        let done = panics::as_error(&what(self.id), || f(path));
+        if let Err(error @ Error::Panicked { .. }) = &done {
+            self.panicked.get_or_init(|| error.clone());
+        }
+        done
+    }
+
+    /// What the path says of itself; `otherwise` where it panics.
+    fn ask<'a, R>(&'a self, otherwise: R, f: impl FnOnce(&'a dyn SharingPath) -> R) -> R {
+        let Some(path) = self.path.as_deref() else { return otherwise };
+        match panics::as_error(&what(self.id), || Ok(f(path))) {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.panicked.get_or_init(|| error);
+                otherwise
+            }
+        }
+    }
+}
+
+fn what(id: PathId) -> String {
+    format!("path {id}")
+}
+
+impl SharingPath for Plugged {
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        self.call(|path| path.begin(part))
+    }
+
+    fn target(&mut self) -> Result<Target<'_>> {
+        self.call(|path| path.target())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.call(|path| path.finish())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.call(|path| path.flush())
+    }
+
+    fn overlay_unshown(&mut self, shown: &mut [u8]) -> Result<()> {
+        self.call(|path| path.overlay_unshown(shown))
+    }
+
+    fn frames_late(&self) -> usize {
+        self.ask(0, |path| path.frames_late())
+    }
+
+    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
+        self.call(|path| path.set_frames_late(frames))
+    }
+
+    fn trim(&mut self) {
+        // The panic, if any, comes up at the next call.
+        let _ = self.call(|path| {
+            path.trim();
+            Ok(())
+        });
+    }
+
+    fn slots(&self) -> usize {
+        // At least the one that is written.
+        self.ask(1, |path| path.slots()).max(1)
+    }
+
+    fn slot(&self) -> usize {
+        self.ask(0, |path| path.slot())
+    }
+
+    fn shown_frame(&self) -> Option<FrameTag> {
+        self.ask(None, |path| path.shown_frame())
+    }
+
+    fn cancel(&mut self) {
+        let _ = self.call(|path| {
+            path.cancel();
+            Ok(())
+        });
+    }
+
+    fn surface(&self) -> &dyn Surface {
+        self.ask(&self.missing, |path| path.surface())
+    }
+
+    fn surface_mut(&mut self) -> &mut dyn Surface {
+        let Some(path) = self.path.as_deref_mut() else { return &mut self.missing };
+        match panics::as_error(&what(self.id), || Ok(path.surface_mut())) {
+            Ok(surface) => surface,
+            Err(error) => {
+                self.panicked.get_or_init(|| error);
+                &mut self.missing
+            }
+        }
+    }
+
+    fn sync(&self) -> SyncKind {
+        self.ask(self.sync, |path| path.sync())
+    }
+}
+
+impl Drop for Plugged {
+    fn drop(&mut self) {
+        let path = self.path.take();
+        contain("path of the program's", || drop(path));
+    }
+}
+
+/// Stands for a surface that the path panicked instead of giving.
+struct Missing {
+    desc: SurfaceDesc,
+    id: PathId,
+}
+
+impl Surface for Missing {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn read_back(&mut self, _: &Part) -> Result<Vec<u8>> {
+        Err(Error::Panicked { what: what(self.id), reason: "it gave no surface".into() })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

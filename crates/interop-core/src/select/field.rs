@@ -1,0 +1,191 @@
+//! Everything that may be taken between two sides, and what is known of it so far.
+
+use super::attempt::Candidate;
+use super::calibrate::Event;
+use super::policy::{MAX_FRAMES_LATE, Policy};
+use super::rank::Prices;
+use super::{Keep, diagnose};
+use crate::capability::{Support, SyncKind};
+use crate::error::{Error, Result};
+use crate::path::{OpenedPath, Pairing, PathId, SharingPath};
+use crate::report::{PathReport, PathState, ProbeReport};
+use tracing::{debug, warn};
+
+/// See the module.
+pub(super) struct Field<'p> {
+    pub report: ProbeReport,
+    /// Paths with their own way of taking turns in the order of rank, then the other ways.
+    pub candidates: Vec<Candidate<'p>>,
+    /// Those that stand before the others because of what was measured earlier.
+    measured: Vec<Candidate<'p>>,
+}
+
+impl<'p> Field<'p> {
+    pub fn new(pairing: &Pairing<'_>, policy: &'p Policy, demoted: &[(PathId, String)]) -> Result<Self> {
+        let (compute, display) = (pairing.backend.device(), pairing.display.device());
+        let late = policy.mode.most_late();
+        if late > MAX_FRAMES_LATE {
+            let problem = format!("{late} frames late were asked for; give at most {MAX_FRAMES_LATE}");
+            return Err(Error::invalid("open", problem));
+        }
+        pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
+        for asked in policy.force.iter().chain(&policy.prefer) {
+            policy.paths.named(asked.name())?;
+        }
+        let prices = Prices::of(compute.memory, display.memory);
+        let mut ranked: Vec<_> = policy.paths.iter().collect();
+        // Each sort is stable: the others keep their order.
+        ranked.sort_by_key(|spec| prices.sum(spec.cost));
+        if late > 0 {
+            ranked.sort_by_key(|spec| !spec.pipelined);
+        }
+        if let Some(preferred) = policy.prefer {
+            ranked.sort_by_key(|spec| spec.id != preferred);
+        }
+        let (mut paths, mut candidates, mut variants) = (Vec::new(), Vec::new(), Vec::new());
+        for spec in ranked {
+            let id = spec.id;
+            let state = match (demoted.iter().find(|(other, _)| *other == id), spec.offer(pairing)) {
+                (Some((_, reason)), _) => PathState::Demoted { reason: reason.clone() },
+                (None, Support::No(reason)) => {
+                    debug!(path = %id, %reason, "not offered");
+                    PathState::NotOffered { reason }
+                }
+                (None, Support::Yes) => {
+                    candidates.push(Candidate { spec, sync: None });
+                    let others = spec.syncs.iter().skip(1).filter(|_| pairing.sync.is_none());
+                    let others = others.map(|sync| Candidate { spec, sync: Some(*sync) });
+                    variants.extend(others.filter(|c| spec.offer(&c.pairing(pairing)).is_yes()));
+                    PathState::Offered
+                }
+            };
+            let (kind, mechanism) = (spec.kind, spec.mechanism);
+            paths.push(PathReport { id, kind, mechanism, state, measured: Vec::new() });
+        }
+        candidates.extend(variants);
+        let report = ProbeReport {
+            compute: compute.clone(),
+            display: display.clone(),
+            surface: *pairing.desc,
+            order: prices.order,
+            overrides: policy.overridden.clone(),
+            paths,
+            lateness: Vec::new(),
+            diagnoses: diagnose::pairing(pairing, policy),
+        };
+        Ok(Self { report, candidates, measured: Vec::new() })
+    }
+
+    /// What was measured goes first, by time, other ways of taking turns among it; the others keep their order.
+    pub fn prefer_quicker(&mut self, known: &ProbeReport, policy: &Policy) {
+        let cost = |c: &Candidate<'_>| {
+            let row = known.paths.iter().find(|row| row.id == c.id())?;
+            let sync = c.sync.or(policy.sync).or(c.spec.syncs.first().copied());
+            row.measured.iter().find(|m| Some(m.sync) == sync).map(|m| m.median_us)
+        };
+        self.candidates.retain(|c| c.sync.is_none() || cost(c).is_some());
+        let time = |c: &Candidate<'_>| cost(c).unwrap_or(f64::INFINITY);
+        self.candidates.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        self.measured = self.candidates.iter().filter(|c| cost(c).is_some()).copied().collect();
+    }
+
+    /// Each path once, with its own way of taking turns.
+    pub fn defaults(&self) -> Vec<Candidate<'p>> {
+        self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
+    }
+
+    /// The way in use where it is not the path's own, then what was measured, then [`Field::defaults`].
+    pub fn in_order(&self, keep: Option<Keep>) -> Vec<Candidate<'p>> {
+        let kept = |c: &&Candidate<'_>| keep.is_some_and(|keep| c.id() == keep.id && c.sync == Some(keep.sync));
+        let kept = self.candidates.iter().find(kept).copied();
+        let others = self.candidates.iter().copied().filter(|c| c.sync.is_none() || self.measured.contains(c));
+        kept.into_iter().chain(others).collect()
+    }
+
+    pub fn is_wanted(&self, candidate: Candidate<'p>, policy: &Policy) -> bool {
+        policy.force.is_none_or(|forced| forced == candidate.id())
+    }
+
+    fn row(&mut self, id: PathId) -> Option<&mut PathReport> {
+        self.report.paths.iter_mut().find(|row| row.id == id)
+    }
+
+    /// Opens and proves one; `None` where it does not work.
+    pub fn attempt(&mut self, pairing: &Pairing<'_>, candidate: Candidate<'p>) -> Option<OpenedPath> {
+        match candidate.attempt(pairing) {
+            Ok(path) => {
+                self.set(candidate.id(), PathState::Verified { sync: path.sync() });
+                Some(path)
+            }
+            Err(state) => {
+                warn!(path = %candidate.id(), reason = state.detail(), "does not work");
+                self.set(candidate.id(), state);
+                None
+            }
+        }
+    }
+
+    fn set(&mut self, id: PathId, state: PathState) {
+        if let Some(row) = self.row(id) {
+            row.state = state;
+        }
+    }
+
+    /// A path whose pixels were right failed before the first frame.
+    pub fn give_up(&mut self, id: PathId, error: &Error) {
+        warn!(path = %id, reason = %error, "does not work");
+        self.set(id, PathState::Rejected { reason: format!("before the first frame: {error}") });
+        self.candidates.retain(|candidate| candidate.id() != id);
+    }
+
+    pub fn chosen(&mut self, id: PathId, sync: SyncKind, why: String) {
+        self.set(id, PathState::Chosen { sync, why });
+    }
+
+    pub fn record(&mut self, events: Vec<(Candidate<'p>, Event)>) {
+        for (candidate, event) in events {
+            let Some(row) = self.row(candidate.id()) else { continue };
+            match event {
+                Event::Timed { measured, proved } => {
+                    if proved && !row.state.works() {
+                        row.state = PathState::Verified { sync: measured.sync };
+                    } else if row.state == PathState::Offered {
+                        row.state = PathState::Slower;
+                    }
+                    // The time may have run out before the first sample.
+                    if !measured.samples_us.is_empty() {
+                        row.measured.push(measured);
+                    }
+                }
+                Event::Failed(state) => {
+                    let (path, sync) = (candidate.id(), candidate.sync);
+                    warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
+                    // A path whose own way works is not thrown out because another way does not.
+                    if candidate.sync.is_none() {
+                        row.state = state;
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn why_static(&self, id: PathId, policy: &Policy) -> String {
+        if policy.force.is_some() {
+            return match policy.overridden.contains(&"PIXELFERRY_PATH") {
+                true => "forced by PIXELFERRY_PATH".into(),
+                false => "forced by the caller".into(),
+            };
+        }
+        if policy.prefer == Some(id) {
+            return "preferred by the caller, or in use before a resize".into();
+        }
+        let order = self.report.order;
+        if self.measured.iter().any(|c| c.id() == id) {
+            return "the quickest that works of those measured before".into();
+        }
+        match self.report.paths.iter().position(|row| row.id == id).unwrap_or(0) {
+            0 => format!("it ranks first and its pixels are right; order: {order}"),
+            n => format!("its pixels are right, and the {n} ranked above it do not work here; order: {order}"),
+        }
+    }
+}
