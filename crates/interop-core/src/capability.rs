@@ -20,6 +20,9 @@ pub enum HandleType {
     Win32,
     /// An OpenGL object name (`cl_khr_gl_sharing`, CUDA-GL).
     GlObject,
+    /// One that only a backend, a display and a path of a program's own know, by its name ([`crate::SharedHandle::Other`]).
+    #[serde(untagged)]
+    Other(&'static str),
 }
 
 impl HandleType {
@@ -34,6 +37,7 @@ impl fmt::Display for HandleType {
             Self::OpaqueFd => "opaque fd",
             Self::Win32 => "Win32 handle",
             Self::GlObject => "GL object",
+            Self::Other(name) => name,
         })
     }
 }

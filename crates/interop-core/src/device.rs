@@ -19,6 +19,9 @@ pub enum Api {
     OpenGl,
     /// wgpu.
     Wgpu,
+    /// One that this library does not know, by the name that its backend or display gives it.
+    #[serde(untagged)]
+    Other(&'static str),
 }
 
 impl fmt::Display for Api {
@@ -29,6 +32,7 @@ impl fmt::Display for Api {
             Self::Cuda => "CUDA",
             Self::OpenGl => "OpenGL",
             Self::Wgpu => "wgpu",
+            Self::Other(name) => name,
         })
     }
 }

@@ -39,7 +39,7 @@ pub enum StagingKind {
 ///
 /// Threads: a display and all that it made stay on one thread; none of these types are `Send`. Every call checks that
 /// the display can be reached from here and returns [`crate::Error::WrongContext`] where it cannot.
-pub trait Display {
+pub trait Display: Any {
     /// Who draws.
     fn device(&self) -> &DeviceIdentity;
 
@@ -104,6 +104,14 @@ pub trait Display {
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let _ = into;
         Ok(())
+    }
+}
+
+/// For paths of a program's own, which may know more of a display than the contract says.
+impl dyn Display {
+    /// The display as that type, where it is of it.
+    pub fn downcast_ref<D: Display>(&self) -> Option<&D> {
+        (self as &dyn Any).downcast_ref()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::capability::{HandleType, SyncKind};
 use crate::os_handle::OsHandle;
+use std::any::Any;
 use std::io;
 
 /// A handle to memory or a semaphore, as one side gives it out.
@@ -24,6 +25,13 @@ pub enum SharedHandle {
     Memory(MemoryHandle),
     /// A semaphore behind an opaque handle of the operating system.
     Semaphore(SemaphoreHandle),
+    /// Something that only those know who give it the same name, such as a dma-buf or an IOSurface.
+    Other {
+        /// Its name, as in [`HandleType::Other`].
+        name: &'static str,
+        /// The handle itself, of a type of theirs, which closes it when it is dropped.
+        handle: Box<dyn Any + Send>,
+    },
 }
 
 impl SharedHandle {
@@ -32,6 +40,7 @@ impl SharedHandle {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
             Self::Memory(_) | Self::Semaphore(_) => HandleType::OPAQUE,
+            Self::Other { name, .. } => HandleType::Other(name),
         }
     }
 }

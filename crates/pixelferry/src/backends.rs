@@ -36,18 +36,73 @@ pub struct BackendStatus {
     pub devices: Vec<DeviceIdentity>,
 }
 
+/// What differs between the APIs.
+pub(crate) struct Driver {
+    choice: BackendChoice,
+    pub(crate) api: Api,
+    /// Opens the best device.
+    best: fn() -> Result<Arc<dyn ComputeBackend>>,
+    /// Opens the best device for a display, the one that draws before others.
+    pub(crate) best_for: fn(&DeviceIdentity) -> Result<Arc<dyn ComputeBackend>>,
+    list: fn() -> Result<Vec<Listed>>,
+    /// What the finding is called, by its reason, where the API cannot be used.
+    pub(crate) missing: fn(&str) -> &'static str,
+}
+
+/// A device that can be opened.
+struct Listed {
+    identity: DeviceIdentity,
+    open: Box<dyn Fn() -> Result<Arc<dyn ComputeBackend>>>,
+}
+
+/// One row for each API, in the order of [`BackendChoice::Auto`].
+pub(crate) static DRIVERS: &[Driver] = &[
+    Driver {
+        choice: BackendChoice::Cuda,
+        api: Api::Cuda,
+        best: || Ok(Arc::new(CudaBackend::open_best()?)),
+        best_for: |display| Ok(Arc::new(CudaBackend::open_best_for(display)?)),
+        list: || listed(cuda_backend::devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?))),
+        missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
+    },
+    Driver {
+        choice: BackendChoice::OpenCl,
+        api: Api::OpenCl,
+        best: || Ok(Arc::new(OpenClBackend::open_best()?)),
+        best_for: |display| Ok(Arc::new(OpenClBackend::open_best_for(display)?)),
+        list: || {
+            listed(opencl_backend::devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(OpenClBackend::open(d)?)))
+        },
+        missing: |_| "no-opencl",
+    },
+    Driver {
+        choice: BackendChoice::Cpu,
+        api: Api::Cpu,
+        best: || Ok(Arc::new(CpuBackend::new()?)),
+        best_for: |_| Ok(Arc::new(CpuBackend::new()?)),
+        list: || listed(vec![Arc::new(CpuBackend::new()?)], |d| d.device().clone(), |d| Ok(Arc::clone(d) as _)),
+        missing: |_| "no-compute",
+    },
+];
+
+fn listed<D: 'static>(
+    devices: Vec<D>,
+    identity: fn(&D) -> DeviceIdentity,
+    open: fn(&D) -> Result<Arc<dyn ComputeBackend>>,
+) -> Result<Vec<Listed>> {
+    let listed = |device: D| Listed { identity: identity(&device), open: Box::new(move || open(&device)) };
+    Ok(devices.into_iter().map(listed).collect())
+}
+
 /// Opens a backend.
 ///
 /// # Errors
 /// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
-    let backend: Arc<dyn ComputeBackend> = match choice {
-        BackendChoice::Cuda => Arc::new(CudaBackend::open_best()?),
-        BackendChoice::OpenCl => Arc::new(OpenClBackend::open_best()?),
-        BackendChoice::Cpu => Arc::new(CpuBackend::new()?),
-        BackendChoice::Auto => return open_backend_for(choice, &[]),
-    };
-    Ok(backend)
+    match DRIVERS.iter().find(|driver| driver.choice == choice) {
+        Some(driver) => (driver.best)(),
+        None => open_backend_for(choice, &[]),
+    }
 }
 
 /// Opens the first backend that speaks a language of every one of `kernels`: a program that gives a kernel for some
@@ -56,22 +111,18 @@ pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
 /// # Errors
 /// As [`open_backend`]; [`Error::Unsupported`] where the last backend there is speaks none of them.
 pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
-    first_that_suits(choice, kernels, open_backend)
+    first_that_suits(choice, kernels, |driver| (driver.best)())
 }
 
-/// The same by any way of opening one that was chosen; `open` is never given [`BackendChoice::Auto`].
+/// The same by any way of opening one.
 pub(crate) fn first_that_suits(
     choice: BackendChoice,
     kernels: &[KernelSource],
-    open: impl Fn(BackendChoice) -> Result<Arc<dyn ComputeBackend>>,
+    open: impl Fn(&Driver) -> Result<Arc<dyn ComputeBackend>>,
 ) -> Result<Arc<dyn ComputeBackend>> {
-    let choices: &[BackendChoice] = match choice {
-        BackendChoice::Auto => &[BackendChoice::Cuda, BackendChoice::OpenCl, BackendChoice::Cpu],
-        _ => &[choice],
-    };
     let mut last = None;
-    for choice in choices {
-        let reason = match open(*choice) {
+    for driver in DRIVERS.iter().filter(|driver| choice == BackendChoice::Auto || choice == driver.choice) {
+        let reason = match open(driver) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
                 None => return Ok(backend),
                 Some(kernel) => Error::Unsupported {
@@ -87,7 +138,7 @@ pub(crate) fn first_that_suits(
             },
             Err(e) => e,
         };
-        info!(?choice, %reason, "passed over");
+        info!(api = %driver.api, %reason, "passed over");
         last = Some(reason);
     }
     Err(last.unwrap_or_else(|| Error::invalid("open_backend_for", "there is no backend to choose from")))
@@ -96,44 +147,20 @@ pub(crate) fn first_that_suits(
 /// Opens every device of every backend, with the status of each API; a device that does not open is left out with its
 /// error.
 pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>, Vec<Error>) {
-    let mut all = All::default();
-    all.add(Api::Cuda, cuda_backend::devices(), |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?)));
-    all.add(
-        Api::OpenCl,
-        opencl_backend::devices(),
-        |d| d.identity().clone(),
-        |d| Ok(Arc::new(OpenClBackend::open(d)?)),
-    );
-    let cpu = CpuBackend::new().map(|cpu| vec![Arc::new(cpu)]);
-    all.add(Api::Cpu, cpu, |cpu| cpu.device().clone(), |cpu| Ok(Arc::clone(cpu) as Arc<dyn ComputeBackend>));
-    (all.backends, all.status, all.errors)
-}
-
-#[derive(Default)]
-struct All {
-    backends: Vec<Arc<dyn ComputeBackend>>,
-    status: Vec<BackendStatus>,
-    errors: Vec<Error>,
-}
-
-impl All {
-    fn add<D>(
-        &mut self,
-        api: Api,
-        listed: Result<Vec<D>>,
-        identity: impl Fn(&D) -> DeviceIdentity,
-        open: impl Fn(&D) -> Result<Arc<dyn ComputeBackend>>,
-    ) {
-        let (availability, listed) = match listed {
+    let (mut backends, mut all, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for driver in DRIVERS {
+        let (availability, listed) = match (driver.list)() {
             Ok(listed) => (Availability::Available, listed),
             Err(e) => (Availability::from(&e), Vec::new()),
         };
-        for opened in listed.iter().map(open) {
+        for opened in listed.iter().map(|device| (device.open)()) {
             match opened {
-                Ok(backend) => self.backends.push(backend),
-                Err(e) => self.errors.push(e),
+                Ok(backend) => backends.push(backend),
+                Err(e) => errors.push(e),
             }
         }
-        self.status.push(BackendStatus { api, availability, devices: listed.iter().map(identity).collect() });
+        let devices = listed.into_iter().map(|device| device.identity).collect();
+        all.push(BackendStatus { api: driver.api, availability, devices });
     }
+    (backends, all, errors)
 }

@@ -1,7 +1,7 @@
 //! Findings about the machine as a whole that a user can act on.
 
 use crate::availability::Availability;
-use crate::backends::BackendStatus;
+use crate::backends::{BackendStatus, DRIVERS};
 use crate::displays::DisplayStatus;
 use interop_core::{Api, Diagnosis};
 use std::path::{Path, PathBuf};
@@ -36,12 +36,8 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
 
 fn backend(status: &BackendStatus) -> Option<Diagnosis> {
     let Availability::Unavailable { reason, hint } = &status.availability else { return None };
-    let name = match status.api {
-        Api::OpenCl => "no-opencl",
-        Api::Cuda if reason.contains("driver offers CUDA") => "old-driver",
-        Api::Cuda => "no-cuda",
-        _ => "no-compute",
-    };
+    let driver = DRIVERS.iter().find(|driver| driver.api == status.api);
+    let name = driver.map_or("no-compute", |driver| (driver.missing)(reason));
     Some(Diagnosis { name, finding: reason.clone(), advice: hint.clone() })
 }
 

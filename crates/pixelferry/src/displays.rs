@@ -70,7 +70,7 @@ impl Headless {
 /// One kind of display and what it offers here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisplayStatus {
-    /// `gl-headless`, `wgpu` or `memory`.
+    /// `gl-headless`, `wgpu` or `memory`; `plugged` for one of the program's own.
     pub kind: &'static str,
     /// Whether it can be used, and why not.
     #[serde(flatten)]

@@ -2,10 +2,7 @@
 
 use crate::backends::{BackendChoice, first_that_suits, open_backend_for};
 use crate::displays::{DisplayChoice, Headless, open_headless_for};
-use cpu_fallback::CpuBackend;
-use cuda_backend::CudaBackend;
 use interop_core::{ComputeBackend, Display, KernelSource, Result};
-use opencl_backend::OpenClBackend;
 use std::sync::Arc;
 use tracing::{debug, warn};
 
@@ -36,13 +33,7 @@ pub fn open_backend_for_display(
     kernels: &[KernelSource],
     display: &dyn Display,
 ) -> Result<Arc<dyn ComputeBackend>> {
-    let backend = first_that_suits(choice, kernels, |choice| {
-        Ok(match choice {
-            BackendChoice::Cuda => Arc::new(CudaBackend::open_best_for(display.device())?),
-            BackendChoice::OpenCl => Arc::new(OpenClBackend::open_best_for(display.device())?),
-            BackendChoice::Cpu | BackendChoice::Auto => Arc::new(CpuBackend::new()?),
-        })
-    })?;
+    let backend = first_that_suits(choice, kernels, |driver| (driver.best_for)(display.device()))?;
     Ok(backend_in(&backend, display))
 }
 

@@ -1,11 +1,16 @@
 //! Everything about this machine in one report.
 
+use crate::availability::Availability;
 use crate::backends::{BackendStatus, open_all_backends};
 use crate::diagnose;
 use crate::displays::{DisplayStatus, open_all_headless};
 use crate::pair::backend_in;
-use interop_core::{DeviceIdentity, Diagnosis, PathId, Policy, ProbeReport, Result, SurfaceDesc, select};
+use interop_core::{
+    ComputeBackend, DeviceIdentity, Diagnosis, Display, PathId, Policy, ProbeReport, Result, SurfaceDesc, select,
+};
 use serde::Serialize;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// What [`probe`] found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,24 +51,49 @@ pub struct Chosen {
 /// # Errors
 /// Only for a `desc` that no surface can have; missing drivers are findings.
 pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
+    probe_with(desc, Policy::default(), &[], &[])
+}
+
+/// The same with what a program has of its own: paths in `policy`, and backends and displays that are tried after ours. What
+/// the environment asks for stands above the policy.
+///
+/// # Errors
+/// As of [`probe`].
+pub fn probe_with(
+    desc: &SurfaceDesc,
+    policy: Policy,
+    own_backends: &[Arc<dyn ComputeBackend>],
+    own_displays: &[Rc<dyn Display>],
+) -> Result<SystemReport> {
     desc.byte_len("probe")?;
-    let policy = Policy::default().overridden()?;
-    let (mut backends, backend_status, errors) = open_all_backends();
+    let policy = policy.overridden()?;
+    let (mut backends, mut backend_status, errors) = open_all_backends();
     // The order of BackendChoice::Auto: hardware before programs; otherwise as listed.
     backends.sort_by_key(|b| b.device().software);
-    let (displays, display_status) = open_all_headless();
+    for own in own_backends {
+        let (api, devices) = (own.device().api, vec![own.device().clone()]);
+        backend_status.push(BackendStatus { api, availability: Availability::Available, devices });
+        backends.push(Arc::clone(own));
+    }
+    let (displays, mut display_status) = open_all_headless();
+    let mut displays: Vec<_> = displays.iter().map(|screen| (screen.display(), screen.gl().cloned())).collect();
+    for own in own_displays {
+        let device = Some(own.device().clone());
+        display_status.push(DisplayStatus { kind: "plugged", availability: Availability::Available, device });
+        displays.push((Rc::clone(own), None));
+    }
     let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let mut pairings = Vec::new();
-    for display in &displays {
-        if let Some(Err(e)) = display.gl().map(|gl| gl.make_current()) {
-            problems.push(format!("{}: {e}", display.display().device()));
+    for (display, gl) in &displays {
+        if let Some(Err(e)) = gl.as_ref().map(|gl| gl.make_current()) {
+            problems.push(format!("{}: {e}", display.device()));
             continue;
         }
         for backend in &backends {
-            let backend = backend_in(backend, display.display().as_ref());
-            match select::probe(&backend, &display.display(), desc, &policy) {
+            let backend = backend_in(backend, display.as_ref());
+            match select::probe(&backend, display, desc, &policy) {
                 Ok(report) => pairings.push(report),
-                Err(e) => problems.push(format!("{} -> {}: {e}", backend.device(), display.display().device())),
+                Err(e) => problems.push(format!("{} -> {}: {e}", backend.device(), display.device())),
             }
         }
     }

@@ -20,6 +20,9 @@ pub enum Language {
     Ptx,
     /// A Rust closure, run on the CPU (see the crate `cpu-fallback`).
     Rust,
+    /// One that this library does not know, by the name that its backend gives it.
+    #[serde(untagged)]
+    Other(&'static str),
 }
 
 impl fmt::Display for Language {
@@ -29,6 +32,7 @@ impl fmt::Display for Language {
             Self::CudaCpp => "CUDA C++",
             Self::Ptx => "PTX",
             Self::Rust => "Rust",
+            Self::Other(name) => name,
         })
     }
 }

@@ -50,7 +50,7 @@ use std::sync::Arc;
 /// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
 /// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
 /// wait.
-pub trait ComputeBackend: Send + Sync {
+pub trait ComputeBackend: Any + Send + Sync {
     /// Who the device is.
     fn device(&self) -> &DeviceIdentity;
 
@@ -84,7 +84,13 @@ pub trait ComputeBackend: Send + Sync {
 
     /// Makes host memory writable by kernels, in place. The block's address must satisfy the
     /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`].
-    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>>;
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list it.
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        let reason = format!("its kernels cannot write {} bytes of the host's in place", block.len());
+        Err(Error::Unsupported { operation: "import_host", device: self.device().to_string(), reason })
+    }
 
     /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as what
     /// is returned lives (it keeps the block alive). `None` where there is nothing to gain.
@@ -199,6 +205,14 @@ pub trait ComputeBackend: Send + Sync {
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let _ = into;
         Ok(())
+    }
+}
+
+/// For paths of a program's own, which may know more of a backend than the contract says.
+impl dyn ComputeBackend {
+    /// The backend as that type, where it is of it.
+    pub fn downcast_ref<B: ComputeBackend>(&self) -> Option<&B> {
+        (self as &dyn Any).downcast_ref()
     }
 }
 

@@ -16,8 +16,6 @@ pub struct Plugged {
     id: PathId,
     /// Gone only while it is dropped.
     path: Option<Box<dyn SharingPath>>,
-    /// The first panic. Nobody knows what it left half done, so no further frame is begun or finished.
-    panicked: OnceCell<Error>,
     missing: Missing,
     /// Its first way of taking turns, where it cannot say.
     sync: SyncKind,
@@ -31,19 +29,24 @@ impl Plugged {
     ) -> Result<Self> {
         let path = panics::as_error(&what(spec.id), || open(pairing))?;
         let sync = pairing.sync.or(spec.syncs.first().copied()).unwrap_or(SyncKind::Finish);
-        let missing = Missing { desc: *pairing.desc, id: spec.id };
-        Ok(Self { id: spec.id, path: Some(path), panicked: OnceCell::new(), missing, sync })
+        let missing = Missing { desc: *pairing.desc, panicked: OnceCell::new() };
+        Ok(Self { id: spec.id, path: Some(path), missing, sync })
     }
 
-    /// Runs `f`, unless the path has panicked before.
+    /// Runs `f`, unless the path has panicked before: nobody knows what that left half done, so no frame is begun or finished.
     fn call<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
-        if let Some(error) = self.panicked.get() {
-            return Err(error.clone());
+        match self.missing.panicked.get() {
+            Some(error) => Err(error.clone()),
+            None => self.call_again(f),
         }
+    }
+
+    /// The same also after a panic, for frames finished before.
+    fn call_again<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
         let Some(path) = self.path.as_deref_mut() else { return Err(super::not_begun()) };
         let done = panics::as_error(&what(self.id), || f(path));
         if let Err(error @ Error::Panicked { .. }) = &done {
-            self.panicked.get_or_init(|| error.clone());
+            self.missing.panicked.get_or_init(|| error.clone());
         }
         done
     }
@@ -54,7 +57,7 @@ impl Plugged {
         match panics::as_error(&what(self.id), || Ok(f(path))) {
             Ok(answer) => answer,
             Err(error) => {
-                self.panicked.get_or_init(|| error);
+                self.missing.panicked.get_or_init(|| error);
                 otherwise
             }
         }
@@ -83,7 +86,7 @@ impl SharingPath for Plugged {
     }
 
     fn overlay_unshown(&mut self, shown: &mut [u8]) -> Result<()> {
-        self.call(|path| path.overlay_unshown(shown))
+        self.call_again(|path| path.overlay_unshown(shown))
     }
 
     fn frames_late(&self) -> usize {
@@ -131,7 +134,7 @@ impl SharingPath for Plugged {
         match panics::as_error(&what(self.id), || Ok(path.surface_mut())) {
             Ok(surface) => surface,
             Err(error) => {
-                self.panicked.get_or_init(|| error);
+                self.missing.panicked.get_or_init(|| error);
                 &mut self.missing
             }
         }
@@ -152,7 +155,8 @@ impl Drop for Plugged {
 /// Stands for a surface that the path panicked instead of giving.
 struct Missing {
     desc: SurfaceDesc,
-    id: PathId,
+    /// The path's first panic.
+    panicked: OnceCell<Error>,
 }
 
 impl Surface for Missing {
@@ -161,7 +165,7 @@ impl Surface for Missing {
     }
 
     fn read_back(&mut self, _: &Part) -> Result<Vec<u8>> {
-        Err(Error::Panicked { what: what(self.id), reason: "it gave no surface".into() })
+        Err(self.panicked.get().cloned().unwrap_or(Error::NothingShown))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,0 +1,198 @@
+//! A display: pages of pixels behind a slow wire, which can also be flipped, if one knows how.
+
+use interop_core::pattern::rows;
+use interop_core::{
+    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HostBlock, ImageView, MemoryKind, Part, Result,
+    RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc, View, conformance::tight,
+};
+use std::any::Any;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The display. An upload takes the wire's time; a flip ([`crate::page_flip`]) does not. Rows lie from the bottom up, so that
+/// paths have something to turn.
+pub struct Board {
+    device: DeviceIdentity,
+    caps: DisplayCaps,
+    wire: Duration,
+}
+
+impl Board {
+    /// One whose uploads take so long each.
+    pub fn new(wire: Duration) -> Rc<Self> {
+        let no = |what: &str| Support::No(format!("it has no {what}"));
+        let device = DeviceIdentity {
+            api: Api::Other("board"),
+            name: "two pages".into(),
+            vendor: "a test".into(),
+            driver: env!("CARGO_PKG_VERSION").into(),
+            uuid: None,
+            luid: None,
+            ordinal: None,
+            pci: None,
+            memory: MemoryKind::Host,
+            software: true,
+        };
+        let caps = DisplayCaps {
+            imports: Vec::new(),
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            orphaned_staging: Support::Yes,
+            persistent_staging: Support::Yes,
+            in_place_images: no("reads in place"),
+            in_place_buffers: no("reads in place"),
+            max_image_side: 16384,
+            max_in_place_pixels: 0,
+            max_buffer_bytes: 1 << 30,
+            row_pitch_alignment: 16,
+            native_row_order: RowOrder::BottomUp,
+        };
+        Rc::new(Self { device, caps, wire })
+    }
+
+    fn unsupported(&self, operation: &'static str, reason: &str) -> Error {
+        Error::Unsupported { operation, device: self.device.to_string(), reason: reason.into() }
+    }
+}
+
+impl Display for Board {
+    fn device(&self) -> &DeviceIdentity {
+        &self.device
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        let bytes = desc.check(&self.device.to_string(), &self.caps, "create_surface")?;
+        Ok(Box::new(BoardSurface { desc: *desc, page: Rc::new(RefCell::new(vec![0; bytes])), wire: self.wire }))
+    }
+
+    fn create_in_place_surface(&self, _: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        Err(self.unsupported("create_in_place_surface", "it reads nothing in place"))
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        match kind {
+            StagingKind::Orphaned | StagingKind::Persistent if bytes > 0 => Ok(Box::new(Block(vec![0; bytes]))),
+            _ => Err(self.unsupported("create_staging", "it stages in memory of its own only")),
+        }
+    }
+
+    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        match surface.as_any().is::<BoardSurface>() {
+            true => Ok(()),
+            false => Err(foreign("draw_unseen")),
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn foreign(operation: &'static str) -> Error {
+    Error::Foreign { operation, object: "surface or staging block", device: "the board".into() }
+}
+
+/// What is shown: tight rows in the board's order.
+pub(crate) struct BoardSurface {
+    desc: SurfaceDesc,
+    page: Rc<RefCell<Vec<u8>>>,
+    wire: Duration,
+}
+
+impl BoardSurface {
+    /// What only those know who know the board: the page that is shown next, for `f` to write.
+    pub(crate) fn flip(&self, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+        f(&mut self.page.borrow_mut())
+    }
+
+    fn store(&self, at: &Part, from: &[u8], view: &View) -> Result<()> {
+        at.check_source(&self.desc, view, from.len(), "upload")?;
+        std::thread::sleep(self.wire);
+        self.flip(|page| copy_rows((from, view), (page, &part_of(&self.desc, at)?)))
+    }
+}
+
+/// Where a part lies in tight rows.
+pub(crate) fn part_of(desc: &SurfaceDesc, at: &Part) -> Result<View> {
+    Ok(match (tight(desc)?, at) {
+        (View::Image(whole), Part::Image(region)) => {
+            let offset = whole.row_start(region.y) + region.x as usize * whole.format.bytes_per_pixel();
+            View::Image(ImageView { offset, extent: region.extent(), ..whole })
+        }
+        (_, Part::Buffer(Range { start, end })) => View::Buffer(BufferView { offset: *start, len: end - start }),
+        (whole, Part::Image(_)) => whole,
+    })
+}
+
+/// Copies rows between two views of the same size.
+pub(crate) fn copy_rows((from, of): (&[u8], &View), (to, at): (&mut [u8], &View)) -> Result<()> {
+    for ((_, from_row), (_, to_row)) in rows(of).zip(rows(at)) {
+        to[to_row].copy_from_slice(&from[from_row]);
+    }
+    Ok(())
+}
+
+impl Surface for BoardSurface {
+    fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        self.store(at, bytes, view)
+    }
+
+    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        let block = staging.as_any().downcast_ref::<Block>().ok_or_else(|| foreign("upload_staged"))?;
+        self.store(at, &block.0, view)
+    }
+
+    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+        part.check_inside(&self.desc, "read_back")?;
+        let from = part_of(&self.desc, part)?;
+        let page = self.page.borrow();
+        Ok(rows(&from).flat_map(|(_, row)| page[row].iter().copied()).collect())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A staging block; everything is read when a call returns.
+struct Block(Vec<u8>);
+
+impl Staging for Block {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn host_block(&self) -> Option<HostBlock> {
+        None
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        f(&mut self.0)
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,68 @@
+//! A path between one display and whoever computes: it knows more of the display than the contract says.
+
+use crate::board::{Board, BoardSurface, copy_rows, part_of};
+use interop_core::path::{Canvas, Cost, Medium, Pairing, PathSpec};
+use interop_core::{Display, Error, Part, Result, SharingPath, Support, Surface, SyncKind, Target};
+
+/// The row: frames are read straight into the board's page.
+pub fn page_flip() -> PathSpec {
+    let offer = |pairing: &Pairing<'_>| {
+        let display: &dyn Display = pairing.display.as_ref();
+        Support::when(display.downcast_ref::<Board>().is_some(), "display: it has no pages to flip")
+    };
+    let open = |pairing: &Pairing<'_>| Ok(Box::new(PageFlip::open(pairing)?) as Box<dyn SharingPath>);
+    let mut spec = PathSpec::new("page-flip", offer, open);
+    spec.mechanism = "read into the page that the board shows next: 1 copy";
+    spec.cost = Cost::copied(Medium::Client, 1).waiting();
+    spec
+}
+
+struct PageFlip {
+    canvas: Canvas,
+    surface: Box<dyn Surface>,
+}
+
+impl PageFlip {
+    fn open(pairing: &Pairing<'_>) -> Result<Self> {
+        Ok(Self { canvas: Canvas::open(pairing)?, surface: pairing.display.create_surface(pairing.desc)? })
+    }
+}
+
+impl SharingPath for PageFlip {
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        self.canvas.begin(part, self.surface.as_mut())
+    }
+
+    fn target(&mut self) -> Result<Target<'_>> {
+        self.canvas.target()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let (memory, crossing) = self.canvas.end()?;
+        let board = self.surface.as_any().downcast_ref::<BoardSurface>().ok_or_else(|| Error::Foreign {
+            operation: "page-flip",
+            object: "surface",
+            device: "the board".into(),
+        })?;
+        let (from, to) = (crossing.native.from_its_start(), part_of(board.desc(), &crossing.part)?);
+        memory.view(crossing.native.span(), &mut |bytes| board.flip(|page| copy_rows((bytes, &from), (page, &to))))?;
+        self.canvas.finished();
+        Ok(())
+    }
+
+    fn cancel(&mut self) {
+        self.canvas.cancel();
+    }
+
+    fn surface(&self) -> &dyn Surface {
+        self.surface.as_ref()
+    }
+
+    fn surface_mut(&mut self) -> &mut dyn Surface {
+        self.surface.as_mut()
+    }
+
+    fn sync(&self) -> SyncKind {
+        SyncKind::Finish
+    }
+}

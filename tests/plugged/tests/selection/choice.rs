@@ -1,0 +1,131 @@
+//! What is chosen, why, and what is said of it.
+
+use crate::{at_once, board, desc, open, paths, show, state, worker};
+use interop_core::select::probe;
+use interop_core::{Display, Link, LinkOptions, Mode, PathKind, PathState, Policy, Profiles};
+use pixelferry_plugged::Board;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// More than any path takes on a loaded machine but by the wire.
+const WIRE: Duration = Duration::from_millis(5);
+
+/// A folder that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_quickest_is_chosen_remembered_and_named() {
+    let folder = Folder(std::env::temp_dir().join(format!("pixelferry-plugged-{}", std::process::id())));
+    let display: Rc<dyn Display> = Board::new(WIRE);
+    let policy = Policy {
+        paths: paths(),
+        budget: Duration::from_secs(600),
+        profiles: Profiles::Folder(folder.0.clone()),
+        ..Policy::default()
+    };
+    let link = |policy: &Policy| {
+        let options = LinkOptions { policy: policy.clone() };
+        Link::open(worker(), Rc::clone(&display), desc(), options).unwrap()
+    };
+    let mut first = link(&policy);
+    assert_eq!(first.path().name(), "page-flip", "{}", first.report());
+    let row = first.report().chosen().unwrap();
+    assert!(row.median_us().unwrap() < WIRE.as_secs_f64() * 1e6 && row.kind == PathKind::Plugged);
+    // The others were timed beside it, the program's own and ours.
+    for other in ["changed-rows", "host-round-trip", "pbo-persistent"] {
+        let row = first.report().paths.iter().find(|row| row.id.name() == other).unwrap();
+        assert!(row.median_us().is_some_and(|us| us > WIRE.as_secs_f64() * 1e6), "{}", first.report());
+    }
+    let told = first.explain();
+    assert!(
+        told.contains("in use: page-flip") && told.contains("worker one thread") && told.contains("board two pages")
+    );
+    show(&mut first, 7).unwrap();
+
+    let again = link(&policy);
+    assert_eq!(again.path(), first.path());
+    let why = state(again.report(), "page-flip").detail();
+    assert!(why.contains("measured before"), "{why}");
+    // A program without these paths finds nothing of theirs, and leaves the other's file as it is.
+    let without = link(&Policy { paths: interop_core::Paths::default(), ..policy.clone() });
+    assert!(without.report().paths.iter().all(|row| row.kind != PathKind::Plugged), "{}", without.report());
+    assert!(state(link(&policy).report(), "page-flip").detail().contains("measured before"));
+}
+
+#[test]
+fn rank_follows_from_what_a_path_says_of_itself() {
+    // By cost page-flip copies once and waits, as host-round-trip does; changed-rows copies twice.
+    let mut link = open(at_once(paths())).unwrap();
+    let order: Vec<_> = link.report().paths.iter().map(|row| row.id.name()).collect();
+    let place = |name: &str| order.iter().position(|other| *other == name).unwrap();
+    assert!(place("host-round-trip") < place("page-flip") && place("page-flip") < place("pbo-persistent"), "{order:?}");
+    assert!(place("pbo-persistent") < place("changed-rows"), "{order:?}");
+    assert_eq!(link.path().name(), "host-round-trip");
+    show(&mut link, 3).unwrap();
+    // Frames late are for paths that say so.
+    let late = open(Policy { mode: Mode::FramesLate(2), ..at_once(paths()) }).unwrap();
+    assert_eq!(late.frames_late(), 0);
+}
+
+#[test]
+fn one_can_be_forced_and_preferred() {
+    for name in ["changed-rows", "page-flip"] {
+        let id = paths().named(name).unwrap();
+        let mut forced = open(Policy { force: Some(id), ..at_once(paths()) }).unwrap();
+        assert_eq!(forced.path(), id);
+        show(&mut forced, 9).unwrap();
+        let preferred = open(Policy { prefer: Some(id), ..at_once(paths()) }).unwrap();
+        assert_eq!(preferred.path(), id, "{}", preferred.report());
+    }
+}
+
+#[test]
+fn a_resize_keeps_it() {
+    let id = paths().named("changed-rows").unwrap();
+    let mut link = open(Policy { prefer: Some(id), ..at_once(paths()) }).unwrap();
+    link.resize(interop_core::SurfaceDesc::image(5, 3, interop_core::PixelFormat::R8)).unwrap();
+    assert_eq!(link.path(), id);
+    link.recalibrate().unwrap();
+    assert_eq!(link.path(), id);
+}
+
+#[test]
+fn reports_name_it_for_people_and_programs() {
+    let report = probe(&worker(), &board(), &desc(), &Policy { budget: Duration::ZERO, ..at_once(paths()) }).unwrap();
+    assert!(matches!(state(&report, "page-flip"), PathState::Verified { .. }), "{report}");
+    let text = report.to_string();
+    assert!(text.contains("page-flip") && text.contains("changed-rows"), "{text}");
+    let json = serde_json::to_value(&report).unwrap();
+    let row = json["paths"].as_array().unwrap().iter().find(|row| row["id"] == "page-flip").unwrap();
+    assert_eq!((row["kind"].as_str(), row["state"].as_str()), (Some("Plugged"), Some("verified")));
+    assert!(row["mechanism"].as_str().unwrap().contains("page"));
+    assert_eq!((json["compute"]["api"].as_str(), json["display"]["api"].as_str()), (Some("worker"), Some("board")));
+    // Elsewhere it says why not.
+    let memory: Rc<dyn Display> = cpu_fallback::MemoryDisplay::new();
+    let elsewhere = probe(&worker(), &memory, &desc(), &at_once(paths())).unwrap();
+    let PathState::NotOffered { reason } = state(&elsewhere, "page-flip") else { panic!("{elsewhere}") };
+    assert_eq!(reason, "display: it has no pages to flip");
+}
+
+#[test]
+fn the_probe_of_the_machine_tries_what_is_added_with_all_that_is_there() {
+    let report = pixelferry::probe_with(&desc(), at_once(paths()), &[worker()], &[board()]).unwrap();
+    let json = serde_json::to_value(&report).unwrap();
+    assert!(json["backends"].as_array().unwrap().iter().any(|b| b["api"] == "worker" && b["status"] == "available"));
+    assert!(json["displays"].as_array().unwrap().iter().any(|d| d["kind"] == "plugged"));
+    let works = |compute: &str, display: &str, path: &str| {
+        let of = |p: &&interop_core::ProbeReport| {
+            p.compute.api.to_string() == compute && p.display.api.to_string() == display
+        };
+        state(report.pairings.iter().find(of).unwrap(), path).works()
+    };
+    assert!(works("worker", "CPU", "changed-rows") && works("CPU", "board", "page-flip"), "{json}");
+    assert!(works("worker", "board", "page-flip") && works("CPU", "CPU", "changed-rows"), "{json}");
+}
