@@ -6,14 +6,14 @@ use cpu_fallback::{CpuBackend, MemoryDisplay};
 use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::conformance::{Manner, Outcome, Row, Table, run_on};
 use interop_core::{ComputeBackend, Display, Paths};
-use pixelferry_plugged::{Board, Worker, changed_rows, page_flip};
+use pixelferry_plugged::{Board, Worker, changed_rows, own_pages, page_flip};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 fn paths() -> Paths {
-    Paths::default().with(changed_rows()).unwrap().with(page_flip()).unwrap()
+    [changed_rows(), page_flip(), own_pages()].into_iter().fold(Paths::default(), |paths, own| paths.with(own).unwrap())
 }
 
 /// Runs at once and late, and returns the names of the paths on which cases passed; a case that fails ends the test.
@@ -84,7 +84,10 @@ fn a_display_from_outside_passes_with_threads() {
 fn a_path_from_outside_passes_with_threads_on_plain_memory() {
     let display: Rc<dyn Display> = MemoryDisplay::new();
     let passed = passed(&threads(), &display);
-    assert!(passed.contains(&"changed-rows") && passed.contains(&"pinned-in-place"), "{passed:?}");
+    assert!(
+        passed.contains(&"changed-rows") && passed.contains(&"own-pages") && passed.contains(&"pinned-in-place"),
+        "{passed:?}"
+    );
 }
 
 #[test]
@@ -92,4 +95,6 @@ fn a_path_from_outside_passes_with_threads_on_opengl() {
     let Some(display) = opengl() else { return };
     let passed = passed(&threads(), &display);
     assert!(passed.contains(&"changed-rows") && passed.contains(&"host-round-trip"), "{passed:?}");
+    // Both take pages of the host's, or neither path is offered.
+    assert_eq!(passed.contains(&"own-pages"), passed.contains(&"pinned-upload"), "{passed:?}");
 }

@@ -1,11 +1,13 @@
 //! What is chosen, why, and what is said of it.
 
 use crate::{at_once, board, desc, open, paths, show, state, worker};
+use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::select::probe;
-use interop_core::{Display, Link, LinkOptions, Mode, PathKind, PathState, Policy, Profiles};
-use pixelferry_plugged::Board;
+use interop_core::{Display, Link, LinkOptions, Mode, PathKind, PathState, Paths, Policy, Profiles};
+use pixelferry_plugged::{Board, own_pages};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// More than any path takes on a loaded machine but by the wire.
@@ -54,7 +56,7 @@ fn the_quickest_is_chosen_remembered_and_named() {
     let why = state(again.report(), "page-flip").detail();
     assert!(why.contains("measured before"), "{why}");
     // A program without these paths finds nothing of theirs, and leaves the other's file as it is.
-    let without = link(&Policy { paths: interop_core::Paths::default(), ..policy.clone() });
+    let without = link(&Policy { paths: Paths::default(), ..policy.clone() });
     assert!(without.report().paths.iter().all(|row| row.kind != PathKind::Plugged), "{}", without.report());
     assert!(state(link(&policy).report(), "page-flip").detail().contains("measured before"));
 }
@@ -69,9 +71,29 @@ fn rank_follows_from_what_a_path_says_of_itself() {
     assert!(place("pbo-persistent") < place("changed-rows"), "{order:?}");
     assert_eq!(link.path().name(), "host-round-trip");
     show(&mut link, 3).unwrap();
-    // Frames late are for paths that say so.
+}
+
+#[test]
+fn frames_late_are_for_paths_that_say_so() {
     let late = open(Policy { mode: Mode::FramesLate(2), ..at_once(paths()) }).unwrap();
-    assert_eq!(late.frames_late(), 0);
+    assert_eq!(late.frames_late(), 0, "{}", late.report());
+    let paths = Paths::default().with(own_pages()).unwrap();
+    let own = paths.named("own-pages").unwrap();
+    let open = |mode| {
+        let policy = Policy { mode, force: Some(own), ..at_once(paths.clone()) };
+        let backend = Arc::new(CpuBackend::new().unwrap());
+        Link::open(backend, MemoryDisplay::new(), desc(), LinkOptions { policy }).unwrap()
+    };
+    let mut link = open(Mode::FramesLate(2));
+    assert_eq!((link.path(), link.frames_late()), (own, 2));
+    let mut frame = |value: u8| {
+        link.frame(|frame| frame.write(&[value; 24 * 10 * 4])).unwrap();
+        link.read_back().unwrap()[0]
+    };
+    assert_eq!([1, 2, 3, 4, 5].map(&mut frame), [1, 1, 1, 2, 3]);
+    link.flush().unwrap();
+    assert_eq!(link.read_back().unwrap(), [5; 24 * 10 * 4]);
+    assert_eq!(open(Mode::Throughput { most: 2 }).frames_late(), 2, "as late as allowed where nothing is measured");
 }
 
 #[test]
@@ -108,7 +130,7 @@ fn reports_name_it_for_people_and_programs() {
     assert!(row["mechanism"].as_str().unwrap().contains("page"));
     assert_eq!((json["compute"]["api"].as_str(), json["display"]["api"].as_str()), (Some("worker"), Some("board")));
     // Elsewhere it says why not.
-    let memory: Rc<dyn Display> = cpu_fallback::MemoryDisplay::new();
+    let memory: Rc<dyn Display> = MemoryDisplay::new();
     let elsewhere = probe(&worker(), &memory, &desc(), &at_once(paths())).unwrap();
     let PathState::NotOffered { reason } = state(&elsewhere, "page-flip") else { panic!("{elsewhere}") };
     assert_eq!(reason, "display: it has no pages to flip");
