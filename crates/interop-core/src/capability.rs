@@ -82,6 +82,15 @@ impl Support {
         matches!(self, Self::Yes)
     }
 
+    /// The same answer with a side's name before the reason, e.g. `display`.
+    #[must_use]
+    pub fn of_the(&self, side: &str) -> Self {
+        match self {
+            Self::Yes => Self::Yes,
+            Self::No(reason) => Self::No(format!("{side}: {reason}")),
+        }
+    }
+
     /// `Yes` only where both are; the first reason otherwise.
     pub fn and(self, other: impl FnOnce() -> Self) -> Self {
         match self {

@@ -1,9 +1,11 @@
 //! A backend: one thread that does what it is told in order, as a small device with a queue would.
 
+use crate::lent_bytes::{BYTES, Lent};
 use interop_core::pattern::{Pattern, rows};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, Kernel, KernelSource, Language,
-    MemoryKind, Result, Target, View, compute::SourceCode, compute::check_range, panics,
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryKind, MemoryShape, Result, SharedHandle, Support, Target, View, compute::SourceCode,
+    compute::check_range, panics,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -38,7 +40,6 @@ pub struct Worker {
 }
 
 type Job = Box<dyn FnOnce() -> Result<()> + Send>;
-type Bytes = Arc<Mutex<Vec<u8>>>;
 
 struct Queue {
     jobs: Mutex<Sender<Job>>,
@@ -46,7 +47,7 @@ struct Queue {
     device: Arc<DeviceIdentity>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -117,7 +118,7 @@ impl Worker {
             languages: vec![PIXEL_FUNCTION],
             imports: Vec::new(),
             image_formats: Vec::new(),
-            exports: Vec::new(),
+            exports: vec![MemoryCap::new(HandleType::Other(BYTES), MemoryShape::Linear, Support::Yes)],
             semaphores: Vec::new(),
             max_allocation: 1 << 30,
         };
@@ -127,6 +128,15 @@ impl Worker {
     fn own<'m>(&self, memory: Option<&'m WorkerMemory>, operation: &'static str) -> Result<&'m WorkerMemory> {
         let own = memory.filter(|memory| Arc::ptr_eq(&memory.queue, &self.queue));
         own.ok_or_else(|| Error::Foreign { operation, object: "memory", device: self.device.to_string() })
+    }
+
+    fn memory(&self, bytes: usize) -> Result<WorkerMemory> {
+        if bytes == 0 || bytes as u64 > self.caps.max_allocation {
+            let most = self.caps.max_allocation;
+            return Err(Error::invalid("allocate", format!("{bytes} bytes were asked for; give 1 to {most}")));
+        }
+        let memory = Arc::new(Mutex::new(vec![0; bytes]));
+        Ok(WorkerMemory { bytes: memory, len: bytes, queue: Arc::clone(&self.queue) })
     }
 
     fn unsupported(&self, operation: &'static str, reason: String) -> Error {
@@ -171,12 +181,21 @@ impl ComputeBackend for Worker {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        if bytes == 0 || bytes as u64 > self.caps.max_allocation {
-            let most = self.caps.max_allocation;
-            return Err(Error::invalid("allocate", format!("{bytes} bytes were asked for; give 1 to {most}")));
+        Ok(Box::new(self.memory(bytes)?))
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        _: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        if handle != HandleType::Other(BYTES) {
+            return Err(self.unsupported("allocate_shared", format!("nothing of it is named by a {handle}")));
         }
-        let memory = Arc::new(Mutex::new(vec![0; bytes]));
-        Ok(Box::new(WorkerMemory { bytes: memory, len: bytes, queue: Arc::clone(&self.queue) }))
+        let memory = self.memory(bytes)?;
+        let lent = SharedHandle::Other { name: BYTES, handle: Box::new(Arc::clone(&memory.bytes)) };
+        Ok((Box::new(memory), lent))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
@@ -249,7 +268,7 @@ impl ComputeBackend for Worker {
 }
 
 struct WorkerMemory {
-    bytes: Bytes,
+    bytes: Lent,
     len: usize,
     queue: Arc<Queue>,
 }

@@ -1,14 +1,18 @@
 //! A display: pages of pixels behind a slow wire, which can also be flipped, if one knows how.
 
+use crate::backend::lock;
+use crate::lent_bytes::{BYTES, Lent};
 use interop_core::pattern::rows;
 use interop_core::{
-    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HostBlock, ImageView, MemoryKind, Part, Result,
-    RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc, View, conformance::tight,
+    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, MemoryCap,
+    MemoryKind, MemoryShape, Part, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    View, conformance::tight,
 };
 use std::any::Any;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// The display. An upload takes the wire's time; a flip ([`crate::page_flip`]) does not. Rows lie from the bottom up, so that
@@ -36,7 +40,7 @@ impl Board {
             software: true,
         };
         let caps = DisplayCaps {
-            imports: Vec::new(),
+            imports: vec![MemoryCap::new(HandleType::Other(BYTES), MemoryShape::Linear, Support::Yes)],
             exports: Vec::new(),
             semaphores: Vec::new(),
             orphaned_staging: Support::Yes,
@@ -76,10 +80,16 @@ impl Display for Board {
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        match kind {
-            StagingKind::Orphaned | StagingKind::Persistent if bytes > 0 => Ok(Box::new(Block(vec![0; bytes]))),
-            _ => Err(self.unsupported("create_staging", "it stages in memory of its own only")),
-        }
+        let block = match kind {
+            StagingKind::Orphaned | StagingKind::Persistent => Some(Lent::new(Mutex::new(vec![0; bytes]))),
+            StagingKind::External(SharedHandle::Other { name: BYTES, handle }) => {
+                handle.downcast().ok().map(|lent| *lent)
+            }
+            _ => None,
+        };
+        let block = block.filter(|block| bytes > 0 && lock(block).len() >= bytes);
+        let problem = "it stages in memory of its own, or in what it is lent";
+        Ok(Box::new(Block(block.ok_or_else(|| self.unsupported("create_staging", problem))?, bytes)))
     }
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
@@ -149,7 +159,7 @@ impl Surface for BoardSurface {
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         let block = staging.as_any().downcast_ref::<Block>().ok_or_else(|| foreign("upload_staged"))?;
-        self.store(at, &block.0, view)
+        self.store(at, &lock(&block.0), view)
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
@@ -164,12 +174,12 @@ impl Surface for BoardSurface {
     }
 }
 
-/// A staging block; everything is read when a call returns.
-struct Block(Vec<u8>);
+/// So many bytes of the board's or of somebody else's; everything is read when a call returns.
+struct Block(Lent, usize);
 
 impl Staging for Block {
     fn len(&self) -> usize {
-        self.0.len()
+        self.1
     }
 
     fn host_block(&self) -> Option<HostBlock> {
@@ -181,7 +191,7 @@ impl Staging for Block {
     }
 
     fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        f(&mut self.0)
+        f(&mut lock(&self.0)[..self.1])
     }
 
     fn fence(&mut self) -> Result<()> {

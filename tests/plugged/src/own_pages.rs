@@ -7,12 +7,8 @@ use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharingPath, Stag
 pub fn own_pages() -> PathSpec {
     let offer = |pairing: &Pairing<'_>| {
         let (handle, shape) = (HandleType::HostPointer, MemoryShape::Linear);
-        let takes = |side: &str, support: Support| match support {
-            Support::No(reason) => Support::No(format!("{side}: {reason}")),
-            yes => yes,
-        };
-        takes("compute", pairing.backend.caps().can_import(handle, shape))
-            .and(|| takes("display", pairing.display.caps().can_import(handle, shape)))
+        let compute = pairing.backend.caps().can_import(handle, shape).of_the("compute");
+        compute.and(|| pairing.display.caps().can_import(handle, shape).of_the("display"))
     };
     let open = |pairing: &Pairing<'_>| {
         let shared = SharedMemory::open(pairing, Reading::Upload, pages)?;

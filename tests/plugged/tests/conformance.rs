@@ -6,14 +6,16 @@ use cpu_fallback::{CpuBackend, MemoryDisplay};
 use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::conformance::{Manner, Outcome, Row, Table, run_on};
 use interop_core::{ComputeBackend, Display, Paths};
-use pixelferry_plugged::{Board, Worker, changed_rows, own_pages, page_flip};
+use pixelferry_plugged::{Board, Worker, changed_rows, lent_bytes, own_pages, page_flip};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 fn paths() -> Paths {
-    [changed_rows(), page_flip(), own_pages()].into_iter().fold(Paths::default(), |paths, own| paths.with(own).unwrap())
+    [changed_rows(), page_flip(), own_pages(), lent_bytes()]
+        .into_iter()
+        .fold(Paths::default(), |paths, own| paths.with(own).unwrap())
 }
 
 /// Runs at once and late, and returns the names of the paths on which cases passed; a case that fails ends the test.
@@ -72,7 +74,7 @@ fn a_backend_from_outside_passes_on_opengl() {
 
 #[test]
 fn a_backend_and_a_display_from_outside_pass_together() {
-    assert_eq!(passed(&worker(), &board()), staged_and(["changed-rows", "page-flip"]));
+    assert_eq!(passed(&worker(), &board()), staged_and(["changed-rows", "page-flip", "lent-bytes"]));
 }
 
 #[test]

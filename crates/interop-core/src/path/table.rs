@@ -160,7 +160,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2),
         means: Means::Ours {
-            offer: |p| named("display", &p.display.caps().persistent_staging),
+            offer: |p| p.display.caps().persistent_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_persistent(p)?.into()),
         },
     },
@@ -172,7 +172,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2).waiting(),
         means: Means::Ours {
-            offer: |p| named("display", &p.display.caps().orphaned_staging),
+            offer: |p| p.display.caps().orphaned_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_orphan(p)?.into()),
         },
     },
@@ -200,23 +200,15 @@ impl PathId {
     };
 }
 
-/// The same answer with the side's name before the reason.
-fn named(side: &str, support: &Support) -> Support {
-    match support {
-        Support::Yes => Support::Yes,
-        Support::No(reason) => Support::No(format!("{side}: {reason}")),
-    }
-}
-
 fn offer_in_place(p: &Pairing<'_>) -> Support {
     let caps = p.display.caps();
     match p.desc {
-        SurfaceDesc::Buffer(_) => named("display", &caps.in_place_buffers),
+        SurfaceDesc::Buffer(_) => caps.in_place_buffers.of_the("display"),
         SurfaceDesc::Image(i) => Support::when(
             i.access == ImageAccess::Any,
             "surface: a texture was asked for; ask for ImageAccess::Any to let the draw read linear memory",
         )
-        .and(|| named("display", &caps.in_place_images))
+        .and(|| caps.in_place_images.of_the("display"))
         .and(|| {
             Support::when(
                 i.extent.pixels() <= caps.max_in_place_pixels,
@@ -238,11 +230,13 @@ pub(super) fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
             let known: Vec<_> = syncs.iter().map(SyncKind::to_string).collect();
             Support::No(format!("policy: a {kind} was asked for, this path knows: {}", known.join(", ")))
         }
-        Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {
-            named("compute", &p.backend.caps().can_open_semaphore(kind))
-                .and(|| named("display", &p.display.caps().can_make_semaphore(kind)))
-        }
-        Some(kind @ SyncKind::SharedEvent) => named("compute", &p.backend.caps().can_open_semaphore(kind)),
+        Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => p
+            .backend
+            .caps()
+            .can_open_semaphore(kind)
+            .of_the("compute")
+            .and(|| p.display.caps().can_make_semaphore(kind).of_the("display")),
+        Some(kind @ SyncKind::SharedEvent) => p.backend.caps().can_open_semaphore(kind).of_the("compute"),
         Some(_) => Support::Yes,
     }
 }
@@ -260,10 +254,14 @@ enum Giver {
 fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Giver) -> Support {
     let (compute, display) = (p.backend.caps(), p.display.caps());
     match giver {
-        Giver::Compute => named("compute", &compute.can_export(handle, shape))
-            .and(|| named("display", &display.can_import(handle, shape))),
-        Giver::Display => named("display", &display.can_export(handle, shape))
-            .and(|| named("compute", &compute.can_import(handle, shape).and(|| offer_format(p, shape)))),
+        Giver::Compute => compute
+            .can_export(handle, shape)
+            .of_the("compute")
+            .and(|| display.can_import(handle, shape).of_the("display")),
+        Giver::Display => display
+            .can_export(handle, shape)
+            .of_the("display")
+            .and(|| compute.can_import(handle, shape).and(|| offer_format(p, shape)).of_the("compute")),
     }
 }
 
@@ -291,11 +289,17 @@ fn offer_exported(p: &Pairing<'_>) -> Support {
 }
 
 fn offer_mapped(p: &Pairing<'_>) -> Support {
-    named("display", &p.display.caps().persistent_staging)
+    p.display
+        .caps()
+        .persistent_staging
+        .of_the("display")
         .and(|| offer_both(p, HandleType::HostPointer, LINEAR, Giver::Display))
 }
 
 fn offer_pinned(p: &Pairing<'_>) -> Support {
-    named("compute", &p.backend.caps().can_import(HandleType::HostPointer, LINEAR))
-        .and(|| named("display", &p.display.caps().can_import(HandleType::HostPointer, LINEAR)))
+    p.backend
+        .caps()
+        .can_import(HandleType::HostPointer, LINEAR)
+        .of_the("compute")
+        .and(|| p.display.caps().can_import(HandleType::HostPointer, LINEAR).of_the("display"))
 }

@@ -109,7 +109,8 @@ impl Key {
     fn plugged(&self) -> String {
         let own = |name: &&str| !PathId::ALL.iter().any(|id| id.name() == *name);
         let names = self.candidates.iter().filter(|name| !name.contains(' ')).map(String::as_str);
-        names.filter(own).collect::<Vec<_>>().join(" ")
+        // Names of files have an end.
+        names.filter(own).collect::<Vec<_>>().join(" ").chars().take(60).collect()
     }
 
     /// A name that a person can read; what is in the file decides.
