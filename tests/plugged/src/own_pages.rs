@@ -1,7 +1,7 @@
 //! A path with memory of the program's own: the core keeps the turns, the ring, frames shown late and unwritten pixels.
 
 use interop_core::path::{Cost, Medium, Pairing, PathSpec, Piece, Reading, SharedMemory};
-use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharingPath, StagingKind, Support, SyncKind};
+use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharingPath, StagingKind, SyncKind};
 
 /// The row: pages that the program makes, written by kernels and read by the display where both take addresses.
 pub fn own_pages() -> PathSpec {

@@ -2,8 +2,12 @@
 
 use crate::{at_once, board, desc, open, paths, show, state, worker};
 use cpu_fallback::{CpuBackend, MemoryDisplay};
+use interop_core::path::{OpenedPath, Pairing};
 use interop_core::select::probe;
-use interop_core::{Display, Link, LinkOptions, Mode, PathKind, PathState, Paths, Policy, Profiles};
+use interop_core::{
+    ComputeBackend, Display, FrameTag, Link, LinkOptions, Mode, Part, PathId, PathKind, PathState, Paths, Policy,
+    Profiles, SharingPath as _,
+};
 use pixelferry_plugged::{Board, own_pages};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -94,6 +98,51 @@ fn frames_late_are_for_paths_that_say_so() {
     link.flush().unwrap();
     assert_eq!(link.read_back().unwrap(), [5; 24 * 10 * 4]);
     assert_eq!(open(Mode::Throughput { most: 2 }).frames_late(), 2, "as late as allowed where nothing is measured");
+}
+
+/// The mechanism of both is the same, so what the one says through its box the other says, too.
+#[test]
+fn all_that_a_path_says_of_itself_comes_through() {
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let (desc, sync) = (desc(), None);
+    let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_late: 2, sync };
+    let paths = Paths::default().with(own_pages()).unwrap();
+    let open = |name| paths.get(paths.named(name).unwrap()).unwrap().open(&pairing).unwrap();
+    let (mut own, mut ours) = (open("own-pages"), open("pinned-upload"));
+    let mut saw = Vec::new();
+    let mut step = |act: &dyn Fn(&mut OpenedPath, u64)| {
+        let says = [&mut own, &mut ours].map(|path| {
+            let tag = FrameTag { link: 1, frame: saw.len() as u64, path: PathId::DIRECT, slot: 0 };
+            let _tagged = FrameTag::enter(Some(tag));
+            act(path, tag.frame);
+            let mut unshown = vec![0; 24 * 10 * 4];
+            path.overlay_unshown(&mut unshown).unwrap();
+            (path.frames_late(), path.slots(), path.slot(), path.shown_frame(), path.sync(), unshown)
+        });
+        assert_eq!(says[0], says[1], "after step {}", saw.len());
+        saw.push(says[0].clone());
+    };
+    let frame = |path: &mut OpenedPath, number: u64| {
+        path.begin(&Part::full(&desc)).unwrap();
+        let (memory, view) = path.target().unwrap().into_parts();
+        memory.write(view.span().start, &[number as u8 + 1; 24 * 10 * 4]).unwrap();
+        path.finish().unwrap();
+    };
+    for _ in 0..4 {
+        step(&frame);
+    }
+    step(&|path, _| path.flush().unwrap());
+    step(&|path, _| path.set_frames_late(1).unwrap());
+    step(&|path, _| path.trim());
+    step(&frame);
+    step(&|path, _| {
+        path.begin(&Part::full(&desc)).unwrap();
+        path.cancel();
+    });
+    step(&frame);
+    assert_eq!((saw[3].0, saw[5].0), (2, 1));
+    assert!(saw[3].1 > saw[6].1 && saw[3].3.is_some() && saw[0].5 != saw[4].5, "nothing was compared");
 }
 
 #[test]
