@@ -33,36 +33,33 @@ fn written(
     bytes
 }
 
-/// The pixel that the kernels below write, as bytes.
-fn pixel(format: PixelFormat, x: u32, y: u32) -> Vec<u8> {
-    let v = x as f32 + 100.0 * y as f32;
-    match format {
-        PixelFormat::R8 => vec![(x + 7 * y) as u8],
-        PixelFormat::Rg8 => vec![x as u8, y as u8],
-        PixelFormat::Rgba8 => vec![x as u8, y as u8, (x ^ y) as u8, 255],
-        PixelFormat::R32F => v.to_ne_bytes().to_vec(),
-        PixelFormat::Rgba16F => [v, 1.0, -v, 0.5].iter().flat_map(|v| f16::from_f32(*v).to_ne_bytes()).collect(),
-        PixelFormat::Rgba32F => [v, 1.0, -v, 0.5].iter().flat_map(|v| v.to_ne_bytes()).collect(),
-        other => panic!("no test pixel for {other}"),
-    }
+/// Byte `at` of the pixel that the kernel below writes.
+fn byte(x: u32, y: u32, at: usize) -> u8 {
+    (x + 7 * y + 31 * at as u32) as u8
+}
+
+fn bytes<const N: usize>(x: u32, y: u32) -> [u8; N] {
+    std::array::from_fn(|at| byte(x, y, at))
 }
 
 fn kernel(backend: &CpuBackend) -> Arc<dyn Kernel> {
     let source = KernelSource::new("positions").cpu_image(|out, _| match out.format() {
-        PixelFormat::R8 => out.par_pixels(|x, y| (x + 7 * y) as u8),
-        PixelFormat::Rg8 => out.par_pixels(|x, y| [x as u8, y as u8]),
-        PixelFormat::Rgba8 => out.par_pixels(|x, y| [x as u8, y as u8, (x ^ y) as u8, 255]),
-        PixelFormat::R32F => out.par_pixels(|x, y| x as f32 + 100.0 * y as f32),
+        // A pixel may be any type of its size.
+        PixelFormat::R8 => out.par_pixels(|x, y| byte(x, y, 0)),
+        PixelFormat::R16F => out.par_pixels(|x, y| f16::from_ne_bytes(bytes(x, y))),
+        PixelFormat::Rgb10A2 => out.par_pixels(|x, y| u32::from_ne_bytes(bytes(x, y))),
         PixelFormat::Rgba16F => out.par_rows::<[f16; 4]>(|y, row| {
-            for (x, pixel) in row.iter_mut().enumerate() {
-                let v = x as f32 + 100.0 * y as f32;
-                *pixel = [v, 1.0, -v, 0.5].map(f16::from_f32);
+            for (x, pixel) in (0..).zip(row) {
+                let bytes = bytes::<8>(x, y);
+                *pixel = std::array::from_fn(|c| f16::from_ne_bytes([bytes[2 * c], bytes[2 * c + 1]]));
             }
         }),
-        _ => out.par_pixels(|x, y| {
-            let v = x as f32 + 100.0 * y as f32;
-            [v, 1.0, -v, 0.5]
-        }),
+        format => match format.bytes_per_pixel() {
+            2 => out.par_pixels(bytes::<2>),
+            4 => out.par_pixels(bytes::<4>),
+            8 => out.par_pixels(bytes::<8>),
+            _ => out.par_pixels(bytes::<16>),
+        },
     });
     backend.build(&source).unwrap()
 }
@@ -72,8 +69,10 @@ fn expected(len: usize, view: &ImageView) -> Vec<u8> {
     let mut bytes = vec![FILLER; len];
     for y in 0..view.extent.height {
         for x in 0..view.extent.width {
-            let at = view.row_start(y) + x as usize * view.format.bytes_per_pixel();
-            bytes[at..at + view.format.bytes_per_pixel()].copy_from_slice(&pixel(view.format, x, y));
+            let start = view.row_start(y) + x as usize * view.format.bytes_per_pixel();
+            for (at, to) in bytes[start..start + view.format.bytes_per_pixel()].iter_mut().enumerate() {
+                *to = byte(x, y, at);
+            }
         }
     }
     bytes

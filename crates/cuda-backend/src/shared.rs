@@ -8,7 +8,7 @@ use crate::image::{CudaImage, Texture};
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::format::ChannelKind;
+use interop_core::format::{PerFormat, PixelFormat};
 use interop_core::{
     ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result,
     SharedHandle, Support, SurfaceDesc,
@@ -62,17 +62,36 @@ pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc, handle: HandleT
     Ok((Box::new(opened), SharedHandle::Memory(handle)))
 }
 
+/// The `CUarray_format` and number of channels of arrays that hold the bits. Kernels store no colours, only bits, so
+/// that a word of 10, 10, 10 and 2 bits is one integer.
+fn array_format(format: PixelFormat) -> (u32, u32) {
+    const UNSIGNED_INT8: u32 = 0x01;
+    const UNSIGNED_INT16: u32 = 0x02;
+    const UNSIGNED_INT32: u32 = 0x03;
+    const HALF: u32 = 0x10;
+    const FLOAT: u32 = 0x20;
+    const ROWS: PerFormat<(u32, u32)> = PerFormat::new([
+        (PixelFormat::R8, (UNSIGNED_INT8, 1)),
+        (PixelFormat::Rg8, (UNSIGNED_INT8, 2)),
+        (PixelFormat::R16, (UNSIGNED_INT16, 1)),
+        (PixelFormat::R16F, (HALF, 1)),
+        (PixelFormat::Rgba8, (UNSIGNED_INT8, 4)),
+        (PixelFormat::Bgra8, (UNSIGNED_INT8, 4)),
+        (PixelFormat::Rgb10A2, (UNSIGNED_INT32, 1)),
+        (PixelFormat::Rg16F, (HALF, 2)),
+        (PixelFormat::R32F, (FLOAT, 1)),
+        (PixelFormat::Rgba16F, (HALF, 4)),
+        (PixelFormat::Rg32F, (FLOAT, 2)),
+        (PixelFormat::Rgba32F, (FLOAT, 4)),
+    ]);
+    ROWS.get(format)
+}
+
 fn open_image(session: &Arc<Session>, image: &ImageDesc, handle: MemoryHandle) -> Result<CudaImage> {
     let memory = ExternalMemory::import(&session.queue, handle).map_err(session.failed())?;
-    // Numbers of `CUarray_format`.
-    let format = match image.format.channel_kind() {
-        ChannelKind::Unorm8 => 0x01,
-        ChannelKind::Float16 => 0x10,
-        ChannelKind::Float32 => 0x20,
-        other => return Err(session.unsupported("CudaBackend", format!("it has no arrays of {other:?}"))),
-    };
+    let (format, channels) = array_format(image.format);
     let sides = [image.extent.width as usize, image.extent.height as usize];
-    let opened = ExternalImage::new(memory, sides, format, image.format.channels() as u32).map_err(session.failed())?;
+    let opened = ExternalImage::new(memory, sides, format, channels).map_err(session.failed())?;
     CudaImage::new(session, Texture::External(opened, Turn::default()), *image)
 }
 

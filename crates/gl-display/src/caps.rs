@@ -4,7 +4,7 @@ use crate::features::Features;
 use crate::raw::RawFns;
 use crate::{os, vulkan};
 use interop_core::{
-    DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support, SyncKind,
+    DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, PixelFormat, RowOrder, SemaphoreCap, Support, SyncKind,
 };
 
 /// glow passes sizes and offsets of buffers as 32-bit integers.
@@ -43,6 +43,7 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
         semaphores: semaphores(features, raw),
         orphaned_staging: Support::Yes,
         persistent_staging: persistent,
+        image_formats: PixelFormat::ALL.into(),
         in_place_images: Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"),
         in_place_buffers: Support::Yes,
         max_image_side: features.max_texture_side,

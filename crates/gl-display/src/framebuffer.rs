@@ -62,7 +62,7 @@ impl ColorTarget {
             let data = PixelPackData::Slice(Some(&mut bytes));
             let (w, h, format) = (self.width as i32, self.height as i32, self.format);
             // SAFETY: the context is current, `bytes` is as large as tight rows are, and no pack buffer is bound.
-            unsafe { shared.gl.read_pixels(0, 0, w, h, format.format, format.ty, data) }
+            unsafe { shared.gl.read_pixels(0, 0, w, h, format.colors, format.ty, data) }
         })?;
         Ok(bytes)
     }

@@ -1,33 +1,82 @@
-//! Pixel formats as OpenGL names them (OpenGL 4.6 core, tables 8.2, 8.3, 8.12 and 8.16).
+//! Pixel formats as OpenGL names them (OpenGL 4.6 core, tables 8.2, 8.3, 8.12, 8.16 and 8.25).
 
 use interop_core::PixelFormat;
-use interop_core::{Error, Result};
+use interop_core::format::PerFormat;
 
 /// The names of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GlFormat {
-    /// Sized internal format; also that of buffer textures and colour attachments.
+    /// Sized internal format; also that of colour attachments.
     pub internal: u32,
-    /// The sized format of unsigned integers that has the same channels, for copies that change no bit.
+    /// Format of buffer textures over its pixels, and what shaders make of such a texel.
+    pub texels: u32,
+    pub decoding: Decoding,
+    /// The sized format of unsigned integers that has the same bits, for copies that change none.
     pub integers: u32,
-    /// Channels in client memory.
+    /// Channels in client memory, as they are stored.
     pub format: u32,
+    /// Channels in client memory when colours are read from a framebuffer.
+    pub colors: u32,
     /// Type of a channel in client memory.
     pub ty: u32,
     /// Bytes of a channel: offsets into pixel buffers must be multiples of it.
     pub channel_bytes: usize,
 }
 
+/// How a texel of a buffer texture becomes a colour. Other textures do the same by their swizzle or their format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decoding {
+    /// It is one.
+    None,
+    /// Blue and red change places; OpenGL stores no texture blue first.
+    Bgra,
+    /// A word of 10, 10, 10 and 2 bits.
+    Rgb10A2,
+}
+
+impl Decoding {
+    /// What the fragment shader is told to do.
+    pub(crate) const fn define(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Bgra => Some("BGRA"),
+            Self::Rgb10A2 => Some("RGB10A2"),
+        }
+    }
+}
+
+const fn plain(internal: u32, integers: u32, format: u32, ty: u32) -> GlFormat {
+    let decoding = Decoding::None;
+    GlFormat { internal, texels: internal, decoding, integers, format, colors: format, ty, channel_bytes: 0 }
+}
+
+const ROWS: PerFormat<GlFormat> = {
+    use glow::{FLOAT, HALF_FLOAT, RED, RG, RGBA, UNSIGNED_BYTE, UNSIGNED_SHORT};
+    PerFormat::new([
+        (PixelFormat::R8, plain(glow::R8, glow::R8UI, RED, UNSIGNED_BYTE)),
+        (PixelFormat::Rg8, plain(glow::RG8, glow::RG8UI, RG, UNSIGNED_BYTE)),
+        (PixelFormat::R16, plain(glow::R16, glow::R16UI, RED, UNSIGNED_SHORT)),
+        (PixelFormat::R16F, plain(glow::R16F, glow::R16UI, RED, HALF_FLOAT)),
+        (PixelFormat::Rgba8, plain(glow::RGBA8, glow::RGBA8UI, RGBA, UNSIGNED_BYTE)),
+        (PixelFormat::Bgra8, GlFormat {
+            decoding: Decoding::Bgra,
+            colors: glow::BGRA,
+            ..plain(glow::RGBA8, glow::RGBA8UI, RGBA, UNSIGNED_BYTE)
+        }),
+        (PixelFormat::Rgb10A2, GlFormat {
+            texels: glow::R32UI,
+            decoding: Decoding::Rgb10A2,
+            ..plain(glow::RGB10_A2, glow::R32UI, RGBA, glow::UNSIGNED_INT_2_10_10_10_REV)
+        }),
+        (PixelFormat::Rg16F, plain(glow::RG16F, glow::RG16UI, RG, HALF_FLOAT)),
+        (PixelFormat::R32F, plain(glow::R32F, glow::R32UI, RED, FLOAT)),
+        (PixelFormat::Rgba16F, plain(glow::RGBA16F, glow::RGBA16UI, RGBA, HALF_FLOAT)),
+        (PixelFormat::Rg32F, plain(glow::RG32F, glow::RG32UI, RG, FLOAT)),
+        (PixelFormat::Rgba32F, plain(glow::RGBA32F, glow::RGBA32UI, RGBA, FLOAT)),
+    ])
+};
+
 /// Names of `format`.
-pub(crate) fn gl_format(format: PixelFormat, operation: &'static str) -> Result<GlFormat> {
-    let (internal, integers, names, ty) = match format {
-        PixelFormat::R8 => (glow::R8, glow::R8UI, glow::RED, glow::UNSIGNED_BYTE),
-        PixelFormat::Rg8 => (glow::RG8, glow::RG8UI, glow::RG, glow::UNSIGNED_BYTE),
-        PixelFormat::Rgba8 => (glow::RGBA8, glow::RGBA8UI, glow::RGBA, glow::UNSIGNED_BYTE),
-        PixelFormat::Rgba16F => (glow::RGBA16F, glow::RGBA16UI, glow::RGBA, glow::HALF_FLOAT),
-        PixelFormat::R32F => (glow::R32F, glow::R32UI, glow::RED, glow::FLOAT),
-        PixelFormat::Rgba32F => (glow::RGBA32F, glow::RGBA32UI, glow::RGBA, glow::FLOAT),
-        other => return Err(Error::invalid(operation, format!("OpenGL has no texture format for {other}"))),
-    };
-    Ok(GlFormat { internal, integers, format: names, ty, channel_bytes: format.channel_kind().bytes() })
+pub(crate) const fn gl_format(format: PixelFormat) -> GlFormat {
+    GlFormat { channel_bytes: format.channel_kind().bytes(), ..ROWS.get(format) }
 }

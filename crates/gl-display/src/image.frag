@@ -2,10 +2,24 @@
 // origin or depth convention of the engine's matters.
 
 #ifdef LINEAR_MEMORY
+#ifdef RGB10A2
+uniform usamplerBuffer image;
+#else
 uniform samplerBuffer image;
+#endif
 // First texel, and texels from row to row.
 uniform ivec2 layout_;
-vec4 texel(ivec2 p) { return texelFetch(image, layout_.x + p.y * layout_.y + p.x); }
+vec4 texel(ivec2 p) {
+  int at = layout_.x + p.y * layout_.y + p.x;
+#if defined(RGB10A2)
+  uint word = texelFetch(image, at).r;
+  return vec4(uvec4(word, word >> 10, word >> 20, word >> 30) & uvec4(1023u, 1023u, 1023u, 3u)) / vec4(1023, 1023, 1023, 3);
+#elif defined(BGRA)
+  return texelFetch(image, at).bgra;
+#else
+  return texelFetch(image, at);
+#endif
+}
 #else
 uniform sampler2D image;
 vec4 texel(ivec2 p) { return texelFetch(image, p, 0); }

@@ -3,7 +3,7 @@
 
 use crate::buffer::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
-use crate::gl_format::gl_format;
+use crate::gl_format::{GlFormat, gl_format};
 use crate::quad::ImageSource;
 use crate::shared::Shared;
 use crate::staging::{Block, GlStaging, ImageBlock};
@@ -81,8 +81,10 @@ impl Surface for InPlaceImage {
             return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
         }
         let block = staging.linear(OP)?;
-        let texture = block.texture(gl_format(format, OP)?.internal)?;
-        let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base: texels.base, pitch: texels.pitch };
+        let GlFormat { texels: fetched, decoding, .. } = gl_format(format);
+        let texture = block.texture(fetched)?;
+        let (base, pitch) = (texels.base, texels.pitch);
+        let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base, pitch, decoding };
         self.shown = Some(Showing::Linear { source, _block: Rc::clone(block) });
         Ok(())
     }

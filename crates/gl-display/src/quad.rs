@@ -1,5 +1,6 @@
 //! Drawing an image into the bound framebuffer.
 
+use crate::gl_format::Decoding;
 use crate::draw_state::{DrawState, Source, Viewport, Written};
 use crate::names::Owned;
 use crate::program::link;
@@ -19,6 +20,8 @@ pub(crate) struct ImageSource {
     pub base: i32,
     /// Texels from row to row, in a buffer texture.
     pub pitch: i32,
+    /// Of texels in a buffer texture.
+    pub decoding: Decoding,
 }
 
 /// A program and its uniforms.
@@ -36,7 +39,8 @@ struct Program {
 /// What a program is made for. Plain draws have programs of their own, with nothing of colours in them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
-    linear_memory: bool,
+    /// How texels of linear memory are read; `None` where the image is a texture.
+    memory: Option<Decoding>,
     one_to_one: bool,
     bars: bool,
     colors: Option<Variant>,
@@ -57,14 +61,16 @@ const FRAGMENT: &str = include_str!("image.frag");
 
 impl Kind {
     fn of(plan: &Plan, source: &ImageSource) -> Self {
-        let linear_memory = source.target == glow::TEXTURE_BUFFER;
-        Self { linear_memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan) }
+        let memory = (source.target == glow::TEXTURE_BUFFER).then_some(source.decoding);
+        Self { memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan) }
     }
 
     /// Before the text of the fragment shader.
     fn head(self) -> String {
-        let names = [(self.linear_memory, "LINEAR_MEMORY"), (self.one_to_one, "ONE_TO_ONE"), (self.bars, "BARS")];
-        let names = names.iter().filter(|(on, _)| *on).map(|(_, name)| format!("#define {name}\n"));
+        let names = [(self.memory.is_some(), "LINEAR_MEMORY"), (self.one_to_one, "ONE_TO_ONE"), (self.bars, "BARS")];
+        let decoding = self.memory.and_then(Decoding::define);
+        let names = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).chain(decoding);
+        let names = names.map(|name| format!("#define {name}\n"));
         let Some(colors) = self.colors else { return format!("{VERSION}{}", names.collect::<String>()) };
         let values = colors.constants().map(|(name, value)| format!("#define {name} {value}\n")).concat();
         format!("{VERSION}{}#define SHADED\n{values}{COLOR}", names.collect::<String>())

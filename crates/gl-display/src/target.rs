@@ -27,7 +27,7 @@ impl OffscreenTarget {
         let shared = tools.shared();
         shared.enter(OP)?;
         SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps, OP)?;
-        let color = ColorTarget::new(shared, width, height, gl_format(format, OP)?)?;
+        let color = ColorTarget::new(shared, width, height, gl_format(format))?;
         let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
         let _bound = Framebuffers::bind(shared, target.color.framebuffer());
         target.tools.clear([0.0; 4]);

@@ -1,7 +1,7 @@
 //! Image surfaces with storage of their own: 2-D textures.
 
 use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
-use crate::gl_format::{GlFormat, gl_format};
+use crate::gl_format::{Decoding, GlFormat, gl_format};
 use crate::names::Owned;
 use crate::proved::Proved;
 use crate::quad::ImageSource;
@@ -79,6 +79,22 @@ pub(crate) fn create_texture(
     Ok(texture)
 }
 
+/// Makes sampling give the colours of what is stored as the format says.
+pub(crate) fn set_order(shared: &Shared, texture: glow::Texture, format: GlFormat, operation: &'static str) -> Result<()> {
+    if format.decoding != Decoding::Bgra {
+        return Ok(());
+    }
+    let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
+    shared.checked(operation, || {
+        let _bound = BoundTexture::bind(shared, target, texture);
+        // SAFETY: the context is current and the bound texture is of it; swizzles are of GL 3.3.
+        unsafe {
+            gl.tex_parameter_i32(target, glow::TEXTURE_SWIZZLE_R, glow::BLUE as i32);
+            gl.tex_parameter_i32(target, glow::TEXTURE_SWIZZLE_B, glow::RED as i32);
+        }
+    })
+}
+
 const PARAMETERS: [(u32, u32); 5] = [
     (glow::TEXTURE_MIN_FILTER, glow::NEAREST),
     (glow::TEXTURE_MAG_FILTER, glow::NEAREST),
@@ -114,8 +130,9 @@ impl TextureSurface {
         const OP: &str = "glTexStorage2D";
         let shared = tools.shared();
         let desc = SurfaceDesc::Image(*image);
-        let format = gl_format(image.format, "create_surface")?;
+        let format = gl_format(image.format);
         let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
+        set_order(shared, texture.get(), format, OP)?;
         let surface = Self {
             tools: Rc::clone(tools),
             desc,
@@ -154,7 +171,7 @@ impl TextureSurface {
     }
 
     pub(crate) fn source(&self) -> ImageSource {
-        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0 }
+        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0, decoding: Decoding::None }
     }
 }
 

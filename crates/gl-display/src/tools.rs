@@ -67,7 +67,7 @@ impl Tools {
     /// back.
     pub(crate) fn read_back_image(&self, image: &ImageSource, region: Region, format: PixelFormat) -> Result<Vec<u8>> {
         let (shared, quad) = (&self.shared, self.quad()?);
-        let gl_format = gl_format(format, "read_back")?;
+        let gl_format = gl_format(format);
         let target = ColorTarget::new(shared, region.width, region.height, gl_format)?;
         let viewport = Viewport::full(region.width, region.height);
         let _bound = Framebuffers::bind(shared, target.framebuffer());
@@ -83,7 +83,7 @@ impl Tools {
         let mut unseen = self.unseen.borrow_mut();
         let target = match unseen.take() {
             Some((f, target)) if f == format && target.size() == (extent.width, extent.height) => target,
-            _ => ColorTarget::new(shared, extent.width, extent.height, gl_format(format, "draw_unseen")?)?,
+            _ => ColorTarget::new(shared, extent.width, extent.height, gl_format(format))?,
         };
         {
             let _bound = Framebuffers::bind(shared, target.framebuffer());

@@ -9,10 +9,11 @@ mod device_memory;
 #[path = "common/vulkan.rs"]
 mod vulkan;
 
-use common::{FORMATS, assert_same, expected, headless, image_view, pattern, read_all, supports, tight};
+use common::{FORMATS, assert_same, expected, headless, image_view, pattern, read_all, stored, supports, tight};
 use device_memory::external;
 use gl_display::{DrawOptions, GlDisplay, Viewport};
 use glow::HasContext as _;
+use interop_core::format::ChannelKind;
 use interop_core::display::{Display, Part, Surface};
 use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Support, SurfaceDesc, View};
 use pixelferry_testing::Child;
@@ -31,10 +32,10 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 
 /// The floats that drivers are known to change.
 fn delicate(format: PixelFormat) -> &'static [u8] {
-    match format {
+    match format.channel_kind() {
         // The least and the greatest denormal, negative zero, infinity, a quiet and a signalling NaN.
-        PixelFormat::Rgba16F => &[1, 0, 0xff, 3, 0, 0x80, 0, 0x7c, 1, 0x7e, 1, 0x7d],
-        PixelFormat::R32F | PixelFormat::Rgba32F => &[
+        ChannelKind::Float16 => &[1, 0, 0xff, 3, 0, 0x80, 0, 0x7c, 1, 0x7e, 1, 0x7d],
+        ChannelKind::Float32 => &[
             1, 0, 0, 0, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0x80, 0, 0, 0x80, 0x7f, 1, 0, 0xc0, 0x7f, 1, 0, 0x80,
             0x7f, //
         ],
@@ -45,14 +46,7 @@ fn delicate(format: PixelFormat) -> &'static [u8] {
 /// What the texture holds, by `glGetTexImage`, which unlike a draw converts nothing.
 fn bits(display: &GlDisplay, surface: &dyn Surface) -> Vec<u8> {
     let SurfaceDesc::Image(ImageDesc { extent, format, .. }) = *surface.desc() else { panic!("no image") };
-    let (channels, ty) = match format {
-        PixelFormat::R8 => (glow::RED, glow::UNSIGNED_BYTE),
-        PixelFormat::Rg8 => (glow::RG, glow::UNSIGNED_BYTE),
-        PixelFormat::Rgba8 => (glow::RGBA, glow::UNSIGNED_BYTE),
-        PixelFormat::Rgba16F => (glow::RGBA, glow::HALF_FLOAT),
-        PixelFormat::R32F => (glow::RED, glow::FLOAT),
-        _ => (glow::RGBA, glow::FLOAT),
-    };
+    let (channels, ty) = stored(format);
     let mut bytes = vec![0; extent.width as usize * extent.height as usize * format.bytes_per_pixel()];
     let gl = display.gl();
     // SAFETY: the context is current; the texture is of it, and tight rows of it fit into `bytes`.

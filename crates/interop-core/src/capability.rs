@@ -228,6 +228,8 @@ pub struct DisplayCaps {
     pub orphaned_staging: Support,
     /// Staging blocks that stay mapped.
     pub persistent_staging: Support,
+    /// Formats of the images that it shows.
+    pub image_formats: Vec<PixelFormat>,
     /// Images shown straight from linear memory, with no upload.
     pub in_place_images: Support,
     /// Buffers read straight from linear memory, with no copy.

@@ -29,7 +29,7 @@ impl Pattern {
             View::Buffer(_) => ChannelKind::Float32,
         };
         let (and_mask, or_mask) = match kind {
-            ChannelKind::Unorm8 => (0xffff_ffff, 0),
+            ChannelKind::Unorm8 | ChannelKind::Unorm16 | ChannelKind::Unorm10A2 => (0xffff_ffff, 0),
             ChannelKind::Float16 => (0x03ff_03ff, 0x3800_3800),
             ChannelKind::Float32 => (0x007f_ffff, 0x3f00_0000),
         };

@@ -114,16 +114,7 @@ impl Params {
 
     /// Bytes of the target's type, where images of `format` can be written as that.
     pub fn writes(&self, format: PixelFormat) -> Option<usize> {
-        let type_name = match format {
-            PixelFormat::R8 => "uchar",
-            PixelFormat::Rg8 => "uchar2",
-            PixelFormat::Rgba8 => "uchar4",
-            PixelFormat::Rgba16F => "ushort4",
-            PixelFormat::R32F => "float",
-            PixelFormat::Rgba32F => "float4",
-            _ => return None,
-        };
-        self.element_size().filter(|_| self.element == type_name)
+        self.element_size().filter(|_| self.element == format.info().c_type)
     }
 
     /// `Err` names the first argument that does not fit.

@@ -6,7 +6,6 @@ use crate::memory::OpenClMemory;
 use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
-use interop_core::format::ChannelKind;
 use interop_core::pattern::Pattern;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,32 +38,21 @@ __kernel void pf_pattern(__global uchar *memory, ulong offset, long pitch, ulong
 /// The same for images: one work item for each pixel, whose bytes are those that the other would write there.
 const IMAGE_BODY: &str = "
 __kernel void pf_pattern_image(__write_only image2d_t image, int left, int first, int step, int width, int height,
-                               int bytes, int is_float, uint and_mask, uint or_mask, uint nonce) {
+                               int bytes, int channel_bytes, uint and_mask, uint or_mask, uint nonce) {
   const int x = get_global_id(0), y = get_global_id(1);
   if (x >= width || y >= height) return;
-  float4 v = (float4)(0.0f, 0.0f, 0.0f, 1.0f);
-  if (bytes < 4) {
-    const uchar4 b = as_uchar4(pf_pattern_word((uint)(x * bytes / 4), y, and_mask, or_mask, nonce));
-    const int at = x * bytes % 4;
-    const uchar first_byte = at == 0 ? b.s0 : at == 1 ? b.s1 : at == 2 ? b.s2 : b.s3;
-    v.x = convert_float(first_byte) / 255.0f;
-    if (bytes == 2) v.y = convert_float(at == 0 ? b.s1 : b.s3) / 255.0f;
-  } else {
-    uint4 w = (uint4)(0);
-    const uint word = (uint)(x * (bytes / 4));
-    w.x = pf_pattern_word(word, y, and_mask, or_mask, nonce);
-    if (bytes > 4) w.y = pf_pattern_word(word + 1, y, and_mask, or_mask, nonce);
-    if (bytes > 8) {
-      w.z = pf_pattern_word(word + 2, y, and_mask, or_mask, nonce);
-      w.w = pf_pattern_word(word + 3, y, and_mask, or_mask, nonce);
-    }
-    if (bytes == 16) v = as_float4(w);
-    else if (bytes == 8) {
-      const ushort4 halves = as_ushort4(w.xy);
-      v = vload_half4(0, (const half *)&halves);
-    } else if (is_float) v.x = as_float(w.x);
-    else v = convert_float4(as_uchar4(w.x)) / 255.0f;
+  const uint word = (uint)(x * bytes / 4);
+  uint4 w = (uint4)(pf_pattern_word(word, y, and_mask, or_mask, nonce), 0, 0, 0);
+  /* A pixel of less than a word is the low bytes of what is left; the image drops channels that it lacks. */
+  if (bytes < 4) w.x >>= 8 * (x * bytes % 4);
+  if (bytes > 4) w.y = pf_pattern_word(word + 1, y, and_mask, or_mask, nonce);
+  if (bytes > 8) {
+    w.z = pf_pattern_word(word + 2, y, and_mask, or_mask, nonce);
+    w.w = pf_pattern_word(word + 3, y, and_mask, or_mask, nonce);
   }
+  const ushort4 halves = as_ushort4(w.xy);
+  const float4 v = channel_bytes == 4 ? as_float4(w)
+      : channel_bytes == 2 ? vload_half4(0, (const half *)&halves) : convert_float4(as_uchar4(w.x)) / 255.0f;
   write_imagef(image, (int2)(left + x, first + step * y), v);
 }
 ";
@@ -111,7 +99,7 @@ impl PatternKernel {
             int(extent.width),
             int(extent.height),
             int(format.bytes_per_pixel() as u32),
-            ArgValue::I32(i32::from(format.channel_kind() != ChannelKind::Unorm8)),
+            int(format.channel_kind().bytes() as u32),
             ArgValue::U32(pattern.and_mask),
             ArgValue::U32(pattern.or_mask),
             ArgValue::U32(pattern.nonce),

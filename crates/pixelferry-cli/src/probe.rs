@@ -29,7 +29,7 @@ pub struct ProbeOptions {
 }
 
 fn parse_format(text: &str) -> Result<PixelFormat, String> {
-    PixelFormat::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+    text.parse().map_err(|_| {
         format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", "))
     })
 }

@@ -3,7 +3,8 @@
 use crate::os::MEMORY_HANDLE;
 use crate::{Allocation, Object, Sharing};
 use ash::vk;
-use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result};
+use interop_core::format::PerFormat;
+use interop_core::{Extent, ImageDesc, PixelFormat, Result};
 
 const OP: &str = "create_staging";
 
@@ -16,7 +17,7 @@ impl Sharing {
     /// `Unsupported` where the driver exports no such image.
     pub fn exported_image(&self, desc: &ImageDesc, needed: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
         self.memory_functions(OP)?;
-        let format = vk_format(desc.format)?;
+        let format = VK_FORMATS.get(desc.format);
         let usage = self.exportable_usage(desc, format, needed)?;
         let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(MEMORY_HANDLE);
         let info = vk::ImageCreateInfo::default()
@@ -94,14 +95,18 @@ impl Sharing {
     }
 }
 
-fn vk_format(format: PixelFormat) -> Result<vk::Format> {
-    Ok(match format {
-        PixelFormat::R8 => vk::Format::R8_UNORM,
-        PixelFormat::Rg8 => vk::Format::R8G8_UNORM,
-        PixelFormat::Rgba8 => vk::Format::R8G8B8A8_UNORM,
-        PixelFormat::Rgba16F => vk::Format::R16G16B16A16_SFLOAT,
-        PixelFormat::R32F => vk::Format::R32_SFLOAT,
-        PixelFormat::Rgba32F => vk::Format::R32G32B32A32_SFLOAT,
-        other => return Err(Error::invalid(OP, format!("Vulkan has no image format for {other}"))),
-    })
-}
+/// Vulkan 1.3, section 34.1.
+const VK_FORMATS: PerFormat<vk::Format> = PerFormat::new([
+    (PixelFormat::R8, vk::Format::R8_UNORM),
+    (PixelFormat::Rg8, vk::Format::R8G8_UNORM),
+    (PixelFormat::R16, vk::Format::R16_UNORM),
+    (PixelFormat::R16F, vk::Format::R16_SFLOAT),
+    (PixelFormat::Rgba8, vk::Format::R8G8B8A8_UNORM),
+    (PixelFormat::Bgra8, vk::Format::B8G8R8A8_UNORM),
+    (PixelFormat::Rgb10A2, vk::Format::A2B10G10R10_UNORM_PACK32),
+    (PixelFormat::Rg16F, vk::Format::R16G16_SFLOAT),
+    (PixelFormat::R32F, vk::Format::R32_SFLOAT),
+    (PixelFormat::Rgba16F, vk::Format::R16G16B16A16_SFLOAT),
+    (PixelFormat::Rg32F, vk::Format::R32G32_SFLOAT),
+    (PixelFormat::Rgba32F, vk::Format::R32G32B32A32_SFLOAT),
+]);

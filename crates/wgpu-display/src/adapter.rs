@@ -162,7 +162,7 @@ pub(crate) fn open(
     }
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("pixelferry"),
-        required_features: features,
+        required_features: features | (adapter.features() & crate::format::FEATURES),
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };

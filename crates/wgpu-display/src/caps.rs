@@ -1,5 +1,6 @@
 //! What a wgpu device can hand over and take, as data.
 
+use crate::format::image_formats;
 use interop_core::{DisplayCaps, MemoryCap, RowOrder, SemaphoreCap, Support};
 
 /// What Vulkan or OpenGL adds.
@@ -21,8 +22,8 @@ impl Sharing {
 /// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
 const LARGEST_PIXEL: u64 = 16;
 
-pub(crate) fn caps(device: &wgpu::Device, downlevel: wgpu::DownlevelFlags, sharing: Sharing) -> DisplayCaps {
-    let limits = device.limits();
+pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, sharing: Sharing) -> DisplayCaps {
+    let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
     DisplayCaps {
@@ -31,6 +32,7 @@ pub(crate) fn caps(device: &wgpu::Device, downlevel: wgpu::DownlevelFlags, shari
         semaphores: sharing.semaphores,
         orphaned_staging: Support::Yes,
         persistent_staging: sharing.persistent,
+        image_formats: image_formats(adapter, device),
         in_place_images: Support::when(fragments_read, "fragment shaders read no storage buffers on this device"),
         in_place_buffers: Support::Yes,
         max_image_side: limits.max_texture_dimension_2d,

@@ -124,7 +124,7 @@ impl WgpuDisplay {
             None => identity,
         };
         let downlevel = adapter.get_downlevel_capabilities().flags;
-        let caps = caps(&device, downlevel, sharing);
+        let caps = caps(adapter, &device, sharing);
         let shared = Shared::new(Parts {
             device,
             queue,

@@ -1,24 +1,53 @@
 //! Pixel formats of ours as wgpu's.
 
-use interop_core::{Error, PixelFormat, Result};
+use interop_core::PixelFormat;
+use interop_core::format::PerFormat;
+
+const TEXTURE_FORMATS: PerFormat<wgpu::TextureFormat> = PerFormat::new([
+    (PixelFormat::R8, wgpu::TextureFormat::R8Unorm),
+    (PixelFormat::Rg8, wgpu::TextureFormat::Rg8Unorm),
+    (PixelFormat::R16, wgpu::TextureFormat::R16Unorm),
+    (PixelFormat::R16F, wgpu::TextureFormat::R16Float),
+    (PixelFormat::Rgba8, wgpu::TextureFormat::Rgba8Unorm),
+    (PixelFormat::Bgra8, wgpu::TextureFormat::Bgra8Unorm),
+    (PixelFormat::Rgb10A2, wgpu::TextureFormat::Rgb10a2Unorm),
+    (PixelFormat::Rg16F, wgpu::TextureFormat::Rg16Float),
+    (PixelFormat::R32F, wgpu::TextureFormat::R32Float),
+    (PixelFormat::Rgba16F, wgpu::TextureFormat::Rgba16Float),
+    (PixelFormat::Rg32F, wgpu::TextureFormat::Rg32Float),
+    (PixelFormat::Rgba32F, wgpu::TextureFormat::Rgba32Float),
+]);
 
 /// The format with the same bytes, read without decoding.
-pub(crate) fn texture_format(format: PixelFormat, operation: &'static str) -> Result<wgpu::TextureFormat> {
-    Ok(match format {
-        PixelFormat::R8 => wgpu::TextureFormat::R8Unorm,
-        PixelFormat::Rg8 => wgpu::TextureFormat::Rg8Unorm,
-        PixelFormat::Rgba8 => wgpu::TextureFormat::Rgba8Unorm,
-        PixelFormat::R32F => wgpu::TextureFormat::R32Float,
-        PixelFormat::Rgba16F => wgpu::TextureFormat::Rgba16Float,
-        PixelFormat::Rgba32F => wgpu::TextureFormat::Rgba32Float,
-        other => return Err(Error::invalid(operation, format!("wgpu has no texture format for {other}"))),
-    })
+pub(crate) const fn texture_format(format: PixelFormat) -> wgpu::TextureFormat {
+    TEXTURE_FORMATS.get(format)
+}
+
+/// What some formats need, and draws into them; our own devices are opened with what the adapter has of it.
+pub(crate) const FEATURES: wgpu::Features =
+    wgpu::Features::TEXTURE_FORMAT_16BIT_NORM.union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
+
+/// The formats of which the device has textures that can be shown and read back.
+pub(crate) fn image_formats(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Vec<PixelFormat> {
+    let features = device.features();
+    let has = |pixels: &PixelFormat| {
+        let format = texture_format(*pixels);
+        let usages = match features.contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES) {
+            true => adapter.get_texture_format_features(format).allowed_usages,
+            false => format.guaranteed_format_features(features).allowed_usages,
+        };
+        // Those with integers of the same bits are read back by way of them.
+        let drawn = bits(format).map_or(usages, |_| wgpu::TextureUsages::RENDER_ATTACHMENT);
+        features.contains(format.required_features()) && (usages | drawn).contains(TEXTURE_USAGE)
+    };
+    PixelFormat::ALL.into_iter().filter(has).collect()
 }
 
 /// The format of integers with the same bits, which every device draws to.
 pub(crate) const fn bits(format: wgpu::TextureFormat) -> Option<wgpu::TextureFormat> {
     match format {
         wgpu::TextureFormat::R32Float => Some(wgpu::TextureFormat::R32Uint),
+        wgpu::TextureFormat::Rg32Float => Some(wgpu::TextureFormat::Rg32Uint),
         wgpu::TextureFormat::Rgba32Float => Some(wgpu::TextureFormat::Rgba32Uint),
         _ => None,
     }

@@ -218,7 +218,7 @@ impl Painter {
     /// See [`interop_core::Display::draw_unseen`].
     pub(crate) fn draw_unseen(&self, shared: &Shared, picture: &Picture) -> Result<()> {
         const OP: &str = "draw_unseen";
-        let format = texture_format(picture.format(), OP)?;
+        let format = texture_format(picture.format());
         let record = |encoder: &mut wgpu::CommandEncoder| {
             self.paint_unseen(shared, encoder, picture, picture.extent().full(), format);
         };
@@ -247,8 +247,7 @@ impl Painter {
 
     /// What a viewer would see of a part: drawn, and read back in tight rows.
     pub(crate) fn read_back(&self, shared: &Shared, picture: &Picture, region: Region) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        let format = texture_format(picture.format(), OP)?;
+        let format = texture_format(picture.format());
         let bpp = picture.format().bytes_per_pixel();
         crate::read_back::image(shared, region.extent(), bpp, |encoder| {
             self.paint_unseen(shared, encoder, picture, region, format)
@@ -291,8 +290,7 @@ fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline
     let module = half.module(device, kind.colors.is_some());
     let switches = [("one_to_one", kind.one_to_one), ("bars", kind.bars)].map(|(n, on)| (n, f64::from(u8::from(on))));
     let colors = kind.colors.map(Variant::constants).into_iter().flatten().map(|(n, value)| (n, f64::from(value)));
-    let place = |format| PixelFormat::ALL.iter().position(|other| *other == format).unwrap_or(0);
-    let format = kind.memory.map(|format| ("kind", place(format) as f64));
+    let format = kind.memory.map(|format| ("kind", f64::from(format.info().shader_id)));
     let constants: Vec<_> = switches.into_iter().chain(colors).chain(format).collect();
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("pixelferry image"),

@@ -23,7 +23,7 @@ impl OffscreenTarget {
         const OP: &str = "create_offscreen_target";
         let desc = SurfaceDesc::image(width, height, pixels);
         desc.check(&shared.identity.to_string(), &shared.caps, OP)?;
-        let format = texture_format(pixels, OP)?;
+        let format = texture_format(pixels);
         if !shared.is_drawn_to(format) {
             return Err(shared.unsupported(OP, format!("the driver does not draw to {pixels}; use RGBA16F")));
         }

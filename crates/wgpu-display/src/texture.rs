@@ -21,7 +21,7 @@ impl TextureSurface {
     /// wgpu makes the content zero.
     pub(crate) fn new(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Self> {
         const OP: &str = "create_surface";
-        let format = texture_format(image.format, OP)?;
+        let format = texture_format(image.format);
         let usage = shared.texture_usage(format);
         let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, usage);
         let (texture, picture) = shared.scoped(OP, || {

@@ -177,7 +177,7 @@ fn a_mapped_block_outlives_its_display() {
 #[test]
 fn every_format_is_read_in_place_and_exported() {
     let Some(display) = common::display() else { return };
-    for format in PixelFormat::ALL {
+    for format in display.caps().image_formats.clone() {
         let image = ImageDesc::new(21, 5, format).with_access(ImageAccess::Any);
         let view = ImageView::packed(image.extent, format, 256, 0, false).unwrap();
         let mut staging = display.create_staging(StagingKind::Persistent, view.span().end).unwrap();

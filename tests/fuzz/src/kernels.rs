@@ -98,14 +98,15 @@ pub fn image(format: PixelFormat) -> KernelSource {
             _ => out.par_pixels(|x, y| first::<16>(pixel_bytes(format, x, y, seed))),
         }
     });
-    let (pixel, value) = match format {
-        PixelFormat::R8 => ("uchar", "(uchar)a"),
-        PixelFormat::Rg8 => ("uchar2", "(uchar2)((uchar)a, (uchar)(a >> 8))"),
-        PixelFormat::Rgba8 => ("uchar4", "as_uchar4(a)"),
-        PixelFormat::R32F => ("float", "as_float(a)"),
-        PixelFormat::Rgba16F => ("ushort4", "as_ushort4((uint2)(a, word(x, y, seed, 1)))"),
-        _ => ("float4", "as_float4((uint4)(a, word(x, y, seed, 1), word(x, y, seed, 2), word(x, y, seed, 3)))"),
+    let pixel = format.info().c_type;
+    let bits = match format.bytes_per_pixel() {
+        1 => "(uchar)a",
+        2 => "(ushort)a",
+        4 => "a",
+        8 => "(uint2)(a, word(x, y, seed, 1))",
+        _ => "(uint4)(a, word(x, y, seed, 1), word(x, y, seed, 2), word(x, y, seed, 3))",
     };
+    let value = format!("as_{pixel}({bits})");
     let text = format!(
         "{WORD}
          kernel void image(PF_IMAGE({pixel}, out), uint seed) {{

@@ -57,6 +57,7 @@ impl MemoryDisplay {
             semaphores: Vec::new(),
             orphaned_staging: Support::Yes,
             persistent_staging: Support::Yes,
+            image_formats: PixelFormat::ALL.into(),
             in_place_images: Support::Yes,
             in_place_buffers: Support::Yes,
             // Memory is the limit, not the side.

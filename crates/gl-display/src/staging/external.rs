@@ -9,7 +9,7 @@ use crate::names::Owned;
 use crate::os;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
-use crate::texture::bare_texture;
+use crate::texture::{bare_texture, set_order};
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
 use interop_core::os_handle::Lent;
@@ -110,7 +110,7 @@ pub(super) fn texture(
     made: Option<VulkanMemory>,
 ) -> Result<Rc<ImageBlock>> {
     let whole = handle.bytes();
-    let format = gl_format(image.format, OP)?;
+    let format = gl_format(image.format);
     let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
     if len as u64 > whole {
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
@@ -127,6 +127,7 @@ pub(super) fn texture(
         }
     })?;
     shared.check_with(STORAGE, hint)?;
+    set_order(shared, texture.get(), format, OP)?;
     if found != width {
         // Mesa reports neither a handle that it could not open nor memory that is too small for its layout.
         return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));

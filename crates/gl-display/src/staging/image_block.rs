@@ -1,5 +1,6 @@
 //! A texture in memory that is shared with a compute device.
 
+use crate::gl_format::Decoding;
 use crate::memory_object::MemoryObject;
 use crate::names::Owned;
 use crate::quad::ImageSource;
@@ -50,6 +51,6 @@ impl ImageBlock {
     }
 
     pub(crate) fn source(&self) -> ImageSource {
-        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0 }
+        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0, decoding: Decoding::None }
     }
 }

@@ -5,20 +5,31 @@
 use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::conformance;
 use interop_core::display::{Display as _, Part, Surface};
+use interop_core::format::ChannelKind;
 use interop_core::pattern::Pattern;
 use interop_core::{BufferView, Error, Extent, ImageView, PixelFormat, Support, SurfaceDesc, View};
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
 
-pub const FORMATS: [PixelFormat; 6] = [
-    PixelFormat::R8,
-    PixelFormat::Rg8,
-    PixelFormat::Rgba8,
-    PixelFormat::Rgba16F,
-    PixelFormat::R32F,
-    PixelFormat::Rgba32F,
-];
+pub const FORMATS: [PixelFormat; interop_core::format::COUNT] = PixelFormat::ALL;
+
+/// Channels and their type in client memory, as a texture stores them.
+pub fn stored(format: PixelFormat) -> (u32, u32) {
+    let channels = match format.channels() {
+        1 => glow::RED,
+        2 => glow::RG,
+        _ => glow::RGBA,
+    };
+    let ty = match format.channel_kind() {
+        ChannelKind::Unorm8 => glow::UNSIGNED_BYTE,
+        ChannelKind::Unorm16 => glow::UNSIGNED_SHORT,
+        ChannelKind::Unorm10A2 => glow::UNSIGNED_INT_2_10_10_10_REV,
+        ChannelKind::Float16 => glow::HALF_FLOAT,
+        _ => glow::FLOAT,
+    };
+    (channels, ty)
+}
 
 /// A display with no window. `limit` tests what old drivers get.
 pub fn headless(limit: Option<(u32, u32)>) -> Option<Rc<GlDisplay>> {

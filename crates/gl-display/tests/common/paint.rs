@@ -5,20 +5,12 @@
 use gl_display::GlDisplay;
 use glow::HasContext as _;
 use interop_core::display::Surface;
-use interop_core::{PixelFormat, SurfaceDesc};
+use interop_core::SurfaceDesc;
 
 /// Writes tight rows into the texture that the surface shows. Does not wait.
 pub fn pixels(display: &GlDisplay, surface: &dyn Surface, bytes: &[u8]) {
     let SurfaceDesc::Image(image) = *surface.desc() else { panic!("{}", surface.desc()) };
-    let (format, ty) = match image.format {
-        PixelFormat::R8 => (glow::RED, glow::UNSIGNED_BYTE),
-        PixelFormat::Rg8 => (glow::RG, glow::UNSIGNED_BYTE),
-        PixelFormat::Rgba8 => (glow::RGBA, glow::UNSIGNED_BYTE),
-        PixelFormat::Rgba16F => (glow::RGBA, glow::HALF_FLOAT),
-        PixelFormat::R32F => (glow::RED, glow::FLOAT),
-        PixelFormat::Rgba32F => (glow::RGBA, glow::FLOAT),
-        other => panic!("{other}"),
-    };
+    let (format, ty) = crate::common::stored(image.format);
     let texture = display.surface_texture(surface).unwrap();
     let (gl, target) = (display.gl(), texture.target);
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);

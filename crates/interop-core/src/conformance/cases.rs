@@ -70,7 +70,7 @@ pub(super) fn each<T>(all: impl IntoIterator<Item = T>, f: impl Fn(T) -> Result<
 }
 
 fn images(context: &Context<'_>) -> Result<(), Failure> {
-    each(PixelFormat::ALL, |format| {
+    each(context.formats(), |format| {
         for (width, height) in SIZES {
             for order in [RowOrder::TopDown, RowOrder::BottomUp] {
                 shows_two_frames(context, SurfaceDesc::Image(any(width, height, format).with_row_order(order)))?;
@@ -81,7 +81,7 @@ fn images(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn textures(context: &Context<'_>) -> Result<(), Failure> {
-    each(PixelFormat::ALL, |format| shows_two_frames(context, SurfaceDesc::image(63, 31, format)))
+    each(context.formats(), |format| shows_two_frames(context, SurfaceDesc::image(63, 31, format)))
 }
 
 fn buffers(context: &Context<'_>) -> Result<(), Failure> {
@@ -160,7 +160,7 @@ const REGIONS: [Region; 5] = [
 ];
 
 fn regions(context: &Context<'_>) -> Result<(), Failure> {
-    each(PixelFormat::ALL, |format| {
+    each(context.formats(), |format| {
         for order in [RowOrder::TopDown, RowOrder::BottomUp] {
             let image = any(37, 23, format).with_row_order(order);
             let mut link = context.open(SurfaceDesc::Image(image))?;

@@ -2,7 +2,7 @@
 
 use crate::color::{AlphaMode, Encoding, TargetEncoding, ToneMap, load, store};
 use crate::error::{Error, Result};
-use crate::format::{ChannelKind, PixelFormat};
+use crate::format::PixelFormat;
 use crate::geometry::Extent;
 use crate::look::{DrawOptions, Filter, Fit, Plan, paint};
 use crate::surface::ImageDesc;
@@ -71,7 +71,7 @@ impl Drawing {
         if found.len() != expected.len() {
             return Err(Error::invalid(OP, format!("{} bytes for {}", found.len(), expected.len())));
         }
-        let unorm = self.target.channel_kind() == ChannelKind::Unorm8;
+        let unorm = !self.target.channel_kind().is_float();
         let is_close = |a: f32, b: f32| {
             let tolerance = if unorm { 1.001 * UNORM_TOLERANCE } else { (b.abs() / 500.0).max(1.0 / 5000.0) };
             (a - b).abs() <= tolerance || a == b
@@ -93,7 +93,7 @@ impl Drawing {
 /// Numbers that differ from pixel to pixel and lie in what the image may hold.
 fn pixels(image: &ImageDesc) -> Vec<u8> {
     let size = image.format.bytes_per_pixel();
-    let is_float = image.format.channel_kind() != ChannelKind::Unorm8;
+    let is_float = image.format.channel_kind().is_float();
     // Unmanaged numbers are the target's; light goes past white, and past the primaries.
     let (low, high) = match image.encoding {
         Encoding::Linear if is_float => (-0.25, 9.0),

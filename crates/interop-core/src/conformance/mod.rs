@@ -16,6 +16,7 @@ use crate::capability::{Support, SyncKind};
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::Result;
+use crate::format::PixelFormat;
 use crate::link::{Link, LinkOptions};
 use crate::path::{PathId, Paths};
 use crate::pattern::Pattern;
@@ -82,6 +83,11 @@ impl Context<'_> {
         }
         let options = LinkOptions { policy };
         Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
+    }
+
+    /// Formats of images that the display shows.
+    pub fn formats(&self) -> Vec<PixelFormat> {
+        self.display.caps().image_formats.clone()
     }
 
     /// Finishes a frame with the pattern of `nonce`, written by a kernel. Returns its bytes in tight rows.

@@ -106,7 +106,7 @@ impl Plan {
     /// What a target holds after `new` was written over `old`, as the hardware does it.
     fn written(&self, new: [f32; 4], old: impl FnOnce() -> [f32; 4], kind: ChannelKind) -> [f32; 4] {
         // Targets of integers cut off before they blend, not after.
-        let new = if kind == ChannelKind::Unorm8 { new.map(|v| v.clamp(0.0, 1.0)) } else { new };
+        let new = if kind.is_float() { new } else { new.map(|v| v.clamp(0.0, 1.0)) };
         let curve = if self.format_encodes { Curve::Srgb } else { Curve::Linear };
         let all = if self.blends {
             let old = on_rgb(old(), |v| curve.decode(v));

@@ -3,7 +3,6 @@
 use super::{DrawOptions, Filter, Fit, Placement};
 use crate::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
 use crate::error::{Error, Result};
-use crate::format::PixelFormat;
 use crate::geometry::{Extent, Region};
 use crate::surface::ImageDesc;
 
@@ -136,7 +135,7 @@ impl Plan {
             drawn: if bars { area.full() } else { inside },
             one_to_one,
             weighs,
-            grey: options.grey && matches!(image.format, PixelFormat::R8 | PixelFormat::R32F),
+            grey: options.grey && image.format.channels() == 1,
             shading,
             background,
             bars,
@@ -184,6 +183,7 @@ impl Shading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::PixelFormat;
 
     const AREA: Extent = Extent::new(8, 4);
 

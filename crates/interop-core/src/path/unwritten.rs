@@ -173,6 +173,7 @@ mod tests {
             semaphores: Vec::new(),
             orphaned_staging: no(),
             persistent_staging: no(),
+            image_formats: crate::format::PixelFormat::ALL.into(),
             in_place_images: no(),
             in_place_buffers: no(),
             max_image_side: 64,

@@ -7,7 +7,7 @@ use cl3::command_queue as q;
 use cl3::memory::{CL_FLOAT, CL_HALF_FLOAT, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8};
 use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, cl_image_desc, cl_image_format};
 use interop_core::PixelFormat;
-use interop_core::format::ChannelKind;
+use interop_core::format::PerFormat;
 use std::ptr;
 use std::sync::Arc;
 
@@ -44,19 +44,27 @@ impl Pixels {
     }
 }
 
-/// The format as OpenCL names it: order and type of the channels.
-pub(super) fn image_format(format: PixelFormat) -> [u32; 2] {
-    let order = match format.channels() {
-        1 => CL_R,
-        2 => CL_RG,
-        _ => CL_RGBA,
-    };
-    let kind = match format.channel_kind() {
-        ChannelKind::Float16 => CL_HALF_FLOAT,
-        ChannelKind::Float32 => CL_FLOAT,
-        _ => CL_UNORM_INT8,
-    };
-    [order, kind]
+/// No driver lists it: kernels write a pixel's bits, and `write_imagef` takes those of this format for another's.
+const NO_IMAGES: [u32; 2] = [0, 0];
+
+/// The format as OpenCL names it: order and type of the channels (OpenCL 3.0 API, section 5.3.1.1).
+pub(super) const fn image_format(format: PixelFormat) -> [u32; 2] {
+    const ROWS: PerFormat<[u32; 2]> = PerFormat::new([
+        (PixelFormat::R8, [CL_R, CL_UNORM_INT8]),
+        (PixelFormat::Rg8, [CL_RG, CL_UNORM_INT8]),
+        (PixelFormat::R16, NO_IMAGES),
+        (PixelFormat::R16F, [CL_R, CL_HALF_FLOAT]),
+        (PixelFormat::Rgba8, [CL_RGBA, CL_UNORM_INT8]),
+        // Bytes as they are stored: blue is the first channel here.
+        (PixelFormat::Bgra8, [CL_RGBA, CL_UNORM_INT8]),
+        (PixelFormat::Rgb10A2, NO_IMAGES),
+        (PixelFormat::Rg16F, [CL_RG, CL_HALF_FLOAT]),
+        (PixelFormat::R32F, [CL_R, CL_FLOAT]),
+        (PixelFormat::Rgba16F, [CL_RGBA, CL_HALF_FLOAT]),
+        (PixelFormat::Rg32F, [CL_RG, CL_FLOAT]),
+        (PixelFormat::Rgba32F, [CL_RGBA, CL_FLOAT]),
+    ]);
+    ROWS.get(format)
 }
 
 /// An image object of a session that another API has, too.

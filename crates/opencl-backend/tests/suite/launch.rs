@@ -11,14 +11,10 @@ fn build(backend: &OpenClBackend, name: &'static str, text: impl Into<String>) -
 
 /// Writes its own number into each pixel, in every byte of it.
 fn numbering(backend: &OpenClBackend, format: PixelFormat) -> Arc<dyn Kernel> {
-    let (pixel, value) = match format {
-        PixelFormat::R8 => ("uchar", "(uchar)n"),
-        PixelFormat::Rg8 => ("uchar2", "(uchar2)(n)"),
-        PixelFormat::Rgba8 => ("uchar4", "(uchar4)(n)"),
-        PixelFormat::R32F => ("float", "as_float((uchar4)(n))"),
-        PixelFormat::Rgba16F => ("ushort4", "(ushort4)(n * 0x101)"),
-        PixelFormat::Rgba32F => ("float4", "as_float4((uchar16)(n))"),
-        other => panic!("{other}"),
+    let pixel = format.info().c_type;
+    let value = match format.bytes_per_pixel() {
+        1 => "n".to_owned(),
+        size => format!("as_{pixel}((uchar{size})(n))"),
     };
     build(
         backend,

@@ -117,7 +117,7 @@ impl Gl {
         reader: Arc<()>,
     ) -> Result<wgpu::Texture> {
         use wgpu::wgt::TextureUses as Uses;
-        let (width, height, format) = (image.extent.width, image.extent.height, texture_format(image.format, OP)?);
+        let (width, height, format) = (image.extent.width, image.extent.height, texture_format(image.format));
         let descriptor = texture_descriptor(width, height, format, shared.texture_usage(format));
         let drawn_to = if shared.is_drawn_to(format) { Uses::COLOR_TARGET } else { Uses::empty() };
         let uses = Uses::RESOURCE | Uses::COPY_SRC | Uses::COPY_DST | drawn_to;

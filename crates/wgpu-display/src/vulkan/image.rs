@@ -38,7 +38,7 @@ impl Vulkan {
 fn wrap(shared: &Shared, image: vk::Image, made: &Arc<Allocation>, desc: &ImageDesc) -> Result<wgpu::Texture> {
     use wgpu::wgt::{TextureTransition, TextureUses};
     let (width, height) = (desc.extent.width, desc.extent.height);
-    let descriptor = texture_descriptor(width, height, texture_format(desc.format, OP)?, TEXTURE_USAGE);
+    let descriptor = texture_descriptor(width, height, texture_format(desc.format), TEXTURE_USAGE);
     let uses = TextureUses::RESOURCE | TextureUses::COLOR_TARGET | TextureUses::COPY_SRC | TextureUses::COPY_DST;
     let same = hal_texture_descriptor(&descriptor, uses);
     let kept = Arc::clone(made);
