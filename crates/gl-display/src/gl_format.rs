@@ -58,16 +58,22 @@ const ROWS: PerFormat<GlFormat> = {
         (PixelFormat::R16, plain(glow::R16, glow::R16UI, RED, UNSIGNED_SHORT)),
         (PixelFormat::R16F, plain(glow::R16F, glow::R16UI, RED, HALF_FLOAT)),
         (PixelFormat::Rgba8, plain(glow::RGBA8, glow::RGBA8UI, RGBA, UNSIGNED_BYTE)),
-        (PixelFormat::Bgra8, GlFormat {
-            decoding: Decoding::Bgra,
-            colors: glow::BGRA,
-            ..plain(glow::RGBA8, glow::RGBA8UI, RGBA, UNSIGNED_BYTE)
-        }),
-        (PixelFormat::Rgb10A2, GlFormat {
-            texels: glow::R32UI,
-            decoding: Decoding::Rgb10A2,
-            ..plain(glow::RGB10_A2, glow::R32UI, RGBA, glow::UNSIGNED_INT_2_10_10_10_REV)
-        }),
+        (
+            PixelFormat::Bgra8,
+            GlFormat {
+                decoding: Decoding::Bgra,
+                colors: glow::BGRA,
+                ..plain(glow::RGBA8, glow::RGBA8UI, RGBA, UNSIGNED_BYTE)
+            },
+        ),
+        (
+            PixelFormat::Rgb10A2,
+            GlFormat {
+                texels: glow::R32UI,
+                decoding: Decoding::Rgb10A2,
+                ..plain(glow::RGB10_A2, glow::R32UI, RGBA, glow::UNSIGNED_INT_2_10_10_10_REV)
+            },
+        ),
         (PixelFormat::Rg16F, plain(glow::RG16F, glow::RG16UI, RG, HALF_FLOAT)),
         (PixelFormat::R32F, plain(glow::R32F, glow::R32UI, RED, FLOAT)),
         (PixelFormat::Rgba16F, plain(glow::RGBA16F, glow::RGBA16UI, RGBA, HALF_FLOAT)),

@@ -1,7 +1,7 @@
 //! Drawing an image into the bound framebuffer.
 
-use crate::gl_format::Decoding;
 use crate::draw_state::{DrawState, Source, Viewport, Written};
+use crate::gl_format::Decoding;
 use crate::names::Owned;
 use crate::program::link;
 use crate::shared::Shared;

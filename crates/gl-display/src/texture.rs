@@ -80,7 +80,12 @@ pub(crate) fn create_texture(
 }
 
 /// Makes sampling give the colours of what is stored as the format says.
-pub(crate) fn set_order(shared: &Shared, texture: glow::Texture, format: GlFormat, operation: &'static str) -> Result<()> {
+pub(crate) fn set_order(
+    shared: &Shared,
+    texture: glow::Texture,
+    format: GlFormat,
+    operation: &'static str,
+) -> Result<()> {
     if format.decoding != Decoding::Bgra {
         return Ok(());
     }
@@ -171,7 +176,13 @@ impl TextureSurface {
     }
 
     pub(crate) fn source(&self) -> ImageSource {
-        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0, decoding: Decoding::None }
+        ImageSource {
+            target: glow::TEXTURE_2D,
+            texture: self.texture.get(),
+            base: 0,
+            pitch: 0,
+            decoding: Decoding::None,
+        }
     }
 }
 

@@ -29,9 +29,8 @@ pub struct ProbeOptions {
 }
 
 fn parse_format(text: &str) -> Result<PixelFormat, String> {
-    text.parse().map_err(|_| {
-        format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", "))
-    })
+    text.parse()
+        .map_err(|_| format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
 }
 
 pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {

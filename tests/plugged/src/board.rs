@@ -5,8 +5,8 @@ use crate::lent_bytes::{BYTES, Lent};
 use interop_core::pattern::rows;
 use interop_core::{
     Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, MemoryCap,
-    MemoryKind, MemoryShape, Part, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
-    View, conformance::tight,
+    MemoryKind, MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
+    SurfaceDesc, View, conformance::tight,
 };
 use std::any::Any;
 use std::cell::RefCell;
@@ -40,6 +40,7 @@ impl Board {
             software: true,
         };
         let caps = DisplayCaps {
+            image_formats: PixelFormat::ALL.into(),
             imports: vec![MemoryCap::new(HandleType::Other(BYTES), MemoryShape::Linear, Support::Yes)],
             exports: Vec::new(),
             semaphores: Vec::new(),

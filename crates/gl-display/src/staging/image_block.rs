@@ -51,6 +51,12 @@ impl ImageBlock {
     }
 
     pub(crate) fn source(&self) -> ImageSource {
-        ImageSource { target: glow::TEXTURE_2D, texture: self.texture.get(), base: 0, pitch: 0, decoding: Decoding::None }
+        ImageSource {
+            target: glow::TEXTURE_2D,
+            texture: self.texture.get(),
+            base: 0,
+            pitch: 0,
+            decoding: Decoding::None,
+        }
     }
 }

@@ -4,8 +4,8 @@
 
 use gl_display::GlDisplay;
 use glow::HasContext as _;
-use interop_core::display::Surface;
 use interop_core::SurfaceDesc;
+use interop_core::display::Surface;
 
 /// Writes tight rows into the texture that the surface shows. Does not wait.
 pub fn pixels(display: &GlDisplay, surface: &dyn Surface, bytes: &[u8]) {

@@ -50,8 +50,7 @@ pub fn store(format: PixelFormat, color: [f32; 4], pixel: &mut [u8]) {
             pixel[..4].copy_from_slice(&word.to_ne_bytes());
         }
         ChannelKind::Float16 => {
-            own.zip(pixel.chunks_exact_mut(2))
-                .for_each(|(v, to)| to.copy_from_slice(&f16::from_f32(v).to_ne_bytes()));
+            own.zip(pixel.chunks_exact_mut(2)).for_each(|(v, to)| to.copy_from_slice(&f16::from_f32(v).to_ne_bytes()));
         }
         ChannelKind::Float32 => {
             own.zip(pixel.chunks_exact_mut(4)).for_each(|(v, to)| to.copy_from_slice(&v.to_ne_bytes()));
