@@ -135,7 +135,6 @@ fn child_kernels_write_textures() {
         (PixelFormat::R8, "uchar", "(uchar)(x + 16 * y + n)"),
         (PixelFormat::Rg8, "uchar2", "(uchar2)(x + n, y)"),
         (PixelFormat::Rgba8, "uchar4", "(uchar4)(x + n, y, 255, x * y)"),
-        (PixelFormat::R16F, "ushort", "pf_half(x + n)"),
         (PixelFormat::Bgra8, "uchar4", "(uchar4)(x + n, y, 255, x * y)"),
         (PixelFormat::Rg16F, "ushort2", "(ushort2)(pf_half(x + n), pf_half(-y))"),
         (PixelFormat::Rg32F, "float2", "(float2)(x + n, y / 3.0f)"),

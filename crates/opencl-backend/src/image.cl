@@ -18,10 +18,7 @@ __attribute__((overloadable)) static void pf_store(__write_only image2d_t image,
 __attribute__((overloadable)) static void pf_store(__write_only image2d_t image, int2 at, uchar4 type, uchar4 v) {
   write_imagef(image, at, convert_float4(v) / 255.0f);
 }
-/* Integers of 16 bits are halves. Images of R16 have none of these. */
-__attribute__((overloadable)) static void pf_store(__write_only image2d_t image, int2 at, ushort type, ushort v) {
-  write_imagef(image, at, (float4)(vload_half(0, (const half *)&v), 0.0f, 0.0f, 1.0f));
-}
+/* Integers of 16 bits are halves. */
 __attribute__((overloadable)) static void pf_store(__write_only image2d_t image, int2 at, ushort2 type, ushort2 v) {
   write_imagef(image, at, (float4)(vload_half2(0, (const half *)&v), 0.0f, 1.0f));
 }

@@ -58,6 +58,6 @@ mod tests {
     #[test]
     fn formats_are_read_or_refused_with_a_reason() {
         assert_eq!(parse_format("rgba16f"), Ok(PixelFormat::Rgba16F));
-        assert!(parse_format("bgra8").unwrap_err().contains("RGBA8"));
+        assert!(parse_format("rgb8").unwrap_err().contains("RGBA8"));
     }
 }

@@ -44,7 +44,8 @@ impl Pixels {
     }
 }
 
-/// No driver lists it: kernels write a pixel's bits, and `write_imagef` takes those of this format for another's.
+/// No driver lists it. Kernels write a pixel's bits, and `PF_STORE` cannot tell from a `ushort` or a `uint` what they
+/// are; and PoCL 3.1 lists images of one half, but stores zeros.
 const NO_IMAGES: [u32; 2] = [0, 0];
 
 /// The format as OpenCL names it: order and type of the channels (OpenCL 3.0 API, section 5.3.1.1).
@@ -53,7 +54,7 @@ pub(super) const fn image_format(format: PixelFormat) -> [u32; 2] {
         (PixelFormat::R8, [CL_R, CL_UNORM_INT8]),
         (PixelFormat::Rg8, [CL_RG, CL_UNORM_INT8]),
         (PixelFormat::R16, NO_IMAGES),
-        (PixelFormat::R16F, [CL_R, CL_HALF_FLOAT]),
+        (PixelFormat::R16F, NO_IMAGES),
         (PixelFormat::Rgba8, [CL_RGBA, CL_UNORM_INT8]),
         // Bytes as they are stored: blue is the first channel here.
         (PixelFormat::Bgra8, [CL_RGBA, CL_UNORM_INT8]),
