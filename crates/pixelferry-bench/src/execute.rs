@@ -7,6 +7,7 @@ use crate::grid::Plan;
 use crate::options::BenchOptions;
 use crate::report::{csv, html, terminal};
 use crate::run::run;
+use pixelferry::PathId;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
@@ -57,8 +58,8 @@ fn list(plan: &Plan) -> Result<String, Error> {
     for spot in plan.cells() {
         text += &format!("  {spot}: {} of {} bytes\n", spot.size.extent, spot.bytes());
     }
-    let paths = pixelferry::PathId::ALL.into_iter().filter(|path| plan.wants(*path));
-    text += &format!("Paths\n  {}\n", paths.map(|path| path.name()).collect::<Vec<_>>().join(", "));
+    let paths = plan.known.iter().map(|spec| spec.id).filter(|path| plan.wants(*path));
+    text += &format!("Paths\n  {}\n", paths.map(PathId::name).collect::<Vec<_>>().join(", "));
     let cells = plan.cells().count() * devices.backends.len() * devices.displays.len();
     text += &format!("{cells} cells, {} frames for each row, {} s\n", plan.frames, plan.budget.as_secs());
     Ok(text)

@@ -3,7 +3,7 @@
 use crate::size::Size;
 use clap::ValueEnum;
 use pixelferry::select::MAX_FRAMES_LATE;
-use pixelferry::{PathId, PixelFormat, Unwritten};
+use pixelferry::{PathId, Paths, PixelFormat, Unwritten};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl fmt::Display for Mode {
 }
 
 /// What to measure, and for how long.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// Sizes and their formats.
     pub pictures: Vec<(Size, PixelFormat)>,
@@ -46,7 +46,9 @@ pub struct Plan {
     pub modes: Vec<Mode>,
     /// Rules for unwritten pixels, of each. The kernel writes all.
     pub unwritten: Vec<Unwritten>,
-    /// Only these paths; `None`: all.
+    /// What may be taken: the built-in paths, and those that the program adds.
+    pub known: Paths,
+    /// Only these of them; `None`: all.
     pub paths: Option<Vec<PathId>>,
     /// Words for compute devices; none: all.
     pub backends: Vec<String>,

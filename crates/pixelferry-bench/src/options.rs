@@ -3,7 +3,7 @@
 use crate::grid::{Mode, Plan, USUAL};
 use crate::size::Size;
 use clap::Args;
-use pixelferry::{PathId, PixelFormat, Unwritten};
+use pixelferry::{PathId, Paths, PixelFormat, Unwritten};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -78,6 +78,7 @@ impl BenchOptions {
                 (false, _) => unique(&self.modes),
             },
             unwritten: if self.unwritten.is_empty() { vec![USUAL] } else { unique(&self.unwritten) },
+            known: Paths::default(),
             paths: (!self.paths.is_empty()).then(|| unique(&self.paths)),
             backends: self.backends.clone(),
             displays: self.displays.clone(),
@@ -129,10 +130,7 @@ fn parse_format(text: &str) -> Result<PixelFormat, String> {
 }
 
 fn parse_path(text: &str) -> Result<PathId, String> {
-    text.parse().map_err(|_| {
-        let names = PathId::ALL.map(PathId::name).join(", ");
-        format!("no such path; the paths are {names}")
-    })
+    text.parse().map_err(|_| format!("no such path; the paths are {}", Paths::default().names()))
 }
 
 fn parse_unwritten(text: &str) -> Result<Unwritten, String> {

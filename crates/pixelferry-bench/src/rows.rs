@@ -2,10 +2,9 @@
 
 use crate::grid::{LATE, Mode, Plan, Spot};
 use crate::record::{Kind, RowInfo, Skipped};
-use pixelferry::path::PATHS;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathSpec,
-    PathState, Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
+    PathState, Paths, Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,6 +26,8 @@ pub(crate) const AUTOMATIC: &str = "automatic";
 
 /// The two sides and what they make: one cell.
 pub(crate) struct Stage<'a> {
+    /// What may be taken.
+    pub paths: &'a Paths,
     pub backend: &'a Arc<dyn ComputeBackend>,
     pub display: &'a Rc<dyn Display>,
     pub kernel: &'a dyn Kernel,
@@ -62,7 +63,7 @@ impl<'a> Rows<'a> {
         // First, as a program's only link would be: nothing is warm yet.
         let automatic = stage.open(stage.policy(None, stage.automatic_mode()));
         rows.floors(stage);
-        for spec in PATHS.iter().filter(|spec| plan.wants(spec.id)) {
+        for spec in plan.known.iter().filter(|spec| plan.wants(spec.id)) {
             let not_offered = automatic.as_ref().ok().and_then(|(link, _)| not_offered(link, spec.id));
             match not_offered {
                 Some(reason) => rows.skip(spec.id.name(), reason),
@@ -217,7 +218,7 @@ impl Stage<'_> {
 
     /// What a program without wishes has, but nothing is remembered from run to run; with a path, that one.
     fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
-        let defaults = Policy { mode, profiles: Profiles::Off, ..Policy::default() };
+        let defaults = Policy { paths: self.paths.clone(), mode, profiles: Profiles::Off, ..Policy::default() };
         match force {
             None => defaults,
             Some(_) => Policy { force, budget: Duration::ZERO, ..defaults },

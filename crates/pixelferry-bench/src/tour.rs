@@ -137,7 +137,8 @@ impl<'a> Tour<'a> {
             gl.make_current().map_err(|error| error.to_string())?;
         }
         let kernel = pairing.kernel(spot.format)?;
-        let stage = Stage { backend: &pairing.backend, display: pairing.display, kernel: kernel.as_ref(), spot };
+        let (paths, backend, display) = (&self.plan.known, &pairing.backend, pairing.display);
+        let stage = Stage { paths, backend, display, kernel: kernel.as_ref(), spot };
         let mut rows = Rows::open(&stage, self.plan);
         let opened = start.elapsed();
         let measured = measure(&stage, &mut rows, self.plan.frames, share.saturating_sub(opened));

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use clap::{Args as _, FromArgMatches as _};
-use pixelferry::{PathId, Unwritten};
+use pixelferry::path::{HostRoundTrip, Pairing};
+use pixelferry::{PathId, PathSpec, Paths, SharingPath, Support, Unwritten};
 use pixelferry_bench::compare::{Comparison, read};
-use pixelferry_bench::grid::Mode;
+use pixelferry_bench::grid::{Mode, Plan};
 use pixelferry_bench::record::{Kind, Record};
-use pixelferry_bench::{BenchOptions, Error, execute};
+use pixelferry_bench::{BenchOptions, Error, execute, run};
 use std::path::PathBuf;
 
 fn options(arguments: &str) -> BenchOptions {
@@ -86,6 +87,20 @@ fn check_rows(cell: &pixelferry_bench::record::Cell) {
     let verdict = cell.verdict.as_ref().unwrap();
     assert_eq!(cell.row(&verdict.best).unwrap().info.kind, Kind::Path);
     assert_eq!(cell.frames_per_sample == 1, cell.mode == Mode::Latency, "{key}");
+}
+
+#[test]
+fn a_path_of_the_programs_own_is_measured_beside_the_others() {
+    let open = |pairing: &Pairing<'_>| Ok(Box::new(HostRoundTrip::open(pairing)?) as Box<dyn SharingPath>);
+    let known = Paths::default().with(PathSpec::new("own-way", |_| Support::Yes, open)).unwrap();
+    let paths = Some(vec![known.named("own-way").unwrap(), PathId::HOST_ROUND_TRIP]);
+    let plan = Plan { known, paths, modes: vec![Mode::Latency], ..options(TINY).plan() };
+    let record = run(&plan).unwrap();
+    let measured = record.cells[0].rows.iter().filter(|row| row.info.kind == Kind::Path);
+    let names: Vec<_> = measured.map(|row| (row.info.row.as_str(), row.stats.n > 0)).collect();
+    assert_eq!(names, [("host-round-trip", true), ("own-way", true)]);
+    let automatic = record.cells[0].rows.iter().find(|row| row.info.kind == Kind::Automatic).unwrap();
+    assert!(automatic.info.why.is_some());
 }
 
 #[test]
