@@ -69,18 +69,12 @@ pub struct Current {
 
 impl System {
     /// Its library, where this process has it open.
-    #[cfg(unix)]
     fn library(&self) -> Option<Library> {
         use libloading::os::unix::{Library as Unix, RTLD_LAZY};
         const RTLD_NOLOAD: i32 = 4;
         // SAFETY: nothing is loaded, so nothing runs.
         let open = |name: &&str| unsafe { Unix::open(Some(*name), RTLD_LAZY | RTLD_NOLOAD) }.ok();
         self.libraries.iter().find_map(open).map(Library::from)
-    }
-
-    #[cfg(not(unix))]
-    fn library(&self) -> Option<Library> {
-        None
     }
 
     fn current(&self) -> Option<Current> {

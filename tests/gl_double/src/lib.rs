@@ -8,6 +8,9 @@
 //! It is stricter than drivers are: work with an object outside a turn, turns out of order, objects that are gone and
 //! contexts that are not current give errors, and a line on standard error that begins with `GL DOUBLE`.
 
+// It knows EGL and GLX; elsewhere the library is empty.
+#![cfg(unix)]
+
 mod calls;
 mod dispatch;
 mod gl;
