@@ -3,6 +3,8 @@
 use super::arg::Kept;
 use super::kernel::OP;
 use super::{Arg, Event, Kernel, NdRange, Param, Program, Queue};
+#[cfg(doc)]
+use interop_core::Error;
 use interop_core::Result;
 use std::ffi::c_void;
 use std::fmt;
