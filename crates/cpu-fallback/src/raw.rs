@@ -1,20 +1,21 @@
 //! Host memory by address. All the `unsafe` of this crate is in this file.
 //!
 //! Two memories may be made from one [`HostBlock`], so the borrow checker alone cannot keep a `&mut` apart from
-//! other references to the same bytes. Every reference is therefore entered in a list of the thread, and one that
-//! would clash is an error. The list can be per thread because a `HostBlock` cannot leave its thread.
+//! other references to the same bytes. Every reference is therefore entered in the block's list, which all backends and
+//! displays share, and one that would clash is an error.
 //!
-//! Memory of the backend's own is used by the threads of queues, too; each allocation has its own list, under a lock.
+//! Memory of the backend's own is used by the threads of queues, too; each allocation has such a list.
 //! The order between queues keeps accesses apart already ([`interop_core::compute::Hazards`]); the list makes the
 //! references sound whatever else goes wrong.
 
-use interop_core::compute::check_range;
+use interop_core::borrows::{Borrow, Borrows, Holder, Member};
+use interop_core::compute::{Access, check_range};
 use interop_core::{Error, HostBlock, Result};
-use std::cell::{RefCell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// One page of [`Pages`].
 #[derive(Clone, Copy, bytemuck::Zeroable)]
@@ -25,10 +26,10 @@ struct Page([u8; HostBlock::PAGE]);
 pub(crate) struct Pages {
     cells: Box<[UnsafeCell<Page>]>,
     len: usize,
-    in_use: Mutex<Vec<Entry>>,
+    borrows: Borrows,
 }
 
-// SAFETY: the cells are only accessed through `Access`, whose list admits a writer or any number of readers of a byte.
+// SAFETY: the cells are only accessed through guards, whose list admits a writer or any number of readers of a byte.
 unsafe impl Sync for Pages {}
 
 impl Pages {
@@ -43,7 +44,7 @@ impl Pages {
             reason: "the allocator refused".into(),
             hint: "Use less memory or free some.".into(),
         })?;
-        Ok(Arc::new(Self { cells, len, in_use: Mutex::default() }))
+        Ok(Arc::new(Self { cells, len, borrows: Borrows::new(len) }))
     }
 
     fn address(&self) -> *mut u8 {
@@ -117,7 +118,7 @@ impl Bytes {
         operation: &'static str,
         what: &dyn Display,
     ) -> Result<ReadGuard<'_>> {
-        Ok(ReadGuard { access: self.enter(range, false, operation, what)?, _bytes: PhantomData })
+        Ok(ReadGuard(self.enter(range, Access::Read, operation, what)?))
     }
 
     /// Exclusive access to `range`.
@@ -127,113 +128,52 @@ impl Bytes {
         operation: &'static str,
         what: &dyn Display,
     ) -> Result<WriteGuard<'_>> {
-        Ok(WriteGuard { access: self.enter(range, true, operation, what)?, _bytes: PhantomData })
+        Ok(WriteGuard(self.enter(range, Access::Write, operation, what)?))
     }
 
     fn enter(
         &self,
         range: Range<usize>,
-        exclusive: bool,
+        access: Access,
         operation: &'static str,
         what: &dyn Display,
-    ) -> Result<Access> {
+    ) -> Result<Entered<'_>> {
         check_range(&range, self.len, operation)?;
-        let (start, pages) = match &self.store {
-            Store::Block(block) => (block.address().as_ptr(), None),
-            Store::Own(pages) => (pages.address(), Some(pages)),
+        let (start, borrows) = match &self.store {
+            Store::Block(block) => (block.address().as_ptr(), block.borrows()),
+            Store::Own(pages) => (pages.address(), &pages.borrows),
         };
-        let pointer = start.wrapping_add(range.start);
-        let entry = Entry { start: pointer.addr(), end: pointer.addr() + range.len(), exclusive };
-        let enter = |list: &mut Vec<Entry>| {
-            let free = !list.iter().any(|other| other.clashes(&entry));
-            if free {
-                list.push(entry);
-            }
-            free
-        };
-        let free = match pages {
-            None => IN_USE.with_borrow_mut(enter),
-            Some(pages) => enter(&mut pages.in_use.lock().unwrap_or_else(PoisonError::into_inner)),
-        };
-        if !free {
-            let (takes, uses) = if exclusive { ("write", "uses") } else { ("read", "writes") };
-            return Err(Error::invalid(
-                operation,
-                format!(
-                    "cannot {takes} {what}: this or an enclosing call {uses} the same bytes; \
-                     give memory that does not overlap"
-                ),
-            ));
-        }
-        Ok(Access { pointer, len: range.len(), entry, pages: pages.cloned(), _this_thread: PhantomData })
+        let borrow = borrows.slice(&range, access, Holder::Cpu, Member::ALONE).map_err(|held| {
+            let does = if access == Access::Write { "write" } else { "read" };
+            Error::invalid(operation, format!("cannot {does} {what}: {}", held.0))
+        })?;
+        let (pointer, len) = (start.wrapping_add(range.start), range.len());
+        Ok(Entered { pointer, len, _borrow: borrow, _bytes: PhantomData })
     }
 }
 
-thread_local! {
-    /// Bytes that this thread has references to right now.
-    static IN_USE: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    start: usize,
-    end: usize,
-    exclusive: bool,
-}
-
-impl Entry {
-    fn clashes(&self, other: &Self) -> bool {
-        // An empty range overlaps nothing, so its bounds must not count as a point inside another one.
-        let overlap = self.start.max(other.start) < self.end.min(other.end);
-        overlap && (self.exclusive || other.exclusive)
-    }
-}
-
-/// An entry in the list, taken off when it is dropped. Not `Send`, as the list may be the thread's own.
-struct Access {
+/// Bytes in the list of their allocation, taken off when this is dropped.
+struct Entered<'a> {
     pointer: *mut u8,
     len: usize,
-    entry: Entry,
-    pages: Option<Arc<Pages>>,
-    _this_thread: PhantomData<*const ()>,
-}
-
-impl Drop for Access {
-    fn drop(&mut self) {
-        let leave = |list: &mut Vec<Entry>| {
-            if let Some(at) = list.iter().position(|e| *e == self.entry) {
-                list.swap_remove(at);
-            }
-        };
-        match &self.pages {
-            // While the thread ends the list may be gone already; nothing can clash with it then.
-            None => drop(IN_USE.try_with(|list| leave(&mut list.borrow_mut()))),
-            Some(pages) => leave(&mut pages.in_use.lock().unwrap_or_else(PoisonError::into_inner)),
-        }
-    }
-}
-
-/// Bytes that nobody writes while this lives.
-pub(crate) struct ReadGuard<'a> {
-    access: Access,
+    _borrow: Borrow,
     _bytes: PhantomData<&'a [u8]>,
 }
 
+/// Bytes that nobody writes while this lives.
+pub(crate) struct ReadGuard<'a>(Entered<'a>);
+
 /// Bytes that nobody else touches while this lives.
-pub(crate) struct WriteGuard<'a> {
-    access: Access,
-    _bytes: PhantomData<&'a mut [u8]>,
-}
+pub(crate) struct WriteGuard<'a>(Entered<'a>);
 
 impl Deref for ReadGuard<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: the range was checked against the block, which the guard's borrow of `Bytes` keeps alive and which
-        // is valid and initialised for its whole length by the contract of `HostBlock`; `Pages` are kept alive by the
-        // access and were zeroed. The list holds this range as shared, so no `&mut` to any of it exists in this crate;
-        // other owners of a block stay away during the compute side's turn by the same contract.
-        unsafe { std::slice::from_raw_parts(self.access.pointer, self.access.len) }
+        // SAFETY: the range was checked against the block or the pages, which the guard's borrow of `Bytes` keeps alive. A
+        // block is valid and has values for its whole length by the contract of `HostBlock`; pages were zeroed. The list
+        // holds this range as shared, so nobody writes any of it.
+        unsafe { std::slice::from_raw_parts(self.0.pointer, self.0.len) }
     }
 }
 
@@ -242,7 +182,7 @@ impl Deref for WriteGuard<'_> {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: as for `ReadGuard`; the list holds this range as exclusive.
-        unsafe { std::slice::from_raw_parts(self.access.pointer, self.access.len) }
+        unsafe { std::slice::from_raw_parts(self.0.pointer, self.0.len) }
     }
 }
 
@@ -250,7 +190,7 @@ impl DerefMut for WriteGuard<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `ReadGuard`; the list holds this range as exclusive, and `&mut self` makes this the only
         // reference made from this guard.
-        unsafe { std::slice::from_raw_parts_mut(self.access.pointer, self.access.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.pointer, self.0.len) }
     }
 }
 

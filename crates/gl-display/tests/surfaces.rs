@@ -5,6 +5,7 @@ mod common;
 
 use common::{FORMATS, assert_same, displays, expected, image_view, pattern, read_all, tight};
 use gl_display::GlDisplay;
+use interop_core::borrows::Holder;
 use interop_core::display::{Display, Part, Staging, StagingKind};
 use interop_core::{BufferView, Error, HostBlock, Region, SurfaceDesc, View};
 
@@ -218,13 +219,10 @@ fn mapped_memory_is_what_gl_reads() {
             };
             assert!(host.len() >= staging.len());
             fill(staging.as_mut(), &[9; 256]);
-            // SAFETY: the block is alive and nobody writes it now.
-            let seen = unsafe { std::slice::from_raw_parts(host.address().as_ptr(), 256) };
-            assert_eq!(seen, [9; 256], "{name}");
+            assert_eq!(*host.read(0..256, Holder::Guard, "a test").unwrap(), [9; 256], "{name}");
             let desc = SurfaceDesc::image(64, 1, interop_core::PixelFormat::Rgba8);
             let mut surface = display.create_surface(&desc).unwrap();
-            // SAFETY: as above; written only here, as a kernel would.
-            unsafe { host.address().write_bytes(0x5a, 256) };
+            host.write(0..256, Holder::Guard, "a test").unwrap().fill(0x5a);
             surface.upload_staged(&Part::full(&desc), staging.as_mut(), &tight(&desc)).unwrap();
             assert_same(name, &[0x5a; 256], &read_all(surface.as_mut()));
         }

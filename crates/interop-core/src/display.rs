@@ -257,7 +257,10 @@ pub trait Staging {
     fn wait(&mut self) -> Result<()>;
 
     /// Gives the host the bytes to fill, after [`Staging::wait`] and for the length of the call. The old content is
-    /// lost.
+    /// lost. Waits for commands of backends that use the same bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
     fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
     /// Marks the reads submitted so far; [`Staging::wait`] waits for them.

@@ -1,20 +1,27 @@
 //! Host memory that two APIs share. The `unsafe` of raw addresses is kept in this file.
 
+use crate::borrows::{Borrow, Borrows, Holder, Member};
+use crate::compute::check_range;
 use crate::error::{Error, Result};
+use crate::ranges::Access;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
+use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
 /// A block of host memory that both sides of a path address.
 ///
-/// The block is kept alive by its owner (`Rc`), whoever drops first. It hands out addresses, never references: who
-/// may touch the bytes, and when, is decided by the path's ring and fences.
+/// The block is kept alive by its owner (`Rc`), whoever drops first. Any number of backends and displays can take it, its
+/// clones and its parts; they share one list ([`HostBlock::borrows`]) of who uses which bytes, so that no two Rust slices of
+/// one byte clash, and no command of a device runs on the bytes of a slice. What a *display* reads while somebody writes is
+/// old or new, pixel by pixel: that is for the path's ring and fences to keep apart.
 #[derive(Clone)]
 pub struct HostBlock {
     address: NonNull<u8>,
     len: usize,
-    _owner: Rc<dyn Any>,
+    owner: Rc<dyn Any>,
+    borrows: Borrows,
 }
 
 impl std::fmt::Debug for HostBlock {
@@ -41,13 +48,15 @@ impl HostBlock {
     /// `VK_EXT_external_memory_host` want on the usual systems.
     pub const PAGE: usize = 4096;
 
-    /// Describes memory that somebody else owns.
+    /// Describes memory that somebody else owns, with a list of its own. A part of a block that is there already is
+    /// [`HostBlock::part`], which shares the list.
     ///
     /// # Safety
-    /// `address` must stay valid for reads and writes of `len` bytes for as long as `owner` or a clone of it lives,
-    /// and nobody may form a Rust reference to those bytes outside the times in which the path lets them.
+    /// `address` must stay valid for reads and writes of `len` bytes, which have values, for as long as `owner` or a clone of
+    /// it lives. Until then Rust references to those bytes are formed under a borrow of this block's list alone, and what
+    /// else writes them does so while no slice of them lives.
     pub unsafe fn from_raw(address: NonNull<u8>, len: usize, owner: Rc<dyn Any>) -> Self {
-        Self { address, len, _owner: owner }
+        Self { address, len, owner, borrows: Borrows::new(len) }
     }
 
     /// Allocates zeroed pages that neither side owns; `len` is rounded up to whole pages.
@@ -67,17 +76,140 @@ impl HostBlock {
             reason: "the allocator returned null".into(),
             hint: "Use a smaller surface or free memory.".into(),
         })?;
-        Ok(Self { address, len: layout.size(), _owner: Rc::new(Pages { address, layout }) })
+        let owner = Rc::new(Pages { address, layout });
+        // SAFETY: the pages live as long as their owner, are zeroed, and nobody else knows them.
+        Ok(unsafe { Self::from_raw(address, layout.size(), owner) })
     }
 
-    /// First byte.
+    /// Some of the block's bytes as a block, which keeps all of it alive. May be empty.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a range that reaches outside.
+    pub fn part(&self, range: Range<usize>) -> Result<Self> {
+        check_range(&range, self.len, "HostBlock::part")?;
+        // SAFETY: the range was checked, so the address stays inside the block or one past its end.
+        let address = unsafe { self.address.add(range.start) };
+        Ok(Self { address, len: range.len(), owner: self.owner.clone(), borrows: self.borrows.part(&range) })
+    }
+
+    /// The same block, which keeps `other` alive, too; its own owner goes first.
+    #[must_use]
+    pub fn keeping(self, other: Rc<dyn Any>) -> Self {
+        Self { owner: Rc::new((self.owner.clone(), other)), ..self }
+    }
+
+    /// First byte. To look at the bytes, use [`HostBlock::read`] and [`HostBlock::write`].
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
 
     /// Number of bytes.
-    #[allow(clippy::len_without_is_empty)] // never empty
+    #[allow(clippy::len_without_is_empty)] // parts may be, and say so by it
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Who uses the bytes: for backends and displays that form slices or give commands. Ranges count from this block's start.
+    pub fn borrows(&self) -> &Borrows {
+        &self.borrows
+    }
+
+    /// The bytes `range`, which nobody writes while the guard lives. Waits for commands of devices that use them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a range that reaches outside, and where somebody writes these bytes: it says who.
+    pub fn read(&self, range: Range<usize>, holder: Holder, operation: &'static str) -> Result<BlockRead> {
+        Ok(BlockRead(self.slice(range, Access::Read, holder, operation)?))
+    }
+
+    /// The bytes `range`, which nobody else uses while the guard lives; else as [`HostBlock::read`].
+    ///
+    /// # Errors
+    /// Those of [`HostBlock::read`], also where somebody reads the bytes.
+    pub fn write(&self, range: Range<usize>, holder: Holder, operation: &'static str) -> Result<BlockWrite> {
+        Ok(BlockWrite(self.slice(range, Access::Write, holder, operation)?))
+    }
+
+    fn slice(&self, range: Range<usize>, access: Access, holder: Holder, operation: &'static str) -> Result<Slice> {
+        check_range(&range, self.len, operation)?;
+        let borrow = self.borrows.slice(&range, access, holder, Member::ALONE).map_err(|h| h.refuse(operation))?;
+        Ok(Slice { _borrow: borrow, block: self.part(range)? })
+    }
+}
+
+/// A part of a block that is borrowed for a guard.
+struct Slice {
+    // Let go of before the memory.
+    _borrow: Borrow,
+    block: HostBlock,
+}
+
+/// Bytes of a block, for reading; of [`HostBlock::read`].
+pub struct BlockRead(Slice);
+
+/// Bytes of a block, for reading and writing; of [`HostBlock::write`].
+pub struct BlockWrite(Slice);
+
+impl Slice {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the part is valid and has values for its whole length by the contract of `from_raw`, and is kept alive.
+        // The list holds it, so that nothing writes it but the guard itself.
+        unsafe { std::slice::from_raw_parts(self.block.address.as_ptr(), self.block.len) }
+    }
+}
+
+impl Deref for BlockRead {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+impl Deref for BlockWrite {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+impl DerefMut for BlockWrite {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `bytes`; the list holds the part for writing, and `&mut self` makes this the guard's only slice.
+        unsafe { std::slice::from_raw_parts_mut(self.0.block.address.as_ptr(), self.0.block.len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_share_bytes_and_borrows() {
+        let block = HostBlock::allocate(100).unwrap();
+        let part = block.part(64..128).unwrap();
+        let write = |block: &HostBlock, range| block.write(range, Holder::Guard, "test");
+        assert!(block.part(0..HostBlock::PAGE + 1).is_err() && part.part(0..65).is_err());
+        write(&part, 1..3).unwrap().fill(7);
+        let seen = block.read(60..70, Holder::Guard, "test").unwrap();
+        assert_eq!(*seen, [0, 0, 0, 0, 0, 7, 7, 0, 0, 0]);
+        let error = write(&part, 5..6).err().unwrap().to_string();
+        assert!(error.contains("test") && error.contains("guard of HostBlock"), "{error}");
+        assert!(write(&part, 6..64).is_ok());
+        drop(block);
+        drop(part);
+        assert_eq!(seen[5], 7, "a guard keeps the memory");
+    }
+
+    #[test]
+    fn a_block_keeps_what_it_is_told_to() {
+        let kept = Rc::new(1);
+        let block = HostBlock::allocate(1).unwrap().keeping(kept.clone());
+        let part = block.part(0..1).unwrap();
+        drop(block);
+        assert_eq!(Rc::strong_count(&kept), 2);
+        drop(part);
+        assert_eq!(Rc::strong_count(&kept), 1);
     }
 }

@@ -15,6 +15,7 @@
 //! | what a backend must do | [`compute`] |
 //! | queues, events, futures | [`ComputeQueue`], [`Event`], [`ReadBack`] |
 //! | what a display must do | [`display`] |
+//! | who may look at which bytes of host memory | [`host_block`], [`borrows`], [`ranges`] |
 //! | how a frame is drawn | [`look`] |
 //! | what its numbers mean | [`color`] |
 //! | handles that cross | [`shared_handle`], [`os_handle`], [`gl_context`] |
@@ -26,6 +27,7 @@
 //! | what every path must pass | [`conformance`] |
 //! | panics of callers' code | [`panics`] |
 
+pub mod borrows;
 pub mod capability;
 pub mod color;
 pub mod compute;
@@ -44,6 +46,7 @@ pub mod os_handle;
 pub mod panics;
 pub mod path;
 pub mod pattern;
+pub mod ranges;
 pub mod report;
 pub mod select;
 pub mod shared_handle;

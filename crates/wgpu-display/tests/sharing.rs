@@ -7,6 +7,7 @@
 mod common;
 
 use common::wgpu;
+use interop_core::borrows::Holder;
 use interop_core::{
     BufferView, Display, Error, Extent, HandleType, HostBlock, ImageAccess, ImageDesc, ImageView, MemoryHandle, Part,
     PixelFormat, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, View,
@@ -168,8 +169,7 @@ fn a_mapped_block_outlives_its_display() {
     // Destroying the buffer is the engine's right; the compute side still has the address.
     display.surface_buffer(surface.as_ref()).unwrap().buffer.destroy();
     drop((surface, staging, display));
-    // SAFETY: the block says that these bytes are valid while it lives, and nobody else uses them.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(host.address().as_ptr(), host.len()) };
+    let mut bytes = host.write(0..host.len(), Holder::Guard, "a test").unwrap();
     bytes.fill(9);
     assert!(bytes.iter().all(|b| *b == 9));
 }

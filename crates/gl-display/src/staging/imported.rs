@@ -5,6 +5,7 @@ use crate::buffer::create_name;
 use crate::features::EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD;
 use crate::shared::Shared;
 use glow::HasContext as _;
+use interop_core::borrows::Holder;
 use interop_core::{Error, HostBlock, Result};
 use std::rc::Rc;
 
@@ -30,14 +31,13 @@ pub(super) fn create(shared: &Rc<Shared>, host: &HostBlock, bytes: usize) -> Res
     }
     let mut buffer = create_name(shared)?;
     let gl = &shared.gl;
+    let pages = host.read(0..whole, Holder::Staging, OP)?;
     shared.checked("glBufferData", || {
         // SAFETY: the context is current and lists the extension, so the target exists; it takes the address itself
-        // and copies nothing. The block is valid for its length, and no one writes it while it is being imported.
-        // The target has no query, so it is left unbound.
+        // and copies nothing. The target has no query, so it is left unbound.
         unsafe {
-            let pages = std::slice::from_raw_parts(host.address().as_ptr(), whole);
             gl.bind_buffer(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, Some(buffer.get()));
-            gl.buffer_data_u8_slice(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, pages, glow::STREAM_DRAW);
+            gl.buffer_data_u8_slice(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, &pages, glow::STREAM_DRAW);
             gl.bind_buffer(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, None);
         }
     })?;

@@ -14,6 +14,7 @@ use crate::fence::Fence;
 use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
+use interop_core::borrows::Holder;
 use interop_core::display::{Staging, StagingKind};
 use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
 use std::any::Any;
@@ -177,12 +178,9 @@ impl Staging for GlStaging {
                 Err(self.body.shared().unsupported("fill", reason.into()))
             }
             Access::Mapped(host) => {
-                let address = host.address();
+                let host = host.clone();
                 self.wait()?;
-                // SAFETY: the address is valid for the block's length while the block lives. `self` is borrowed
-                // exclusively and GL was waited for; that the compute side is not writing is the path's part (see
-                // `HostBlock`).
-                f(unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), self.body.len()) })
+                f(&mut host.write(0..self.body.len(), Holder::Staging, "Staging::fill")?)
             }
         }
     }

@@ -1,23 +1,9 @@
 //! What of a memory is in use by operations that are not over: the order between queues follows from it.
 
 use super::event::Event;
+use crate::ranges::{Access, covers, hull, overlap};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// What an operation does with bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Reads.
-    Read,
-    /// Writes, or reads and writes.
-    Write,
-}
-
-impl Access {
-    fn clashes(self, other: Self) -> bool {
-        self == Self::Write || other == Self::Write
-    }
-}
 
 /// The operations of queues on one memory, and what the backend's own in-order queue has done with it. Backends keep one
 /// with each memory that queues take.
@@ -37,18 +23,6 @@ struct Entry {
     range: Range<usize>,
     access: Access,
     event: Event,
-}
-
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start.max(b.start) < a.end.min(b.end)
-}
-
-fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
-    outer.start <= inner.start && inner.end <= outer.end
-}
-
-fn hull(old: Option<Range<usize>>, new: &Range<usize>) -> Option<Range<usize>> {
-    Some(old.map_or_else(|| new.clone(), |old| old.start.min(new.start)..old.end.max(new.end)))
 }
 
 impl Inner {
@@ -98,10 +72,11 @@ impl Hazards {
     /// Notes work that the default queue does later than the call that gave it.
     pub fn used_by_default(&self, range: &Range<usize>, access: Access) {
         let mut inner = self.lock();
-        match access {
-            Access::Read => inner.read_by_default = hull(inner.read_by_default.take(), range),
-            Access::Write => inner.written_by_default = hull(inner.written_by_default.take(), range),
-        }
+        let used = match access {
+            Access::Read => &mut inner.read_by_default,
+            Access::Write => &mut inner.written_by_default,
+        };
+        *used = Some(used.as_ref().map_or_else(|| range.clone(), |old| hull(old, range)));
     }
 
     /// Waits on this thread until `range` can be used so. Whether what used it before went well is said by its event.

@@ -15,12 +15,13 @@ mod queue;
 mod read_back;
 mod schedule;
 
+pub use crate::ranges::Access;
 pub use clock::now;
 pub use completion::{Completer, UserEvent};
 pub use convert::CONVERT_SOURCE;
 pub use device_event::DeviceEvent;
 pub use event::{Event, EventStatus, Profile};
-pub use hazard::{Access, Hazards};
+pub use hazard::Hazards;
 pub use host_buffer::{HostBuffer, HostStorage};
 pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, Language, SourceCode};
@@ -83,7 +84,9 @@ pub trait ComputeBackend: Any + Send + Sync {
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
 
     /// Makes host memory writable by kernels, in place. The block's address must satisfy the
-    /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`].
+    /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`]. A block may be imported several times: what one memory does
+    /// beside a slice that another gave out is refused. So a backend forms slices by [`HostBlock::read`] and
+    /// [`HostBlock::write`] alone, and its commands take part in [`HostBlock::borrows`].
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list it.

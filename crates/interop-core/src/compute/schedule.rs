@@ -6,8 +6,9 @@
 use super::completion::Completer;
 use super::device_event::DeviceEvent;
 use super::event::Event;
-use super::hazard::{Access, Hazards};
+use super::hazard::Hazards;
 use crate::error::{Error, Result};
+use crate::ranges::Access;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

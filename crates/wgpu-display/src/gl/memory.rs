@@ -6,8 +6,8 @@ use crate::shared::Shared;
 use crate::staging::{Keeper, Made, Object};
 use gl_display::GlDisplay;
 use interop_core::{
-    Display as _, Error, HandleType, HostBlock, ImageDesc, ImageView, Result, SharedHandle, Staging, StagingKind,
-    SurfaceDesc, View,
+    Display as _, Error, HandleType, ImageDesc, ImageView, Result, SharedHandle, Staging, StagingKind, SurfaceDesc,
+    View,
 };
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -69,13 +69,8 @@ impl Gl {
             Some(image) => Object::Texture(self.wrap_texture(shared, memory.name, &image, reader)?, image),
             None => Object::Buffer(self.wrap_buffer(shared, memory.name, size, reader)?),
         };
-        let host = memory.staging.host_block().map(|block| {
-            let (address, len) = (block.address(), block.len());
-            // The memory before the context that it is of, which deletes it.
-            let owner = Rc::new((block, Rc::clone(self)));
-            // SAFETY: the address is that of the block, which lives as long as `owner`.
-            unsafe { HostBlock::from_raw(address, len, owner) }
-        });
+        // The memory before the context that it is of, which deletes it.
+        let host = memory.staging.host_block().map(|block| block.keeping(Rc::<Self>::clone(self)));
         Ok(Made { object, host, keeper: Some(Keeper::Gl(memory)) })
     }
 

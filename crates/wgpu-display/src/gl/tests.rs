@@ -4,6 +4,7 @@
 
 use super::Gl;
 use crate::{WgpuDisplay, WgpuOptions};
+use interop_core::borrows::Holder;
 use interop_core::{
     BufferView, Display as _, Error, HandleType, HostBlock, ImageDesc, MemoryHandle, PixelFormat, SharedHandle,
     Staging, StagingKind, Surface, SurfaceDesc, View,
@@ -65,10 +66,10 @@ fn the_host_keeps_memory_beyond_the_display() {
     let host = staging.host_block().unwrap();
     let gl_display = Rc::clone(gl.display.as_ref().unwrap());
     drop((staging, display, gl));
-    // SAFETY: the block says that these bytes are valid while it lives, and nobody else uses them.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(host.address().as_ptr(), host.len()) };
+    let mut bytes = host.write(0..host.len(), Holder::Guard, "a test").unwrap();
     bytes.fill(9);
     assert!(bytes.iter().all(|b| *b == 9));
+    drop(bytes);
     assert_eq!(gl_display.object_counts().buffers, 1);
     drop(host);
     assert_eq!(gl_display.object_counts().buffers, 0);

@@ -9,6 +9,7 @@ use crate::gl;
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::vulkan::{Exported, Vulkan};
+use interop_core::borrows::Holder;
 use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;
@@ -170,13 +171,7 @@ impl Staging for WgpuStaging {
         self.wait()?;
         match &mut self.body {
             Body::Ring(ring) => ring.fill(&self.shared, f),
-            Body::Linear(block, Some(host)) => {
-                let (address, len) = (host.address(), block.len());
-                // SAFETY: the address is valid for the block's length while the block lives. `self` is borrowed
-                // exclusively and the device was waited for; that the compute side is not writing is the path's part
-                // (see `HostBlock`).
-                f(unsafe { std::slice::from_raw_parts_mut(address.as_ptr(), len) })
-            }
+            Body::Linear(block, Some(host)) => f(&mut host.write(0..block.len(), Holder::Staging, "Staging::fill")?),
             _ => {
                 let reason = "the host cannot address memory of the device; write it there";
                 Err(self.shared.unsupported("fill", reason))

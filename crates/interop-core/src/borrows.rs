@@ -1,0 +1,450 @@
+//! Who uses which bytes of some memory: what makes Rust slices of it sound.
+//!
+//! Several owners can reach one block of host memory: memories of compute backends, buffers of OpenCL's, staging of displays.
+//! The borrow checker sees none of that. So whoever forms a slice takes a [`Borrow`] first, from the one list that all of
+//! them share, and a device's command takes one while it is given to its queue:
+//!
+//! | comes | beside a slice that clashes | beside commands of other members |
+//! |---|---|---|
+//! | a slice | is refused | waits for those given before |
+//! | a command | is refused | goes, but for a host closure's bytes, where it is refused |
+//! | a host closure, to be run by a queue | is refused | waits for those given before; one beside another is refused |
+//!
+//! Forgetting a borrow leaves its bytes borrowed for ever. The lock is never held while a driver is called.
+
+use crate::error::{Error, Result};
+use crate::ranges::{Access, overlap, within};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Who holds bytes, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Holder {
+    /// A guard of [`crate::HostBlock::read`] or [`crate::HostBlock::write`].
+    Guard,
+    /// A launch or another call of the CPU backend, or a closure of `view` or `fill`.
+    Cpu,
+    /// A map of OpenCL's: a guard, or a closure of `view` or `fill`.
+    Map,
+    /// A host closure in an OpenCL queue.
+    HostKernel,
+    /// A closure of [`crate::Staging::fill`], or a call of the display that made the block.
+    Staging,
+    /// Commands whose end the driver does not tell.
+    Commands,
+}
+
+impl Holder {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Guard, Self::Cpu, Self::Map, Self::HostKernel, Self::Staging, Self::Commands];
+
+    /// The problem, and what to do about it.
+    pub const fn problem(self) -> &'static str {
+        match self {
+            Self::Guard => {
+                "a guard of HostBlock holds these bytes; drop it first (one that was leaked holds them for ever)"
+            }
+            Self::Cpu => {
+                "this or an enclosing call of the CPU backend holds these bytes; give memory that does not overlap, or \
+                 let that call return first"
+            }
+            Self::Map => {
+                "the host has these bytes mapped by OpenCL; drop or unmap the guard, or let the closure return, first \
+                 (one that was leaked maps for ever)"
+            }
+            Self::HostKernel => "a host closure in an OpenCL queue holds these bytes; wait for its event first",
+            Self::Staging => "a closure of Staging::fill, or a display's call, holds these bytes; let it return first",
+            Self::Commands => {
+                "commands of a device use these bytes, and the driver does not tell when they end; drop the device's \
+                 memory first"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.problem())
+    }
+}
+
+/// Bytes that cannot be had now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held(pub Holder);
+
+impl Held {
+    /// The error of a call.
+    pub fn refuse(self, operation: &'static str) -> Error {
+        Error::invalid(operation, self.0.problem())
+    }
+}
+
+/// The commands that one member, such as a buffer over a block, has given to its device.
+pub trait Commands: Send + Sync {
+    /// Waits until all that were given so far are over, well or not. False where the driver does not tell.
+    fn wait(&self) -> bool;
+
+    /// Lets go of the bytes of host closures that are over. Does not wait.
+    fn tidy(&self) {}
+}
+
+/// A member of a list: one whose commands use the bytes later than the call that gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member(u64);
+
+impl Member {
+    /// The only one there is: of memory that nobody else has.
+    pub const ALONE: Self = Self(0);
+}
+
+enum Kind {
+    Slice(Holder),
+    /// On its way into a queue.
+    Command,
+    /// A slice at some time until it is over; its own member keeps its other commands apart from it.
+    HostKernel(Member),
+}
+
+struct Entry {
+    id: u64,
+    range: Range<usize>,
+    access: Access,
+    kind: Kind,
+}
+
+impl Entry {
+    fn clashes(&self, range: &Range<usize>, access: Access) -> bool {
+        self.access.clashes(access) && overlap(&self.range, range)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// The last number that an entry or a member was given.
+    last: u64,
+    entries: Vec<Entry>,
+    members: Vec<Joined>,
+    /// Slices that wait for commands on their way; to wake nobody costs a call of the system.
+    waiting: usize,
+}
+
+impl State {
+    fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn enter(&mut self, range: Range<usize>, access: Access, kind: Kind) -> u64 {
+        let id = self.next();
+        self.entries.push(Entry { id, range, access, kind });
+        id
+    }
+
+    /// Who keeps a newcomer out; `member` is the newcomer's, for what its own member keeps apart itself.
+    fn holder(&self, range: &Range<usize>, access: Access, member: Option<Member>) -> Option<Holder> {
+        self.entries.iter().filter(|e| e.clashes(range, access)).find_map(|entry| match entry.kind {
+            Kind::Slice(holder) => Some(holder),
+            Kind::HostKernel(other) if member.is_some_and(|member| member != other) => Some(Holder::HostKernel),
+            Kind::HostKernel(_) | Kind::Command => None,
+        })
+    }
+
+    fn has_command(&self, range: &Range<usize>, access: Access) -> bool {
+        self.entries.iter().any(|e| matches!(e.kind, Kind::Command) && e.clashes(range, access))
+    }
+
+    fn others(&mut self, own: Member, range: &Range<usize>) -> Vec<Arc<dyn Commands>> {
+        self.members.retain(Joined::lives);
+        let others = self.members.iter().filter(|joined| joined.member != own && overlap(&joined.window, range));
+        others.filter_map(|joined| joined.commands.upgrade()).collect()
+    }
+}
+
+struct Joined {
+    member: Member,
+    window: Range<usize>,
+    commands: Weak<dyn Commands>,
+}
+
+impl Joined {
+    fn lives(&self) -> bool {
+        self.commands.strong_count() > 0
+    }
+}
+
+#[derive(Default)]
+struct List {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl List {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Entries come and go in one step each, so a panic elsewhere leaves the list whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The list of one allocation, seen from a part of it; clones and parts share it. Any thread may use it.
+#[derive(Clone)]
+pub struct Borrows {
+    list: Arc<List>,
+    /// The part.
+    window: Range<usize>,
+}
+
+impl Borrows {
+    /// Of `len` bytes that nobody uses yet.
+    pub fn new(len: usize) -> Self {
+        Self { list: Arc::default(), window: 0..len }
+    }
+
+    /// Of a part of these bytes.
+    #[must_use]
+    pub fn part(&self, range: &Range<usize>) -> Self {
+        Self { list: self.list.clone(), window: within(&self.window, range) }
+    }
+
+    /// Whether both ranges, each counted from the start of its own part, have a byte in common.
+    pub fn overlap(&self, range: &Range<usize>, other: &Self, other_range: &Range<usize>) -> bool {
+        let (a, b) = (within(&self.window, range), within(&other.window, other_range));
+        Arc::ptr_eq(&self.list, &other.list) && overlap(&a, &b)
+    }
+
+    /// Takes part with commands on these bytes, for as long as `commands` lives.
+    pub fn join(&self, commands: Weak<dyn Commands>) -> Member {
+        let mut state = self.list.lock();
+        state.members.retain(Joined::lives);
+        let member = Member(state.next());
+        state.members.push(Joined { member, window: self.window.clone(), commands });
+        member
+    }
+
+    /// For a slice, which may live as long as the borrow. Waits for commands that use these bytes, but for those of
+    /// `own`, which the caller waits for.
+    pub fn slice(&self, range: &Range<usize>, access: Access, holder: Holder, own: Member) -> Result<Borrow, Held> {
+        self.exclude(range, access, None, own, Kind::Slice(holder))
+    }
+
+    /// For a host closure that a queue of `own` runs later, with a slice to be written. `own` keeps its other commands
+    /// apart from it.
+    pub fn host_kernel(&self, range: &Range<usize>, own: Member) -> Result<Borrow, Held> {
+        self.exclude(range, Access::Write, Some(own), own, Kind::HostKernel(own))
+    }
+
+    /// For a command of `own`, to be held until it is in its queue and [`Commands::wait`] waits for it. Never waits.
+    pub fn command(&self, range: &Range<usize>, access: Access, own: Member) -> Result<Borrow, Held> {
+        let range = within(&self.window, range);
+        let mut state = self.admit(&range, access, Some(own))?;
+        let id = state.enter(range, access, Kind::Command);
+        drop(state);
+        Ok(Borrow { list: self.list.clone(), id })
+    }
+
+    /// The list, where nobody keeps the newcomer out.
+    fn admit(
+        &self,
+        range: &Range<usize>,
+        access: Access,
+        newcomer: Option<Member>,
+    ) -> Result<MutexGuard<'_, State>, Held> {
+        let mut state = self.list.lock();
+        if state.holder(range, access, newcomer) == Some(Holder::HostKernel) {
+            let others = state.others(newcomer.unwrap_or(Member::ALONE), range);
+            drop(state);
+            others.iter().for_each(|commands| commands.tidy());
+            state = self.list.lock();
+        }
+        match state.holder(range, access, newcomer) {
+            None => Ok(state),
+            Some(holder) => Err(Held(holder)),
+        }
+    }
+
+    fn exclude(
+        &self,
+        range: &Range<usize>,
+        access: Access,
+        newcomer: Option<Member>,
+        own: Member,
+        kind: Kind,
+    ) -> Result<Borrow, Held> {
+        let range = within(&self.window, range);
+        let mut state = self.admit(&range, access, newcomer)?;
+        // From here on no command enters that clashes, so that those before come to an end.
+        let id = state.enter(range.clone(), access, kind);
+        let borrow = Borrow { list: self.list.clone(), id };
+        while state.has_command(&range, access) {
+            state.waiting += 1;
+            state = self.list.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+        }
+        if state.members.is_empty() {
+            drop(state);
+            return Ok(borrow);
+        }
+        let others = state.others(own, &range);
+        drop(state);
+        if others.iter().all(|commands| commands.wait()) { Ok(borrow) } else { Err(Held(Holder::Commands)) }
+    }
+}
+
+impl fmt::Debug for Borrows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Borrows({:?}, {} held)", self.window, self.list.lock().entries.len())
+    }
+}
+
+/// Bytes that are held until this is dropped, on any thread.
+pub struct Borrow {
+    list: Arc<List>,
+    id: u64,
+}
+
+impl Drop for Borrow {
+    fn drop(&mut self) {
+        let mut state = self.list.lock();
+        let at = state.entries.iter().position(|entry| entry.id == self.id);
+        at.map(|at| state.entries.swap_remove(at));
+        let awaited = state.waiting > 0;
+        drop(state);
+        if awaited {
+            self.list.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Access::{Read, Write};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn slice(list: &Borrows, range: Range<usize>, access: Access) -> Result<Borrow, Held> {
+        list.slice(&range, access, Holder::Guard, Member::ALONE)
+    }
+
+    struct Device {
+        waits: AtomicUsize,
+        tells: bool,
+    }
+
+    impl Commands for Device {
+        fn wait(&self) -> bool {
+            self.waits.fetch_add(1, Ordering::Relaxed);
+            self.tells
+        }
+    }
+
+    fn device(list: &Borrows, tells: bool) -> (Arc<Device>, Member) {
+        let device = Arc::new(Device { waits: AtomicUsize::new(0), tells });
+        let weak = Arc::downgrade(&device);
+        let member = list.join(weak);
+        (device, member)
+    }
+
+    #[test]
+    fn slices_that_clash_are_refused_and_readers_share() {
+        let list = Borrows::new(64);
+        let writing = slice(&list, 0..32, Write).unwrap();
+        assert_eq!(slice(&list, 31..33, Read).err(), Some(Held(Holder::Guard)));
+        assert!(slice(&list, 0..1, Write).is_err());
+        assert!(slice(&list, 32..64, Read).is_ok());
+        assert!(slice(&list, 5..5, Write).is_ok(), "an empty slice has no bytes");
+        drop(writing);
+        let (_a, _b) = (slice(&list, 0..64, Read).unwrap(), slice(&list, 0..64, Read).unwrap());
+        assert!(slice(&list, 63..64, Write).is_err());
+    }
+
+    #[test]
+    fn parts_share_the_list() {
+        let list = Borrows::new(64);
+        let part = list.part(&(16..48)).part(&(8..100));
+        let _writing = slice(&list, 40..41, Write).unwrap();
+        assert!(slice(&part, 16..17, Read).is_err());
+        assert!(slice(&part, 17..usize::MAX, Write).is_ok());
+        assert!(list.overlap(&(0..25), &part, &(0..1)) && !list.overlap(&(0..24), &part, &(0..1)));
+        assert!(!Borrows::new(64).overlap(&(0..64), &part, &(0..1)), "another allocation");
+    }
+
+    #[test]
+    fn a_forgotten_borrow_holds_and_a_panic_lets_go() {
+        let list = Borrows::new(8);
+        let outcome = crate::panics::catch(|| {
+            let _writing = slice(&list, 0..8, Write).unwrap();
+            panic!("on purpose");
+        });
+        assert!(outcome.is_err() && slice(&list, 0..8, Write).is_ok());
+        std::mem::forget(slice(&list, 0..4, Write));
+        assert!(slice(&list, 0..1, Read).is_err() && slice(&list, 4..8, Write).is_ok());
+    }
+
+    #[test]
+    fn a_slice_waits_for_the_commands_of_others() {
+        let list = Borrows::new(8);
+        let ((one, member), (two, _)) = (device(&list, true), device(&list, true));
+        drop(slice(&list, 0..8, Write).unwrap());
+        drop(list.slice(&(0..8), Write, Holder::Map, member).unwrap());
+        let waits = |device: &Device| device.waits.load(Ordering::Relaxed);
+        assert_eq!((waits(&one), waits(&two)), (1, 2), "the caller waits for its own");
+        drop(slice(&list.part(&(0..0)), 0..8, Write).unwrap());
+        let part = list.part(&(4..8));
+        let (of_part, _) = device(&part, false);
+        drop(slice(&list, 0..4, Write).unwrap());
+        assert!(slice(&list, 3..5, Write).is_err());
+        assert_eq!((waits(&one), waits(&of_part)), (3, 1), "a part's commands use its own bytes alone");
+        drop((one, two, of_part));
+        let (mute, _) = device(&list, false);
+        assert_eq!(slice(&list, 0..8, Read).err(), Some(Held(Holder::Commands)));
+        drop(mute);
+        assert!(slice(&list, 0..8, Read).is_ok(), "a refused slice must not stay");
+    }
+
+    #[test]
+    fn commands_are_refused_beside_slices_only() {
+        let list = Borrows::new(8);
+        let ((_one, a), (_two, b)) = (device(&list, true), device(&list, true));
+        let reading = slice(&list, 0..8, Read).unwrap();
+        assert!(list.command(&(0..8), Read, a).is_ok());
+        assert_eq!(list.command(&(7..8), Write, a).err(), Some(Held(Holder::Guard)));
+        drop(reading);
+        let (_a, _b) = (list.command(&(0..8), Write, a).unwrap(), list.command(&(0..8), Write, b).unwrap());
+    }
+
+    #[test]
+    fn a_host_closure_is_kept_apart_by_its_own_member_alone() {
+        let list = Borrows::new(8);
+        let ((_one, a), (_two, b)) = (device(&list, true), device(&list, true));
+        let closure = list.host_kernel(&(0..4), a).unwrap();
+        assert!(list.command(&(0..8), Write, a).is_ok());
+        assert_eq!(list.command(&(0..8), Read, b).err(), Some(Held(Holder::HostKernel)));
+        assert_eq!(list.host_kernel(&(3..5), b).err(), Some(Held(Holder::HostKernel)));
+        drop(closure);
+        let _reading = slice(&list, 0..8, Read).unwrap();
+        assert!(list.host_kernel(&(0..4), a).is_err());
+    }
+
+    #[test]
+    fn a_slice_begins_when_the_commands_before_are_in_their_queues() {
+        let list = Borrows::new(8);
+        let (_one, member) = device(&list, true);
+        let entering = list.command(&(0..8), Write, member).unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let other = list.clone();
+        let thread = std::thread::spawn(move || {
+            let writing = slice(&other, 0..8, Write).unwrap();
+            tell.send(()).unwrap();
+            drop(writing);
+        });
+        // It is in the list before it waits, so that nothing else enters.
+        while list.command(&(0..8), Write, member).is_ok() {
+            std::thread::yield_now();
+        }
+        assert!(told.try_recv().is_err());
+        drop(entering);
+        thread.join().unwrap();
+        assert!(told.try_recv().is_ok() && list.command(&(0..8), Write, member).is_ok());
+    }
+}

@@ -1,0 +1,66 @@
+//! Ranges of bytes, and which uses of them clash.
+
+use std::ops::Range;
+
+/// What is done with bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads.
+    Read,
+    /// Writes, or reads and writes.
+    Write,
+}
+
+impl Access {
+    /// Whether two uses of one byte must be kept apart: all but two reads.
+    pub fn clashes(self, other: Self) -> bool {
+        self == Self::Write || other == Self::Write
+    }
+}
+
+/// Whether both have a byte in common. An empty range has none, wherever it lies.
+pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start.max(b.start) < a.end.min(b.end)
+}
+
+/// Whether all bytes of `inner` are in `outer`.
+pub fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// The shortest range that covers both.
+pub fn hull(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    a.start.min(b.start)..a.end.max(b.end)
+}
+
+/// `inner`, counted from the start of `outer`, where it lies in what `outer` is a range of; cut off at its end.
+pub fn within(outer: &Range<usize>, inner: &Range<usize>) -> Range<usize> {
+    let place = |at: usize| outer.start.saturating_add(at).min(outer.end);
+    place(inner.start)..place(inner.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_in_common_are_an_overlap() {
+        for (a, b, expected) in [(0..4, 3..5, true), (0..4, 4..5, false), (0..9, 2..3, true), (1..2, 5..6, false)] {
+            assert_eq!((overlap(&a, &b), overlap(&b, &a)), (expected, expected), "{a:?} {b:?}");
+        }
+        assert!(!overlap(&(0..9), &(5..5)), "an empty range has no bytes");
+    }
+
+    #[test]
+    fn a_part_of_a_part_stays_inside() {
+        assert_eq!(within(&(10..20), &(2..5)), 12..15);
+        assert_eq!(within(&(10..20), &(2..usize::MAX)), 12..20);
+        assert!(within(&(10..20), &(11..30)).is_empty());
+    }
+
+    #[test]
+    fn only_reads_go_beside_each_other() {
+        use Access::{Read, Write};
+        assert!(!Read.clashes(Read) && Read.clashes(Write) && Write.clashes(Read) && Write.clashes(Write));
+    }
+}
