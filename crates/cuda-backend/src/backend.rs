@@ -272,14 +272,14 @@ impl ComputeBackend for CudaBackend {
         self.session.timed("copy", || match (from, to) {
             (Side::Linear(from), Side::Linear(to)) => {
                 let (from, to) = (from.part(&range, Access::Read, OP)?, to.part(&range, Access::Write, OP)?);
-                self.session.queue.copies().between(from, to).map_err(&failed)
+                self.session.queue.copies().between(from.span, to.span).map_err(&failed)
             }
             (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
             (Side::Image(from), Side::Linear(to)) => {
-                from.copy_linear(&range, to.part(&range, Access::Write, OP)?, true)
+                from.copy_linear(&range, to.part(&range, Access::Write, OP)?.span, true)
             }
             (Side::Linear(from), Side::Image(to)) => {
-                to.copy_linear(&range, from.part(&range, Access::Read, OP)?, false)
+                to.copy_linear(&range, from.part(&range, Access::Read, OP)?.span, false)
             }
         })
     }

@@ -5,6 +5,7 @@ use crate::devices::devices_of;
 use crate::ffi::double::{self, DOUBLE};
 use crate::memory::CudaMemory;
 use crate::{CudaBackend, CudaDevice};
+use interop_core::borrows::Holder;
 use interop_core::pattern::Pattern;
 use interop_core::{
     ComputeBackend, ComputeMemory, DeviceIdentity, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc,
@@ -233,6 +234,75 @@ fn only_memory_that_the_driver_knows_is_borrowed() {
 #[test]
 fn registration_fails_cleanly() {
     each_call_fails_once(host_memory);
+}
+
+/// What may look at the bytes of a block that a stream uses, and when.
+#[test]
+fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
+    double::reset(None);
+    let backend = open().unwrap();
+    let block = HostBlock::allocate(8192).unwrap();
+    let (mut one, mut two) = (backend.import_host(&block).unwrap(), backend.import_host(&block).unwrap());
+    let called = |name: &str| double::with(|s| s.calls.iter().filter(|call| **call == name).count());
+    let held = |result: Result<()>| {
+        let error = result.unwrap_err();
+        let named = matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("guard of HostBlock"));
+        assert!(named, "{error}");
+    };
+
+    let bytes = block.write(0..64, Holder::Guard, "a test").unwrap();
+    held(backend.write_pattern(Target::buffer(one.as_mut()), &PATTERN));
+    held(one.read(60, &mut [0; 8]));
+    held(one.write(0, &[0]));
+    held(one.fill(0..1, &mut |_| Ok(())));
+    held(backend.copy(one.as_ref(), two.as_mut(), 0..1));
+    assert_eq!((called("cuLaunchKernel"), called("cuMemcpyDtoDAsync_v2")), (0, 0));
+    one.write(64, &[1; 64]).unwrap();
+    drop(bytes);
+    let reading = block.read(0..64, Holder::Guard, "a test").unwrap();
+    one.read(0, &mut [0; 64]).unwrap();
+    held(two.write(0, &[0]));
+    drop(reading);
+
+    // One that is on its way is waited for, once.
+    let waits = || {
+        let before = called("cuStreamSynchronize");
+        block.read(0..1, Holder::Guard, "a test").map(|_| called("cuStreamSynchronize") - before)
+    };
+    waits().unwrap();
+    assert_eq!(waits().unwrap(), 0);
+    backend.write_pattern(Target::buffer(two.as_mut()), &PATTERN).unwrap();
+    assert_eq!((waits().unwrap(), waits().unwrap()), (1, 0));
+    // Where the driver does not wait, nobody looks.
+    backend.write_pattern(Target::buffer(two.as_mut()), &PATTERN).unwrap();
+    double::with(|s| s.failing = Some((s.calls.len() + 1, 2)));
+    let error = waits().unwrap_err().to_string();
+    assert!(error.contains("does not tell when they end"), "{error}");
+    assert_eq!(waits().unwrap(), 1);
+    // A guard that was leaked holds its bytes, and no others.
+    std::mem::forget(block.write(0..1, Holder::Guard, "a test"));
+    held(one.write(0, &[0]));
+    one.write(1, &[0]).unwrap();
+}
+
+#[test]
+fn whatever_fails_a_block_is_free_afterwards() {
+    let block = HostBlock::allocate(8192).unwrap();
+    let use_it = || {
+        let backend = open()?;
+        let mut memory = backend.import_host(&block)?;
+        memory.write(0, &[1; 64])?;
+        write(&backend, memory.as_mut())
+    };
+    for index in 0.. {
+        double::reset(Some((index, 2)));
+        let used = use_it();
+        let free = block.write(0..8192, Holder::Guard, "a test").is_ok();
+        assert!(free, "after call {index} failed: {used:?}");
+        if double::with(|s| s.calls.len() <= index) {
+            return used.unwrap();
+        }
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn linear(
     args: &[Arg<'_>],
 ) -> Result<()> {
     let ready = prepare(session, kernel, memory, view, items, args)?;
-    memory.part(&view.span(), Access::Write, OP)?;
+    let _target = memory.part(&view.span(), Access::Write, OP)?;
     ready.queue(session, args)
 }
 
@@ -70,10 +70,11 @@ pub struct Ready {
 impl Ready {
     /// Into the default stream, after what queues do with the arguments.
     fn queue(mut self, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
+        let mut held = Vec::new();
         for arg in args {
             if let Arg::Memory(memory) = arg {
                 let memory = linear_argument(session, *memory)?;
-                memory.part(&(0..memory.len()), Access::Read, OP)?;
+                held.push(memory.part(&(0..memory.len()), Access::Read, OP)?);
             }
         }
         self.function.launch(self.geometry, &mut self.params).map_err(session.failed())

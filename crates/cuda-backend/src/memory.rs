@@ -8,6 +8,7 @@ use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
 use crate::turn::Turn;
+use interop_core::borrows::Borrow;
 use interop_core::compute::{Access, Hazards, NOT_FOR_QUEUES, check_range};
 use interop_core::{ComputeMemory, Error, Result};
 use std::ops::Range;
@@ -37,6 +38,12 @@ pub struct CudaMemory {
     staging: Option<(Pinned, usize)>,
     len: usize,
     pub session: Arc<Session>,
+}
+
+/// Bytes that a command of the default stream uses; held until it is in the stream.
+pub struct Part<'a> {
+    pub span: Span<'a>,
+    _entered: Option<Borrow>,
 }
 
 /// How a use before `acquire` is refused.
@@ -73,16 +80,20 @@ impl CudaMemory {
     }
 
     /// Bytes that the default stream is about to use, after what queues do with them.
-    pub fn part(&self, range: &Range<usize>, access: Access, operation: &'static str) -> Result<Span<'_>> {
+    pub fn part(&self, range: &Range<usize>, access: Access, operation: &'static str) -> Result<Part<'_>> {
         check_range(range, self.len, operation)?;
-        let part = self.span(operation)?.part(range.clone()).map_err(self.session.failed())?;
+        let span = self.span(operation)?.part(range.clone()).map_err(self.session.failed())?;
         if matches!(self.store, Store::Device(_)) {
             for event in self.hazards.conflicts(range, access) {
                 self.session.follow(&event)?;
             }
             self.hazards.used_by_default(range, access);
         }
-        Ok(part)
+        let entered = match &self.store {
+            Store::Host(block) => Some(block.enter(range, access).map_err(|held| held.refuse(operation))?),
+            _ => None,
+        };
+        Ok(Part { span, _entered: entered })
     }
 
     /// The block, for queues; memory with another owner is refused.
@@ -126,7 +137,7 @@ impl ComputeMemory for CudaMemory {
         if into.is_empty() {
             return Ok(());
         }
-        self.session.timed("read", || self.session.queue.copies().read(from, into)).map_err(self.session.failed())
+        self.session.timed("read", || self.session.queue.copies().read(from.span, into)).map_err(self.session.failed())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -134,7 +145,7 @@ impl ComputeMemory for CudaMemory {
         if from.is_empty() {
             return Ok(());
         }
-        self.session.timed("write", || self.session.queue.copies().write(from, to)).map_err(self.session.failed())
+        self.session.timed("write", || self.session.queue.copies().write(from, to.span)).map_err(self.session.failed())
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {

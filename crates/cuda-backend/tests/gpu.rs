@@ -7,6 +7,7 @@ mod common;
 
 use common::{check_pattern, gpu};
 use cuda_backend::{CudaBackend, devices};
+use interop_core::borrows::Holder;
 use interop_core::{
     Arg, BufferView, ComputeBackend, Error, Extent, HandleType, HostBlock, ImageView, Kernel, KernelSource, Language,
     PixelFormat, SharedHandle, Target, View,
@@ -222,38 +223,30 @@ fn registered_host_memory_is_written_in_place() {
     check_pattern(&backend, memory.as_mut(), View::Image(view), 6);
 }
 
-/// Part of a block, at any address.
-fn part(block: &HostBlock, offset: usize, len: usize) -> HostBlock {
-    assert!(offset + len <= block.len());
-    let address = std::ptr::NonNull::new(block.address().as_ptr().wrapping_add(offset)).unwrap();
-    // SAFETY: lies inside `block`, which is kept as the owner.
-    unsafe { HostBlock::from_raw(address, len, std::rc::Rc::new(block.clone())) }
-}
-
 #[test]
 fn blocks_may_share_pages() {
     let Some(backend) = gpu() else { return };
     let whole = HostBlock::allocate(64 * 4096).unwrap();
-    let blocks: Vec<_> = (0..6).map(|i| part(&whole, 64 + i * 8640, 8640)).collect();
+    let blocks: Vec<_> = (0..6).map(|i| whole.part(64 + i * 8640..64 + (i + 1) * 8640).unwrap()).collect();
     let view = View::Image(ImageView::packed(Extent::new(65, 33), PixelFormat::Rgba8, 1, 0, false).unwrap());
     // In an order in which the gap between two registered neighbours is filled last.
     let mut memories: Vec<_> = [0, 2, 4, 5, 3, 1].map(|i| backend.import_host(&blocks[i]).unwrap()).into();
     for (nonce, memory) in (50..).zip(&mut memories) {
         check_pattern(&backend, memory.as_mut(), view, nonce);
     }
-    let _all = backend.import_host(&part(&whole, 16, 100_000)).unwrap();
+    let _all = backend.import_host(&whole.part(16..100_016).unwrap()).unwrap();
     // Device memory to a range that several registrations make up, and back.
     let mut device = backend.allocate(100_000).unwrap();
-    let mut all = backend.import_host(&part(&whole, 16, 100_000)).unwrap();
+    let mut all = backend.import_host(&whole.part(16..100_016).unwrap()).unwrap();
     device.write(0, &[3; 100_000]).unwrap();
     backend.copy(device.as_ref(), all.as_mut(), 0..100_000).unwrap();
     all.release().unwrap();
-    // SAFETY: nothing else touches the block now.
-    let host = unsafe { std::slice::from_raw_parts_mut(whole.address().as_ptr().wrapping_add(16), 100_000) };
+    let mut host = whole.write(16..100_016, Holder::Guard, "a test").unwrap();
     assert!(host.iter().all(|b| *b == 3));
     device.write(0, &[4; 100_000]).unwrap();
-    device.read(0, host).unwrap();
+    device.read(0, &mut host).unwrap();
     assert!(host.iter().all(|b| *b == 4));
+    drop(host);
     while memories.len() > 1 {
         memories.remove(0);
         let nonce = 60 + memories.len() as u32;

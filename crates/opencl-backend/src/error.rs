@@ -1,9 +1,10 @@
 //! OpenCL's codes as errors with names and hints.
 
 use crate::ffi::{
-    ACQUIRED, FOREIGN, Failure, GL_FUNCTION_MISSING, MAPPED, NO_GL_OBJECT, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT,
+    ACQUIRED, FOREIGN, Failure, GL_FUNCTION_MISSING, NO_GL_OBJECT, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT, holder_of,
     of_user_event, why_no_library,
 };
+use interop_core::borrows::Held;
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
 
@@ -23,6 +24,9 @@ impl Failure {
                 |own| format!("the user event that it stands for or waits for was failed with code {own}"),
             );
             return Error::EventFailed { reason };
+        }
+        if let Some(holder) = holder_of(self.code) {
+            return Held(holder).refuse(self.operation);
         }
         match self.code {
             cl::DLOPEN_RUNTIME_LOAD_FAILED => {
@@ -45,10 +49,6 @@ impl Failure {
                 device: device.to_owned(),
                 reason: "the OpenGL context has not all the functions of OpenGL 3.2".into(),
             },
-            MAPPED => Error::invalid(
-                self.operation,
-                "the host has these bytes mapped; drop or unmap the guard first (one that was leaked maps for ever)",
-            ),
             OVERLAP => Error::invalid(
                 self.operation,
                 "memories that overlap were given to one command that has its memory to itself",

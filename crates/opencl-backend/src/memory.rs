@@ -93,11 +93,8 @@ impl OpenClMemory {
         if range.is_empty() {
             return Ok(());
         }
-        if let (Some(a), Some(b)) = (self.buffer.host_addresses(), to.buffer.host_addresses()) {
-            let (a, b) = (a.start + range.start, b.start + range.start);
-            if a.abs_diff(b) < range.len() {
-                return Err(Error::invalid(OP, "the two memories are imports of the same host memory and overlap"));
-            }
+        if self.buffer.overlaps(&to.buffer, &range) {
+            return Err(Error::invalid(OP, "the two memories are imports of the same host memory and overlap"));
         }
         self.enter(&range, Access::Read)?;
         to.enter(&range, Access::Write)?;
@@ -220,7 +217,7 @@ impl ComputeMemory for OpenClMemory {
         if self.buffer.has_turns() {
             return self.buffer.release().and_then(|()| self.buffer.wait_released()).map_err(|f| self.error(f));
         }
-        if self.buffer.host_addresses().is_some() {
+        if self.buffer.is_host_block() {
             self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
         } else {
             self.shared.finish()

@@ -3,10 +3,13 @@
 use super::api::call;
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use interop_core::HostBlock;
-use interop_core::compute::HostStorage;
+use interop_core::borrows::{Borrow, Commands, Held, Member};
+use interop_core::compute::{Access, HostStorage};
+use interop_core::ranges::overlap;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
@@ -115,18 +118,37 @@ fn gaps(runs: &[Run], pages: &Range<usize>) -> Vec<Range<usize>> {
     gaps
 }
 
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
-}
-
 /// A block of somebody's host memory that the device can address.
 pub struct Registered {
     len: usize,
     device_address: u64,
     pages: Range<usize>,
     queue: Arc<Queue>,
+    commands: Arc<Given>,
+    member: Member,
     // Keeps the memory alive.
-    _block: HostBlock,
+    block: HostBlock,
+}
+
+/// What the stream was given that uses a block.
+struct Given {
+    queue: Arc<Queue>,
+    /// Since it was last waited for.
+    any: AtomicBool,
+}
+
+/// For slices that others form of the block.
+impl Commands for Given {
+    fn wait(&self) -> bool {
+        if !self.any.swap(false, Ordering::AcqRel) {
+            return true;
+        }
+        let waited = self.queue.synchronize();
+        if waited.is_err() {
+            self.any.store(true, Ordering::Release);
+        }
+        waited.is_ok()
+    }
 }
 
 impl Registered {
@@ -137,13 +159,17 @@ impl Registered {
         let end = start.checked_add(block.len()).and_then(|end| end.checked_next_multiple_of(HostBlock::PAGE));
         let end = end.ok_or(Failure { operation: "cuMemHostRegister_v2", code: INVALID_VALUE })?;
         let _current = queue.enter()?;
+        let commands = Arc::new(Given { queue: queue.clone(), any: AtomicBool::new(false) });
+        let given = Arc::downgrade(&commands);
         // `drop` gives up what was entered until then, and no more.
         let mut this = Self {
             len: block.len(),
             device_address: 0,
             pages: first..first,
             queue: queue.clone(),
-            _block: block.clone(),
+            member: block.borrows().join(given),
+            commands,
+            block: block.clone(),
         };
         this.enter_pages(first..end)?;
         this.device_address = this.device_address_of(start)?;
@@ -201,6 +227,13 @@ impl Registered {
         // SAFETY: these pages were registered once under this address and are unregistered once; the call only takes
         // the address as a name.
         Failure::log(unsafe { call!(self.queue.api().driver, cuMemHostUnregister(first)) });
+    }
+
+    /// Before a command that uses `range` is given to the stream; what is returned is held until it is.
+    pub fn enter(&self, range: &Range<usize>, access: Access) -> Result<Borrow, Held> {
+        let borrow = self.block.borrows().command(range, access, self.member)?;
+        self.commands.any.store(true, Ordering::Release);
+        Ok(borrow)
     }
 
     pub fn span(&self) -> Span<'_> {

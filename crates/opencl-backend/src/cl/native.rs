@@ -1,8 +1,8 @@
 //! Host closures as commands.
 
-#[cfg(doc)]
-use super::MemFlags;
 use super::{Buffer, Event, ExecCapabilities, Queue};
+#[cfg(doc)]
+use super::{HostBuffer, MemFlags};
 use crate::ffi;
 use interop_core::{Error, Result};
 use std::sync::Arc;
@@ -42,12 +42,14 @@ impl Queue {
     /// Runs `f` as a command, with the bytes of `buffers` in their order (`clEnqueueNativeKernel`). Does not block.
     ///
     /// It runs after every command that uses these buffers, of any queue, and what is enqueued later for them waits for it.
+    /// Where others have the host memory of a [`HostBuffer`], too, this waits for their commands, and what they do with
+    /// these bytes before `f` has run is refused.
     /// The buffers are mapped for it (`clEnqueueMapBuffer`), so that those made with [`MemFlags::HOST_NO_ACCESS`] are refused
     /// by the driver.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where `CL_DEVICE_EXECUTION_CAPABILITIES` does not list `CL_EXEC_NATIVE_KERNEL`,
-    /// [`Error::InvalidInput`] where the buffers overlap or are mapped.
+    /// [`Error::InvalidInput`] where the buffers overlap or are mapped, or somebody else has a slice of their host memory.
     pub fn native(
         &self,
         buffers: &[&Buffer],

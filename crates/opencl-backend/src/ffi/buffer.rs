@@ -1,5 +1,6 @@
 //! Buffers of a session: the device's own, and host memory used in place.
 
+use super::track::{Access, Entering};
 use super::turn::{Borrowed, Turns};
 use super::{Failure, MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
@@ -95,11 +96,14 @@ impl Buffer {
         &self.mem
     }
 
-    /// Addresses of the host memory in use.
-    pub fn host_addresses(&self) -> Option<Range<usize>> {
-        let block = self.block.as_ref()?;
-        let start = block.address().as_ptr().addr();
-        Some(start..start + self.len)
+    /// Whether it is host memory in place.
+    pub fn is_host_block(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// Whether `range` here and there has bytes in common.
+    pub fn overlaps(&self, other: &Self, range: &Range<usize>) -> bool {
+        self.mem.overlaps(range, &other.mem, range)
     }
 
     /// Blocks until the bytes are there.
@@ -141,7 +145,7 @@ impl Buffer {
     pub fn lend(&self) -> Result<(), Failure> {
         let lent = self.lent.borrow().is_some();
         if !lent {
-            let mapped = self.map(0..self.len, MapMode::ReadWrite)?;
+            let mapped = Mapped::lent(self.session.queue(), &self.mem, self.len)?;
             self.lent.replace(Some(mapped));
         }
         Ok(())
@@ -149,10 +153,12 @@ impl Buffer {
 
     /// Ends [`Buffer::lend`], before commands use the buffer again.
     fn take_back(&self) -> Result<(), Failure> {
-        match self.lent.take() {
-            Some(mapped) => mapped.unmap().map(drop),
-            None => Ok(()),
+        if self.lent.borrow().is_none() {
+            return Ok(());
         }
+        // The device may take the bytes over now: nobody else may be writing them.
+        let _entering = Entering::shared("clEnqueueUnmapMemObject", &[self.mem.used_whole(Access::Read)])?;
+        self.lent.take().map_or(Ok(()), |mapped| mapped.unmap().map(drop))
     }
 
     fn map(&self, range: Range<usize>, mode: MapMode) -> Result<Mapped, Failure> {
@@ -163,7 +169,8 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let taken_back = self.take_back();
+        // Whoever uses the bytes now: the device will use them no more.
+        let taken_back = self.lent.take().map_or(Ok(()), |mapped| mapped.unmap().map(drop));
         let released = self.release();
         // The device may still write imported memory, which is freed right after this.
         let finished = if self.block.is_some() || self.turns.is_some() { self.session.finish() } else { Ok(()) };

@@ -6,6 +6,7 @@ use super::{Event, Failure, Mem, Queue};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MAP_FAILURE;
 use cl3::memory as m;
+use interop_core::borrows::Borrow;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -48,7 +49,8 @@ pub struct Mapped {
     /// Bytes from row to row and slice to slice, for images.
     pub pitches: [usize; 2],
     mode: MapMode,
-    id: u64,
+    /// Keeps everything else from the bytes; none where the host does not look at them by this.
+    borrow: Option<Borrow>,
     ended: bool,
 }
 
@@ -68,14 +70,29 @@ impl Mapped {
         wait: &[Event],
     ) -> Result<Self, Failure> {
         const OP: &str = "clEnqueueMapBuffer";
-        let map = BeginMap::new(OP, mem, mem.in_root(&range), mode)?;
+        let (borrow, after) = mem.tracker().begin_map(OP, &mem.in_root(&range), mode.access())?;
         let mut address = ptr::null_mut();
         // SAFETY: queue and buffer are live; the driver refuses ranges outside.
-        let event = queue.enqueue(OP, &map.after(wait), |queue, n, list| unsafe {
+        let event = queue.enqueue(OP, &[wait, &after].concat(), |queue, n, list| unsafe {
             let (start, len) = (range.start, range.len());
             q::enqueue_map_buffer(queue, mem.raw(), 0, mode.flags(), start, len, &mut address, n, list)
         })?;
-        map.finish(queue, event, address, range.len(), [range.len(), 0])
+        event.wait_until_final()?;
+        Self::of((queue, mem), (OP, address), (range.len(), [range.len(), 0]), (mode, Some(borrow)))
+    }
+
+    /// Maps all `len` bytes of a buffer over host memory for the memory's other owners, who use it by its address. Blocks.
+    pub fn lent(queue: &Queue, mem: &Arc<Mem>, len: usize) -> Result<Self, Failure> {
+        const OP: &str = "clEnqueueMapBuffer";
+        let mode = MapMode::ReadWrite;
+        let mut address = ptr::null_mut();
+        let uses = [mem.used(&(0..len), Access::Write)];
+        // SAFETY: queue and buffer are live; the driver refuses ranges outside.
+        let event = queue.enqueue_using(OP, &uses, &mem.tracker().pending(), |queue, n, list| unsafe {
+            q::enqueue_map_buffer(queue, mem.raw(), 0, mode.flags(), 0, len, &mut address, n, list)
+        })?;
+        event.wait_until_final()?;
+        Self::of((queue, mem), (OP, address), (len, [len, 0]), (mode, None))
     }
 
     /// Maps a part of an image, not empty and inside. `layers` says that the second dimension counts the layers of a 1-D
@@ -90,10 +107,10 @@ impl Mapped {
     ) -> Result<Self, Failure> {
         const OP: &str = "clEnqueueMapImage";
         let (mem, pixel) = image;
-        let map = BeginMap::new(OP, mem, 0..usize::MAX, mode)?;
+        let (borrow, after) = mem.tracker().begin_map(OP, &mem.in_root(&(0..usize::MAX)), mode.access())?;
         let (mut address, mut row, mut slice) = (ptr::null_mut(), 0, 0);
         // SAFETY: queue and image are live; the driver refuses parts outside.
-        let event = queue.enqueue(OP, &map.after(wait), |queue, n, list| unsafe {
+        let event = queue.enqueue(OP, &[wait, &after].concat(), |queue, n, list| unsafe {
             let (origin, region, flags) = (part.origin.as_ptr(), part.region.as_ptr(), mode.flags());
             q::enqueue_map_image(
                 queue,
@@ -111,21 +128,35 @@ impl Mapped {
         })?;
         let [w, rows, slices] = if layers { [part.region[0], 1, part.region[1]] } else { part.region };
         let len = (slices.saturating_sub(1)) * slice + (rows.saturating_sub(1)) * row + w * pixel;
-        map.finish(queue, event, address, len, [row, slice])
+        event.wait_until_final()?;
+        Self::of((queue, mem), (OP, address), (len, [row, slice]), (mode, Some(borrow)))
+    }
+
+    fn of(
+        (queue, mem): (&Queue, &Arc<Mem>),
+        (operation, address): (&'static str, *mut c_void),
+        (len, pitches): (usize, [usize; 2]),
+        (mode, borrow): (MapMode, Option<Borrow>),
+    ) -> Result<Self, Failure> {
+        let address = NonNull::new(address.cast::<u8>()).ok_or(Failure { operation, code: CL_MAP_FAILURE })?;
+        Ok(Self { queue: queue.clone(), mem: mem.clone(), address, len, pitches, mode, borrow, ended: false })
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: mapped with this length until drop; the tracker lets no command write meanwhile.
+        if self.borrow.is_none() {
+            return &[];
+        }
+        // SAFETY: mapped with this length until drop; the borrow lets nothing else write meanwhile.
         unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
     }
 
     /// The bytes, to be written; empty where mapped for reading only.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        if self.mode == MapMode::Read {
+        if self.mode == MapMode::Read || self.borrow.is_none() {
             return &mut [];
         }
-        // SAFETY: as above; the tracker lets no command and no other map touch bytes mapped for writing.
+        // SAFETY: as above; the borrow lets nothing else touch bytes mapped for writing.
         unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 
@@ -140,7 +171,10 @@ impl Mapped {
             q::enqueue_unmap_mem_object(queue, self.mem.raw(), self.address.as_ptr().cast(), n, list)
         });
         self.ended = true;
-        self.mem.tracker().end_map(self.id, event.as_ref().ok());
+        if let Ok(event) = &event {
+            self.mem.tracker().unmapped(event);
+        }
+        self.borrow = None;
         event
     }
 }
@@ -151,58 +185,6 @@ impl Drop for Mapped {
             && let Err(failure) = self.end()
         {
             tracing::warn!(code = failure.code, "{} failed while a map was dropped", failure.operation);
-        }
-    }
-}
-
-/// A map on its way: ends what the tracker holds if it fails.
-struct BeginMap<'a> {
-    operation: &'static str,
-    mem: &'a Arc<Mem>,
-    mode: MapMode,
-    id: Option<u64>,
-    after: Vec<Event>,
-}
-
-impl<'a> BeginMap<'a> {
-    fn new(operation: &'static str, mem: &'a Arc<Mem>, range: Range<usize>, mode: MapMode) -> Result<Self, Failure> {
-        let (id, after) = mem.tracker().begin_map(operation, range, mode.access())?;
-        Ok(Self { operation, mem, mode, id: Some(id), after })
-    }
-
-    fn after(&self, wait: &[Event]) -> Vec<Event> {
-        [wait, &self.after].concat()
-    }
-
-    fn finish(
-        mut self,
-        queue: &Queue,
-        event: Event,
-        address: *mut c_void,
-        len: usize,
-        pitches: [usize; 2],
-    ) -> Result<Mapped, Failure> {
-        event.wait_until_final()?;
-        let failed = Failure { operation: self.operation, code: CL_MAP_FAILURE };
-        let address = NonNull::new(address.cast::<u8>()).ok_or(failed)?;
-        let id = self.id.take().ok_or(failed)?;
-        Ok(Mapped {
-            queue: queue.clone(),
-            mem: self.mem.clone(),
-            address,
-            len,
-            pitches,
-            mode: self.mode,
-            id,
-            ended: false,
-        })
-    }
-}
-
-impl Drop for BeginMap<'_> {
-    fn drop(&mut self) {
-        if let Some(id) = self.id {
-            self.mem.tracker().end_map(id, None);
         }
     }
 }

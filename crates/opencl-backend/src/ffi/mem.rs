@@ -65,7 +65,8 @@ impl Mem {
         let raw = unsafe { m::create_buffer(context.raw(), flags, block.len(), address) };
         // SAFETY: a buffer that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own("clCreateBuffer", raw) }?;
-        Ok(Arc::new(Self::of(handle, flags, block.len())))
+        let tracker = Tracker::over(block.borrows());
+        Ok(Arc::new(Self { tracker, ..Self::of(handle, flags, block.len()) }))
     }
 
     pub(super) fn of(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
@@ -169,7 +170,7 @@ impl Mem {
     /// True where both show some of the same bytes.
     pub fn overlaps(&self, range: &Range<usize>, other: &Self, other_range: &Range<usize>) -> bool {
         let (a, b) = (self.in_root(range), other.in_root(other_range));
-        Arc::ptr_eq(&self.tracker, &other.tracker) && a.start < b.end && b.start < a.end
+        self.tracker.overlap(&a, &other.tracker, &b)
     }
 
     pub(super) fn in_root(&self, range: &Range<usize>) -> Range<usize> {
@@ -269,7 +270,9 @@ impl HostMem {
 impl Drop for HostMem {
     fn drop(&mut self) {
         let mut deadline = Instant::now() + PATIENCE;
+        let mut tracker = None;
         if let Some(mem) = self.mem.take() {
+            tracker = Some(mem.tracker.clone());
             for event in mem.tracker.pending() {
                 if let Err(failure) = event.flush() {
                     tracing::warn!(code = failure.code, "{} failed while host memory was dropped", failure.operation);
@@ -290,7 +293,8 @@ impl Drop for HostMem {
         }
         if !self.deleted.load(Ordering::Acquire) {
             tracing::warn!("host memory is never freed: a buffer over it is still in use");
-            std::mem::forget(self.block.take());
+            // Slices of the block are kept apart from what is still in a queue.
+            std::mem::forget((self.block.take(), tracker));
         }
     }
 }

@@ -63,7 +63,7 @@ pub use queue::{Queue, QueueProperties};
 pub use rect::RectLayout;
 pub use session::Session;
 pub use shared_image::{Pixels, SharedImage};
-pub use track::{MAPPED, OVERLAP};
+pub use track::{OVERLAP, holder_of};
 pub use transfer::{Element, RectTransfer};
 pub use turn::TurnFns;
 

@@ -1,6 +1,6 @@
 //! Host closures as commands (`clEnqueueNativeKernel`).
 
-use super::track::{Access, Entering};
+use super::track::{Access, Entering, Kept};
 use super::{Event, Failure, Mem, Queue};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MAP_FAILURE;
@@ -23,6 +23,7 @@ struct Job {
     pieces: Vec<(*mut c_void, usize)>,
     /// Set when the closure did not run to its end.
     failed: Arc<AtomicBool>,
+    kept: Kept,
 }
 
 /// A host command, and whether it failed by a panic.
@@ -46,15 +47,16 @@ impl Queue {
     pub fn native(&self, mems: &[(&Mem, usize)], f: NativeFn, wait: &[Event]) -> Result<NativeLaunch, Failure> {
         let uses: Vec<_> =
             mems.iter().map(|(mem, len)| mem.used(&Range { start: 0, end: *len }, Access::Write)).collect();
-        let entering = Entering::exclusive(OP, &uses)?;
+        let (entering, kept) = Entering::exclusive(OP, &uses)?;
         let wait = [wait, &entering.after].concat();
         let mut maps = Vec::with_capacity(mems.len());
         let launched = self.map_all(mems, &wait, &mut maps).and_then(|()| {
             let failed = Arc::new(AtomicBool::new(false));
             let pieces = maps.iter().zip(mems).map(|(map, (_, len))| (map.address, *len)).collect();
             let after = maps.iter().map(|map| map.mapped.clone()).collect::<Vec<_>>();
-            let job = Box::new(Job { f, pieces, failed: failed.clone() });
+            let job = Box::new(Job { f, pieces, failed: failed.clone(), kept: kept.clone() });
             let event = self.launch_native(job, if after.is_empty() { &wait } else { &after })?;
+            mems.iter().for_each(|(mem, _)| mem.tracker().keep(&event, &kept));
             Ok(NativeLaunch { event, failed })
         });
         // Others come after the last of it, whatever became of it.
@@ -125,7 +127,7 @@ impl Queue {
 unsafe extern "C" fn run(args: *mut c_void) {
     // SAFETY: the block is what `launch_native` gave: the job, which the driver hands over once.
     let job = unsafe { Box::from_raw(args.cast::<*mut Job>().read()) };
-    let Job { f, pieces, failed } = *job;
+    let Job { f, pieces, failed, kept } = *job;
     failed.store(true, Ordering::Release);
     let done = failed.clone();
     contain("host kernel", move || {
@@ -137,4 +139,5 @@ unsafe extern "C" fn run(args: *mut c_void) {
         f(bytes.collect());
         done.store(false, Ordering::Release);
     });
+    kept.let_go();
 }

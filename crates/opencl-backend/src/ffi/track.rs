@@ -3,32 +3,45 @@
 //! Rust may look at device memory as a slice only while nothing else touches it. So every command says here what it
 //! uses. A map waits for all earlier commands, of all queues, and commands that would touch mapped bytes are refused. A
 //! host kernel waits likewise, and later commands wait for it. Sub-buffers, and images made from buffers, share their
-//! buffer's tracker.
+//! buffer's tracker. What is mapped stands in the list of [`interop_core::borrows`], which buffers over one block of host
+//! memory share with each other and with everybody else who has the block.
 //!
 //! Memory that OpenGL has, too, is OpenCL's only between two commands, which every other command waits for or is waited
 //! for by; commands outside are refused.
+//!
+//! Two threads never wait for each other: all wait for trackers first, in the order of their addresses, and for lists
+//! afterwards, where a command never waits.
 
 use super::{ACQUIRED, Event, Failure, NOT_ACQUIRED};
+use interop_core::borrows::{Borrow, Borrows, Commands, Held, Holder, Member};
+pub use interop_core::compute::Access;
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Code of a [`Failure`] where mapped memory was to be used; no driver has it.
-pub const MAPPED: i32 = -2100;
-/// Likewise where one host kernel, or one hand-over, was given overlapping memory twice.
+/// Code of a [`Failure`] where one host kernel, or one hand-over, was given overlapping memory twice; no driver has it.
 pub const OVERLAP: i32 = -2101;
+/// Likewise, and down from here, where bytes were to be used that somebody holds; see [`holder_of`].
+const HELD: i32 = -2200;
 
-/// What a command does with some bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
+fn held(operation: &'static str) -> impl Fn(Held) -> Failure {
+    move |Held(holder)| {
+        let index = Holder::ALL.iter().position(|other| *other == holder).unwrap_or_default();
+        Failure { operation, code: HELD - index as i32 }
+    }
+}
+
+/// Who holds the bytes, where a code says that somebody does.
+pub fn holder_of(code: i32) -> Option<Holder> {
+    let index = usize::try_from(HELD.checked_sub(code)?).ok()?;
+    Holder::ALL.get(index).copied()
 }
 
 /// State shared by all objects over the same bytes.
-#[derive(Default)]
 pub struct Tracker {
     state: Mutex<State>,
     changed: Condvar,
+    borrows: Borrows,
+    member: Member,
 }
 
 #[derive(Default)]
@@ -39,35 +52,30 @@ struct State {
     entering: usize,
     /// Somebody collects all uses right now, so that no command may enter.
     closed: bool,
-    maps: Vec<Map>,
-    next_map: u64,
     uses: Vec<Event>,
     /// Those of `uses` that later commands must wait for.
     exclusive: Vec<Event>,
+    /// Host closures, and what holds their bytes.
+    closures: Vec<(Event, Kept)>,
     prune_at: usize,
 }
 
-struct Map {
-    id: u64,
-    range: Range<usize>,
-    access: Access,
+/// What holds the bytes of a host closure. Whoever is first lets go of them: the closure when it has run, or who finds that
+/// its event is over. (PoCL 3.1 calls nobody back for one that fails by its wait list.)
+#[derive(Clone)]
+pub struct Kept(Arc<Mutex<Vec<Borrow>>>);
+
+impl Kept {
+    pub fn let_go(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 const FIRST_PRUNE: usize = 32;
 
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
-}
-
 impl State {
-    /// Whether a command may use the bytes now.
-    fn check_free(&self, operation: &'static str, range: &Range<usize>, access: Access) -> Result<(), Failure> {
-        if self.away {
-            return Err(Failure { operation, code: NOT_ACQUIRED });
-        }
-        let conflict =
-            |map: &Map| overlap(&map.range, range) && (access == Access::Write || map.access == Access::Write);
-        if self.maps.iter().any(conflict) { Err(Failure { operation, code: MAPPED }) } else { Ok(()) }
+    fn check_here(&self, operation: &'static str) -> Result<(), Failure> {
+        if self.away { Err(Failure { operation, code: NOT_ACQUIRED }) } else { Ok(()) }
     }
 
     /// `last` says that all that its queue was given before ends before it.
@@ -87,10 +95,45 @@ fn is_pending(event: &Event) -> bool {
     !event.status().is_ok_and(super::Status::is_final)
 }
 
+impl Default for Tracker {
+    fn default() -> Self {
+        let (state, changed) = Default::default();
+        Self { state, changed, borrows: Borrows::new(usize::MAX), member: Member::ALONE }
+    }
+}
+
+/// For slices that others form of the same host memory.
+impl Commands for Tracker {
+    fn wait(&self) -> bool {
+        self.pending().iter().all(|event| {
+            let told = event.flush().and_then(|()| event.wait_until_final());
+            told.is_ok() || !is_pending(event)
+        })
+    }
+
+    fn tidy(&self) {
+        self.lock().closures.retain(|(event, kept)| {
+            let pending = is_pending(event);
+            if !pending {
+                kept.let_go();
+            }
+            pending
+        });
+    }
+}
+
 impl Tracker {
     /// Of memory that OpenGL has first.
     pub fn away() -> Self {
-        Self { state: Mutex::new(State { away: true, ..State::default() }), changed: Condvar::new() }
+        Self { state: Mutex::new(State { away: true, ..State::default() }), ..Self::default() }
+    }
+
+    /// Of host memory that others may use, too.
+    pub fn over(borrows: &Borrows) -> Arc<Self> {
+        Arc::new_cyclic(|this| {
+            let this: std::sync::Weak<Self> = this.clone();
+            Self { member: borrows.join(this), borrows: borrows.clone(), ..Self::default() }
+        })
     }
 
     /// Whether it is OpenGL's now.
@@ -113,29 +156,32 @@ impl Tracker {
         state.uses.clone()
     }
 
-    /// Marks `range` as mapped; gives the number to end it by and the events that the map must wait for.
+    /// Whether both ranges have a byte in common.
+    pub fn overlap(&self, range: &Range<usize>, other: &Self, other_range: &Range<usize>) -> bool {
+        self.borrows.overlap(range, &other.borrows, other_range)
+    }
+
+    /// Marks `range` as mapped; gives what ends that when it is dropped, and the events that the map must wait for.
     pub fn begin_map(
         &self,
         operation: &'static str,
-        range: Range<usize>,
+        range: &Range<usize>,
         access: Access,
-    ) -> Result<(u64, Vec<Event>), Failure> {
-        let mut state = self.wait_while(|state| state.entering > 0 || state.closed);
-        state.check_free(operation, &range, access)?;
-        state.uses.retain(is_pending);
-        let id = state.next_map;
-        state.next_map += 1;
-        state.maps.push(Map { id, range, access });
-        Ok((id, state.uses.clone()))
+    ) -> Result<(Borrow, Vec<Event>), Failure> {
+        let borrow = self.borrows.slice(range, access, Holder::Map, self.member).map_err(held(operation))?;
+        self.lock().check_here(operation)?;
+        Ok((borrow, self.pending()))
     }
 
-    /// `unmapped` is the event of the command that ended the map, if there was one.
-    pub fn end_map(&self, id: u64, unmapped: Option<&Event>) {
-        let mut state = self.lock();
-        state.maps.retain(|map| map.id != id);
-        if let Some(event) = unmapped {
-            state.record(event, false);
-        }
+    /// Notes a host closure on its way, which `event` stands for.
+    pub fn keep(&self, event: &Event, kept: &Kept) {
+        self.tidy();
+        self.lock().closures.push((event.clone(), kept.clone()));
+    }
+
+    /// The end of a map, before its borrow goes.
+    pub fn unmapped(&self, event: &Event) {
+        self.lock().record(event, false);
     }
 }
 
@@ -148,6 +194,13 @@ pub struct Use<'a> {
     pub access: Access,
 }
 
+impl Use<'_> {
+    fn enter(&self, operation: &'static str) -> Result<Borrow, Failure> {
+        let Self { tracker, range, access } = self;
+        tracker.borrows.command(range, *access, tracker.member).map_err(held(operation))
+    }
+}
+
 /// A command on its way into a queue.
 pub struct Entering<'a> {
     trackers: Vec<&'a Tracker>,
@@ -156,6 +209,8 @@ pub struct Entering<'a> {
     away: Option<bool>,
     /// What it must wait for besides the caller's own list.
     pub after: Vec<Event>,
+    /// Held until its event is recorded.
+    borrows: Vec<Borrow>,
 }
 
 fn sorted<'a>(uses: &[Use<'a>]) -> Vec<Use<'a>> {
@@ -167,7 +222,8 @@ fn sorted<'a>(uses: &[Use<'a>]) -> Vec<Use<'a>> {
 
 impl<'a> Entering<'a> {
     fn of(count: usize, exclusive: bool) -> Self {
-        Self { trackers: Vec::with_capacity(count), exclusive, away: None, after: Vec::new() }
+        let (trackers, borrows) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        Self { trackers, exclusive, away: None, after: Vec::new(), borrows }
     }
 
     /// A command of the device.
@@ -175,7 +231,7 @@ impl<'a> Entering<'a> {
         let mut entering = Self::of(uses.len(), false);
         for one in sorted(uses) {
             let mut state = one.tracker.wait_while(|state| state.closed);
-            state.check_free(operation, &one.range, one.access)?;
+            state.check_here(operation)?;
             state.entering += 1;
             if !state.exclusive.is_empty() {
                 state.exclusive.retain(is_pending);
@@ -183,23 +239,39 @@ impl<'a> Entering<'a> {
             }
             entering.trackers.push(one.tracker);
         }
+        entering.enter(operation, uses)?;
         Ok(entering)
     }
 
-    /// Host code that will look at the bytes: after everything else, and everything else after it.
-    pub fn exclusive(operation: &'static str, uses: &[Use<'a>]) -> Result<Self, Failure> {
-        Self::closing(operation, uses, |state, one| state.check_free(operation, &one.range, Access::Write))
+    fn enter(&mut self, operation: &'static str, uses: &[Use<'a>]) -> Result<(), Failure> {
+        for one in uses {
+            self.borrows.push(one.enter(operation)?);
+        }
+        Ok(())
+    }
+
+    /// Host code that will look at the bytes: after everything else, and everything else after it. Gives also what holds
+    /// the bytes until that code has run, or will not.
+    pub fn exclusive(operation: &'static str, uses: &[Use<'a>]) -> Result<(Self, Kept), Failure> {
+        let mut entering = Self::closing(operation, uses, |state| state.check_here(operation))?;
+        let mut kernel = Vec::with_capacity(uses.len());
+        for Use { tracker, range, .. } in uses {
+            kernel.push(tracker.borrows.host_kernel(range, tracker.member).map_err(held(operation))?);
+        }
+        entering.enter(operation, uses)?;
+        Ok((entering, Kept(Arc::new(Mutex::new(kernel)))))
     }
 
     /// The beginning, or else the end, of OpenCL's turn with memory that OpenGL has, too: after everything before, and
     /// everything else after it.
     pub fn turn(operation: &'static str, uses: &[Use<'a>], begins: bool) -> Result<Self, Failure> {
-        let check = |state: &State, one: &Use<'_>| match begins {
+        let check = |state: &State| match begins {
             true if state.away => Ok(()),
             true => Err(Failure { operation, code: ACQUIRED }),
-            false => state.check_free(operation, &one.range, Access::Write),
+            false => state.check_here(operation),
         };
         let mut entering = Self::closing(operation, uses, check)?;
+        entering.enter(operation, uses)?;
         entering.away = Some(!begins);
         Ok(entering)
     }
@@ -207,23 +279,23 @@ impl<'a> Entering<'a> {
     fn closing(
         operation: &'static str,
         uses: &[Use<'a>],
-        check: impl Fn(&State, &Use<'_>) -> Result<(), Failure>,
+        check: impl Fn(&State) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let uses = sorted(uses);
-        let twice = |pair: &[Use<'_>]| {
-            std::ptr::eq(pair[0].tracker, pair[1].tracker) && overlap(&pair[0].range, &pair[1].range)
+        let twice = |(at, one): (usize, &Use<'_>)| {
+            uses[..at].iter().any(|other| one.tracker.overlap(&one.range, other.tracker, &other.range))
         };
-        if uses.windows(2).any(twice) {
+        if uses.iter().enumerate().any(twice) {
             return Err(Failure { operation, code: OVERLAP });
         }
         let mut entering = Self::of(uses.len(), true);
         for one in uses {
             if entering.trackers.last().is_some_and(|last| std::ptr::eq(*last, one.tracker)) {
-                check(&one.tracker.lock(), &one)?;
+                check(&one.tracker.lock())?;
                 continue;
             }
             let mut state = one.tracker.wait_while(|state| state.entering > 0 || state.closed);
-            check(&state, &one)?;
+            check(&state)?;
             state.closed = true;
             state.uses.retain(is_pending);
             entering.after.extend(state.uses.iter().cloned());
@@ -248,6 +320,7 @@ impl<'a> Entering<'a> {
 
 impl Drop for Entering<'_> {
     fn drop(&mut self) {
+        self.borrows.clear();
         for tracker in &self.trackers {
             let mut state = tracker.lock();
             if self.exclusive {
@@ -257,6 +330,21 @@ impl Drop for Entering<'_> {
             }
             drop(state);
             tracker.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_holder_has_a_code_and_no_other_code_has_one() {
+        for holder in Holder::ALL {
+            assert_eq!(holder_of(held("x")(Held(holder)).code), Some(holder));
+        }
+        for code in [0, -1, OVERLAP, HELD + 1, HELD - Holder::ALL.len() as i32, i32::MIN, i32::MAX] {
+            assert_eq!(holder_of(code), None, "{code}");
         }
     }
 }

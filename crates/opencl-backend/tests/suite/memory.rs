@@ -1,15 +1,13 @@
 //! Memories: transfers, imported host memory, refusals.
 
 use crate::{content, described, memory_with, on_every_device, vouched};
+use interop_core::borrows::Holder;
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, Support, Target,
 };
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::has;
-use std::any::Any;
 use std::cell::Cell;
-use std::ptr::NonNull;
-use std::rc::Rc;
 
 fn count(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 7 + i / 256) as u8).collect()
@@ -141,37 +139,7 @@ fn imports(backend: &OpenClBackend) -> bool {
 
 /// What the host sees at the block's own address.
 fn at_address(block: &HostBlock, len: usize) -> Vec<u8> {
-    (0..len).map(|i| unsafe_edge::read(block, i)).collect()
-}
-
-mod unsafe_edge {
-    use super::*;
-
-    pub fn read(block: &HostBlock, i: usize) -> u8 {
-        assert!(i < block.len());
-        // SAFETY: inside the block, which lives; the memory was released to the host.
-        unsafe { block.address().as_ptr().add(i).read_volatile() }
-    }
-
-    pub fn write(block: &HostBlock, i: usize, value: u8) {
-        assert!(i < block.len());
-        // SAFETY: inside the block, which lives; no command uses the memory.
-        unsafe { block.address().as_ptr().add(i).write_volatile(value) }
-    }
-
-    /// Nobody else may use the block meanwhile.
-    pub fn with_bytes<R>(block: &HostBlock, f: impl FnOnce(&mut [u8]) -> R) -> R {
-        // SAFETY: the block lives and is initialised; no command uses it but those that `f` waits for.
-        f(unsafe { std::slice::from_raw_parts_mut(block.address().as_ptr(), block.len()) })
-    }
-
-    /// `block` from byte `offset` on, or with another length.
-    pub fn part(block: &HostBlock, offset: usize, len: usize) -> HostBlock {
-        assert!(offset + len <= block.len());
-        let owner: Rc<dyn Any> = Rc::new(block.clone());
-        // SAFETY: inside the block, which the owner keeps alive.
-        unsafe { HostBlock::from_raw(NonNull::new(block.address().as_ptr().add(offset)).unwrap(), len, owner) }
-    }
+    block.read(0..len, Holder::Guard, "a test").unwrap().to_vec()
 }
 
 fn add(backend: &OpenClBackend, memory: &mut dyn ComputeMemory, value: u32) -> Result<()> {
@@ -190,10 +158,8 @@ fn imported_memory_is_written_in_place_turn_by_turn() {
             return;
         }
         let whole = HostBlock::allocate(3 * 4096).unwrap();
-        for block in [whole.clone(), unsafe_edge::part(&whole, 64, 5000), unsafe_edge::part(&whole, 4096, 1)] {
-            for i in 0..block.len() {
-                unsafe_edge::write(&block, i, 10);
-            }
+        for block in [whole.clone(), whole.part(64..5064).unwrap(), whole.part(4096..4097).unwrap()] {
+            block.write(0..block.len(), Holder::Guard, "a test").unwrap().fill(10);
             let mut memory = backend.import_host(&block).unwrap();
             assert_eq!(memory.len(), block.len());
             for turn in 1..=3 {
@@ -245,9 +211,9 @@ fn blocks_that_do_not_fit_are_refused() {
             return;
         }
         let whole = HostBlock::allocate(8192).unwrap();
-        let error = backend.import_host(&unsafe_edge::part(&whole, 4, 100)).err().unwrap();
+        let error = backend.import_host(&whole.part(4..104).unwrap()).err().unwrap();
         assert!(matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("multiple of")), "{error}");
-        assert!(backend.import_host(&unsafe_edge::part(&whole, 0, 0)).is_err());
+        assert!(backend.import_host(&whole.part(0..0).unwrap()).is_err());
 
         let (a, mut b) = (backend.import_host(&whole).unwrap(), backend.import_host(&whole).unwrap());
         let error = backend.copy(a.as_ref(), b.as_mut(), 0..16).unwrap_err();
@@ -275,12 +241,11 @@ fn prepared_host_memory_takes_copies() {
         let mut memory = memory_with(backend, &count(100_000));
         for turn in 0..3u8 {
             memory.write(usize::from(turn), &[turn]).unwrap();
-            unsafe_edge::with_bytes(&block, |bytes| {
-                memory.read(0, &mut bytes[..100_000]).unwrap();
-                assert!(bytes[usize::from(turn)] == turn && bytes[3..100_000] == count(100_000)[3..]);
-                bytes[5] = count(6)[5];
-                memory.write(0, &bytes[..100_000]).unwrap();
-            });
+            let mut bytes = block.write(0..100_000, Holder::Guard, "a test").unwrap();
+            memory.read(0, &mut bytes).unwrap();
+            assert!(bytes[usize::from(turn)] == turn && bytes[3..] == count(100_000)[3..]);
+            bytes[5] = count(6)[5];
+            memory.write(0, &bytes).unwrap();
         }
         drop(prepared);
         assert!(at_address(&block, 100_000)[3..] == count(100_000)[3..]);
