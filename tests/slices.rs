@@ -1,0 +1,351 @@
+//! Host memory that several backends and displays have: no two slices of one byte of which one is written, and no command on
+//! the bytes of a slice.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use interop_core::panics;
+use pixelferry::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
+use pixelferry::opencl::{OpenClBackend, OpenClDevice};
+use pixelferry::pattern::Pattern;
+use pixelferry::{
+    ComputeBackend, ComputeMemory, CpuBackend, DisplayChoice, Error, HandleType, Headless, HostBlock, MemoryDisplay,
+    MemoryShape, Result, Staging, StagingKind, Target, open_headless,
+};
+use pixelferry_tests::{Need, given, need, pass_in_child, wait_until};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const BYTES: usize = 16 << 10;
+const PATTERN: Pattern = Pattern { and_mask: u32::MAX, or_mask: 0, nonce: 5 };
+
+/// One who has the block.
+enum Way {
+    Memory(Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>),
+    Staging(Box<dyn Staging>),
+}
+
+impl Way {
+    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Memory(_, memory) => memory.fill(0..BYTES, f),
+            Self::Staging(staging) => staging.fill(f),
+        }
+    }
+
+    /// Lets somebody else write, in every way that it has; gives the names of those that were not refused.
+    fn intrude(&mut self) -> Vec<&'static str> {
+        let mut done = vec![(
+            "fill",
+            self.fill(&mut |bytes| {
+                bytes.fill(2);
+                Ok(())
+            }),
+        )];
+        if let Self::Memory(backend, memory) = self {
+            done.push(("write", memory.write(0, &[3; BYTES])));
+            done.push(("pattern", backend.write_pattern(Target::buffer(memory.as_mut()), &PATTERN)));
+            done.push(("end of the turn", memory.release().and(backend.finish()).and(Ok(()))));
+        }
+        // A turn without commands in it may end; what counts is that it changes nothing.
+        let taken = done.iter().filter(|(name, result)| result.is_ok() && *name != "end of the turn");
+        let taken = taken.map(|(name, _)| *name).collect();
+        for (name, result) in done {
+            assert!(!matches!(&result, Err(e) if !is_held(e)), "{name}: {result:?}");
+        }
+        taken
+    }
+}
+
+/// Refused because somebody has the bytes.
+fn is_held(error: &Error) -> bool {
+    matches!(error, Error::InvalidInput { problem, .. } if problem.contains("these bytes"))
+}
+
+fn held<T>(what: &str, result: Result<T>) {
+    match result {
+        Err(error) if is_held(&error) => {}
+        Err(error) => panic!("{what}: {error}"),
+        Ok(_) => panic!("{what}: was done beside a slice of the same bytes"),
+    }
+}
+
+fn displays() -> Vec<Headless> {
+    let gl = need(Need::Egl, open_headless(DisplayChoice::Gl));
+    let wgpu = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu));
+    gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
+}
+
+fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Way {
+    Way::Memory(Arc::clone(backend), backend.import_host(block).unwrap())
+}
+
+/// All who can have a block, for each kind of block.
+fn rigs(backends: &[Arc<dyn ComputeBackend>]) -> Vec<Vec<(String, Way)>> {
+    let of_backends = |block: &HostBlock| {
+        let twice = backends.iter().chain(backends);
+        twice.map(|b| (format!("import by {}", b.device().name), imports(b, block))).collect::<Vec<_>>()
+    };
+    let (displays, pages) = (displays(), HostBlock::allocate(BYTES).unwrap());
+    let (mut rigs, mut neutral) = (Vec::new(), of_backends(&pages));
+    for display in displays.iter().map(Headless::display) {
+        let name = display.device().name.clone();
+        if display.caps().can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes() {
+            let staging = display.create_staging(StagingKind::Imported(pages.clone()), BYTES).unwrap();
+            neutral.push((format!("imported staging of {name}"), Way::Staging(staging)));
+        }
+        let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
+        let mut mapped = of_backends(&staging.host_block().unwrap());
+        mapped.push((format!("persistent staging of {name}"), Way::Staging(staging)));
+        rigs.push(mapped);
+    }
+    rigs.push(neutral);
+    // The displays' contexts are kept by what they made.
+    rigs
+}
+
+fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
+    let mut pairs = 0;
+    for mut rig in rigs(backends) {
+        for at in 0..rig.len() {
+            let (name, mut outer) = rig.swap_remove(at);
+            for (other, inner) in &mut rig {
+                pairs += 1;
+                let pair = format!("{other} inside {name}");
+                let mut taken = Vec::new();
+                outer
+                    .fill(&mut |bytes| {
+                        bytes.fill(1);
+                        taken = inner.intrude();
+                        assert!(black_box(&*bytes).iter().all(|b| *b == 1), "{pair}: bytes changed under a `&mut`");
+                        Ok(())
+                    })
+                    .unwrap();
+                assert_eq!(taken, Vec::<&str>::new(), "{pair}: was taken");
+                if let Way::Memory(_, outer) = &mut outer {
+                    outer
+                        .view(0..BYTES, &mut |bytes| {
+                            let before = bytes.to_vec();
+                            taken = inner.intrude();
+                            assert!(black_box(bytes) == before, "{pair}: bytes changed under a `&`");
+                            Ok(())
+                        })
+                        .unwrap();
+                    assert_eq!(taken, Vec::<&str>::new(), "{pair}: was taken beside a `&`");
+                }
+                // A panic lets go, and so does an end.
+                assert!(panics::catch(|| outer.fill(&mut |_| panic!("on purpose"))).is_err());
+                assert_eq!(inner.intrude(), expected(inner), "{pair}: was refused afterwards");
+            }
+            rig.push((name, outer));
+            let last = rig.len() - 1;
+            rig.swap(at, last);
+        }
+    }
+    println!("{pairs} PAIRS");
+    assert!(pairs > 0);
+}
+
+/// What is taken while nobody holds the bytes.
+fn expected(way: &Way) -> &'static [&'static str] {
+    match way {
+        Way::Memory(..) => &["fill", "write", "pattern"],
+        Way::Staging(_) => &["fill"],
+    }
+}
+
+fn threads() -> Arc<dyn ComputeBackend> {
+    Arc::new(CpuBackend::new().unwrap())
+}
+
+#[test]
+fn none_beside_another_on_threads() {
+    none_beside_another(&[threads(), threads()]);
+}
+
+#[test]
+fn parts_that_do_not_overlap_are_used_beside_each_other() {
+    let (backend, block) = (threads(), HostBlock::allocate(BYTES).unwrap());
+    let half = |range| backend.import_host(&block.part(range).unwrap()).unwrap();
+    let (mut left, mut right, mut middle) = (half(0..8192), half(8192..BYTES), half(8191..8193));
+    left.fill(0..8192, &mut |_| {
+        held("the middle", middle.write(0, &[1]));
+        right.write(0, &[7; 8192])?;
+        right.view(0..1, &mut |_| middle.read(1, &mut [0]))
+    })
+    .unwrap();
+}
+
+/// Two backends on the driver, each with a context of its own, and threads.
+fn of_opencl(check: impl FnOnce(&[Arc<dyn ComputeBackend>], &OpenClDevice)) {
+    let Some(backend) = need(given(), OpenClBackend::open_best()) else { return };
+    let device = backend.opened_device().clone();
+    println!("RAN ON {}", backend.device());
+    let again = OpenClBackend::open(&device).unwrap();
+    check(&[Arc::new(backend), Arc::new(again), threads()], &device);
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
+fn child_none_beside_another() {
+    of_opencl(|backends, _| none_beside_another(backends));
+}
+
+/// One block as two buffers in contexts of their own, with a queue each.
+fn two_buffers(device: &OpenClDevice, block: &HostBlock) -> [(HostBuffer, Queue); 2] {
+    [(); 2].map(|()| {
+        let context = Context::new(&[Device::try_from(device).unwrap()]).unwrap();
+        (HostBuffer::new(&context, MemFlags::READ_WRITE, block).unwrap(), Queue::new(&context).unwrap())
+    })
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
+fn child_maps() {
+    of_opencl(|backends, device| {
+        let block = HostBlock::allocate(BYTES).unwrap();
+        let [(one, first), (two, second)] = two_buffers(device, &block);
+        let mut import = backends[2].import_host(&block).unwrap();
+        // Raced from two threads, a map has its bytes alone.
+        let race = |buffer: Buffer, queue: Queue, value: u8| {
+            let (mut won, mut refused) = (0, 0);
+            while won < 100 {
+                match queue.map_write::<u8>(&buffer, 0..256, &[]) {
+                    Ok(mut map) => {
+                        map.fill(value);
+                        std::thread::yield_now();
+                        assert!(black_box(&*map).iter().all(|b| *b == value), "two `&mut` at once");
+                        won += 1;
+                    }
+                    Err(error) => {
+                        assert!(is_held(&error), "{error}");
+                        refused += 1;
+                        std::thread::yield_now();
+                    }
+                }
+            }
+            refused
+        };
+        let sides = [(Buffer::clone(&one), first.clone(), 1), (Buffer::clone(&two), second.clone(), 2)];
+        std::thread::scope(|scope| {
+            let threads = sides.map(|(buffer, queue, value)| scope.spawn(move || race(buffer, queue, value)));
+            println!("refused: {:?}", threads.map(|thread| thread.join().unwrap()));
+        });
+
+        let map = first.map_write::<u32>(&one, 0..64, &[]).unwrap();
+        held("another map", second.map_read::<u32>(&two, 0..64, &[]));
+        held("a command", second.fill(&two, 1_u8, 60..68, &[]));
+        held("a slice of the CPU", import.write(0, &[1]));
+        second.fill(&two, 1_u8, 64..68, &[]).unwrap().wait().unwrap();
+        drop(map);
+        let (a, b) =
+            (first.map_read::<u8>(&one, 0..64, &[]).unwrap(), second.map_read::<u8>(&two, 0..64, &[]).unwrap());
+        import.read(0, &mut [0; 64]).unwrap();
+        held("a write beside readers", import.write(0, &[1]));
+        drop((a, b));
+        import.write(0, &[1]).unwrap();
+        // A map that fails lets go.
+        let failed = UserEvent::new(first.context()).unwrap();
+        let wait = [failed.event().clone()];
+        failed.fail(-5).unwrap();
+        assert!(first.map_write::<u8>(&one, 0..64, &wait).is_err());
+        import.write(0, &[1]).unwrap();
+        // Leaked, it maps for ever, and the block is never freed.
+        std::mem::forget(first.map_read::<u8>(&one, 0..1, &[]).unwrap());
+        held("a write beside a leaked map", import.write(0, &[1]));
+        import.write(1, &[1]).unwrap();
+    });
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
+fn child_waits() {
+    of_opencl(|backends, device| {
+        let [gl, wgpu, memory] = [DisplayChoice::Gl, DisplayChoice::Wgpu, DisplayChoice::Memory].map(open_headless);
+        let displays = [need(Need::Egl, gl), need(Need::Lavapipe, wgpu), memory.ok()];
+        let mut ways = Vec::new();
+        for display in displays.iter().flatten().map(Headless::display) {
+            let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
+            ways.push((staging.host_block().unwrap(), Way::Staging(staging)));
+        }
+        for backend in backends {
+            let block = HostBlock::allocate(BYTES).unwrap();
+            ways.push((block.clone(), imports(backend, &block)));
+        }
+        for (block, mut way) in ways {
+            let [(one, queue), _] = two_buffers(device, &block);
+            let user = UserEvent::new(queue.context()).unwrap();
+            let pending = queue.fill(&one, 9_u8, 0..BYTES, &[user.event().clone()]).unwrap();
+            let told = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(50));
+                    told.store(true, Ordering::SeqCst);
+                    user.complete().unwrap();
+                });
+                way.fill(&mut |bytes| {
+                    assert!(told.load(Ordering::SeqCst), "a slice beside a command that is on its way");
+                    bytes.fill(4);
+                    Ok(())
+                })
+                .unwrap();
+            });
+            pending.wait().unwrap();
+        }
+    });
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
+fn child_host_closures() {
+    of_opencl(|backends, device| {
+        let block = HostBlock::allocate(BYTES).unwrap();
+        let [(one, first), (two, second)] = two_buffers(device, &block);
+        let user = UserEvent::new(first.context()).unwrap();
+        let seven = |bytes: Vec<&mut [u8]>| bytes.into_iter().for_each(|bytes| bytes.fill(7));
+        let closure = match first.native(&[&one], seven, &[user.event().clone()]) {
+            Err(Error::Unsupported { reason, .. }) => return println!("no host closures: {reason}"),
+            other => other.unwrap(),
+        };
+        held("another buffer's command", second.fill(&two, 1_u8, 0..4, &[]));
+        held("another buffer's closure", second.native(&[&two], seven, &[]));
+        // Its own buffer's commands come after it.
+        let after = first.fill(&one, 8_u8, 0..4, &[]).unwrap();
+        user.complete().unwrap();
+        let mut import = backends[2].import_host(&block).unwrap();
+        let mut seen = [0; 8];
+        import.read(0, &mut seen).unwrap();
+        assert_eq!(seen, [8, 8, 8, 8, 7, 7, 7, 7]);
+        closure.wait().and(after.wait()).unwrap();
+        second.fill(&two, 1_u8, 0..4, &[]).unwrap().wait().unwrap();
+        // One that panics, one that never runs, and one that is refused let go.
+        assert!(first.native(&[&one], |_| panic!("on purpose"), &[]).unwrap().wait().is_err());
+        second.fill(&two, 1_u8, 0..4, &[]).unwrap().wait().unwrap();
+        let user = UserEvent::new(first.context()).unwrap();
+        let never = first.native(&[&one], seven, &[user.event().clone()]).unwrap();
+        held("another buffer's command", second.fill(&two, 1_u8, 0..4, &[]));
+        user.fail(-5).unwrap();
+        assert!(never.wait().is_err());
+        wait_until("what holds the bytes", || second.fill(&two, 1_u8, 0..4, &[]).is_ok());
+        let overlapping = first.native(&[&one, &one], seven, &[]).map(drop).unwrap_err();
+        assert!(overlapping.to_string().contains("overlap"), "{overlapping}");
+        import.write(0, &[1]).unwrap();
+    });
+}
+
+fn on(driver: Need) {
+    for child in ["child_none_beside_another", "child_maps", "child_waits", "child_host_closures"] {
+        pass_in_child(child, Some(driver), &[], &["RAN ON"]);
+    }
+}
+
+#[test]
+fn on_pocl() {
+    on(Need::Pocl);
+}
+
+#[test]
+fn on_rusticl() {
+    on(Need::Rusticl);
+}
