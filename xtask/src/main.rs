@@ -2,11 +2,13 @@
 
 mod bench;
 mod check_docs;
+mod check_imports;
 mod check_size;
 mod error;
 mod platforms;
 mod ptx;
 mod repository;
+mod source;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ enum Chore {
     },
     /// Lists the public items of a backend's crate whose documentation names nothing of the API that it wraps
     CheckDocs,
+    /// Lists files of a crate that import each other
+    CheckImports,
     /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {
         /// The folder of the compiler's library, where the loader does not find it by itself
@@ -67,6 +71,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
     match chore {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
         Chore::CheckDocs => check_docs::run(&repository::root()?),
+        Chore::CheckImports => check_imports::run(&repository::root()?),
         Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),
         Chore::Ptx { nvrtc, check } => ptx::run(&repository::root()?, nvrtc.as_deref(), *check),

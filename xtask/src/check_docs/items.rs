@@ -8,8 +8,8 @@ use syn::{Attribute, Fields, ImplItem, Item, ItemImpl, ItemMacro, TraitItem, Typ
 
 use super::macros::{self, Made};
 use super::reach::{self, Found, Reached};
-use super::source::{Crate, docs, is_hidden, join};
 use crate::error::Error;
+use crate::source::{Crate, docs, is_hidden, join};
 
 pub struct Documented {
     pub file: PathBuf,

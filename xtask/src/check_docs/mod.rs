@@ -2,7 +2,6 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the modules of a crate, from its files | `source` |
 //! | which of their items a user of the crate can name | `reach` |
 //! | each such item with its documentation | `items` |
 //! | what macros make, read from their tokens | `macros` |
@@ -10,13 +9,12 @@
 mod items;
 mod macros;
 mod reach;
-mod source;
 
 use std::path::Path;
 
 use crate::error::Error;
+use crate::source::Crate;
 use items::Documented;
-use source::Crate;
 
 /// A crate and the API that it wraps.
 struct Wrapped {

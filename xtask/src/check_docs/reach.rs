@@ -6,8 +6,8 @@ use proc_macro2::Span;
 use syn::{Item, UseTree, Visibility};
 
 use super::macros;
-use super::source::{Crate, join};
 use crate::error::Error;
+use crate::source::{Crate, join};
 
 /// Module and name of the items that can be reached.
 pub type Reached = BTreeSet<(String, String)>;

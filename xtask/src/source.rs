@@ -78,7 +78,8 @@ pub fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") }
 }
 
-fn is_test(attrs: &[Attribute]) -> bool {
+/// `#[cfg(test)]`.
+pub fn is_test(attrs: &[Attribute]) -> bool {
     list_of(attrs, "cfg").any(|tokens| tokens == "test")
 }
 
