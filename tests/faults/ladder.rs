@@ -115,6 +115,37 @@ fn errors_of_the_caller_change_nothing() {
 }
 
 #[test]
+fn a_flush_shows_what_was_on_its_way_by_a_path_that_was_left() {
+    let rig = Rig::new();
+    let mut link =
+        rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::FramesLate(2), None) }).unwrap();
+    for n in 1..6 {
+        frame(&rig, &mut link, n).unwrap();
+    }
+    assert_eq!((link.frames_late(), link.read_back().unwrap()), (2, picture(3)));
+    rig.faults.arm(once(Step::Acquire));
+    link.frame(|_| Err(Error::invalid("the test", "given up"))).unwrap_err();
+    assert_eq!(rig.faults.fired(), 1);
+    assert_ne!(link.path(), FIRST);
+    link.flush().unwrap();
+    assert_eq!(link.read_back().unwrap(), picture(5), "the frame finished last");
+    frame(&rig, &mut link, 6).unwrap();
+    assert_eq!(rig.shown(&mut link).unwrap(), picture(6));
+}
+
+#[test]
+fn a_flush_shows_what_was_on_its_way_before_a_resize() {
+    let rig = Rig::new();
+    let mut link = rig.open(SURFACE, policy(Mode::FramesLate(2), None)).unwrap();
+    for n in 1..6 {
+        frame(&rig, &mut link, n).unwrap();
+    }
+    link.resize(SurfaceDesc::Image(image(8, 8))).unwrap();
+    link.flush().unwrap();
+    assert_eq!(link.read_back().unwrap(), picture(5));
+}
+
+#[test]
 fn by_acquire_and_finish_the_error_comes_once() {
     let rig = Rig::new();
     let mut link = open(&rig);

@@ -122,10 +122,14 @@ impl Link {
         self.path.frames_late()
     }
 
-    /// Shows the frame finished last, waiting for it; does something only in pipelined mode.
+    /// Shows the frame finished last, waiting for it; does something only in pipelined mode. After a resize or a change of
+    /// path that frame is of the path before, until the first on the new one is finished.
     pub fn flush(&mut self) -> Result<()> {
         let _step = step!("flush");
-        self.path.flush()
+        match &mut self.retired {
+            Some((_, _, path)) if !self.finished => path.flush(),
+            _ => self.path.flush(),
+        }
     }
 
     /// All of it as text to paste into a bug report: both devices, every path with its state, cost and reason, what was
