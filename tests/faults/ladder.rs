@@ -117,8 +117,7 @@ fn errors_of_the_caller_change_nothing() {
 #[test]
 fn a_flush_shows_what_was_on_its_way_by_a_path_that_was_left() {
     let rig = Rig::new();
-    let mut link =
-        rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::FramesLate(2), None) }).unwrap();
+    let mut link = rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::FramesLate(2), None) }).unwrap();
     for n in 1..6 {
         frame(&rig, &mut link, n).unwrap();
     }

@@ -50,6 +50,11 @@ impl PlatformId {
         Ok(self.text(CL_PLATFORM_NAME)? == "rusticl")
     }
 
+    /// Whether it is the Portable Computing Language, PoCL.
+    pub fn is_pocl(self) -> Result<bool, Failure> {
+        Ok(self.text(CL_PLATFORM_NAME)? == "Portable Computing Language")
+    }
+
     /// Several 32-bit numbers.
     pub fn numbers(self, param: u32) -> Result<Vec<u32>, Failure> {
         check("clGetPlatformInfo", get_platform_data(self.0, param)).map(|b| numbers(&b))

@@ -7,7 +7,7 @@ use super::{Context, Device, Event, Failure, PlatformId, Status, check};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a queue is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,6 +61,8 @@ pub struct Queue {
     /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel, and so writes beside
     /// or behind the buffer; other versions were not all tried.
     miscounts_offsets: bool,
+    /// The command that was queued last, where the driver is PoCL, see [`MayFail`](super::may_fail::MayFail).
+    newest: Option<Arc<Mutex<Option<Event>>>>,
 }
 
 impl Queue {
@@ -92,7 +94,8 @@ impl Queue {
         properties: QueueProperties,
     ) -> Result<Self, Failure> {
         let miscounts_offsets = platform.is_rusticl()?;
-        Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets })
+        let newest = platform.is_pocl()?.then(Arc::default);
+        Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets, newest })
     }
 
     pub(super) fn context(&self) -> &Context {
@@ -170,7 +173,10 @@ impl Queue {
         let event = with_list(wait, |n, list| call(self.raw(), n, list));
         // SAFETY: an event that was just created, whose one reference is ours.
         let event = unsafe { Event::own(operation, event, Some(self)) }?;
-        self.context.may_fail().queued(&event);
+        if let Some(newest) = &self.newest {
+            let previous = newest.lock().unwrap_or_else(PoisonError::into_inner).replace(event.alone());
+            self.context.may_fail().queued(&event, previous, wait);
+        }
         super::profile::queued(operation, &event);
         Ok(event)
     }
