@@ -1,9 +1,10 @@
 //! What each side can hand over and take, as data.
 
-use crate::compute::Language;
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
 use crate::geometry::RowOrder;
+use crate::language::Language;
+use crate::surface::MemoryShape;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -38,25 +39,6 @@ impl fmt::Display for HandleType {
             Self::Win32 => "Win32 handle",
             Self::GlObject => "GL object",
             Self::Other(name) => name,
-        })
-    }
-}
-
-/// How pixels or bytes lie in shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryShape {
-    /// One byte after the other; pixels in rows with a pitch.
-    Linear,
-    /// A texture's own order, which only the drivers know.
-    Image,
-}
-
-impl fmt::Display for MemoryShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Linear => "linear memory",
-            Self::Image => "image",
         })
     }
 }

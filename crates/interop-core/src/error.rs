@@ -1,7 +1,7 @@
 //! The one error type of the traits in this crate.
 
-use crate::path::PathId;
-use crate::verify::Mismatch;
+use crate::mismatch::Mismatch;
+use crate::path_id::PathId;
 
 /// Result with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,9 +1,8 @@
 //! Host memory that two APIs share. The `unsafe` of raw addresses is kept in this file.
 
 use crate::borrows::{Borrow, Borrows, Holder, Member};
-use crate::compute::check_range;
 use crate::error::{Error, Result};
-use crate::ranges::Access;
+use crate::ranges::{Access, check_range};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ops::{Deref, DerefMut, Range};

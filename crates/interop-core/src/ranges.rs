@@ -1,5 +1,6 @@
 //! Ranges of bytes, and which uses of them clash.
 
+use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// What is done with bytes.
@@ -37,6 +38,17 @@ pub fn hull(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
 pub fn within(outer: &Range<usize>, inner: &Range<usize>) -> Range<usize> {
     let place = |at: usize| outer.start.saturating_add(at).min(outer.end);
     place(inner.start)..place(inner.end)
+}
+
+/// Checks that `range` lies inside `len` bytes; for backends.
+pub fn check_range(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
+    if range.start > range.end || range.end > len {
+        return Err(Error::invalid(
+            operation,
+            format!("bytes {}..{} reach outside the memory of {len} bytes", range.start, range.end),
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Descriptions of what a display shows.
 
-use crate::capability::{DisplayCaps, MemoryShape};
 use crate::color::{AlphaMode, Encoding};
 use crate::error::{Error, Result};
 use crate::format::PixelFormat;
@@ -18,6 +17,25 @@ pub enum ImageAccess {
     /// The display only has to show it: it may also read the linear memory in place (GL: buffer texture), which
     /// saves the upload. There may then be no texture object.
     Any,
+}
+
+/// How pixels or bytes lie in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryShape {
+    /// One byte after the other; pixels in rows with a pitch.
+    Linear,
+    /// A texture's own order, which only the drivers know.
+    Image,
+}
+
+impl fmt::Display for MemoryShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Linear => "linear memory",
+            Self::Image => "image",
+        })
+    }
 }
 
 /// What the pixels or bytes are that a frame does not write, inside the part of the surface that it was begun for. What
@@ -223,33 +241,6 @@ impl SurfaceDesc {
             // No allocation of Rust's may be larger, and pointer offsets need the sign bit.
             .filter(|b| *b <= isize::MAX as usize)
             .ok_or_else(|| Error::invalid(operation, format!("{self} needs more bytes than can be addressed")))
-    }
-
-    /// Checks the description against a display's limits. Returns the bytes of one frame.
-    pub fn check(&self, display: &str, caps: &DisplayCaps, operation: &'static str) -> Result<usize> {
-        let bytes = self.byte_len(operation)?;
-        match self {
-            Self::Image(i) if !caps.image_formats.contains(&i.format) => Err(Error::Unsupported {
-                operation,
-                device: display.to_owned(),
-                reason: format!("it shows no images of {}; use another format", i.format),
-            }),
-            Self::Image(i) if i.extent.width.max(i.extent.height) > caps.max_image_side => Err(Error::Unsupported {
-                operation,
-                device: display.to_owned(),
-                reason: format!(
-                    "{} is larger than its largest texture, {m}x{m}; use a smaller size or several surfaces",
-                    i.extent,
-                    m = caps.max_image_side
-                ),
-            }),
-            _ if bytes as u64 > caps.max_buffer_bytes => Err(Error::Unsupported {
-                operation,
-                device: display.to_owned(),
-                reason: format!("{self} is larger than its largest buffer, {} bytes", caps.max_buffer_bytes),
-            }),
-            _ => Ok(bytes),
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! target `pixelferry::select` one for each path that is opened, proved, timed or left (level `DEBUG`).
 
 use crate::error::Result;
-use crate::path::PathId;
+use crate::path_id::PathId;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;

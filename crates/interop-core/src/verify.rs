@@ -4,38 +4,13 @@ use crate::compute::ComputeBackend;
 use crate::display::Part;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
+use crate::mismatch::Mismatch;
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, pattern_frame};
 use crate::pattern::Pattern;
 use crate::surface::{SurfaceDesc, Unwritten};
 use crate::timeline::stage;
-use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The first difference between what was written and what the display showed.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Mismatch {
-    /// Row (images: in the display's native order).
-    pub row: u32,
-    /// Byte inside the row.
-    pub byte: usize,
-    /// What was written.
-    pub expected: u8,
-    /// What was read.
-    pub found: u8,
-    /// Which of the frames.
-    pub frame: u32,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "frame {}, row {}, byte {}: wrote {:#04x}, the display showed {:#04x}",
-            self.frame, self.row, self.byte, self.expected, self.found
-        )
-    }
-}
 
 /// Frames compared for one proof, at least: one for each slot of a ring, whose memory may be wrong in one slot alone.
 /// The second also finds a path that only ever shows its first frame.

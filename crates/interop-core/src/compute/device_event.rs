@@ -1,6 +1,6 @@
 //! What a backend keeps of an operation that its device orders by itself.
 
-use super::event::EventStatus;
+use super::status::EventStatus;
 use std::any::Any;
 
 /// A device's own handle of an operation, by which later operations on the device can wait without the host.

@@ -1,8 +1,8 @@
 //! Images in a texture's own order, as byte-wise calls see them; for backends.
 
-use super::check_range;
 use crate::error::{Error, Result};
 use crate::geometry::Region;
+use crate::ranges::check_range;
 use crate::surface::{ImageDesc, SurfaceDesc};
 use crate::view::{ImageView, View};
 use std::ops::Range;

@@ -3,9 +3,11 @@
 use super::event::Event;
 use super::host_buffer::HostBuffer;
 use super::kernel::Kernel;
+use super::memory::ComputeMemory;
 use super::read_back::ReadBack;
-use super::{Arg, ComputeMemory, Target};
+use super::target::{Arg, Target};
 use crate::error::{Error, Result};
+use crate::ranges::check_range;
 use std::ops::Range;
 
 /// Whether operations of one queue wait for each other.
@@ -181,7 +183,7 @@ pub fn check_fill(range: &Range<usize>, pattern: &[u8], operation: &'static str)
 
 /// Checks a range that must not be empty; for backends.
 pub fn check_some(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
-    super::check_range(range, len, operation)?;
+    check_range(range, len, operation)?;
     if range.is_empty() {
         return Err(Error::invalid(operation, format!("bytes {}..{} are none", range.start, range.end)));
     }

@@ -1,11 +1,14 @@
 //! The cases. Each opens links by one path only and compares what the display shows, byte by byte.
 
-use super::{Context, Failure, same_bytes, tight, unwritten};
+use super::context::Context;
+use super::failure::{Failure, each};
+use super::pixels::{any, paste, same_bytes, tight};
+use super::unwritten;
 use crate::error::Error;
 use crate::format::PixelFormat;
-use crate::geometry::{Extent, Region, RowOrder};
+use crate::geometry::{Region, RowOrder};
 use crate::pattern::Pattern;
-use crate::surface::{ImageAccess, ImageDesc, SurfaceDesc};
+use crate::surface::{ImageDesc, SurfaceDesc};
 
 /// A case by name.
 pub struct Case {
@@ -36,11 +39,6 @@ pub static CASES: &[Case] = &[
 
 const SIZES: [(u32, u32); 5] = [(1, 1), (1, 7), (33, 17), (101, 3), (256, 64)];
 
-/// The kind of image that this path can be asked for most freely.
-pub(super) fn any(width: u32, height: u32, format: PixelFormat) -> ImageDesc {
-    ImageDesc::new(width, height, format).with_access(ImageAccess::Any)
-}
-
 fn shows_two_frames(context: &Context<'_>, desc: SurfaceDesc) -> Result<(), Failure> {
     let mut link = context.open(desc)?;
     if !matches!(link.shown(), Err(Error::NothingShown)) {
@@ -51,22 +49,6 @@ fn shows_two_frames(context: &Context<'_>, desc: SurfaceDesc) -> Result<(), Fail
         same_bytes(&desc.to_string(), &expected, &link.read_back()?)?;
     }
     Ok(())
-}
-
-/// Runs `f` on each; skipped only where all of them are, as a path need not carry every kind of surface.
-pub(super) fn each<T>(all: impl IntoIterator<Item = T>, f: impl Fn(T) -> Result<(), Failure>) -> Result<(), Failure> {
-    let (mut ran, mut skipped) = (false, None);
-    for one in all {
-        match f(one) {
-            Ok(()) => ran = true,
-            Err(Failure::Skipped(reason)) => skipped = Some(reason),
-            Err(failed) => return Err(failed),
-        }
-    }
-    match skipped {
-        Some(reason) if !ran => Err(Failure::Skipped(reason)),
-        _ => Ok(()),
-    }
 }
 
 fn images(context: &Context<'_>) -> Result<(), Failure> {
@@ -122,15 +104,6 @@ fn late(context: &Context<'_>) -> Result<(), Failure> {
     }
     link.flush()?;
     same_bytes("after a flush", &bytes(139), &link.read_back()?)
-}
-
-/// Copies tight `part` pixels into the tight rows of a whole image.
-pub(super) fn paste(whole: &mut [u8], extent: Extent, region: Region, part: &[u8], bpp: usize) {
-    let row_len = region.width as usize * bpp;
-    for (i, row) in part.chunks(row_len).enumerate() {
-        let at = ((region.y as usize + i) * extent.width as usize + region.x as usize) * bpp;
-        whole[at..at + row_len].copy_from_slice(row);
-    }
 }
 
 fn region_frame(

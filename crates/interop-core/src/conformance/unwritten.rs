@@ -1,7 +1,8 @@
 //! What the pixels are that a frame does not write, by each rule and on each kind of surface.
 
-use super::cases::{any, each, paste};
-use super::{Context, Failure, same_bytes, tight};
+use super::context::Context;
+use super::failure::{Failure, each};
+use super::pixels::{any, paste, same_bytes, tight};
 use crate::compute::Target;
 use crate::display::Part;
 use crate::error::Error;

@@ -1,7 +1,9 @@
 //! The compute device's own memory of one frame, for paths on which the bytes are read out of it.
 
+use super::contract::not_begun;
+use super::layout::{Crossing, FrameLayout};
+use super::pairing::Pairing;
 use super::unwritten::{Ages, Reader, clear};
-use super::{Crossing, FrameLayout, Pairing};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Part, Surface};
 use crate::error::Result;
@@ -77,7 +79,7 @@ impl Canvas {
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
     pub fn target(&mut self) -> Result<Target<'_>> {
-        let crossing = self.current.as_ref().ok_or_else(super::not_begun)?;
+        let crossing = self.current.as_ref().ok_or_else(not_begun)?;
         self.ages.touched(PIECE);
         Target::new(self.memory.as_mut(), crossing.kernel)
     }
@@ -87,7 +89,7 @@ impl Canvas {
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
     pub fn end(&mut self) -> Result<(&mut dyn ComputeMemory, Crossing)> {
-        let crossing = self.current.take().ok_or_else(super::not_begun)?;
+        let crossing = self.current.take().ok_or_else(not_begun)?;
         Ok((self.memory.as_mut(), crossing))
     }
 

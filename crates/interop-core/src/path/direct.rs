@@ -2,8 +2,10 @@
 //!
 //! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show.
 
+use super::contract::{SharingPath, not_begun};
+use super::layout::{Crossing, FrameLayout};
+use super::pairing::Pairing;
 use super::unwritten::{Ages, Reader, clear};
-use super::{Crossing, FrameLayout, Pairing, SharingPath};
 use crate::capability::{HandleType, SyncKind};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::display::{Display, Part, Surface};
@@ -37,7 +39,7 @@ impl Slot {
     fn memory(&mut self) -> Result<&mut dyn ComputeMemory> {
         match &mut self.memory {
             Some(memory) => Ok(memory.as_mut()),
-            None => Err(super::not_begun()),
+            None => Err(not_begun()),
         }
     }
 }
@@ -84,7 +86,7 @@ impl Direct {
     fn copy_forward(&mut self, from: usize, range: Range<usize>) -> Result<()> {
         let _step = step!("copy forward");
         let next = self.next();
-        let [from, to] = self.ring.get_disjoint_mut([from, next]).map_err(|_| super::not_begun())?;
+        let [from, to] = self.ring.get_disjoint_mut([from, next]).map_err(|_| not_begun())?;
         let from = from.memory()?;
         from.acquire()?;
         let copied = self.backend.copy(from, to.memory()?, range);
@@ -128,14 +130,14 @@ impl SharingPath for Direct {
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
-        let view = self.current.as_ref().ok_or_else(super::not_begun)?.kernel;
+        let view = self.current.as_ref().ok_or_else(not_begun)?.kernel;
         let next = self.next();
         self.ages.touched(next);
         Target::new(self.ring[next].memory()?, view)
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.current.take().ok_or_else(super::not_begun)?;
+        self.current.take().ok_or_else(not_begun)?;
         let next = self.next();
         let _step = step!("release");
         self.ring[next].memory()?.release()?;

@@ -3,7 +3,8 @@
 //! Where device memory is host memory the first step is free (a map), so the path costs one upload.
 
 use super::canvas::Canvas;
-use super::{Pairing, SharingPath};
+use super::contract::SharingPath;
+use super::pairing::Pairing;
 use crate::capability::SyncKind;
 use crate::compute::Target;
 use crate::display::{Part, Surface};

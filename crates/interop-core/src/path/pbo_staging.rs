@@ -2,8 +2,9 @@
 //! object, the display uploads from there while the host goes on.
 
 use super::canvas::Canvas;
-use super::turns::Turns;
-use super::{Pairing, RING_SLOTS, SharingPath};
+use super::contract::SharingPath;
+use super::pairing::Pairing;
+use super::turns::{RING_SLOTS, Turns};
 use crate::capability::SyncKind;
 use crate::compute::Target;
 use crate::display::{Part, Staging, StagingKind, Surface};

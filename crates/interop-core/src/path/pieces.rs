@@ -1,6 +1,6 @@
 //! Memory that both sides address, by whose it is: each of these makes one piece.
 
-use super::Pairing;
+use super::pairing::Pairing;
 use crate::capability::HandleType;
 use crate::compute::ComputeMemory;
 use crate::display::{Staging, StagingKind};

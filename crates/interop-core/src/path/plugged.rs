@@ -1,17 +1,19 @@
 //! A path that came from outside, with its panics kept inside: they count as its failure.
 
-use super::{Pairing, PathId, PathSpec, SharingPath};
+use super::contract::{SharingPath, not_begun};
+use super::pairing::Pairing;
 use crate::capability::SyncKind;
 use crate::compute::Target;
 use crate::display::{Part, Surface};
 use crate::error::{Error, Result};
 use crate::panics::{self, contain};
+use crate::path_id::PathId;
 use crate::surface::SurfaceDesc;
 use crate::timeline::FrameTag;
 use std::any::Any;
 use std::cell::OnceCell;
 
-/// See the module. Made by [`PathSpec::open`].
+/// See the module. Made by [`super::PathSpec::open`].
 pub struct Plugged {
     id: PathId,
     /// Gone only while it is dropped.
@@ -23,14 +25,15 @@ pub struct Plugged {
 
 impl Plugged {
     pub(super) fn open(
-        spec: &PathSpec,
+        id: PathId,
+        syncs: &[SyncKind],
         pairing: &Pairing<'_>,
         open: &dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>>,
     ) -> Result<Self> {
-        let path = panics::as_error(&what(spec.id), || open(pairing))?;
-        let sync = pairing.sync.or(spec.syncs.first().copied()).unwrap_or(SyncKind::Finish);
+        let path = panics::as_error(&what(id), || open(pairing))?;
+        let sync = pairing.sync.or(syncs.first().copied()).unwrap_or(SyncKind::Finish);
         let missing = Missing { desc: *pairing.desc, panicked: OnceCell::new() };
-        Ok(Self { id: spec.id, path: Some(path), missing, sync })
+        Ok(Self { id, path: Some(path), missing, sync })
     }
 
     /// Runs `f`, unless the path has panicked before: nobody knows what that left half done, so no frame is begun or finished.
@@ -43,7 +46,7 @@ impl Plugged {
 
     /// The same also after a panic, for frames finished before.
     fn call_again<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
-        let Some(path) = self.path.as_deref_mut() else { return Err(super::not_begun()) };
+        let Some(path) = self.path.as_deref_mut() else { return Err(not_begun()) };
         let done = panics::as_error(&what(self.id), || f(path));
         if let Err(error @ Error::Panicked { .. }) = &done {
             self.missing.panicked.get_or_init(|| error.clone());

@@ -3,9 +3,12 @@
 //! Whose memory it is, `pieces` knows. The display reads linear memory in place, or uploads from it where a texture is
 //! needed; an image is a texture in place.
 
-use super::turns::Turns;
+use super::contract::{SharingPath, not_begun};
+use super::layout::{Crossing, FrameLayout};
+use super::pairing::Pairing;
+use super::pieces::Piece;
+use super::turns::{RING_SLOTS, Turns};
 use super::unwritten::{Ages, Reader, clear};
-use super::{Crossing, FrameLayout, Pairing, Piece, RING_SLOTS, SharingPath};
 use crate::capability::SyncKind;
 use crate::compute::{ComputeBackend, Target};
 use crate::display::{Part, Surface};
@@ -221,13 +224,13 @@ impl SharingPath for SharedMemory {
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
-        let (slot, crossing) = self.current.as_ref().ok_or_else(super::not_begun)?;
+        let (slot, crossing) = self.current.as_ref().ok_or_else(not_begun)?;
         self.ages.touched(*slot);
         Target::new(self.ring[*slot].piece.memory.as_mut(), crossing.kernel)
     }
 
     fn finish(&mut self) -> Result<()> {
-        let (index, crossing) = self.current.take().ok_or_else(super::not_begun)?;
+        let (index, crossing) = self.current.take().ok_or_else(not_begun)?;
         let Slot { piece, turns, .. } = &mut self.ring[index];
         if self.frames_late > 0 || !turns.by_host() {
             turns.end_compute(piece.memory.as_mut(), piece.staging.as_mut())?;

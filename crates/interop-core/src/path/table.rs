@@ -1,11 +1,16 @@
 //! The built-in paths: what each needs of the two sides, as data, and how it is opened.
 
+use super::cost::{Cost, Medium};
+use super::direct::Direct;
+use super::host_round_trip::HostRoundTrip;
+use super::pairing::Pairing;
+use super::pbo_staging::PboStaging;
+use super::pieces;
+use super::shared_memory::{Reading, SharedMemory};
 use super::spec::{Means, PathSpec};
-use super::{
-    Cost, Direct, HostRoundTrip, Medium, Pairing, PathId, PathKind, PboStaging, Reading, SharedMemory, pieces,
-};
-use crate::capability::{HandleType, MemoryShape, Support, SyncKind};
-use crate::surface::{ImageAccess, SurfaceDesc};
+use crate::capability::{HandleType, Support, SyncKind};
+use crate::path_id::{PathId, PathKind};
+use crate::surface::{ImageAccess, MemoryShape, SurfaceDesc};
 
 /// Ways of taking turns at memory that one device opened of another.
 const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
@@ -220,25 +225,6 @@ fn offer_in_place(p: &Pairing<'_>) -> Support {
 
 fn offer_texture(p: &Pairing<'_>) -> Support {
     Support::when(matches!(p.desc, SurfaceDesc::Image(_)), "surface: a buffer is no texture")
-}
-
-/// The way of taking turns that was asked for, if any.
-pub(super) fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
-    match p.sync {
-        None => Support::Yes,
-        Some(kind) if !syncs.contains(&kind) => {
-            let known: Vec<_> = syncs.iter().map(SyncKind::to_string).collect();
-            Support::No(format!("policy: a {kind} was asked for, this path knows: {}", known.join(", ")))
-        }
-        Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => p
-            .backend
-            .caps()
-            .can_open_semaphore(kind)
-            .of_the("compute")
-            .and(|| p.display.caps().can_make_semaphore(kind).of_the("display")),
-        Some(kind @ SyncKind::SharedEvent) => p.backend.caps().can_open_semaphore(kind).of_the("compute"),
-        Some(_) => Support::Yes,
-    }
 }
 
 const LINEAR: MemoryShape = MemoryShape::Linear;

@@ -1,12 +1,15 @@
 //! How the two sides take turns at one slot of shared memory: by a fence that the host waits for, or by semaphores that
 //! only the devices wait for.
 
-use super::Pairing;
+use super::pairing::Pairing;
 use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, ComputeSemaphore};
 use crate::display::{DisplaySemaphore, Staging};
 use crate::error::Result;
 use crate::timeline::step;
+
+/// Slots of a ring: one shown, one that the display may still read, one to write.
+pub(crate) const RING_SLOTS: usize = 3;
 
 /// One semaphore, opened by both sides, always waited for before it is signalled again: a binary one that is not stalls
 /// or hangs drivers.

@@ -4,13 +4,13 @@
 //! of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a frame that
 //! changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied to.
 
-use super::{Crossing, FrameLayout, OpenedPath, SharingPath};
+use super::layout::{Crossing, FrameLayout};
 use crate::compute::{ComputeBackend, Target};
 use crate::display::Part;
 use crate::error::Result;
 use crate::pattern::Pattern;
 use crate::surface::Unwritten;
-use crate::timeline::{stage, step};
+use crate::timeline::step;
 use std::ops::Range;
 
 /// How the display reads the pieces.
@@ -125,38 +125,6 @@ fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
 pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
     let _step = step!("clear");
     backend.write_pattern(target, &Pattern::ZERO)
-}
-
-/// Makes a whole frame of `pattern`.
-pub(crate) fn pattern_frame(
-    path: &mut OpenedPath,
-    backend: &dyn ComputeBackend,
-    layout: &FrameLayout,
-    pattern: &Pattern,
-) -> Result<()> {
-    path.begin(&layout.full())?;
-    let written = path.target().and_then(|target| backend.write_pattern(target, pattern));
-    if let Err(error) = written {
-        path.cancel();
-        return Err(error);
-    }
-    path.finish()
-}
-
-/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs and
-/// timing wrote there.
-pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
-    let _stage = stage!("blank");
-    let frames = match layout.desc().unwritten() {
-        // Other pieces are copied to, or cleared, before they are shown.
-        Unwritten::Keep | Unwritten::Clear => 1,
-        Unwritten::Overwrite => path.slots(),
-    };
-    for _ in 0..frames {
-        pattern_frame(path, backend, layout, &Pattern::ZERO)?;
-        path.flush()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

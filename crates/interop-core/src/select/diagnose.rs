@@ -1,10 +1,11 @@
 //! Findings about a pairing that a user can act on.
 
 use super::policy::Policy;
-use crate::capability::{HandleType, MemoryShape, Support};
+use crate::capability::{HandleType, Support};
 use crate::device::DeviceIdentity;
 use crate::path::Pairing;
 use crate::report::Diagnosis;
+use crate::surface::MemoryShape;
 
 /// Everything that can be told before a path is tried.
 pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> {

@@ -10,8 +10,7 @@
 //!
 //! Each stands above what the program asked for.
 
-use super::policy::{MAX_FRAMES_LATE, Mode, Policy};
-use super::profile::Profiles;
+use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles};
 use crate::capability::SyncKind;
 use crate::error::{Error, Result};
 use std::ffi::OsString;

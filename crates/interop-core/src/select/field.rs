@@ -2,9 +2,10 @@
 
 use super::attempt::Candidate;
 use super::calibrate::Event;
+use super::diagnose;
 use super::policy::{MAX_FRAMES_LATE, Policy};
 use super::rank::Prices;
-use super::{Keep, diagnose};
+use super::standing::Keep;
 use crate::capability::{Support, SyncKind};
 use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath};

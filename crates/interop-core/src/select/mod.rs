@@ -20,14 +20,14 @@ mod field;
 mod policy;
 mod profile;
 mod rank;
+mod standing;
 mod stats;
 mod timing;
 
-pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy};
-pub use profile::Profiles;
+pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy, Profiles};
+pub(crate) use standing::{Keep, Standing};
 pub use stats::{Measured, Ratio, quantile, quantiles};
 
-use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::error::{Error, Result};
@@ -66,27 +66,6 @@ pub fn open_path(
     policy: &Policy,
 ) -> Result<Selection> {
     open_without(backend, display, desc, policy, &Standing::default())
-}
-
-/// What a link knows of its paths when it opens another.
-#[derive(Default)]
-pub(crate) struct Standing<'a> {
-    /// Paths that failed before, each with its reason.
-    pub demoted: &'a [(PathId, String)],
-    /// The way in use, which is to be kept if it works.
-    pub keep: Option<Keep>,
-    /// How late the one showed that is left now.
-    pub frames_late: Option<usize>,
-    /// Where costs were measured before: what was quicker is tried first.
-    pub known: Option<&'a ProbeReport>,
-}
-
-/// A way in use.
-#[derive(Clone, Copy)]
-pub(crate) struct Keep {
-    pub id: PathId,
-    pub sync: SyncKind,
-    pub frames_late: usize,
 }
 
 /// The same with regard to what happened before.

@@ -1,11 +1,11 @@
 //! What a caller may ask of the choice of a path.
 
-use super::profile::Profiles;
 use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
 use crate::display::Display;
 use crate::path::{Pairing, PathId, Paths};
 use crate::surface::SurfaceDesc;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +45,18 @@ impl Mode {
             Self::FramesLate(frames) | Self::Throughput { most: frames } => frames,
         }
     }
+}
+
+/// Where what was measured is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Profiles {
+    /// `pixelferry/profiles` in the user's cache folder.
+    #[default]
+    Cache,
+    /// In this folder, which is made.
+    Folder(PathBuf),
+    /// Nowhere: measured each time.
+    Off,
 }
 
 /// How to choose, and how to run what was chosen.

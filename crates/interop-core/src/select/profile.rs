@@ -4,7 +4,7 @@
 //! writing is by a new file that takes the old one's name, so that two programs at once leave one whole file.
 
 use super::attempt::Candidate;
-use super::policy::{Mode, Policy};
+use super::policy::{Mode, Policy, Profiles};
 use crate::capability::SyncKind;
 use crate::device::DeviceIdentity;
 use crate::path::{Pairing, PathId};
@@ -18,18 +18,6 @@ use std::time::Duration;
 
 /// Of the file's content.
 const VERSION: u32 = 2;
-
-/// Where what was measured is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Profiles {
-    /// `pixelferry/profiles` in the user's cache folder.
-    #[default]
-    Cache,
-    /// In this folder, which is made.
-    Folder(PathBuf),
-    /// Nowhere: measured each time.
-    Off,
-}
 
 impl Profiles {
     fn folder(&self) -> Option<PathBuf> {

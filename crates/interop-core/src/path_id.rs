@@ -17,11 +17,11 @@ pub enum PathKind {
     PboStaging,
     /// Through client memory. Exists for every pair.
     HostRoundTrip,
-    /// A way of the program's own, see [`super::Paths`].
+    /// A way of the program's own, see [`crate::Paths`].
     Plugged,
 }
 
-/// The name of a path: of a built-in one, or of one that a program [adds](super::Paths::with).
+/// The name of a path: of a built-in one, or of one that a program [adds](crate::Paths::with).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct PathId(&'static str);
@@ -56,8 +56,8 @@ impl PathId {
     /// The frame is made visible to the host and uploaded from there.
     pub const HOST_ROUND_TRIP: Self = Self("host-round-trip");
 
-    /// A name that nobody has looked at yet; [`super::Paths::with`] does.
-    pub(super) const fn unchecked(name: &'static str) -> Self {
+    /// A name that nobody has looked at yet; [`crate::Paths::with`] does.
+    pub(crate) const fn unchecked(name: &'static str) -> Self {
         Self(name)
     }
 

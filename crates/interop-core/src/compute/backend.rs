@@ -1,0 +1,203 @@
+//! What a compute backend must offer.
+
+use super::kernel::{Kernel, KernelSource};
+use super::memory::ComputeMemory;
+use super::queue::{ComputeQueue, QueueOptions};
+use super::target::{Arg, Target};
+use crate::capability::{ComputeCaps, HandleType, Support};
+use crate::device::DeviceIdentity;
+use crate::display::Display;
+use crate::error::{Error, Result};
+use crate::host_block::HostBlock;
+use crate::pattern::Pattern;
+use crate::shared_handle::SharedHandle;
+use crate::surface::{ImageDesc, SurfaceDesc};
+use crate::timeline::DeviceSpan;
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One device driven by one API, with an in-order queue.
+///
+/// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
+/// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
+/// wait.
+pub trait ComputeBackend: Any + Send + Sync {
+    /// Who the device is.
+    fn device(&self) -> &DeviceIdentity;
+
+    /// What memory it can give and take.
+    fn caps(&self) -> &ComputeCaps;
+
+    /// Opens this device once more, inside what `display` draws in, where that opens paths that this backend lacks: OpenCL
+    /// shares with OpenGL by contexts that are made for one another (`cl_khr_gl_sharing`). `None` where there is nothing to
+    /// gain: this backend serves the display as it is.
+    ///
+    /// The display's context must be current on this thread. Kernels and memory are of the one backend or the other; the
+    /// new one keeps the context as long as it lives, and so do its kernels and memories.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver does not name this device among those that share with the
+    /// context; [`Error::Driver`]. The backend itself stays good for every path that it offers.
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let _ = display;
+        Ok(None)
+    }
+
+    /// Builds a kernel from the source in the backend's language.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where `source` has no text for this backend, [`Error::KernelBuild`] with the compiler's
+    /// log.
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>>;
+
+    /// Allocates `bytes` of the device's own memory. The content is undefined.
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
+
+    /// Makes host memory writable by kernels, in place. The block's address must satisfy the
+    /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`]. A block may be imported several times: what one memory does
+    /// beside a slice that another gave out is refused. So a backend forms slices by [`HostBlock::read`] and
+    /// [`HostBlock::write`] alone, and its commands take part in [`HostBlock::borrows`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list it.
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        let reason = format!("its kernels cannot write {} bytes of the host's in place", block.len());
+        Err(Error::Unsupported { operation: "import_host", device: self.device().to_string(), reason })
+    }
+
+    /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as what
+    /// is returned lives (it keeps the block alive). `None` where there is nothing to gain.
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        let _ = block;
+        Ok(None)
+    }
+
+    /// Makes a display's own object writable by kernels. The context that the handle belongs to must be current on
+    /// this thread, here and whenever the memory is acquired, released or dropped.
+    ///
+    /// Memory of images may be opaque (an array): then kernels write it by `PF_STORE` only, and the byte-wise calls of
+    /// [`ComputeMemory`] go by way of a copy.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list the handle's type.
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        let reason = format!("it cannot open a {} ({desc})", handle.handle_type());
+        Err(Error::Unsupported { operation: "import_surface", device: self.device().to_string(), reason })
+    }
+
+    /// Whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
+    /// one device, or another's that kernels reach (peer access).
+    fn reaches(&self, display: &DeviceIdentity) -> Support {
+        self.device().is_one_with(display)
+    }
+
+    /// Allocates linear memory on the display's device together with a handle by which the display can open it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list the handle's type, or
+    /// [`ComputeBackend::reaches`] says no.
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export {bytes} bytes as {handle} to {display}");
+        Err(Error::Unsupported { operation: "allocate_shared", device: self.device().to_string(), reason })
+    }
+
+    /// Allocates an image of the device's own together with a handle by which a display can open it as a texture of the
+    /// same size and format. It is opaque memory, see [`ComputeBackend::import_surface`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list images by the handle's type.
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export an image {} as {handle}", image.extent);
+        Err(Error::Unsupported { operation: "allocate_shared_image", device: self.device().to_string(), reason })
+    }
+
+    /// Opens a display's semaphore.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where [`ComputeCaps::semaphores`] does not list its kind.
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        let reason = format!("it cannot open a semaphore behind a {}", handle.handle_type());
+        Err(Error::Unsupported { operation: "import_semaphore", device: self.device().to_string(), reason })
+    }
+
+    /// Puts a kernel into the queue. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a kernel or memory of another backend, [`Error::InvalidInput`] where the arguments do
+    /// not fit the kernel or the target does not lie inside its memory.
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
+
+    /// Writes the verification pattern into the target by a kernel of the backend's own, in the same way as a user's
+    /// kernel would write.
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()>;
+
+    /// Copies a range between two memories of this backend, in queue order.
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
+
+    /// Makes a further queue, which runs beside the backend's own and any other. See [`ComputeQueue`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the backend has none, or none with these options.
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        let reason = format!("it has no further queues ({options:?})");
+        Err(Error::Unsupported { operation: "queue", device: self.device().to_string(), reason })
+    }
+
+    /// A hint that what is queued from now on need not start before something waits for it: a GPU that must switch
+    /// between compute and display then does several frames at a time. Every call that waits ends it.
+    fn hold_back(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits until the queue is empty.
+    fn finish(&self) -> Result<()>;
+
+    /// Switches on or off the recording of what the device does and when; off at first, and free then. Says why where
+    /// the device does not tell. Waits for what is queued; no other thread should queue work meanwhile.
+    ///
+    /// # Errors
+    /// What the driver reports; then nothing is recorded.
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        let _ = on;
+        Ok(Support::No("this backend does not time its work".into()))
+    }
+
+    /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let _ = into;
+        Ok(())
+    }
+}
+
+/// For paths of a program's own, which may know more of a backend than the contract says.
+impl dyn ComputeBackend {
+    /// The backend as that type, where it is of it.
+    pub fn downcast_ref<B: ComputeBackend>(&self) -> Option<&B> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// The compute side's end of a semaphore.
+pub trait ComputeSemaphore {
+    /// Signals when all work queued before is done. Does not wait.
+    ///
+    /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
+    fn signal(&mut self, value: u64) -> Result<()>;
+
+    /// Lets work queued from now on wait until the semaphore is signalled (the counter is at least `value`). Does not
+    /// wait.
+    fn wait(&mut self, value: u64) -> Result<()>;
+}

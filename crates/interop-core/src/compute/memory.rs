@@ -1,0 +1,86 @@
+//! Memory of a compute device, and of others that its kernels reach.
+
+use crate::capability::SyncKind;
+use crate::error::{Error, Result};
+use std::any::Any;
+use std::ops::Range;
+
+/// Memory that kernels of one backend read and write.
+///
+/// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
+/// (the import keeps the block alive).
+///
+/// A backend works with memory that it made itself and refuses all other. A backend that wraps another gives that one the
+/// memory that it wraps, see [`super::Target::within`].
+#[allow(clippy::len_without_is_empty)] // never empty
+pub trait ComputeMemory: Any {
+    /// Number of bytes.
+    fn len(&self) -> usize;
+
+    /// Copies from the device, after all work queued before. Blocks.
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()>;
+
+    /// Copies to the device, after all work queued before. Blocks until `from` may be reused.
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()>;
+
+    /// Shows the bytes to the host, after all work queued before: mapped where device memory is host memory, else
+    /// by way of a copy. Blocks.
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
+    /// Lets the host fill the range in place. The old bytes of the range are lost.
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+
+    /// Keeps the memory's other owner apart in this way from now on, for [`crate::ComputeBackend::import_surface`] of a display's
+    /// own object.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for all but [`SyncKind::Implicit`] where [`crate::ComputeCaps::semaphores`] does not list the kind.
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        if kind == SyncKind::Implicit {
+            return Ok(());
+        }
+        let reason = format!("the memory is not kept apart by a {kind}");
+        Err(Error::Unsupported { operation: "set_sync", device: "this memory".into(), reason })
+    }
+
+    /// Begins the compute side's turn with imported memory: orders kernels queued from now on after what the other
+    /// owner was told to do before. Nothing to do for memory of the device's own.
+    fn acquire(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Marks the end of the compute side's turn in the queue without waiting: the next [`ComputeMemory::release`]
+    /// waits for the work up to here only, not for what is queued later.
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends the compute side's turn with imported memory: waits for the work queued so far (or up to
+    /// [`ComputeMemory::submit`]) and makes it visible to the memory's other owner.
+    fn release(&mut self) -> Result<()>;
+
+    /// Ends the compute side's turn with imported memory in queue order, without waiting: for a semaphore that is
+    /// signalled next.
+    fn release_in_queue(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// For backends to find their own types again. The compiler says what type a memory is of, so that nobody else's can pass
+/// for one: what a backend then asks it, its length above all, is answered by the backend itself.
+impl dyn ComputeMemory {
+    /// Whether it is of that type.
+    pub fn is<M: ComputeMemory>(&self) -> bool {
+        (self as &dyn Any).is::<M>()
+    }
+
+    /// The memory as that type, where it is of it.
+    pub fn downcast_ref<M: ComputeMemory>(&self) -> Option<&M> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The same, to change it.
+    pub fn downcast_mut<M: ComputeMemory>(&mut self) -> Option<&mut M> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+}

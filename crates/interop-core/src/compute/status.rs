@@ -1,0 +1,33 @@
+//! How far an operation is, and when it passed each stage.
+
+/// How far an operation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EventStatus {
+    /// Kept on the host until what it waits for is done.
+    Queued,
+    /// With the device, which orders it after what it waits for.
+    Submitted,
+    /// The device has begun.
+    Running,
+    /// Done.
+    Complete,
+    /// Ended by an error, or never begun because of one.
+    Failed,
+}
+
+/// When an operation passed each stage, in nanoseconds on the clock of [`super::now`].
+///
+/// `started` and `ended` of a device with a clock of its own are that clock's, moved by one offset for each device: their
+/// difference is exact, their place among the host's times good to some microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// The call was made.
+    pub queued: u64,
+    /// It was given to the device.
+    pub submitted: u64,
+    /// The device began.
+    pub started: u64,
+    /// The device was done.
+    pub ended: u64,
+}

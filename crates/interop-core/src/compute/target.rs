@@ -1,0 +1,104 @@
+//! What a launch is given: where its kernel writes, and its arguments.
+
+use super::memory::ComputeMemory;
+use crate::error::Result;
+use crate::format::PixelFormat;
+use crate::geometry::Extent;
+use crate::view::{BufferView, ImageView, View};
+
+/// Memory and the part of it that a kernel writes.
+pub struct Target<'a> {
+    memory: &'a mut dyn ComputeMemory,
+    view: View,
+    items: Option<usize>,
+}
+
+impl<'a> Target<'a> {
+    /// A checked target: the view lies inside the memory.
+    pub fn new(memory: &'a mut dyn ComputeMemory, view: View) -> Result<Self> {
+        view.check_inside(memory.len(), "Target::new")?;
+        Ok(Self { memory, view, items: None })
+    }
+
+    /// An image with tight rows from the start of `memory`, for passes whose result is not shown.
+    pub fn image(memory: &'a mut dyn ComputeMemory, extent: Extent, format: PixelFormat) -> Result<Self> {
+        let view = ImageView::packed(extent, format, 1, 0, false)?;
+        Self::new(memory, View::Image(view))
+    }
+
+    /// The whole of `memory` as bytes.
+    pub fn buffer(memory: &'a mut dyn ComputeMemory) -> Self {
+        let len = memory.len();
+        Self { memory, view: View::Buffer(BufferView { offset: 0, len }), items: None }
+    }
+
+    /// Number of work items of this launch for a buffer target, in the place of [`crate::KernelSource::with_items`]; the CPU
+    /// decides by it whether other threads are worth waking.
+    #[must_use]
+    pub fn with_items(mut self, items: usize) -> Self {
+        self.items = Some(items);
+        self
+    }
+
+    /// Work items of this launch, where [`Target::with_items`] said so.
+    pub fn items(&self) -> Option<usize> {
+        self.items
+    }
+
+    /// Where in the memory.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// The same part, with the same work items, of the memory that `inner` finds in this one: for backends that wrap others.
+    ///
+    /// # Errors
+    /// Those of `inner`; [`crate::Error::InvalidInput`] where the view does not lie inside that memory.
+    pub fn within(
+        self,
+        inner: impl FnOnce(&'a mut dyn ComputeMemory) -> Result<&'a mut dyn ComputeMemory>,
+    ) -> Result<Self> {
+        Ok(Self { items: self.items, ..Self::new(inner(self.memory)?, self.view)? })
+    }
+
+    /// The memory and where in it.
+    pub fn into_parts(self) -> (&'a mut dyn ComputeMemory, View) {
+        (self.memory, self.view)
+    }
+}
+
+/// One argument of a kernel, after the target.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Arg<'a> {
+    /// 32-bit signed.
+    I32(i32),
+    /// 32-bit unsigned.
+    U32(u32),
+    /// binary32.
+    F32(f32),
+    /// 64-bit signed.
+    I64(i64),
+    /// 64-bit unsigned.
+    U64(u64),
+    /// binary64; the device may lack it.
+    F64(f64),
+    /// Device memory, read by the kernel: by a pointer, or in OpenCL an imported texture by `image2d_t`, between acquire and
+    /// release where it is OpenGL's.
+    Memory(&'a dyn ComputeMemory),
+}
+
+impl Arg<'_> {
+    /// Name of the kind, for messages.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::I32(_) => "i32",
+            Self::U32(_) => "u32",
+            Self::F32(_) => "f32",
+            Self::I64(_) => "i64",
+            Self::U64(_) => "u64",
+            Self::F64(_) => "f64",
+            Self::Memory(_) => "memory",
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a case is run on.
+
+use super::failure::Failure;
+use super::pixels::tight;
+use crate::capability::{Support, SyncKind};
+use crate::compute::ComputeBackend;
+use crate::display::Display;
+use crate::error::Result;
+use crate::format::PixelFormat;
+use crate::link::{Link, LinkOptions};
+use crate::path::{PathId, Paths};
+use crate::pattern::Pattern;
+use crate::select::{Mode, Policy};
+use crate::surface::SurfaceDesc;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a case is run on.
+pub struct Context<'a> {
+    /// The side that writes.
+    pub backend: &'a Arc<dyn ComputeBackend>,
+    /// The side that shows.
+    pub display: &'a Rc<dyn Display>,
+    /// What may be taken.
+    pub paths: &'a Paths,
+    /// The path of these that is.
+    pub path: PathId,
+    /// How frames are shown, and how the two sides are kept apart.
+    pub manner: Manner,
+}
+
+/// A part of the [`Policy`] that every case must hold for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner {
+    /// See [`Policy::mode`].
+    pub mode: Mode,
+    /// See [`Policy::sync`].
+    pub sync: Option<SyncKind>,
+}
+
+impl Manner {
+    /// Shown so many frames late.
+    pub const fn late(frames: usize) -> Self {
+        Self { mode: Mode::FramesLate(frames), sync: None }
+    }
+}
+
+impl Context<'_> {
+    /// Opens a link by this very path.
+    pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
+        let Manner { mode, sync } = self.manner;
+        let policy = Policy { paths: self.paths.clone(), force: Some(self.path), mode, sync, ..Policy::default() };
+        let pairing = policy.pairing(self.backend, self.display, &desc);
+        let offered = policy.paths.get(self.path).map(|spec| spec.offer(&pairing));
+        if let Some(Support::No(reason)) = offered {
+            return Err(Failure::Skipped(reason));
+        }
+        let options = LinkOptions { policy };
+        Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
+    }
+
+    /// Formats of images that the display shows.
+    pub fn formats(&self) -> Vec<PixelFormat> {
+        self.display.caps().image_formats.clone()
+    }
+
+    /// Finishes a frame with the pattern of `nonce`, written by a kernel. Returns its bytes in tight rows.
+    pub fn pattern_frame(&self, link: &mut Link, nonce: u32) -> Result<Vec<u8>, Failure> {
+        let desc = *link.desc();
+        let mut frame = link.acquire()?;
+        let view = tight(&desc)?;
+        let pattern = Pattern::for_view(&view, nonce);
+        self.backend.write_pattern(frame.target()?, &pattern)?;
+        frame.finish()?;
+        link.flush()?;
+        let mut bytes = vec![0; view.payload_len()];
+        pattern.write(&view, &mut bytes);
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,34 @@
+//! Languages that kernels are written in.
+
+use serde::Serialize;
+use std::fmt;
+
+/// The language of one source of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Language {
+    /// OpenCL C 1.2 or later, compiled by the driver.
+    OpenClC,
+    /// CUDA C++, compiled by NVRTC.
+    CudaCpp,
+    /// PTX text.
+    Ptx,
+    /// A Rust closure, run on the CPU (see the crate `cpu-fallback`).
+    Rust,
+    /// One that this library does not know, by the name that its backend gives it.
+    #[serde(untagged)]
+    Other(&'static str),
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::OpenClC => "OpenCL C",
+            Self::CudaCpp => "CUDA C++",
+            Self::Ptx => "PTX",
+            Self::Rust => "Rust",
+            Self::Other(name) => name,
+        })
+    }
+}

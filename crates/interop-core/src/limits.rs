@@ -1,0 +1,34 @@
+//! Which surfaces a display can show, by its limits.
+
+use crate::capability::DisplayCaps;
+use crate::error::{Error, Result};
+use crate::surface::SurfaceDesc;
+
+impl SurfaceDesc {
+    /// Checks the description against a display's limits. Returns the bytes of one frame.
+    pub fn check(&self, display: &str, caps: &DisplayCaps, operation: &'static str) -> Result<usize> {
+        let bytes = self.byte_len(operation)?;
+        match self {
+            Self::Image(i) if !caps.image_formats.contains(&i.format) => Err(Error::Unsupported {
+                operation,
+                device: display.to_owned(),
+                reason: format!("it shows no images of {}; use another format", i.format),
+            }),
+            Self::Image(i) if i.extent.width.max(i.extent.height) > caps.max_image_side => Err(Error::Unsupported {
+                operation,
+                device: display.to_owned(),
+                reason: format!(
+                    "{} is larger than its largest texture, {m}x{m}; use a smaller size or several surfaces",
+                    i.extent,
+                    m = caps.max_image_side
+                ),
+            }),
+            _ if bytes as u64 > caps.max_buffer_bytes => Err(Error::Unsupported {
+                operation,
+                device: display.to_owned(),
+                reason: format!("{self} is larger than its largest buffer, {} bytes", caps.max_buffer_bytes),
+            }),
+            _ => Ok(bytes),
+        }
+    }
+}

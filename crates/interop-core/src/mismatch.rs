@@ -1,0 +1,28 @@
+//! The first pixel that is not as it was written.
+
+use std::fmt;
+
+/// The first difference between what was written and what the display showed.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Mismatch {
+    /// Row (images: in the display's native order).
+    pub row: u32,
+    /// Byte inside the row.
+    pub byte: usize,
+    /// What was written.
+    pub expected: u8,
+    /// What was read.
+    pub found: u8,
+    /// Which of the frames.
+    pub frame: u32,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "frame {}, row {}, byte {}: wrote {:#04x}, the display showed {:#04x}",
+            self.frame, self.row, self.byte, self.expected, self.found
+        )
+    }
+}

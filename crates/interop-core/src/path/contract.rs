@@ -1,0 +1,82 @@
+//! What every path must do for its frames.
+
+use crate::capability::SyncKind;
+use crate::compute::Target;
+use crate::display::{Part, Surface};
+use crate::error::{Error, Result};
+use crate::timeline::FrameTag;
+use enum_dispatch::enum_dispatch;
+
+/// An opened path: it owns the surface, and the memory that crosses.
+///
+/// A frame is [`begin`](Self::begin), work on the [`target`](Self::target), then [`finish`](Self::finish) or
+/// [`cancel`](Self::cancel). Users go through [`crate::Link`], whose guards keep this order.
+#[enum_dispatch]
+pub trait SharingPath {
+    /// Gets memory for `part` of the next frame (rows in the surface's order, inside the surface), waiting until the
+    /// display no longer reads it.
+    fn begin(&mut self, part: &Part) -> Result<()>;
+
+    /// Where kernels write.
+    fn target(&mut self) -> Result<Target<'_>>;
+
+    /// Waits for the compute side and hands the frame to the display. After an error the frame before is still shown.
+    fn finish(&mut self) -> Result<()>;
+
+    /// Shows every frame finished so far; does something only in pipelined mode.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lays the frames that are finished and not shown yet over a picture of what is shown: tight rows in the
+    /// display's order.
+    fn overlay_unshown(&mut self, shown: &mut [u8]) -> Result<()> {
+        let _ = shown;
+        Ok(())
+    }
+
+    /// How many frames the one shown is behind the one finished last, once the pipeline is full.
+    fn frames_late(&self) -> usize {
+        0
+    }
+
+    /// Changes how late frames are shown, up to what the path was opened for. Frames on their way are shown first.
+    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
+        let _ = frames;
+        Ok(())
+    }
+
+    /// Frees memory that is not needed at the present lateness.
+    fn trim(&mut self) {}
+
+    /// Pieces of memory that take turns.
+    fn slots(&self) -> usize {
+        1
+    }
+
+    /// Which of them the frame begun last writes, or the next one where it is finished.
+    fn slot(&self) -> usize {
+        0
+    }
+
+    /// The frame on show, where that need not be the one finished last.
+    fn shown_frame(&self) -> Option<FrameTag> {
+        None
+    }
+
+    /// Gives the frame up; the one before stays.
+    fn cancel(&mut self);
+
+    /// What the display draws.
+    fn surface(&self) -> &dyn Surface;
+
+    /// What the display draws.
+    fn surface_mut(&mut self) -> &mut dyn Surface;
+
+    /// How the two sides are kept apart.
+    fn sync(&self) -> SyncKind;
+}
+
+pub(super) fn not_begun() -> Error {
+    Error::invalid("SharingPath", "no frame has been begun")
+}

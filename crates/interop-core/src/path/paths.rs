@@ -1,0 +1,153 @@
+//! The set of paths that a selection may take.
+
+use super::spec::PathSpec;
+use super::table::PATHS;
+use crate::error::{Error, Result};
+use crate::path_id::PathId;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The paths that a selection may take: the built-in ones and those that a program adds. It is a value in
+/// [`crate::Policy`], so that two links of one program may know different paths.
+///
+/// A path of a program's own is offered, proved by pixels, timed, ranked, reported, left and followed as ours are.
+///
+/// ```
+/// use interop_core::path::{Cost, HostRoundTrip, Medium, PathSpec, Paths};
+/// use interop_core::{MemoryKind, Policy, Support};
+///
+/// let offer = |pairing: &interop_core::path::Pairing<'_>| {
+///     let on_the_host = pairing.display.device().memory == MemoryKind::Host;
+///     Support::when(on_the_host, "display: it has memory of its own")
+/// };
+/// // A real one opens a mechanism of its own here, e.g. `SharedMemory::open` with memory that only the program knows.
+/// let open = |pairing: &interop_core::path::Pairing<'_>| Ok(Box::new(HostRoundTrip::open(pairing)?) as Box<_>);
+/// let mut shared_pages = PathSpec::new("shared-pages", offer, open);
+/// shared_pages.mechanism = "the kernel writes pages that both programs map: 1 copy";
+/// shared_pages.cost = Cost::copied(Medium::Pages, 1);
+///
+/// let policy = Policy { paths: Paths::default().with(shared_pages)?, ..Policy::default() };
+/// assert_eq!(policy.paths.named("shared-pages")?.name(), "shared-pages");
+/// # Ok::<(), interop_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Paths {
+    plugged: Vec<Arc<PathSpec>>,
+}
+
+/// Longest name of a path.
+const LONGEST_NAME: usize = 40;
+
+impl Paths {
+    /// With one path more.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a name that another path has, or that is not made of lower-case letters, digits and
+    /// single dashes, and for a path without a way of taking turns.
+    pub fn with(mut self, spec: PathSpec) -> Result<Self> {
+        let name = spec.id.name();
+        let refused = |problem: String| Err(Error::invalid("Paths::with", problem));
+        if name.len() > LONGEST_NAME || !name.split('-').all(is_word) {
+            return refused(format!(
+                "'{name}' cannot name a path; give at most {LONGEST_NAME} lower-case letters and digits, with single \
+                 dashes between them"
+            ));
+        }
+        if self.get(spec.id).is_some() {
+            return refused(format!("there is a path '{name}' already; give another name than {}", self.names()));
+        }
+        if spec.syncs.is_empty() {
+            return refused(format!("path '{name}' has no way of taking turns; give at least one in `syncs`"));
+        }
+        self.plugged.push(Arc::new(spec));
+        Ok(self)
+    }
+
+    /// Every path, the built-in ones first, in no order of merit.
+    pub fn iter(&self) -> impl Iterator<Item = &PathSpec> {
+        PATHS.iter().chain(self.plugged.iter().map(Arc::as_ref))
+    }
+
+    /// What is known of a path, where it is one of these.
+    pub fn get(&self, id: PathId) -> Option<&PathSpec> {
+        self.iter().find(|spec| spec.id == id)
+    }
+
+    /// A path by its name.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] that lists all names.
+    pub fn named(&self, name: &str) -> Result<PathId> {
+        self.iter().map(|spec| spec.id).find(|id| id.name() == name).ok_or_else(|| {
+            Error::invalid("Paths::named", format!("'{name}' is no path; the paths are {}", self.names()))
+        })
+    }
+
+    /// All names, for messages.
+    pub fn names(&self) -> String {
+        self.iter().map(|spec| spec.id.name()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A built-in path by its name; [`Paths::named`] knows a program's own, too.
+impl FromStr for PathId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Paths::default().named(text)
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::Support;
+
+    fn named(name: &'static str) -> PathSpec {
+        PathSpec::new(name, |_| Support::Yes, |_| Err(Error::NothingShown))
+    }
+
+    #[test]
+    fn every_path_has_its_own_row() {
+        for (i, row) in PATHS.iter().enumerate() {
+            let found = Paths::default().get(row.id).map(std::ptr::from_ref);
+            assert_eq!(found, Some(&raw const PATHS[i]), "{} has two rows", row.id);
+            assert!(!row.mechanism.is_empty() && !row.syncs.is_empty());
+            assert!(row.id.name().len() <= LONGEST_NAME && row.id.name().split('-').all(is_word), "{}", row.id);
+            assert_eq!(row.id.name().parse::<PathId>().unwrap(), row.id);
+        }
+    }
+
+    #[test]
+    fn names_that_cannot_be_are_refused() {
+        let long = "a-name-that-is-longer-than-any-column-has-room-for";
+        for name in ["", "-", "a-", "a--b", "Direct", "with space", "ümlaut", "a_b", "a\n", long] {
+            let error = Paths::default().with(named(name)).unwrap_err();
+            assert!(matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("lower-case")), "{error}");
+        }
+        let taken = Paths::default().with(named("direct")).unwrap_err().to_string();
+        assert!(taken.contains("already") && taken.contains("host-round-trip"), "{taken}");
+        let own = Paths::default().with(named("own-2")).unwrap();
+        assert!(
+            own.clone().with(named("own-2")).unwrap_err().to_string().contains("pbo-orphan, host-round-trip, own-2")
+        );
+        let mut without = named("other");
+        without.syncs = &[];
+        assert!(own.with(without).unwrap_err().to_string().contains("taking turns"));
+    }
+
+    #[test]
+    fn a_name_is_found_in_the_set_that_has_it() {
+        let own = Paths::default().with(named("own")).unwrap();
+        assert_eq!(own.named("own").unwrap().to_string(), "own");
+        assert!(own.get(own.named("direct").unwrap()).is_some());
+        let unknown = own.named("telepathy").unwrap_err().to_string();
+        assert!(unknown.contains("telepathy") && unknown.contains("direct") && unknown.ends_with("own"), "{unknown}");
+        assert!("own".parse::<PathId>().is_err(), "another program's");
+        assert_eq!(serde_json::to_string(&own.named("own").unwrap()).unwrap(), "\"own\"");
+    }
+}

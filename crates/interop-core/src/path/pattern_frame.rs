@@ -1,0 +1,42 @@
+//! Whole frames of a pattern, or of nothing.
+
+use super::contract::SharingPath;
+use super::layout::FrameLayout;
+use super::opened::OpenedPath;
+use crate::compute::ComputeBackend;
+use crate::error::Result;
+use crate::pattern::Pattern;
+use crate::surface::Unwritten;
+use crate::timeline::stage;
+
+/// Makes a whole frame of `pattern`.
+pub(crate) fn pattern_frame(
+    path: &mut OpenedPath,
+    backend: &dyn ComputeBackend,
+    layout: &FrameLayout,
+    pattern: &Pattern,
+) -> Result<()> {
+    path.begin(&layout.full())?;
+    let written = path.target().and_then(|target| backend.write_pattern(target, pattern));
+    if let Err(error) = written {
+        path.cancel();
+        return Err(error);
+    }
+    path.finish()
+}
+
+/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs and
+/// timing wrote there.
+pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
+    let _stage = stage!("blank");
+    let frames = match layout.desc().unwritten() {
+        // Other pieces are copied to, or cleared, before they are shown.
+        Unwritten::Keep | Unwritten::Clear => 1,
+        Unwritten::Overwrite => path.slots(),
+    };
+    for _ in 0..frames {
+        pattern_frame(path, backend, layout, &Pattern::ZERO)?;
+        path.flush()?;
+    }
+    Ok(())
+}
