@@ -42,7 +42,7 @@ fn image(width: u32, height: u32, format: PixelFormat, order: RowOrder) -> Image
 /// Finite floats in every format, whatever the seed.
 fn pixels(desc: &SurfaceDesc, seed: u8) -> Vec<u8> {
     let view = tight(desc).unwrap();
-    let pattern = interop_core::pattern::Pattern::for_view(&view, u32::from(seed) + 1000);
+    let pattern = interop_core::describe::pattern::Pattern::for_view(&view, u32::from(seed) + 1000);
     let mut bytes = vec![0; view.payload_len()];
     pattern.write(&view, &mut bytes);
     bytes

@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use interop_core::panics;
+use interop_core::describe::panics;
+use pixelferry::describe::pattern::Pattern;
 use pixelferry::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
 use pixelferry::opencl::{OpenClBackend, OpenClDevice};
-use pixelferry::pattern::Pattern;
 use pixelferry::{
     ComputeBackend, ComputeMemory, CpuBackend, DisplayChoice, Error, HandleType, Headless, HostBlock, MemoryDisplay,
     MemoryShape, Result, Staging, StagingKind, Target, open_headless,

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::panics::catch;
+use pixelferry::describe::panics::catch;
 use pixelferry::wgpu_display::wgpu;
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,

@@ -2,7 +2,7 @@
 
 use crate::rig::{Lacks, Outcome, Rig, bytes, ensure, items, mixed, same};
 use interop_core::compute::{HostStorage, UserEvent, now};
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use pixelferry::{ComputeBackend, CpuBackend, Error, EventStatus, HostBuffer, QueueOptions};
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicU32, Ordering};

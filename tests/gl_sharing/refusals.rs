@@ -23,7 +23,7 @@ fn child_out_of_order() {
     let handle = surface.export(HandleType::GlObject).unwrap();
     let mut memory = backend.import_surface(&handle, &desc).unwrap();
     let whole = View::Buffer(BufferView { offset: 0, len: 64 });
-    let pattern = interop_core::pattern::Pattern::for_view(&whole, 5);
+    let pattern = interop_core::describe::pattern::Pattern::for_view(&whole, 5);
     let launch = |memory: &mut dyn pixelferry::ComputeMemory| {
         backend.write_pattern(Target::new(memory, whole).unwrap(), &pattern)
     };

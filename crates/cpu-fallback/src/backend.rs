@@ -12,7 +12,7 @@ use crate::timeline::Timeline;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
     HostBlock, Kernel, KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, Result, Support, Target,
-    pattern::Pattern,
+    describe::pattern::Pattern,
 };
 use std::ops::Range;
 use std::sync::Arc;

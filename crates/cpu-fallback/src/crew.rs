@@ -1,6 +1,6 @@
 //! The threads that kernels run on.
 
-use interop_core::panics::{Panicked, catch};
+use interop_core::describe::panics::{Panicked, catch};
 use interop_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::resume_unwind;

@@ -8,7 +8,7 @@ use crate::kernel::CpuKernel;
 use crate::memory::CpuMemory;
 use crate::raw::ReadGuard;
 use crate::timeline::Timeline;
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::buffer::CpuBuffer;
 use crate::crew::Loops;
 use crate::image::CpuImage;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{Result, View};
 
 /// What messages call it.

@@ -8,8 +8,8 @@
 //! The order between queues keeps accesses apart already ([`interop_core::compute::Hazards`]); the list makes the
 //! references sound whatever else goes wrong.
 
-use interop_core::borrows::{Borrow, Borrows, Holder, Member};
 use interop_core::compute::{Access, check_range};
+use interop_core::devices::borrows::{Borrow, Borrows, Holder, Member};
 use interop_core::{Error, HostBlock, Result};
 use std::cell::UnsafeCell;
 use std::fmt::Display;
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_panic_frees_the_bytes() {
         let (mut a, mut b) = two_names(8);
-        let outcome = interop_core::panics::catch(|| {
+        let outcome = interop_core::describe::panics::catch(|| {
             let _writing = a.write(0..8, "test", &"a").unwrap();
             panic!("on purpose");
         });

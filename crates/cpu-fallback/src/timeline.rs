@@ -1,6 +1,6 @@
 //! What the threads did, and when.
 
-use interop_core::timeline::{Backlog, Work};
+use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceSpan, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! The threads of a queue.
 
 use interop_core::compute::{Completer, now};
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -6,7 +6,8 @@
 use cpu_fallback::{CpuBackend, CpuKernelExt, CpuOptions};
 use half::f16;
 use interop_core::{
-    ComputeBackend, Error, Extent, ImageView, Kernel, KernelSource, PixelFormat, Target, View, pattern::Pattern,
+    ComputeBackend, Error, Extent, ImageView, Kernel, KernelSource, PixelFormat, Target, View,
+    describe::pattern::Pattern,
 };
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use cpu_fallback::{CpuBackend, CpuKernelExt, CpuOptions};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, BufferView, ComputeBackend, ComputeMemory, Error, Extent, HostBlock, Kernel, KernelSource, Language,
     PixelFormat, QueueOptions, Target, View,

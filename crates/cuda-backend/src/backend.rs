@@ -13,7 +13,7 @@ use crate::queue::CudaQueue;
 use crate::session::Session;
 use crate::shared;
 use interop_core::compute::{Access, check_range};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
     HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,

@@ -5,8 +5,8 @@ use crate::devices::devices_of;
 use crate::ffi::double::{self, DOUBLE};
 use crate::memory::CudaMemory;
 use crate::{CudaBackend, CudaDevice};
-use interop_core::borrows::Holder;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
+use interop_core::devices::borrows::Holder;
 use interop_core::{
     ComputeBackend, ComputeMemory, DeviceIdentity, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc,
     ImageView, MemoryHandle, OsHandle, PixelFormat, Result, SemaphoreHandle, SharedHandle, Support, SurfaceDesc,

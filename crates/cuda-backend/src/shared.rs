@@ -8,7 +8,7 @@ use crate::image::{CudaImage, Texture};
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::format::{PerFormat, PixelFormat};
+use interop_core::describe::format::{PerFormat, PixelFormat};
 use interop_core::{
     ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result,
     SharedHandle, Support, SurfaceDesc,

@@ -3,7 +3,7 @@
 use crate::ffi::event::Event;
 use crate::ffi::{Failure, Queue};
 use crate::session::Session;
-use interop_core::timeline::{Backlog, Work};
+use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceSpan, Error, Result, Support};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

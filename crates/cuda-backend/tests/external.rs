@@ -9,8 +9,8 @@ use common::opengl::with_both;
 use gl_display::glow::{self, HasContext as _};
 use gl_display::{DrawOptions, GlDisplay, Viewport};
 use interop_core::conformance::tight;
+use interop_core::describe::pattern::Pattern;
 use interop_core::display::{Staging, StagingKind};
-use interop_core::pattern::Pattern;
 use interop_core::{
     BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageAccess, ImageDesc, ImageView, Part,
     PixelFormat, SurfaceDesc, Target, View,

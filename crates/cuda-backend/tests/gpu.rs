@@ -7,7 +7,7 @@ mod common;
 
 use common::{check_pattern, gpu};
 use cuda_backend::{CudaBackend, devices};
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::{
     Arg, BufferView, ComputeBackend, Error, Extent, HandleType, HostBlock, ImageView, Kernel, KernelSource, Language,
     PixelFormat, SharedHandle, Target, View,

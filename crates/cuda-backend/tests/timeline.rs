@@ -5,7 +5,7 @@
 mod common;
 
 use common::opengl::with_both;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     ComputeBackend, DeviceSpan, Display, Extent, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PixelFormat, Policy,
     SurfaceDesc, Target,

@@ -6,7 +6,7 @@
 mod common;
 
 use gl_display::{GlDisplay, HeadlessOptions};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     ComputeBackend, Display, Extent, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
     RowOrder, SurfaceDesc, SyncKind, Target,

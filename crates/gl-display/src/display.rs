@@ -14,7 +14,7 @@ use crate::texture::TextureSurface;
 use crate::tools::Tools;
 use glow::HasContext as _;
 use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
-use interop_core::look::Plan;
+use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, GlContext, PixelFormat, Result,
     SharedHandle, Support, SurfaceDesc, SyncKind,

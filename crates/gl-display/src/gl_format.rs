@@ -1,7 +1,7 @@
 //! Pixel formats as OpenGL names them (OpenGL 4.6 core, tables 8.2, 8.3, 8.12, 8.16 and 8.25).
 
 use interop_core::PixelFormat;
-use interop_core::format::PerFormat;
+use interop_core::describe::format::PerFormat;
 
 /// The names of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Memory that another API allocated: `GL_EXT_memory_object` with `GL_EXT_memory_object_fd` or `_win32`.
 
 use crate::os;
-use interop_core::os_handle::RawOsHandle;
+use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
 
@@ -89,7 +89,7 @@ impl MemoryObjectFns {
     }
 
     /// `glImportMemoryFdEXT` or `glImportMemoryWin32HandleEXT` of an opaque handle; whose it is after that,
-    /// [`interop_core::os_handle::Lent`] knows.
+    /// [`interop_core::devices::os_handle::Lent`] knows.
     ///
     /// # Safety
     /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle

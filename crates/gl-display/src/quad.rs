@@ -6,7 +6,7 @@ use crate::names::Owned;
 use crate::program::link;
 use crate::shared::Shared;
 use glow::HasContext as _;
-use interop_core::look::{Plan, Variant};
+use interop_core::draw::{Plan, Variant};
 use interop_core::{Region, Result};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -7,8 +7,8 @@ use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::vulkan::VulkanSemaphore;
 use glow::HasContext as _;
+use interop_core::devices::os_handle::Lent;
 use interop_core::display::{DisplaySemaphore, Staging};
-use interop_core::os_handle::Lent;
 use interop_core::{Error, Result, SemaphoreHandle, SharedHandle, Support, SyncKind};
 use std::rc::Rc;
 

@@ -2,7 +2,7 @@
 //! `GL_NV_timeline_semaphore`.
 
 use crate::os;
-use interop_core::os_handle::RawOsHandle;
+use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
 
@@ -122,7 +122,7 @@ impl SemaphoreFns {
     }
 
     /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle; whose it is after that,
-    /// [`interop_core::os_handle::Lent`] knows.
+    /// [`interop_core::devices::os_handle::Lent`] knows.
     ///
     /// # Safety
     /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the

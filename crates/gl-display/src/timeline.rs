@@ -4,7 +4,7 @@ use crate::names::Owned;
 use crate::shared::Shared;
 use crate::timer::TimerFns;
 use glow::HasContext as _;
-use interop_core::timeline::{Backlog, Work};
+use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;

@@ -12,7 +12,7 @@ use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::timeline::Timeline;
 use glow::HasContext as _;
-use interop_core::look::Plan;
+use interop_core::draw::Plan;
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;

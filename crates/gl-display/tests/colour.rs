@@ -139,7 +139,7 @@ fn floats_are_not_cut_off_on_their_way() {
     let texture = surface(&display, &case, ImageAccess::Texture);
     let brightest = draw(&display, &case, texture.as_ref())
         .chunks_exact(8)
-        .map(|pixel| interop_core::color::load(PixelFormat::Rgba16F, pixel)[0])
+        .map(|pixel| interop_core::describe::color::load(PixelFormat::Rgba16F, pixel)[0])
         .fold(0.0, f32::max);
     assert!(brightest > 20.0, "{brightest}");
 }

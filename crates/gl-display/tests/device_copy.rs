@@ -13,8 +13,8 @@ use common::{FORMATS, assert_same, expected, headless, image_view, pattern, read
 use device_memory::external;
 use gl_display::{DrawOptions, GlDisplay, Viewport};
 use glow::HasContext as _;
+use interop_core::describe::format::ChannelKind;
 use interop_core::display::{Display, Part, Surface};
-use interop_core::format::ChannelKind;
 use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Support, SurfaceDesc, View};
 use pixelferry_testing::Child;
 

@@ -5,7 +5,7 @@ mod common;
 
 use common::{FORMATS, assert_same, displays, expected, image_view, pattern, read_all, tight};
 use gl_display::GlDisplay;
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::display::{Display, Part, Staging, StagingKind};
 use interop_core::{BufferView, Error, HostBlock, Region, SurfaceDesc, View};
 
@@ -275,7 +275,7 @@ fn a_failing_fill_leaves_a_usable_block() {
         for (name, mut staging) in stagings(&display, 100) {
             let failed = staging.fill(&mut |_| Err(Error::NothingShown));
             assert!(matches!(failed, Err(Error::NothingShown)), "{name}");
-            let caught = interop_core::panics::catch(|| staging.fill(&mut |_| panic!("as a kernel might")));
+            let caught = interop_core::describe::panics::catch(|| staging.fill(&mut |_| panic!("as a kernel might")));
             assert!(caught.is_err());
             fill(staging.as_mut(), &[3; 100]);
             let mut surface = display.create_surface(&SurfaceDesc::buffer(100)).unwrap();

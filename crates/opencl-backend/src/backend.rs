@@ -11,7 +11,7 @@ use crate::shared::Shared;
 use crate::sharing::gl::{GlAccess, SharedGlObject, check_shares, listed};
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
     Display, GlContext, HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc,

@@ -6,7 +6,7 @@ use crate::memory::OpenClMemory;
 use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
 

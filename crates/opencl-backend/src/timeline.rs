@@ -2,7 +2,7 @@
 
 use crate::ffi::{Failure, Session, TimedCommand, collect};
 use crate::shared::Shared;
-use interop_core::timeline::Backlog;
+use interop_core::devices::timeline::Backlog;
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -5,7 +5,7 @@ use crate::memory::{MemoryDouble, Wrapped};
 use crate::queue::QueueDouble;
 use crate::semaphore::ComputeSemaphoreDouble;
 use crate::step::Step;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
     Display, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support,

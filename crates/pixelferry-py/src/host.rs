@@ -7,7 +7,7 @@
 use crate::failure::Failure;
 use crate::stage::Stage;
 use crate::window::WindowHandle;
-use pixelferry::panics::{catch, ended};
+use pixelferry::describe::panics::{catch, ended};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};

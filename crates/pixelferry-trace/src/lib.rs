@@ -3,7 +3,7 @@
 //!
 //! The file is an array of the
 //! [trace event format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The spans of
-//! the crate `tracing` are slices of the thread that made them. What devices did ([`interop_core::timeline`]) has a track
+//! the crate `tracing` are slices of the thread that made them. What devices did ([`interop_core::devices::timeline`]) has a track
 //! for each of their queues, and an arrow leads to it from the moment at which the host queued it. Frame, path and slot
 //! are arguments of both.
 //!

@@ -103,7 +103,7 @@ impl Drop for Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interop_core::timeline::Work;
+    use interop_core::devices::timeline::Work;
     use interop_core::{FrameTag, PathId};
     use serde_json::Value;
     use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use crate::Sharing;
 use crate::os::{self, MEMORY_HANDLE};
 use ash::vk;
-use interop_core::os_handle::{self, Lent};
+use interop_core::devices::os_handle::{self, Lent};
 use interop_core::{MemoryHandle, Result};
 
 /// What the memory is for.

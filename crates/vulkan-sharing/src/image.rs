@@ -3,7 +3,7 @@
 use crate::os::MEMORY_HANDLE;
 use crate::{Allocation, Object, Sharing};
 use ash::vk;
-use interop_core::format::PerFormat;
+use interop_core::describe::format::PerFormat;
 use interop_core::{Extent, ImageDesc, PixelFormat, Result};
 
 const OP: &str = "create_staging";

@@ -4,7 +4,8 @@ use crate::Sharing;
 use crate::device::{enabled, missing};
 use crate::os::{self, SEMAPHORE_EXTENSION, SEMAPHORE_HANDLE};
 use ash::vk;
-use interop_core::{Result, SemaphoreHandle, Support, SyncKind, os_handle};
+use interop_core::devices::os_handle;
+use interop_core::{Result, SemaphoreHandle, Support, SyncKind};
 
 const OP: &str = "create_semaphore";
 

@@ -2,7 +2,7 @@
 
 use crate::identity::identify;
 use crate::shared::{Loss, now};
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -126,7 +126,7 @@ fn why_no_vulkan() -> Option<String> {
         () => return None,
     };
     // SAFETY: the library that wgpu opens for its Vulkan backend.
-    unsafe { interop_core::loading::open(names) }.err()
+    unsafe { interop_core::devices::loading::open(names) }.err()
 }
 
 /// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux, Windows) with every extension by

@@ -13,7 +13,7 @@ use crate::staging::WgpuStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::vulkan::Vulkan;
-use interop_core::look::Plan;
+use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Error, Extent, ImageView, PixelFormat, Result,
     SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,

@@ -1,7 +1,7 @@
 //! Pixel formats of ours as wgpu's.
 
 use interop_core::PixelFormat;
-use interop_core::format::PerFormat;
+use interop_core::describe::format::PerFormat;
 
 const TEXTURE_FORMATS: PerFormat<wgpu::TextureFormat> = PerFormat::new([
     (PixelFormat::R8, wgpu::TextureFormat::R8Unorm),

@@ -3,7 +3,7 @@
 use crate::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
 use crate::picture::{Look, Picture, Source};
 use crate::shared::Shared;
-use interop_core::look::{Plan, Variant};
+use interop_core::draw::{Plan, Variant};
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
 

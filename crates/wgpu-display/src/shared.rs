@@ -5,7 +5,7 @@ use crate::gl::Gl;
 use crate::painter::Painter;
 use crate::splice::Splicer;
 use crate::vulkan::Vulkan;
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, Result, Support};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};

@@ -8,8 +8,8 @@ mod common;
 use common::wgpu;
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use half::f16;
-use interop_core::color::Curve;
 use interop_core::conformance::Drawing;
+use interop_core::describe::color::Curve;
 use interop_core::{
     AlphaMode, ComputeBackend, Display, Error, ImageAccess, ImageDesc, ImageView, KernelSource, Link, LinkOptions,
     Part, PixelFormat, StagingKind, Surface, SurfaceDesc, View,
@@ -158,7 +158,7 @@ fn floats_are_not_cut_off_on_their_way() {
     let texture = surface(&display, &case, ImageAccess::Texture);
     let brightest = draw(&display, &case, texture.as_ref())
         .chunks_exact(8)
-        .map(|pixel| interop_core::color::load(PixelFormat::Rgba16F, pixel)[0])
+        .map(|pixel| interop_core::describe::color::load(PixelFormat::Rgba16F, pixel)[0])
         .fold(0.0, f32::max);
     assert!(brightest > 20.0, "{brightest}");
 }

@@ -7,7 +7,7 @@
 mod common;
 
 use common::wgpu;
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::{
     BufferView, Display, Error, Extent, HandleType, HostBlock, ImageAccess, ImageDesc, ImageView, MemoryHandle, Part,
     PixelFormat, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, View,
@@ -181,7 +181,7 @@ fn every_format_is_read_in_place_and_exported() {
         let image = ImageDesc::new(21, 5, format).with_access(ImageAccess::Any);
         let view = ImageView::packed(image.extent, format, 256, 0, false).unwrap();
         let mut staging = display.create_staging(StagingKind::Persistent, view.span().end).unwrap();
-        let pattern = interop_core::pattern::Pattern::for_view(&View::Image(view), 3);
+        let pattern = interop_core::describe::pattern::Pattern::for_view(&View::Image(view), 3);
         staging
             .fill(&mut |bytes| {
                 pattern.write(&View::Image(view), bytes);

@@ -1,11 +1,11 @@
 //! A backend: one thread that does what it is told in order, as a small device with a queue would.
 
 use crate::lent_bytes::{BYTES, Lent};
-use interop_core::pattern::{Pattern, rows};
+use interop_core::describe::pattern::{Pattern, rows};
 use interop_core::{
     Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource,
     Language, MemoryCap, MemoryKind, MemoryShape, Result, SharedHandle, Support, Target, View, compute::SourceCode,
-    compute::check_range, panics,
+    compute::check_range, describe::panics,
 };
 use std::any::Any;
 use std::ops::Range;

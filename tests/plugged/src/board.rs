@@ -2,7 +2,7 @@
 
 use crate::backend::lock;
 use crate::lent_bytes::{BYTES, Lent};
-use interop_core::pattern::rows;
+use interop_core::describe::pattern::rows;
 use interop_core::{
     Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, MemoryCap,
     MemoryKind, MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,

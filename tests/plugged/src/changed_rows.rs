@@ -2,8 +2,8 @@
 //! most stays.
 
 use crate::board::{copy_rows, part_of};
+use interop_core::describe::pattern::rows;
 use interop_core::path::{Canvas, Cost, Medium, Pairing, PathSpec};
-use interop_core::pattern::rows;
 use interop_core::{
     BufferView, Extent, ImageView, Part, Region, Result, SharingPath, Support, Surface, SyncKind, Target, View,
 };
@@ -90,7 +90,7 @@ fn band(view: &View, part: &Part, which: Range<u32>) -> (View, Part) {
             (View::Image(band), Part::Image(region))
         }
         (View::Buffer(buffer), Part::Buffer(bytes)) => {
-            const ROW: usize = interop_core::pattern::Pattern::BUFFER_ROW;
+            const ROW: usize = interop_core::describe::pattern::Pattern::BUFFER_ROW;
             let start = which.start as usize * ROW;
             let len = (which.end as usize * ROW).min(buffer.len) - start;
             let at = bytes.start + start;

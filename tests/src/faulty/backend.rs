@@ -4,7 +4,7 @@ use super::handles::{name_memory, open_memory, open_semaphore};
 use super::memory::FaultyMemory;
 use super::semaphore::FaultyComputeSemaphore;
 use super::turn::Turn;
-use pixelferry::pattern::Pattern;
+use pixelferry::describe::pattern::Pattern;
 use pixelferry::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, CpuBackend, DeviceIdentity,
     DeviceSpan, Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape,

@@ -1,14 +1,17 @@
-//! Keeps the files of a crate in an order: none imports one that imports it, directly or by way of others.
+//! Keeps the files of a crate in an order: none imports one that imports it, directly or by way of others; and no room of a crate
+//! one that is above it.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | who imports whom | `graph` |
 //! | circles among them | `circles` |
 //! | circles that are still there | `known` |
+//! | the order of rooms | `rooms` |
 
 mod circles;
 mod graph;
 mod known;
+mod rooms;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,6 +32,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
             circles::of(&graph).iter().map(|circle| circle.iter().map(|file| name(file)).collect()).collect();
         let krate = library.parent().and_then(Path::parent).unwrap_or(library).display().to_string();
         wrong.extend(compare(&krate, &found, known::CIRCLES));
+        wrong.extend(rooms::wrong(&krate, &folder, &graph, rooms::ROOMS));
     }
     if files == 0 {
         return Err(Error::NothingToCheck);
@@ -36,10 +40,13 @@ pub fn run(root: &Path) -> Result<(), Error> {
     wrong.iter().for_each(|line| println!("{line}"));
     if wrong.is_empty() {
         let left = known::CIRCLES.len();
-        println!("{files} files of {} crates, no circle of imports but {left} that are known", libraries.len());
+        println!(
+            "{files} files of {} crates, no circle of imports but {left} that are known, no room that imports one above",
+            libraries.len()
+        );
         return Ok(());
     }
-    Err(Error::Circles(wrong.len()))
+    Err(Error::Imports(wrong.len()))
 }
 
 /// What differs from the list: circles that it has not, and rows of it that are no longer so.

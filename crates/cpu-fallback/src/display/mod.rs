@@ -9,7 +9,7 @@ pub use convert::RgbaImage;
 pub use target::OffscreenTarget;
 
 use crate::host;
-use interop_core::look::Plan;
+use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape,
     Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,

@@ -3,7 +3,7 @@
 use super::Shared;
 use super::staging::MemoryStaging;
 use crate::raw::Bytes;
-use interop_core::pattern::rows;
+use interop_core::describe::pattern::rows;
 use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;

@@ -5,8 +5,8 @@
 //! called, and results are numbers. The table is also where tests put a double that fails on purpose.
 
 use cudarc::driver::sys as cu;
-use interop_core::loading;
-use interop_core::os_handle::RawOsHandle;
+use interop_core::devices::loading;
+use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 

@@ -6,7 +6,7 @@
 use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, Opaque, SemaphoreHandle};
 use super::os;
 use cudarc::driver::sys as cu;
-use interop_core::os_handle::{self, Lent, RawOsHandle};
+use interop_core::devices::os_handle::{self, Lent, RawOsHandle};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};

@@ -5,7 +5,7 @@ use super::graphics::Array;
 use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
 use interop_core::MemoryHandle as Shared;
-use interop_core::os_handle::Lent;
+use interop_core::devices::os_handle::Lent;
 use std::ptr;
 use std::sync::Arc;
 

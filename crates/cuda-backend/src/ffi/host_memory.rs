@@ -3,9 +3,9 @@
 use super::api::call;
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use interop_core::HostBlock;
-use interop_core::borrows::{Borrow, Commands, Held, Member};
 use interop_core::compute::{Access, HostStorage};
-use interop_core::ranges::overlap;
+use interop_core::devices::borrows::{Borrow, Commands, Held, Member};
+use interop_core::devices::ranges::overlap;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};

@@ -9,7 +9,7 @@ use super::event::Event;
 use super::{Failure, Stream};
 use interop_core::Error;
 use interop_core::compute::{Completer, DeviceEvent, ReadSlot, Start, now};
-use interop_core::panics::contain;
+use interop_core::describe::panics::contain;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -5,7 +5,7 @@
 
 use super::Failure;
 use super::api::call;
-use interop_core::loading;
+use interop_core::devices::loading;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use super::api::{Opaque, SemaphoreHandle, call};
 use super::{Failure, Queue, os};
 use cudarc::driver::sys as cu;
-use interop_core::os_handle::Lent;
+use interop_core::devices::os_handle::Lent;
 use interop_core::{SemaphoreHandle as Shared, SyncKind};
 use std::mem::MaybeUninit;
 use std::ptr;

@@ -4,7 +4,7 @@ use super::api::call;
 use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
 use interop_core::MemoryHandle;
-use interop_core::os_handle::{self, NONE};
+use interop_core::devices::os_handle::{self, NONE};
 use std::sync::Arc;
 
 /// `CU_MEM_ALLOC_GRANULARITY_RECOMMENDED`.

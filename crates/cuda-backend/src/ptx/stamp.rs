@@ -1,6 +1,6 @@
 //! Joins PTX in the tree to the source that it was compiled from.
 
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 
 /// The pattern's kernels with the function that they call.
 pub fn pattern_text(kernels: &str) -> String {

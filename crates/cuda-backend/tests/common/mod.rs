@@ -5,7 +5,7 @@ pub mod opengl;
 
 use cuda_backend::CudaBackend;
 use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, Paths, SyncKind, Target, View};
 use pixelferry_testing::{Need, asked, need};
 use std::rc::Rc;

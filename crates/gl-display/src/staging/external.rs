@@ -12,7 +12,7 @@ use crate::state::BoundBuffer;
 use crate::texture::{bare_texture, set_order};
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
-use interop_core::os_handle::Lent;
+use interop_core::devices::os_handle::Lent;
 use interop_core::{Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result, Support, SurfaceDesc};
 use std::rc::Rc;
 

@@ -5,7 +5,7 @@ use crate::buffer::create_name;
 use crate::features::EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD;
 use crate::shared::Shared;
 use glow::HasContext as _;
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::{Error, HostBlock, Result};
 use std::rc::Rc;
 

@@ -14,7 +14,7 @@ use crate::fence::Fence;
 use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::display::{Staging, StagingKind};
 use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
 use std::any::Any;

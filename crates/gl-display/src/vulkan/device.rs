@@ -1,7 +1,7 @@
 //! The Vulkan device of a GPU that another API named by its UUID or LUID.
 
 use ash::vk;
-use interop_core::loading::with_sources;
+use interop_core::devices::loading::with_sources;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::ffi::CStr;
 use std::rc::Rc;

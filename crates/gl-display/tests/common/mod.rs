@@ -4,15 +4,15 @@
 
 use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::conformance;
+use interop_core::describe::format::ChannelKind;
+use interop_core::describe::pattern::Pattern;
 use interop_core::display::{Display as _, Part, Surface};
-use interop_core::format::ChannelKind;
-use interop_core::pattern::Pattern;
 use interop_core::{BufferView, Error, Extent, ImageView, PixelFormat, Support, SurfaceDesc, View};
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
 
-pub const FORMATS: [PixelFormat; interop_core::format::COUNT] = PixelFormat::ALL;
+pub const FORMATS: [PixelFormat; interop_core::describe::format::COUNT] = PixelFormat::ALL;
 
 /// Channels and their type in client memory, as a texture stores them.
 pub fn stored(format: PixelFormat) -> (u32, u32) {

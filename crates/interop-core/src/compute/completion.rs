@@ -5,7 +5,7 @@ use super::device_event::DeviceEvent;
 use super::event::Event;
 use super::state::State;
 use super::status::Profile;
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::device_event::DeviceEvent;
 use super::state::State;
 use super::status::{EventStatus, Profile};
-use crate::error::Result;
+use crate::describe::error::Result;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! What of a memory is in use by operations that are not over: the order between queues follows from it.
 
 use super::event::Event;
-use crate::ranges::{Access, covers, hull, overlap};
+use crate::devices::ranges::{Access, covers, hull, overlap};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,7 @@
 //! Kernels: what the user gives, and what a backend makes of it.
 
-use crate::capability::ComputeCaps;
-use crate::language::Language;
+use crate::devices::capability::ComputeCaps;
+use crate::devices::language::Language;
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Memory of a compute device, and of others that its kernels reach.
 
-use crate::capability::SyncKind;
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
+use crate::devices::capability::SyncKind;
 use std::any::Any;
 use std::ops::Range;
 

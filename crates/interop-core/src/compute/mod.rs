@@ -20,8 +20,8 @@ mod state;
 mod status;
 mod target;
 
-pub use crate::language::Language;
-pub use crate::ranges::{Access, check_range};
+pub use crate::devices::language::Language;
+pub use crate::devices::ranges::{Access, check_range};
 pub use backend::{ComputeBackend, ComputeSemaphore};
 pub use clock::now;
 pub use completion::{Completer, UserEvent};

@@ -1,10 +1,10 @@
 //! Images in a texture's own order, as byte-wise calls see them; for backends.
 
-use crate::error::{Error, Result};
-use crate::geometry::Region;
-use crate::ranges::check_range;
-use crate::surface::{ImageDesc, SurfaceDesc};
-use crate::view::{ImageView, View};
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
+use crate::describe::surface::{ImageDesc, SurfaceDesc};
+use crate::describe::view::{ImageView, View};
+use crate::devices::ranges::check_range;
 use std::ops::Range;
 
 /// How calls refuse an image that need linear memory: an argument of a kernel, a part of a queue's copy.
@@ -107,8 +107,8 @@ impl OpaqueImage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::PixelFormat;
-    use crate::geometry::Extent;
+    use crate::describe::format::PixelFormat;
+    use crate::describe::geometry::Extent;
 
     fn image() -> OpaqueImage {
         OpaqueImage::new(ImageDesc::new(5, 4, PixelFormat::Rgba8), "t").unwrap()

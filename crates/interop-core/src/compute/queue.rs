@@ -6,8 +6,8 @@ use super::kernel::Kernel;
 use super::memory::ComputeMemory;
 use super::read_back::ReadBack;
 use super::target::{Arg, Target};
-use crate::error::{Error, Result};
-use crate::ranges::check_range;
+use crate::describe::error::{Error, Result};
+use crate::devices::ranges::check_range;
 use std::ops::Range;
 
 /// Whether operations of one queue wait for each other.

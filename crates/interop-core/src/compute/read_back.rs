@@ -2,7 +2,7 @@
 
 use super::event::Event;
 use super::host_buffer::HostBuffer;
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -3,8 +3,8 @@
 use super::device_event::DeviceEvent;
 use super::flat::flat;
 use super::status::{EventStatus, Profile};
-use crate::error::Result;
-use crate::panics::contain;
+use crate::describe::error::Result;
+use crate::describe::panics::contain;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 

@@ -1,10 +1,10 @@
 //! What a launch is given: where its kernel writes, and its arguments.
 
 use super::memory::ComputeMemory;
-use crate::error::Result;
-use crate::format::PixelFormat;
-use crate::geometry::Extent;
-use crate::view::{BufferView, ImageView, View};
+use crate::describe::error::Result;
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::Extent;
+use crate::describe::view::{BufferView, ImageView, View};
 
 /// Memory and the part of it that a kernel writes.
 pub struct Target<'a> {

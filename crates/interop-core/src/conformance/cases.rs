@@ -4,11 +4,11 @@ use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
 use super::unwritten;
-use crate::error::Error;
-use crate::format::PixelFormat;
-use crate::geometry::{Region, RowOrder};
-use crate::pattern::Pattern;
-use crate::surface::{ImageDesc, SurfaceDesc};
+use crate::describe::error::Error;
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::{Region, RowOrder};
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::{ImageDesc, SurfaceDesc};
 
 /// A case by name.
 pub struct Case {

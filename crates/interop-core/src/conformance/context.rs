@@ -2,16 +2,16 @@
 
 use super::failure::Failure;
 use super::pixels::tight;
-use crate::capability::{Support, SyncKind};
 use crate::compute::ComputeBackend;
+use crate::describe::error::Result;
+use crate::describe::format::PixelFormat;
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::{Support, SyncKind};
 use crate::display::Display;
-use crate::error::Result;
-use crate::format::PixelFormat;
 use crate::link::{Link, LinkOptions};
 use crate::path::{PathId, Paths};
-use crate::pattern::Pattern;
 use crate::select::{Mode, Policy};
-use crate::surface::SurfaceDesc;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! What every display must draw: images with every meaning of their numbers, into every kind of target.
 
-use crate::color::{AlphaMode, Encoding, TargetEncoding, ToneMap, load, store};
-use crate::error::{Error, Result};
-use crate::format::PixelFormat;
-use crate::geometry::Extent;
-use crate::look::{DrawOptions, Filter, Fit, Plan, paint};
-use crate::surface::ImageDesc;
-use crate::view::ImageView;
+use crate::describe::color::{AlphaMode, Encoding, TargetEncoding, ToneMap, load, store};
+use crate::describe::error::{Error, Result};
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::Extent;
+use crate::describe::surface::ImageDesc;
+use crate::describe::view::ImageView;
+use crate::draw::{DrawOptions, Filter, Fit, Plan, paint};
 
 /// One draw.
 #[derive(Debug, Clone)]

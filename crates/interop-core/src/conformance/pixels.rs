@@ -1,11 +1,11 @@
 //! Images and buffers that cases write, and how they are compared.
 
 use super::failure::Failure;
-use crate::error::Result;
-use crate::format::PixelFormat;
-use crate::geometry::{Extent, Region};
-use crate::surface::{ImageAccess, ImageDesc, SurfaceDesc};
-use crate::view::{BufferView, ImageView, View};
+use crate::describe::error::Result;
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::{Extent, Region};
+use crate::describe::surface::{ImageAccess, ImageDesc, SurfaceDesc};
+use crate::describe::view::{BufferView, ImageView, View};
 
 /// The view of tight rows in the surface's order.
 pub fn tight(desc: &SurfaceDesc) -> Result<View> {

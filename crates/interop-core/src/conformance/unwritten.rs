@@ -4,14 +4,14 @@ use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
 use crate::compute::Target;
+use crate::describe::error::Error;
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::{Region, RowOrder};
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
+use crate::describe::view::View;
 use crate::display::Part;
-use crate::error::Error;
-use crate::format::PixelFormat;
-use crate::geometry::{Region, RowOrder};
 use crate::link::{Link, WriteFrame};
-use crate::pattern::Pattern;
-use crate::surface::{ImageDesc, SurfaceDesc, Unwritten};
-use crate::view::View;
 
 pub(super) fn kept(context: &Context<'_>) -> Result<(), Failure> {
     each(surfaces(), |desc| play(context, desc, Unwritten::Keep))

@@ -6,14 +6,14 @@
 
 use super::traced::Traced;
 use super::{Link, WriteFrame};
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
+use crate::describe::surface::{SurfaceDesc, Unwritten};
+use crate::devices::timeline::{stage, step};
 use crate::display::Part;
-use crate::error::{Error, Result};
-use crate::geometry::Region;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
-use crate::report::ProbeReport;
+use crate::select::report::ProbeReport;
 use crate::select::{Policy, Selection, Standing, open_path, open_without};
-use crate::surface::{SurfaceDesc, Unwritten};
-use crate::timeline::{stage, step};
 use std::ops::Range;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The guard of a frame that is being drawn.
 
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::timeline::{FrameTag, Tagged};
 use crate::display::Surface;
 use crate::path::PathId;
-use crate::surface::SurfaceDesc;
-use crate::timeline::{FrameTag, Tagged};
 
 /// The newest finished frame. While it lives the link cannot start another.
 pub struct ShownFrame<'a> {

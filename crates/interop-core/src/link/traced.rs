@@ -1,9 +1,9 @@
 //! What a trace sees of a frame: its span, and the tag by which devices' work is found again.
 
 use super::Link;
+use crate::devices::timeline::{FrameTag, Tagged};
 use crate::display::Part;
 use crate::path::SharingPath;
-use crate::timeline::{FrameTag, Tagged};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tracing::field::Empty;
 use tracing::span::EnteredSpan;

@@ -3,12 +3,12 @@
 use super::Link;
 use super::traced::Traced;
 use crate::compute::{Arg, ComputeBackend, Kernel, Target};
+use crate::describe::error::{Error, Result};
+use crate::describe::pattern::rows;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::timeline::step;
 use crate::display::Part;
-use crate::error::{Error, Result};
 use crate::path::SharingPath;
-use crate::pattern::rows;
-use crate::surface::SurfaceDesc;
-use crate::timeline::step;
 
 /// A part is written together with what lies between its rows where both are no more than so many times its bytes.
 const MOST_AROUND: usize = 4;

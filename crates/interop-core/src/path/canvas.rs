@@ -5,10 +5,10 @@ use super::layout::{Crossing, FrameLayout};
 use super::pairing::Pairing;
 use super::unwritten::{Ages, Reader, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
+use crate::describe::error::Result;
+use crate::describe::pattern::rows;
+use crate::devices::timeline::step;
 use crate::display::{Part, Surface};
-use crate::error::Result;
-use crate::pattern::rows;
-use crate::timeline::step;
 use std::sync::Arc;
 
 /// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the bytes out

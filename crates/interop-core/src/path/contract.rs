@@ -1,10 +1,10 @@
 //! What every path must do for its frames.
 
-use crate::capability::SyncKind;
 use crate::compute::Target;
+use crate::describe::error::{Error, Result};
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::FrameTag;
 use crate::display::{Part, Surface};
-use crate::error::{Error, Result};
-use crate::timeline::FrameTag;
 use enum_dispatch::enum_dispatch;
 
 /// An opened path: it owns the surface, and the memory that crosses.

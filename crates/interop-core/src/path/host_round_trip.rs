@@ -5,11 +5,11 @@
 use super::canvas::Canvas;
 use super::contract::SharingPath;
 use super::pairing::Pairing;
-use crate::capability::SyncKind;
 use crate::compute::Target;
+use crate::describe::error::Result;
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::step;
 use crate::display::{Part, Surface};
-use crate::error::Result;
-use crate::timeline::step;
 
 /// See the module.
 pub struct HostRoundTrip {

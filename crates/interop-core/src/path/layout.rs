@@ -1,10 +1,10 @@
 //! Where a frame, or a part of one, lies in the memory that crosses, as each side sees it.
 
-use crate::capability::DisplayCaps;
+use crate::describe::error::{Error, Result};
+use crate::describe::surface::SurfaceDesc;
+use crate::describe::view::{BufferView, ImageView, View};
+use crate::devices::capability::DisplayCaps;
 use crate::display::Part;
-use crate::error::{Error, Result};
-use crate::surface::SurfaceDesc;
-use crate::view::{BufferView, ImageView, View};
 
 /// How frames of one surface lie in linear memory.
 #[derive(Debug, Clone)]

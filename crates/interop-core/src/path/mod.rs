@@ -2,7 +2,7 @@
 //!
 //! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::offer`] looks only at
 //! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
-//! [`crate::verify`] to find out. A program adds paths of its own by [`Paths`].
+//! [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
 //!
 //! # The age of a frame
 //! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
@@ -29,7 +29,7 @@ mod table;
 mod turns;
 mod unwritten;
 
-pub use crate::path_id::{PathId, PathKind};
+pub use crate::describe::path_id::{PathId, PathKind};
 pub use canvas::Canvas;
 pub use contract::SharingPath;
 pub use cost::{Cost, Medium};

@@ -6,11 +6,11 @@ use super::host_round_trip::HostRoundTrip;
 use super::pbo_staging::PboStaging;
 use super::plugged::Plugged;
 use super::shared_memory::SharedMemory;
-use crate::capability::SyncKind;
 use crate::compute::Target;
+use crate::describe::error::Result;
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::FrameTag;
 use crate::display::{Part, Surface};
-use crate::error::Result;
-use crate::timeline::FrameTag;
 use enum_dispatch::enum_dispatch;
 
 /// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a virtual call.

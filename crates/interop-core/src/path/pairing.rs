@@ -1,10 +1,10 @@
 //! What a path joins.
 
 use super::layout::FrameLayout;
-use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::SyncKind;
 use crate::display::Display;
-use crate::surface::SurfaceDesc;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::spec::PathSpec;
 use super::table::PATHS;
-use crate::error::{Error, Result};
-use crate::path_id::PathId;
+use crate::describe::error::{Error, Result};
+use crate::describe::path_id::PathId;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ fn is_word(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::Support;
+    use crate::devices::capability::Support;
 
     fn named(name: &'static str) -> PathSpec {
         PathSpec::new(name, |_| Support::Yes, |_| Err(Error::NothingShown))

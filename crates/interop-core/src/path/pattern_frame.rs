@@ -4,10 +4,10 @@ use super::contract::SharingPath;
 use super::layout::FrameLayout;
 use super::opened::OpenedPath;
 use crate::compute::ComputeBackend;
-use crate::error::Result;
-use crate::pattern::Pattern;
-use crate::surface::Unwritten;
-use crate::timeline::stage;
+use crate::describe::error::Result;
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::Unwritten;
+use crate::devices::timeline::stage;
 
 /// Makes a whole frame of `pattern`.
 pub(crate) fn pattern_frame(

@@ -5,11 +5,11 @@ use super::canvas::Canvas;
 use super::contract::SharingPath;
 use super::pairing::Pairing;
 use super::turns::{RING_SLOTS, Turns};
-use crate::capability::SyncKind;
 use crate::compute::Target;
+use crate::describe::error::Result;
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::step;
 use crate::display::{Part, Staging, StagingKind, Surface};
-use crate::error::Result;
-use crate::timeline::step;
 use std::any::Any;
 
 /// One block, and what makes the compute side copy into it at full speed; dropped in this order.

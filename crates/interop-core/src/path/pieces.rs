@@ -1,12 +1,12 @@
 //! Memory that both sides address, by whose it is: each of these makes one piece.
 
 use super::pairing::Pairing;
-use crate::capability::HandleType;
 use crate::compute::ComputeMemory;
+use crate::describe::error::{Error, Result};
+use crate::describe::surface::{ImageDesc, SurfaceDesc};
+use crate::devices::capability::HandleType;
+use crate::devices::host_block::HostBlock;
 use crate::display::{Staging, StagingKind};
-use crate::error::{Error, Result};
-use crate::host_block::HostBlock;
-use crate::surface::{ImageDesc, SurfaceDesc};
 
 /// One piece of memory as each side has it.
 pub struct Piece {

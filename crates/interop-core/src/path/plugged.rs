@@ -2,14 +2,14 @@
 
 use super::contract::{SharingPath, not_begun};
 use super::pairing::Pairing;
-use crate::capability::SyncKind;
 use crate::compute::Target;
+use crate::describe::error::{Error, Result};
+use crate::describe::panics::{self, contain};
+use crate::describe::path_id::PathId;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::FrameTag;
 use crate::display::{Part, Surface};
-use crate::error::{Error, Result};
-use crate::panics::{self, contain};
-use crate::path_id::PathId;
-use crate::surface::SurfaceDesc;
-use crate::timeline::FrameTag;
 use std::any::Any;
 use std::cell::OnceCell;
 

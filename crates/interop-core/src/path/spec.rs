@@ -5,10 +5,10 @@ use super::cost::{Cost, Medium};
 use super::opened::OpenedPath;
 use super::pairing::Pairing;
 use super::plugged::Plugged;
-use crate::capability::{Support, SyncKind};
-use crate::error::Result;
-use crate::panics::catch;
-use crate::path_id::{PathId, PathKind};
+use crate::describe::error::Result;
+use crate::describe::panics::catch;
+use crate::describe::path_id::{PathId, PathKind};
+use crate::devices::capability::{Support, SyncKind};
 use std::fmt;
 
 /// One path: what it needs of the two sides, what it costs, and how it is opened.

@@ -8,9 +8,9 @@ use super::pbo_staging::PboStaging;
 use super::pieces;
 use super::shared_memory::{Reading, SharedMemory};
 use super::spec::{Means, PathSpec};
-use crate::capability::{HandleType, Support, SyncKind};
-use crate::path_id::{PathId, PathKind};
-use crate::surface::{ImageAccess, MemoryShape, SurfaceDesc};
+use crate::describe::path_id::{PathId, PathKind};
+use crate::describe::surface::{ImageAccess, MemoryShape, SurfaceDesc};
+use crate::devices::capability::{HandleType, Support, SyncKind};
 
 /// Ways of taking turns at memory that one device opened of another.
 const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];

@@ -2,11 +2,11 @@
 //! only the devices wait for.
 
 use super::pairing::Pairing;
-use crate::capability::SyncKind;
 use crate::compute::{ComputeMemory, ComputeSemaphore};
+use crate::describe::error::Result;
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::step;
 use crate::display::{DisplaySemaphore, Staging};
-use crate::error::Result;
-use crate::timeline::step;
 
 /// Slots of a ring: one shown, one that the display may still read, one to write.
 pub(crate) const RING_SLOTS: usize = 3;

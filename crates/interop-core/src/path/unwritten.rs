@@ -6,11 +6,11 @@
 
 use super::layout::{Crossing, FrameLayout};
 use crate::compute::{ComputeBackend, Target};
+use crate::describe::error::Result;
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::Unwritten;
+use crate::devices::timeline::step;
 use crate::display::Part;
-use crate::error::Result;
-use crate::pattern::Pattern;
-use crate::surface::Unwritten;
-use crate::timeline::step;
 use std::ops::Range;
 
 /// How the display reads the pieces.
@@ -130,7 +130,7 @@ pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::DisplayCaps;
+    use crate::devices::capability::DisplayCaps;
     use crate::{PixelFormat, Region, RowOrder, Support, SurfaceDesc};
 
     fn layout(rule: Unwritten) -> FrameLayout {
@@ -141,7 +141,7 @@ mod tests {
             semaphores: Vec::new(),
             orphaned_staging: no(),
             persistent_staging: no(),
-            image_formats: crate::format::PixelFormat::ALL.into(),
+            image_formats: crate::describe::format::PixelFormat::ALL.into(),
             in_place_images: no(),
             in_place_buffers: no(),
             max_image_side: 64,

@@ -1,12 +1,12 @@
 //! Opening and proving one way.
 
-use crate::capability::SyncKind;
-use crate::error::{Error, Result};
-use crate::panics;
+use super::report::PathState;
+use super::verify::verify;
+use crate::describe::error::{Error, Result};
+use crate::describe::panics;
+use crate::devices::capability::SyncKind;
+use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, PathId, PathSpec};
-use crate::report::PathState;
-use crate::timeline::stage;
-use crate::verify::verify;
 
 /// One path with one way of keeping the two sides apart.
 #[derive(Debug, Clone, Copy)]

@@ -6,11 +6,11 @@
 
 use super::attempt::Candidate;
 use super::contest::{Contest, Entry};
+use super::report::PathState;
 use super::stats::Measured;
-use crate::error::Error;
+use crate::describe::error::Error;
+use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
-use crate::report::PathState;
-use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// What became of each candidate that was tried.

@@ -3,9 +3,9 @@
 use super::attempt::{Candidate, contained};
 use super::stats::{Measured, Ratio, is_smaller, quantile};
 use super::timing::{time_run, warm_up};
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
+use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// One that takes so many times as long as another is slower, however few the turns.

@@ -1,11 +1,11 @@
 //! How many frames late a pipelined path had best show: measured, with a kernel and a draw of this crate's.
 
+use super::report::Lateness;
 use super::stats::quantile;
 use super::timing::time_run;
-use crate::error::Result;
+use crate::describe::error::Result;
+use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use crate::report::Lateness;
-use crate::timeline::stage;
 use std::time::{Duration, Instant};
 
 /// Lateness that is tried, as far as the path was opened for.

@@ -1,11 +1,11 @@
 //! Findings about a pairing that a user can act on.
 
 use super::policy::Policy;
-use crate::capability::{HandleType, Support};
-use crate::device::DeviceIdentity;
+use super::report::Diagnosis;
+use crate::describe::surface::MemoryShape;
+use crate::devices::capability::{HandleType, Support};
+use crate::devices::identity::DeviceIdentity;
 use crate::path::Pairing;
-use crate::report::Diagnosis;
-use crate::surface::MemoryShape;
 
 /// Everything that can be told before a path is tried.
 pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> {
@@ -69,7 +69,7 @@ fn devices(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Api, DeviceLuid, DeviceUuid, MemoryKind};
+    use crate::devices::identity::{Api, DeviceLuid, DeviceUuid, MemoryKind};
 
     fn device(api: Api, software: bool, uuid: Option<u8>, pci: Option<&str>) -> DeviceIdentity {
         DeviceIdentity {

@@ -11,8 +11,8 @@
 //! Each stands above what the program asked for.
 
 use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles};
-use crate::capability::SyncKind;
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
+use crate::devices::capability::SyncKind;
 use std::ffi::OsString;
 use std::time::Duration;
 

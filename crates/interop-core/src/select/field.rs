@@ -5,11 +5,11 @@ use super::calibrate::Event;
 use super::diagnose;
 use super::policy::{MAX_FRAMES_LATE, Policy};
 use super::rank::Prices;
+use super::report::{PathReport, PathState, ProbeReport};
 use super::standing::Keep;
-use crate::capability::{Support, SyncKind};
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
+use crate::devices::capability::{Support, SyncKind};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath};
-use crate::report::{PathReport, PathState, ProbeReport};
 use tracing::{debug, warn};
 
 /// See the module.

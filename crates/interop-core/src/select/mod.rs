@@ -8,6 +8,8 @@
 //! | `calibrate`, `contest`, `timing`, `stats` | timing |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
+//! | [`verify`] | proof by pixels |
+//! | [`report`] | what was found out |
 //! | [`environment`] | what the user may ask for without changing the program |
 
 mod attempt;
@@ -20,20 +22,22 @@ mod field;
 mod policy;
 mod profile;
 mod rank;
+pub mod report;
 mod standing;
 mod stats;
 mod timing;
+pub mod verify;
 
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy, Profiles};
 pub(crate) use standing::{Keep, Standing};
 pub use stats::{Measured, Ratio, quantile, quantiles};
 
 use crate::compute::ComputeBackend;
+use crate::describe::error::{Error, Result};
+use crate::describe::surface::SurfaceDesc;
 use crate::display::Display;
-use crate::error::{Error, Result};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
-use crate::report::{Lateness, PathReport, PathState, ProbeReport};
-use crate::surface::SurfaceDesc;
+use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
 use attempt::{Candidate, contained};
 use calibrate::{Calibration, Extent, calibrate};
 use field::Field;

@@ -1,10 +1,10 @@
 //! What a caller may ask of the choice of a path.
 
-use crate::capability::SyncKind;
 use crate::compute::ComputeBackend;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::SyncKind;
 use crate::display::Display;
 use crate::path::{Pairing, PathId, Paths};
-use crate::surface::SurfaceDesc;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;

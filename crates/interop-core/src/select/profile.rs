@@ -5,10 +5,10 @@
 
 use super::attempt::Candidate;
 use super::policy::{Mode, Policy, Profiles};
-use crate::capability::SyncKind;
-use crate::device::DeviceIdentity;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::SyncKind;
+use crate::devices::identity::DeviceIdentity;
 use crate::path::{Pairing, PathId};
-use crate::surface::SurfaceDesc;
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Serialize};
 use std::fs;

@@ -2,7 +2,7 @@
 //!
 //! The order only decides which paths are tried first: pixels decide whether they count.
 
-use crate::device::MemoryKind;
+use crate::devices::identity::MemoryKind;
 use crate::path::{Cost, Medium};
 
 /// What the steps of a path cost, in hundredths of a copy of the frame.

@@ -1,8 +1,8 @@
 //! What a link that opens another path knows already.
 
-use crate::capability::SyncKind;
+use super::report::ProbeReport;
+use crate::devices::capability::SyncKind;
 use crate::path::PathId;
-use crate::report::ProbeReport;
 
 /// What a link knows of its paths when it opens another.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Figures of a path: robust against the one frame that the system took its time for.
 
-use crate::capability::SyncKind;
+use crate::devices::capability::SyncKind;
 use serde::{Deserialize, Serialize};
 
 /// What a path costs, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.

@@ -1,10 +1,10 @@
 //! What a frame takes, end to end.
 
-use crate::error::Result;
+use super::verify::next_nonce;
+use crate::describe::error::Result;
+use crate::describe::pattern::Pattern;
+use crate::describe::view::View;
 use crate::path::{FrameLayout, OpenedPath, Pairing, SharingPath, pattern_frame};
-use crate::pattern::Pattern;
-use crate::verify::next_nonce;
-use crate::view::View;
 use std::time::Instant;
 
 /// Makes frames and draws the last: drivers build and allocate at the first use.

@@ -1,5 +1,5 @@
 //! Rust closures as the driver's callbacks. They run below functions of C, so they are called by
-//! [`interop_core::panics::contain`].
+//! [`interop_core::describe::panics::contain`].
 
 use std::ffi::c_void;
 

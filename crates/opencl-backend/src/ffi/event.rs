@@ -7,7 +7,7 @@ use super::query::array;
 use super::{Context, Failure, Queue, check};
 use cl3::error_codes::{CL_DEVICE_NOT_FOUND, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
 use cl3::event as ev;
-use interop_core::panics::contain;
+use interop_core::describe::panics::contain;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! Functions of extensions. Loaders export them by address only, and opencl3 looks for exported names.
 
 use super::{Failure, PlatformId};
-use interop_core::loading;
+use interop_core::devices::loading;
 use libloading::Library;
 use opencl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 use std::ffi::{CStr, c_char, c_void};

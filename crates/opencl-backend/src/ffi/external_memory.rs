@@ -5,7 +5,7 @@ use super::turn::{TurnFns, Turns};
 use super::{Buffer, Failure, Mem, Pixels, Session, SharedImage};
 use crate::sharing::os;
 use cl3::memory as mem;
-use interop_core::os_handle::Lent;
+use interop_core::devices::os_handle::Lent;
 use interop_core::{MemoryHandle, OsHandle};
 use std::io;
 use std::ptr;

@@ -3,7 +3,7 @@
 use super::extension::function;
 use super::{Event, Failure, PlatformId, Session, check};
 use crate::sharing::os;
-use interop_core::os_handle::Lent;
+use interop_core::devices::os_handle::Lent;
 use interop_core::{OsHandle, SemaphoreHandle};
 use std::ffi::c_void;
 use std::io;

@@ -9,7 +9,7 @@ use super::{Event, Failure, LaunchFailure, Queue, Status};
 use cl3::event as ev;
 use interop_core::Error;
 use interop_core::compute::{Completer, DeviceEvent, EventStatus, ReadSlot, Start, now};
-use interop_core::panics::contain;
+use interop_core::describe::panics::contain;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};

@@ -7,7 +7,7 @@ use super::track::{Access, Tracker, Use};
 use super::{Context, Failure, check};
 use cl3::memory as m;
 use interop_core::HostBlock;
-use interop_core::panics::contain;
+use interop_core::describe::panics::contain;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;

@@ -5,7 +5,7 @@ use super::{Event, Failure, Mem, Queue};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MAP_FAILURE;
 use cl3::memory as m;
-use interop_core::panics::contain;
+use interop_core::describe::panics::contain;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;

@@ -1,6 +1,6 @@
 //! What drivers tell of errors in a context, for whoever wants to hear it.
 
-use interop_core::panics::contain;
+use interop_core::describe::panics::contain;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;

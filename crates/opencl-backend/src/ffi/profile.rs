@@ -5,7 +5,7 @@
 
 use super::{Context, Device, Event, Failure, Queue, QueueProperties, Status};
 use cl3::event::{CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START};
-use interop_core::timeline::Work;
+use interop_core::devices::timeline::Work;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -7,7 +7,7 @@ use cl3::command_queue as q;
 use cl3::memory::{CL_FLOAT, CL_HALF_FLOAT, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8};
 use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, cl_image_desc, cl_image_format};
 use interop_core::PixelFormat;
-use interop_core::format::PerFormat;
+use interop_core::describe::format::PerFormat;
 use std::ptr;
 use std::sync::Arc;
 

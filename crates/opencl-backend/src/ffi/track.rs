@@ -3,7 +3,7 @@
 //! Rust may look at device memory as a slice only while nothing else touches it. So every command says here what it
 //! uses. A map waits for all earlier commands, of all queues, and commands that would touch mapped bytes are refused. A
 //! host kernel waits likewise, and later commands wait for it. Sub-buffers, and images made from buffers, share their
-//! buffer's tracker. What is mapped stands in the list of [`interop_core::borrows`], which buffers over one block of host
+//! buffer's tracker. What is mapped stands in the list of [`interop_core::devices::borrows`], which buffers over one block of host
 //! memory share with each other and with everybody else who has the block.
 //!
 //! Memory that OpenGL has, too, is OpenCL's only between two commands, which every other command waits for or is waited
@@ -13,8 +13,8 @@
 //! afterwards, where a command never waits.
 
 use super::{ACQUIRED, Event, Failure, NOT_ACQUIRED};
-use interop_core::borrows::{Borrow, Borrows, Commands, Held, Holder, Member};
 pub use interop_core::compute::Access;
+use interop_core::devices::borrows::{Borrow, Borrows, Commands, Held, Holder, Member};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

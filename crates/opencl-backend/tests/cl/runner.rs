@@ -2,7 +2,7 @@
 
 use crate::{FEATURES, Feature};
 use interop_core::Error;
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use opencl_backend::cl::Device;
 use pixelferry_testing::{Child, Need, Outcome, asked, judge, need};
 

@@ -1,7 +1,7 @@
 //! Memories: transfers, imported host memory, refusals.
 
 use crate::{content, described, memory_with, on_every_device, vouched};
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, Support, Target,
 };
@@ -93,7 +93,7 @@ fn errors_and_panics_of_closures_come_through_and_leave_the_memory_usable() {
             assert!(result.unwrap_err().to_string().contains("mine"));
         }
         for filling in [false, true] {
-            let caught = interop_core::panics::catch(|| {
+            let caught = interop_core::describe::panics::catch(|| {
                 if filling {
                     memory.fill(0..8, &mut |_| panic!("expected by this test"))
                 } else {

@@ -1,7 +1,7 @@
 //! The pattern that a kernel writes must be the reference, byte for byte, and touch nothing else.
 
 use crate::{content, every_device, memory_with, on_every_device};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{BufferView, ComputeBackend, Extent, ImageView, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! One backend and one kernel used by several threads.
 
 use crate::{content, on_every_device, vouched};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{Arg, ComputeBackend, Extent, PixelFormat, Target};
 use opencl_backend::OpenClBackend;
 

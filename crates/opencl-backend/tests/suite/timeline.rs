@@ -1,7 +1,7 @@
 //! What the device did, and when.
 
 use super::{described, memory_with, on_every_device, vouched};
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{Arg, ComputeBackend, DeviceSpan, Extent, FrameTag, PathId, PixelFormat, Support, Target};
 use pixelferry_testing::has;
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use ash::prelude::VkResult;
 use ash::{khr, vk};
-use interop_core::os_handle::RawOsHandle;
+use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::CStr;
 
 /// The extension by which this operating system shares memory.

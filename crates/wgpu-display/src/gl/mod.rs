@@ -13,7 +13,7 @@ pub(crate) use memory::Memory;
 use crate::caps::Sharing;
 use crate::shared::failure;
 use gl_display::{EngineOptions, GlDisplay};
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Display as _, Error, HandleType, MemoryCap, Result, SemaphoreCap, Support};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};

@@ -4,7 +4,7 @@
 
 use super::Gl;
 use crate::{WgpuDisplay, WgpuOptions};
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::{
     BufferView, Display as _, Error, HandleType, HostBlock, ImageDesc, MemoryHandle, PixelFormat, SharedHandle,
     Staging, StagingKind, Surface, SurfaceDesc, View,
@@ -102,8 +102,9 @@ fn without_wgpus_context_nothing_is_called() {
     // A call that fails, or panics, leaves wgpu its context.
     let failed: interop_core::Result<()> = gl.within("test", |_| Err(Error::NothingShown));
     assert!(matches!(failed, Err(Error::NothingShown)));
-    let panicked =
-        interop_core::panics::catch(|| gl.within("test", |_| -> interop_core::Result<()> { panic!("on purpose") }));
+    let panicked = interop_core::describe::panics::catch(|| {
+        gl.within("test", |_| -> interop_core::Result<()> { panic!("on purpose") })
+    });
     assert!(panicked.is_err() && !gl.inside.get());
     let mut surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::R8)).unwrap();
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::gl;
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::vulkan::{Exported, Vulkan};
-use interop_core::borrows::Holder;
+use interop_core::devices::borrows::Holder;
 use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;

@@ -4,7 +4,7 @@ use super::World;
 use crate::kernels;
 use crate::log::{Checked, Log, fail, hold};
 use crate::rng::Rng;
-use pixelferry::pattern::Pattern;
+use pixelferry::describe::pattern::Pattern;
 use pixelferry::{Event, ImageView, ReadBack, View};
 use std::ops::Range;
 

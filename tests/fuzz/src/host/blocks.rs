@@ -150,7 +150,7 @@ impl World<'_> {
             true => (outer + 1) % self.doors.len(),
             false => rng.pick(&same),
         };
-        let kernel = pixelferry::pattern::Pattern { and_mask: u32::MAX, or_mask: 0, nonce: rng.word() };
+        let kernel = pixelferry::describe::pattern::Pattern { and_mask: u32::MAX, or_mask: 0, nonce: rng.word() };
         let (what, exclusive, drops) = (rng.below(6), rng.one_in(2), rng.one_in(10));
         let backend = self.backends[rng.below(self.backends.len())].clone();
         let mut taken_out = Some(self.doors.swap_remove(inner));

@@ -5,7 +5,7 @@ use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
 use pixelferry::conformance::tight;
-use pixelferry::pattern::{Pattern, rows};
+use pixelferry::describe::pattern::{Pattern, rows};
 use pixelferry::{BufferView, ImageView, Part, SurfaceDesc, View};
 
 /// A part of a surface, mostly one that is inside.

@@ -12,8 +12,8 @@ use crate::kernels;
 use crate::log::{Checked, Failure, Log, hold};
 use crate::rng::Rng;
 use pixelferry::conformance::tight;
+use pixelferry::describe::pattern::Pattern;
 use pixelferry::gl::GlDisplay;
-use pixelferry::pattern::Pattern;
 use pixelferry::{
     AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, MemoryDisplay,
     Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,

@@ -5,7 +5,7 @@ use crate::log::{Checked, Log, hold};
 use crate::payload;
 use crate::rng::Rng;
 use pixelferry::Error;
-use pixelferry::panics::catch;
+use pixelferry::describe::panics::catch;
 use pixelferry_faults::{Fault, Faults, Kind, Step};
 
 impl World<'_> {

@@ -4,7 +4,7 @@ use crate::trouble::{Does, Trouble};
 use crate::{at_once, board, desc, open, paths, show, state};
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::compute::Target;
-use interop_core::pattern::Pattern;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Link,
     LinkOptions, PathState, Paths, Result,

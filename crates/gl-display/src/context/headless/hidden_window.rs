@@ -1,7 +1,7 @@
 //! A window that nobody sees. It has a thread of its own that answers its messages: programs that send one to every window
 //! wait for each, and whoever asked for the window may be computing.
 
-use interop_core::panics::ended;
+use interop_core::describe::panics::ended;
 use interop_core::{Error, Result};
 use raw_window_handle::{RawWindowHandle, Win32WindowHandle};
 use std::num::NonZeroIsize;

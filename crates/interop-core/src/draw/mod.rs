@@ -14,7 +14,7 @@ pub use paint::paint;
 pub use plan::{Plan, Shading};
 pub use variant::Variant;
 
-use crate::color::{TargetEncoding, ToneMap};
+use crate::describe::color::{TargetEncoding, ToneMap};
 
 /// How texels become pixels where the sizes differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

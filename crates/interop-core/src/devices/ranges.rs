@@ -1,6 +1,6 @@
 //! Ranges of bytes, and which uses of them clash.
 
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
 use std::ops::Range;
 
 /// What is done with bytes.

@@ -1,8 +1,8 @@
 //! Which surfaces a display can show, by its limits.
 
-use crate::capability::DisplayCaps;
-use crate::error::{Error, Result};
-use crate::surface::SurfaceDesc;
+use super::capability::DisplayCaps;
+use crate::describe::error::{Error, Result};
+use crate::describe::surface::SurfaceDesc;
 
 impl SurfaceDesc {
     /// Checks the description against a display's limits. Returns the bytes of one frame.

@@ -1,10 +1,10 @@
 //! What one draw has to do.
 
 use super::{DrawOptions, Filter, Fit, Placement};
-use crate::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
-use crate::error::{Error, Result};
-use crate::geometry::{Extent, Region};
-use crate::surface::ImageDesc;
+use crate::describe::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::{Extent, Region};
+use crate::describe::surface::ImageDesc;
 
 /// The work on colours of one draw. Where a draw has none, there is none of these, and numbers go through as they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,7 +183,7 @@ impl Shading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::PixelFormat;
+    use crate::describe::format::PixelFormat;
 
     const AREA: Extent = Extent::new(8, 4);
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use super::error::{Error, Result};
 
 /// Format of one pixel; channels in the order of the name, native byte order, no padding.
 ///
@@ -129,7 +129,7 @@ pub const FORMATS: [FormatInfo; COUNT] = {
 /// format, in the order of [`FORMATS`].
 ///
 /// ```
-/// use interop_core::format::{COUNT, PerFormat, PixelFormat};
+/// use interop_core::describe::format::{COUNT, PerFormat, PixelFormat};
 /// const BITS: PerFormat<usize> = {
 ///     let mut rows = [(PixelFormat::R8, 0); COUNT];
 ///     let mut i = 0;

@@ -1,6 +1,6 @@
 //! Sizes, regions and row order, all in pixels.
 
-use crate::error::{Error, Result};
+use super::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

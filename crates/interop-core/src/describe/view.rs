@@ -1,8 +1,8 @@
 //! Where a frame lies inside linear memory: offsets and pitches in bytes.
 
-use crate::error::{Error, Result};
-use crate::format::PixelFormat;
-use crate::geometry::Extent;
+use super::error::{Error, Result};
+use super::format::PixelFormat;
+use super::geometry::Extent;
 use std::ops::Range;
 
 /// An image in linear memory. Pixel (x, y) starts at byte `offset + y * row_pitch + x * bytes_per_pixel`.

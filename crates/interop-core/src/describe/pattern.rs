@@ -4,8 +4,8 @@
 //! [`Pattern::C_SOURCE`] the same in C for the C-like languages. Floating-point channels lie in `[0.5, 1)`: finite,
 //! normal, so no display may change them.
 
-use crate::format::ChannelKind;
-use crate::view::{BufferView, ImageView, View};
+use super::format::ChannelKind;
+use super::view::{BufferView, ImageView, View};
 
 /// One pattern: a hash of the position, cut to what the channel's format may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,8 @@
 //!
 //! Forgetting a borrow leaves its bytes borrowed for ever. The lock is never held while a driver is called.
 
-use crate::error::{Error, Result};
-use crate::ranges::{Access, overlap, within};
+use super::ranges::{Access, overlap, within};
+use crate::describe::error::{Error, Result};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_forgotten_borrow_holds_and_a_panic_lets_go() {
         let list = Borrows::new(8);
-        let outcome = crate::panics::catch(|| {
+        let outcome = crate::describe::panics::catch(|| {
             let _writing = slice(&list, 0..8, Write).unwrap();
             panic!("on purpose");
         });

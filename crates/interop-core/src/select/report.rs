@@ -1,10 +1,10 @@
 //! What was found out about every path, for people and programs.
 
-use crate::capability::SyncKind;
-use crate::device::DeviceIdentity;
+use super::stats::Measured;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::SyncKind;
+use crate::devices::identity::DeviceIdentity;
 use crate::path::{PathId, PathKind};
-use crate::select::Measured;
-use crate::surface::SurfaceDesc;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Names of memory and semaphores that one API opens and another owns.
 
-use crate::capability::{HandleType, SyncKind};
-use crate::os_handle::OsHandle;
+use super::capability::{HandleType, SyncKind};
+use super::os_handle::OsHandle;
 use std::any::Any;
 use std::io;
 

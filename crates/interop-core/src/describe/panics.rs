@@ -4,7 +4,7 @@
 //! What a panic carries is a value of the caller's, and its `Drop` may panic, too. So nobody here but this module holds
 //! one: the workspace's `clippy.toml` refuses `std::panic::catch_unwind` elsewhere.
 
-use crate::error::{Error, Result};
+use super::error::{Error, Result};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
@@ -42,7 +42,7 @@ fn caught<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
 /// What `f` was changing when it panicked is left as it was then; a caller that goes on using it must be able to.
 ///
 /// ```
-/// let outcome = interop_core::panics::catch(|| [1, 2].get(5).copied().unwrap());
+/// let outcome = interop_core::describe::panics::catch(|| [1, 2].get(5).copied().unwrap());
 /// assert!(outcome.unwrap_err().message().contains("None"));
 /// ```
 ///

@@ -1,10 +1,10 @@
 //! What each side can hand over and take, as data.
 
-use crate::error::{Error, Result};
-use crate::format::PixelFormat;
-use crate::geometry::RowOrder;
-use crate::language::Language;
-use crate::surface::MemoryShape;
+use super::language::Language;
+use crate::describe::error::{Error, Result};
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::RowOrder;
+use crate::describe::surface::MemoryShape;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -7,8 +7,8 @@
 //! target `pixelferry::frame` has a span `frame` for each frame and one for each of its steps inside it (level `TRACE`),
 //! target `pixelferry::select` one for each path that is opened, proved, timed or left (level `DEBUG`).
 
-use crate::error::Result;
-use crate::path_id::PathId;
+use crate::describe::error::Result;
+use crate::describe::path_id::PathId;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;

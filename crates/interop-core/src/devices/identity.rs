@@ -1,6 +1,6 @@
 //! Who a device is, as data.
 
-use crate::capability::Support;
+use super::capability::Support;
 use serde::{Serialize, Serializer};
 use std::fmt;
 

@@ -1,14 +1,14 @@
 //! Proof by pixels: patterns written by the compute side are read back through the display and compared.
 
 use crate::compute::ComputeBackend;
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
+use crate::describe::mismatch::Mismatch;
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::{SurfaceDesc, Unwritten};
+use crate::devices::timeline::stage;
 use crate::display::Part;
-use crate::error::{Error, Result};
-use crate::geometry::Region;
-use crate::mismatch::Mismatch;
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, pattern_frame};
-use crate::pattern::Pattern;
-use crate::surface::{SurfaceDesc, Unwritten};
-use crate::timeline::stage;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 

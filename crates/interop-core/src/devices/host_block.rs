@@ -1,8 +1,8 @@
 //! Host memory that two APIs share. The `unsafe` of raw addresses is kept in this file.
 
-use crate::borrows::{Borrow, Borrows, Holder, Member};
-use crate::error::{Error, Result};
-use crate::ranges::{Access, check_range};
+use super::borrows::{Borrow, Borrows, Holder, Member};
+use super::ranges::{Access, check_range};
+use crate::describe::error::{Error, Result};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ops::{Deref, DerefMut, Range};

@@ -1,6 +1,6 @@
 //! Tone maps: light of a scene as light of a display.
 
-use crate::error::{Error, Result};
+use crate::describe::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 

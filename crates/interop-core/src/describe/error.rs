@@ -1,7 +1,7 @@
 //! The one error type of the traits in this crate.
 
-use crate::mismatch::Mismatch;
-use crate::path_id::PathId;
+use super::mismatch::Mismatch;
+use super::path_id::PathId;
 
 /// Result with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,9 +1,9 @@
 //! Descriptions of what a display shows.
 
-use crate::color::{AlphaMode, Encoding};
-use crate::error::{Error, Result};
-use crate::format::PixelFormat;
-use crate::geometry::{Extent, RowOrder};
+use super::color::{AlphaMode, Encoding};
+use super::error::{Error, Result};
+use super::format::PixelFormat;
+use super::geometry::{Extent, RowOrder};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

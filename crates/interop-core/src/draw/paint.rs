@@ -1,11 +1,11 @@
 //! Draws by the CPU: the reference, and what the display in plain memory does.
 
 use super::{Plan, Shading};
-use crate::color::{AlphaMode, Curve, load, store};
-use crate::error::{Error, Result};
-use crate::format::ChannelKind;
-use crate::geometry::{Extent, Region};
-use crate::view::{ImageView, View};
+use crate::describe::color::{AlphaMode, Curve, load, store};
+use crate::describe::error::{Error, Result};
+use crate::describe::format::ChannelKind;
+use crate::describe::geometry::{Extent, Region};
+use crate::describe::view::{ImageView, View};
 
 /// What no number is larger than, either way: 2^38, so that neither a curve nor an exposure makes an infinity of it.
 const LIMIT: f32 = 274_877_906_944.0;

@@ -1,6 +1,6 @@
 //! One pixel of any format as four numbers.
 
-use crate::format::{ChannelKind, PixelFormat};
+use crate::describe::format::{ChannelKind, PixelFormat};
 use half::f16;
 
 /// Four numbers from the bytes of a pixel, as a sampler gives them: missing channels are 0, a missing alpha is 1,

@@ -1,7 +1,7 @@
 //! Where in a viewport a picture goes.
 
-use crate::error::{Error, Result};
-use crate::geometry::{Extent, Region};
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::{Extent, Region};
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,0 +1,14 @@
+//! What devices are and have: identity, capabilities, languages, handles, clocks, and the host's memory.
+
+pub mod borrows;
+pub mod capability;
+pub mod gl_context;
+pub mod host_block;
+pub mod identity;
+pub mod language;
+mod limits;
+pub mod loading;
+pub mod os_handle;
+pub mod ranges;
+pub mod shared_handle;
+pub mod timeline;

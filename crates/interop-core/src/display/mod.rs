@@ -1,0 +1,11 @@
+//! The side that shows: what a display must offer.
+
+mod contract;
+mod part;
+mod staging;
+mod surface;
+
+pub use contract::{Display, DisplaySemaphore};
+pub use part::Part;
+pub use staging::{Staging, StagingKind};
+pub use surface::Surface;

@@ -1,0 +1,90 @@
+//! Rooms: the top modules of a crate in an order, of which none imports one above it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::graph::Graph;
+
+/// The folder of a crate, and its rooms, the lowest first.
+pub type Rooms = (&'static str, &'static [&'static str]);
+
+/// Crates that have rooms.
+pub const ROOMS: &[Rooms] = &[(
+    "crates/interop-core",
+    &["describe", "draw", "devices", "display", "compute", "path", "select", "link", "conformance"],
+)];
+
+/// What a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.
+pub fn wrong(krate: &str, folder: &Path, graph: &Graph, table: &[Rooms]) -> Vec<String> {
+    let Some((_, rooms)) = table.iter().find(|(of, _)| *of == krate) else { return Vec::new() };
+    let place = |file: &Path| {
+        let name = room(folder, file)?;
+        Some(rooms.iter().position(|room| *room == name).ok_or(name))
+    };
+    let (mut found, mut unknown, mut seen) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for (file, named) in graph {
+        let from = match place(file) {
+            Some(Ok(from)) => from,
+            Some(Err(name)) => {
+                unknown.insert(name);
+                continue;
+            }
+            None => continue,
+        };
+        seen.insert(from);
+        for other in named {
+            if let Some(Ok(to)) = place(other)
+                && to > from
+            {
+                let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
+                let (file, other) = (name(file), name(other));
+                found.push(format!("{krate}: {file} imports {other}, and {} is above {}", rooms[to], rooms[from]));
+            }
+        }
+    }
+    found.extend(unknown.iter().map(|name| format!("{krate}: {name} is no room of the table; give it a place there")));
+    let empty = rooms.iter().enumerate().filter(|(at, _)| !seen.contains(at));
+    found.extend(empty.map(|(_, name)| format!("{krate}: there is no room {name}; take it out of the table")));
+    found
+}
+
+/// The top module that a file belongs to; the crate's root belongs to none.
+fn room(folder: &Path, file: &Path) -> Option<String> {
+    let path = file.strip_prefix(folder).ok()?;
+    let first = Path::new(path.components().next()?.as_os_str());
+    let name = first.file_stem()?.to_str()?;
+    (name != "lib" || path != Path::new("lib.rs")).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Rooms] = &[("crates/a", &["low", "high"])];
+
+    fn told(edges: &[(&str, &[&str])]) -> Vec<String> {
+        let folder = Path::new("a/src");
+        let graph: Graph = edges
+            .iter()
+            .map(|(from, to)| (folder.join(from), to.iter().map(|file| folder.join(file)).collect()))
+            .collect();
+        wrong("crates/a", folder, &graph, TABLE)
+    }
+
+    #[test]
+    fn imports_run_down() {
+        let down: &[(&str, &[&str])] =
+            &[("lib.rs", &["high.rs"]), ("high.rs", &["low/x.rs"]), ("low/x.rs", &["low/y.rs"])];
+        assert!(told(down).is_empty(), "{:?}", told(down));
+        let up = told(&[("high.rs", &[]), ("low/x.rs", &["high.rs"])]);
+        assert_eq!(up, ["crates/a: low/x.rs imports high.rs, and high is above low"]);
+    }
+
+    #[test]
+    fn the_table_has_the_rooms_that_are_there() {
+        let more = told(&[("high.rs", &[]), ("low/x.rs", &[]), ("other.rs", &["high.rs"])]);
+        assert_eq!(more, ["crates/a: other is no room of the table; give it a place there"]);
+        assert_eq!(told(&[("low/x.rs", &[])]), ["crates/a: there is no room high; take it out of the table"]);
+        assert!(wrong("crates/b", Path::new("b/src"), &Graph::new(), TABLE).is_empty(), "a crate without rooms");
+    }
+}
