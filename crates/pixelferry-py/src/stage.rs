@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub enum Screen {
     Window(GlWindow),
     /// OpenGL with no window: a framebuffer of the viewer's size.
-    Offscreen(Rc<GlDisplay>, OffscreenTarget),
+    Offscreen(Rc<GlDisplay>, Box<OffscreenTarget>),
     /// Nothing is drawn.
     Memory(Rc<dyn Display>),
 }
@@ -29,7 +29,7 @@ impl Screen {
         Ok(match opened.gl() {
             Some(gl) => {
                 let target = gl.create_offscreen_target(size.width, size.height)?;
-                Self::Offscreen(gl.clone(), target)
+                Self::Offscreen(gl.clone(), Box::new(target))
             }
             None => Self::Memory(opened.display()),
         })
