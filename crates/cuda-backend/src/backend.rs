@@ -298,10 +298,10 @@ impl ComputeBackend for CudaBackend {
     }
 
     fn set_timeline(&self, on: bool) -> Result<Support> {
-        self.session.switch_timeline(on)
+        self.session.timeline.switch(&self.session.queue, &self.session.identity, on)
     }
 
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        self.session.drain_timeline(into)
+        self.session.timeline.drain(&self.session.identity, into)
     }
 }

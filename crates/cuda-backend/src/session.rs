@@ -77,6 +77,11 @@ impl Session {
         |failure| failure.on(&self.name())
     }
 
+    /// Runs `f` as a piece of work for the timeline, see [`Timeline::timed`].
+    pub fn timed<R>(&self, name: &str, f: impl FnOnce() -> R) -> R {
+        self.timeline.timed(&self.queue, name, f)
+    }
+
     /// The device that draws `display`, by the driver's number, where kernels here can write its memory.
     pub fn reach(&self, display: &DeviceIdentity) -> Result<i32, String> {
         let own = self.queue.device();

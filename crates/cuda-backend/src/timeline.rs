@@ -2,9 +2,8 @@
 
 use crate::ffi::event::Event;
 use crate::ffi::{Failure, Queue};
-use crate::session::Session;
-use interop_core::devices::timeline::{Backlog, Work};
-use interop_core::{DeviceClock, DeviceSpan, Error, Result, Support};
+use interop_core::timeline::{Backlog, Work};
+use interop_core::{DeviceClock, DeviceIdentity, DeviceSpan, Error, Result, Support};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -60,72 +59,77 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Session {
-    /// Runs `f`, whose work in the stream is then recorded as `name` where that is switched on. What is not recorded for
-    /// want of an event is done all the same.
-    pub fn timed<R>(&self, name: &str, f: impl FnOnce() -> R) -> R {
-        if !self.timeline.backlog.is_on() {
+impl Timeline {
+    /// Runs `f`, whose work in the stream of `queue` is then recorded as `name` where that is switched on. What is not
+    /// recorded for want of an event is done all the same.
+    pub fn timed<R>(&self, queue: &Arc<Queue>, name: &str, f: impl FnOnce() -> R) -> R {
+        if !self.backlog.is_on() {
             return f();
         }
-        let Some(since) = lock(&self.timeline.known).as_ref().map(|known| known.base.clone()) else { return f() };
-        let free = lock(&self.timeline.free).pop();
+        let Some(since) = lock(&self.known).as_ref().map(|known| known.base.clone()) else { return f() };
+        let free = lock(&self.free).pop();
         let work = Work::new(Cow::Owned(name.to_owned()));
-        let begun = free.map_or_else(|| Pair::new(&self.queue), Ok).and_then(|pair| pair.start.record().map(|()| pair));
+        let begun = free.map_or_else(|| Pair::new(queue), Ok).and_then(|pair| pair.start.record().map(|()| pair));
         let result = f();
         match begun.and_then(|pair| pair.end.record().map(|()| pair)) {
-            Ok(pair) => self.timeline.backlog.push(Timed { work, pair, since }),
+            Ok(pair) => self.backlog.push(Timed { work, pair, since }),
             Err(Failure { operation, code }) => tracing::debug!(operation, code, name, "work was not timed"),
         }
         result
     }
 
     /// See [`interop_core::ComputeBackend::set_timeline`].
-    pub fn switch_timeline(&self, on: bool) -> Result<Support> {
-        let timeline = &self.timeline;
-        timeline.backlog.switch(false);
-        lock(&timeline.free).clear();
-        *lock(&timeline.known) = None;
+    pub fn switch(&self, queue: &Queue, identity: &DeviceIdentity, on: bool) -> Result<Support> {
+        self.backlog.switch(false);
+        lock(&self.free).clear();
+        *lock(&self.known) = None;
         if on {
-            let idle = Queue::new(self.queue.api(), self.queue.device()).map_err(self.failed())?;
-            let (clock, base) = self.compare(&idle, None)?;
-            let track = format!("CUDA: {}, stream", self.identity.name).into();
-            *lock(&timeline.known) = Some(Known { clock, base, idle, track });
-            timeline.backlog.switch(true);
+            let failed = |failure: Failure| failure.on(&identity.to_string());
+            let idle = Queue::new(queue.api(), queue.device()).map_err(failed)?;
+            let (clock, base) = compare(&idle, None, failed)?;
+            let track = format!("CUDA: {}, stream", identity.name).into();
+            *lock(&self.known) = Some(Known { clock, base, idle, track });
+            self.backlog.switch(true);
         }
         Ok(Support::Yes)
     }
 
-    /// An event in the idle stream is passed between its being recorded and the end of the wait for it.
-    fn compare(&self, idle: &Arc<Queue>, before: Option<&Base>) -> Result<(DeviceClock, Arc<Base>)> {
-        let event = Event::timed(idle).map_err(self.failed())?;
-        event.record().and_then(|()| event.synchronize()).map_err(self.failed())?;
-        let at_ns = before.map_or(Ok(0), |before| before.time(&event)).map_err(self.failed())?;
-        let base = Arc::new(Base { event, at_ns });
-        let moment = Event::timed(idle).map_err(self.failed())?;
-        let clock = DeviceClock::compare(64, || {
-            moment.record().and_then(|()| moment.synchronize()).map_err(self.failed())?;
-            base.time(&moment).map_err(self.failed())
-        })?;
-        Ok((clock, base))
-    }
-
     /// See [`interop_core::ComputeBackend::drain_timeline`].
-    pub fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        let Some(mut known) = lock(&self.timeline.known).clone() else { return Ok(()) };
+    pub fn drain(&self, identity: &DeviceIdentity, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let failed = |failure: Failure| failure.on(&identity.to_string());
+        let Some(mut known) = lock(&self.known).clone() else { return Ok(()) };
         if known.clock.is_old() {
-            let (clock, base) = self.compare(&known.idle, Some(known.base.as_ref()))?;
+            let (clock, base) = compare(&known.idle, Some(known.base.as_ref()), failed)?;
             known = Known { clock: clock.after(&known.clock), base, ..known };
-            *lock(&self.timeline.known) = Some(known.clone());
+            *lock(&self.known) = Some(known.clone());
         }
-        let is_done = |timed: &Timed| timed.pair.end.is_done().map_err(self.failed());
-        while let Some(Timed { work, pair, since }) = self.timeline.backlog.pop_done(is_done)? {
+        let is_done = |timed: &Timed| timed.pair.end.is_done().map_err(failed);
+        while let Some(Timed { work, pair, since }) = self.backlog.pop_done(is_done)? {
             let times = || Ok((since.time(&pair.start)?, since.time(&pair.end)?));
-            let (start, end) = times().map_err(|failure: Failure| -> Error { self.failed()(failure) })?;
+            let (start, end) = times().map_err(failed)?;
             if let Some(span) = known.clock.span(&known.track, work, start, end) {
                 into(span);
             }
-            lock(&self.timeline.free).push(pair);
+            lock(&self.free).push(pair);
         }
         Ok(())
     }
+}
+
+/// An event in the idle stream is passed between its being recorded and the end of the wait for it.
+fn compare(
+    idle: &Arc<Queue>,
+    before: Option<&Base>,
+    failed: impl Fn(Failure) -> Error,
+) -> Result<(DeviceClock, Arc<Base>)> {
+    let event = Event::timed(idle).map_err(&failed)?;
+    event.record().and_then(|()| event.synchronize()).map_err(&failed)?;
+    let at_ns = before.map_or(Ok(0), |before| before.time(&event)).map_err(&failed)?;
+    let base = Arc::new(Base { event, at_ns });
+    let moment = Event::timed(idle).map_err(&failed)?;
+    let clock = DeviceClock::compare(64, || {
+        moment.record().and_then(|()| moment.synchronize()).map_err(&failed)?;
+        base.time(&moment).map_err(&failed)
+    })?;
+    Ok((clock, base))
 }

@@ -25,6 +25,7 @@ mod options;
 mod playoff;
 pub mod record;
 pub mod report;
+mod row_names;
 mod rows;
 mod run;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::grid::{Mode, USUAL, picture};
 use crate::machine::{Device, Machine};
+use crate::row_names;
 use crate::stats::Stats;
 use pixelferry::{Ratio, Unwritten};
 use serde::{Deserialize, Serialize};
@@ -220,8 +221,8 @@ impl Cell {
     /// The floor that a path of this mode can come near to, at best.
     pub fn floor(&self) -> Option<&Row> {
         self.row(match self.mode {
-            Mode::Latency => crate::rows::NOTHING_SHARED,
-            Mode::Throughput => crate::rows::UNSYNCHRONISED,
+            Mode::Latency => row_names::NOTHING_SHARED,
+            Mode::Throughput => row_names::UNSYNCHRONISED,
         })
     }
 }

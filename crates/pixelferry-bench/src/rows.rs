@@ -2,6 +2,7 @@
 
 use crate::grid::{LATE, Mode, Plan, Spot};
 use crate::record::{Kind, RowInfo, Skipped};
+use crate::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathSpec,
     PathState, Paths, Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
@@ -10,19 +11,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Floor: what one copy of a frame costs the host.
-pub(crate) const MEMCPY: &str = "memcpy of one frame";
-/// Floor: the kernel.
-pub(crate) const KERNEL: &str = "kernel alone";
-/// Floor: the draw.
-pub(crate) const DRAW: &str = "draw alone";
-/// Floor: both, one after the other, with nothing handed over.
-pub(crate) const NOTHING_SHARED: &str = "kernel, CPU sync, draw; nothing shared";
-/// Floor: both, with no order between them.
-pub(crate) const UNSYNCHRONISED: &str = "kernel and draw unsynchronised";
-/// What the library does by itself.
-pub(crate) const AUTOMATIC: &str = "automatic";
 
 /// The two sides and what they make: one cell.
 pub(crate) struct Stage<'a> {

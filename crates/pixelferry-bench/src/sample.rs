@@ -4,7 +4,7 @@ use crate::grid::{Mode, USUAL};
 use crate::machine::{Device, Machine};
 use crate::record::{Cell, Kind, Method, Record, Row, RowInfo, SCHEMA, SCHEMA_VERSION, Skipped};
 use crate::stats::Stats;
-use crate::{rows, verdict};
+use crate::{row_names, verdict};
 
 /// A row whose samples lie a little around `us`.
 pub fn row(name: &str, kind: Kind, path: Option<&str>, us: f64) -> Row {
@@ -24,12 +24,12 @@ pub fn row(name: &str, kind: Kind, path: Option<&str>, us: f64) -> Row {
 
 fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
     let rows = vec![
-        row(rows::MEMCPY, Kind::Floor, None, 8.0 * factor),
-        row(rows::NOTHING_SHARED, Kind::Floor, None, 64.0 * factor),
-        row(rows::UNSYNCHRONISED, Kind::Floor, None, 60.0 * factor),
+        row(row_names::MEMCPY, Kind::Floor, None, 8.0 * factor),
+        row(row_names::NOTHING_SHARED, Kind::Floor, None, 64.0 * factor),
+        row(row_names::UNSYNCHRONISED, Kind::Floor, None, 60.0 * factor),
         row("direct", Kind::Path, Some("direct"), 70.0 * factor),
         row("host-round-trip", Kind::Path, Some("host-round-trip"), 140.0 * factor),
-        row(rows::AUTOMATIC, Kind::Automatic, Some("direct"), 70.5 * factor),
+        row(row_names::AUTOMATIC, Kind::Automatic, Some("direct"), 70.5 * factor),
     ];
     Cell {
         compute: "CUDA A <&> \"B\"".into(),

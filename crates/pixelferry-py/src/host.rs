@@ -5,15 +5,13 @@
 //! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
 
 use crate::failure::Failure;
+use crate::job::{Job, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
-use pixelferry::describe::panics::{catch, ended};
+use pixelferry::panics::ended;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-
-/// Work for a stage.
-pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;
 
 /// Where a viewer's stage is.
 pub enum Host {
@@ -56,16 +54,6 @@ impl Host {
             Self::Window(window) => window.close(),
         }
     }
-}
-
-/// How calls after the end are refused.
-pub fn closed() -> Failure {
-    Failure::Closed("the viewer is closed".into())
-}
-
-/// A panic becomes a failure.
-pub fn guarded<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
-    catch(work).unwrap_or_else(|panic| Err(Failure::Device(format!("internal error: {}", panic.message()))))
 }
 
 /// A thread with one stage.

@@ -6,7 +6,7 @@
 //! | what Python calls | `viewer`, `report`, here |
 //! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
-//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there) |
+//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there), `job` (how work fails) |
 //! | which backend | `engine` |
 //! | exceptions | `failure` |
 
@@ -14,6 +14,7 @@ mod convert;
 mod engine;
 mod failure;
 mod host;
+mod job;
 mod kernel;
 mod plane;
 mod raw;

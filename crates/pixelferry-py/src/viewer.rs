@@ -2,7 +2,8 @@
 
 use crate::engine::{Choice, Engines};
 use crate::failure::Failure;
-use crate::host::{Host, StageThread, closed};
+use crate::host::{Host, StageThread};
+use crate::job::closed;
 use crate::kernel::FORMATS;
 use crate::plane::Axes;
 use crate::report::report;

@@ -1,7 +1,7 @@
 //! Windows, all on one thread with the process's only event loop, which starts with the first of them.
 
 use crate::failure::Failure;
-use crate::host::{Job, closed, guarded};
+use crate::job::{Job, closed, guarded};
 use crate::stage::{Screen, Settings, Stage};
 use pixelferry::Extent;
 use pixelferry::gl::winit::application::ApplicationHandler;

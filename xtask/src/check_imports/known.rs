@@ -24,19 +24,6 @@ pub const CIRCLES: &[Circle] = &[
             "view.rs",
         ],
     ),
-    ("crates/cpu-fallback", &["display/mod.rs", "display/staging.rs", "display/surface.rs"]),
-    (
-        "crates/cuda-backend",
-        &[
-            "ffi/context.rs",
-            "ffi/copy.rs",
-            "ffi/device_memory.rs",
-            "ffi/event.rs",
-            "ffi/graphics.rs",
-            "ffi/host_memory.rs",
-        ],
-    ),
-    ("crates/cuda-backend", &["session.rs", "timeline.rs"]),
     (
         "crates/gl-display",
         &["caps.rs", "context/held.rs", "context/native.rs", "error.rs", "names.rs", "shared.rs", "vulkan/mod.rs"],
@@ -87,11 +74,5 @@ pub const CIRCLES: &[Circle] = &[
             "cl/view.rs",
         ],
     ),
-    ("crates/pixelferry-bench", &["record.rs", "rows.rs"]),
-    ("crates/pixelferry-demo", &["scenes/filter.rs", "scenes/filter/stages.rs"]),
-    ("crates/pixelferry-demo", &["scenes/fluid/cpu.rs", "scenes/fluid/kernels.rs"]),
-    ("crates/pixelferry-py", &["host.rs", "window.rs"]),
     ("crates/wgpu-display", &["gl/mod.rs", "painter.rs", "picture.rs", "read_back.rs", "shared.rs", "splice.rs"]),
-    ("tests/fuzz", &["cl/effect.rs", "cl/mod.rs"]),
-    ("tests/fuzz", &["compute/effect.rs", "compute/mod.rs"]),
 ];

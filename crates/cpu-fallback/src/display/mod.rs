@@ -1,6 +1,8 @@
 //! A display in plain memory.
 
 mod convert;
+mod reserve;
+mod shared;
 mod staging;
 mod surface;
 mod target;
@@ -14,6 +16,7 @@ use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape,
     Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
+use shared::Shared;
 use staging::MemoryStaging;
 use std::rc::Rc;
 use surface::MemorySurface;
@@ -24,27 +27,6 @@ use surface::MemorySurface;
 /// Row 0 in memory is the top row.
 pub struct MemoryDisplay {
     shared: Rc<Shared>,
-}
-
-/// What the display's objects know of it; also how it tells them from those of others.
-pub(crate) struct Shared {
-    device: DeviceIdentity,
-    caps: DisplayCaps,
-}
-
-impl Shared {
-    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.device.to_string() }
-    }
-
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.device.to_string(), reason }
-    }
-
-    /// Refuses sizes that this machine's memory cannot hold. Returns the bytes of one frame.
-    fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
-        desc.check(&self.device.to_string(), &self.caps, operation)
-    }
 }
 
 impl MemoryDisplay {
@@ -138,17 +120,6 @@ impl MemoryDisplay {
             }
         }
     }
-}
-
-/// Empty memory for so many bytes.
-fn reserve(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|e| Error::Unavailable {
-        what: format!("host memory of {len} bytes"),
-        reason: e.to_string(),
-        hint: "Use a smaller part or free memory.".into(),
-    })?;
-    Ok(bytes)
 }
 
 impl Display for MemoryDisplay {

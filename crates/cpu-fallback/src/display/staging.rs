@@ -1,6 +1,6 @@
 //! Staging blocks of the memory display.
 
-use super::Shared;
+use super::shared::Shared;
 use crate::raw::Bytes;
 use interop_core::{HostBlock, Result, Staging, StagingKind};
 use std::any::Any;

@@ -1,6 +1,7 @@
 //! Surfaces of the memory display.
 
-use super::Shared;
+use super::reserve::reserve;
+use super::shared::Shared;
 use super::staging::MemoryStaging;
 use crate::raw::Bytes;
 use interop_core::describe::pattern::rows;
@@ -51,7 +52,7 @@ impl MemorySurface {
         part.check_inside(&self.desc, operation)?;
         let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
-        let mut pixels = super::reserve(from.payload_len())?;
+        let mut pixels = reserve(from.payload_len())?;
         let bytes = bytes.read(0..bytes.len(), operation, &"this surface")?;
         for (row, _) in row_pairs(&from, &from) {
             pixels.extend_from_slice(&bytes[row]);

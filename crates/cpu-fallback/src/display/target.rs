@@ -1,7 +1,8 @@
 //! A place to draw into.
 
-use interop_core::describe::color::store;
-use interop_core::draw::{Plan, paint};
+use super::reserve::reserve;
+use interop_core::color::store;
+use interop_core::look::{Plan, paint};
 use interop_core::{Error, Extent, ImageView, PixelFormat, Region, Result, SurfaceDesc, View};
 
 /// A picture in memory to draw into ([`crate::MemoryDisplay::draw`]). Row 0 is the top row.
@@ -17,7 +18,7 @@ impl OffscreenTarget {
     /// Zeroed; the description was checked against the display's limits.
     pub(crate) fn new(extent: Extent, format: PixelFormat, len: usize) -> Result<Self> {
         let view = ImageView::packed(extent, format, 1, 0, false)?;
-        let mut bytes = super::reserve(len)?;
+        let mut bytes = reserve(len)?;
         bytes.resize(len, 0);
         Ok(Self { bytes, view })
     }

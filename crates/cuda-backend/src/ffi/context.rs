@@ -1,10 +1,9 @@
 //! The device's primary context, and one in-order stream in it.
 
+use super::Failure;
 use super::api::{Api, call};
-use super::event::Event;
 use super::gate::Gate;
-use super::host_memory::Registry;
-use super::{Failure, copy};
+use super::registry::Registry;
 use cudarc::driver::sys as cu;
 use std::marker::PhantomData;
 use std::ptr;
@@ -152,18 +151,6 @@ impl Queue {
         let _current = self.enter()?;
         // SAFETY: the stream is live and belongs to the current context.
         unsafe { call!(self.api().driver, cuStreamSynchronize(self.raw)) }
-    }
-
-    /// Lets work queued from now on wait for a mark in another stream.
-    pub fn wait(&self, event: &Event) -> Result<(), Failure> {
-        let _current = self.enter()?;
-        // SAFETY: stream and event are live and of the current context.
-        unsafe { call!(self.api().driver, cuStreamWaitEvent(self.raw, event.raw(), 0)) }
-    }
-
-    /// The copies of this stream.
-    pub fn copies(&self) -> copy::Copies<'_> {
-        copy::Copies(self)
     }
 }
 

@@ -7,7 +7,14 @@ use cudarc::driver::sys as cu;
 use std::ptr;
 
 /// Copies by one queue. Those that touch host memory have finished when they return.
-pub struct Copies<'a>(pub(super) &'a Queue);
+pub struct Copies<'a>(&'a Queue);
+
+impl Queue {
+    /// The copies of this stream.
+    pub fn copies(&self) -> Copies<'_> {
+        Copies(self)
+    }
+}
 
 /// Sizes of a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -90,6 +90,15 @@ impl Event {
     }
 }
 
+impl Queue {
+    /// Lets work queued from now on wait for a mark in another stream.
+    pub fn wait(&self, event: &Event) -> Result<(), Failure> {
+        let _current = self.enter()?;
+        // SAFETY: stream and event are live and of the current context.
+        unsafe { call!(self.api().driver, cuStreamWaitEvent(self.raw(), event.raw(), 0)) }
+    }
+}
+
 impl Drop for Event {
     fn drop(&mut self) {
         // Without the context a destroy could not reach the event; the primary context takes its events with it.

@@ -1,6 +1,7 @@
 //! Host memory that the device reaches: pinned memory of our own, and pages of others made known to the driver.
 
 use super::api::call;
+use super::registry::{Run, gaps};
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use interop_core::HostBlock;
 use interop_core::compute::{Access, HostStorage};
@@ -9,8 +10,8 @@ use interop_core::devices::ranges::overlap;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
 const REGISTER_FLAGS: u32 = 1 | 2;
@@ -68,54 +69,6 @@ impl Drop for Pinned {
         // SAFETY: allocated once, freed once.
         Failure::log(unsafe { call!(self.queue.api().driver, cuMemFreeHost(self.address.as_ptr().cast())) });
     }
-}
-
-/// Runs of pages that are registered; they do not overlap, and each counts the [`Registered`] that use it.
-///
-/// The driver pins whole pages and refuses a page twice, but a display may let one block begin in the page where
-/// another ends. A block is therefore made of the runs that are there already and new ones for what they leave.
-#[derive(Default)]
-pub struct Registry(Mutex<Vec<Run>>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Run {
-    pages: Range<usize>,
-    users: usize,
-}
-
-impl Registry {
-    fn lock(&self) -> MutexGuard<'_, Vec<Run>> {
-        // Runs are changed in one step each, so a panic elsewhere leaves the list whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Registry {
-    /// Offsets inside `len` bytes at `address` at which a run begins or ends. The driver refuses copies across such a
-    /// place. Device addresses may be given too: those of registered pages are the host's, all others are no run's.
-    pub fn cuts(&self, address: u64, len: usize) -> Vec<usize> {
-        let start = address as usize;
-        let runs = self.lock();
-        let ends = runs.iter().flat_map(|r| [r.pages.start, r.pages.end]);
-        ends.filter(|end| *end > start && *end - start < len).map(|end| end - start).collect()
-    }
-}
-
-/// What `runs` (in any order, not overlapping) leave of `pages`.
-fn gaps(runs: &[Run], pages: &Range<usize>) -> Vec<Range<usize>> {
-    let mut inside: Vec<_> = runs.iter().map(|r| r.pages.clone()).filter(|p| overlap(p, pages)).collect();
-    inside.sort_unstable_by_key(|p| p.start);
-    let (mut gaps, mut at) = (Vec::new(), pages.start);
-    for run in inside {
-        if at < run.start {
-            gaps.push(at..run.start);
-        }
-        at = run.end;
-    }
-    if at < pages.end {
-        gaps.push(at..pages.end);
-    }
-    gaps
 }
 
 /// A block of somebody's host memory that the device can address.
@@ -257,31 +210,5 @@ impl Drop for Registered {
             }
             true
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gaps_are_what_the_runs_leave() {
-        let runs: Vec<_> = [30..40, 10..20].map(|pages| Run { pages, users: 1 }).into();
-        assert_eq!(gaps(&runs, &(12..18)), []);
-        assert_eq!(gaps(&runs, &(0..50)), [0..10, 20..30, 40..50]);
-        assert_eq!(gaps(&runs, &(15..50)), [20..30, 40..50]);
-        assert_eq!(gaps(&runs, &(5..30)), [5..10, 20..30]);
-        assert_eq!(gaps(&[], &(1..2)).len(), 1);
-    }
-
-    #[test]
-    fn cuts_are_where_runs_end_inside() {
-        let registry = Registry(Mutex::new([30..40, 10..20].map(|pages| Run { pages, users: 1 }).into()));
-        let mut cuts = registry.cuts(15, 20);
-        cuts.sort_unstable();
-        assert_eq!(cuts, [5, 15]);
-        assert!(registry.cuts(10, 10).is_empty());
-        assert!(registry.cuts(21, 9).is_empty());
-        assert!(registry.cuts(u64::MAX, 9).is_empty());
     }
 }

@@ -23,13 +23,16 @@ pub mod nvrtc;
 #[cfg_attr(windows, path = "os/windows.rs")]
 pub mod os;
 pub mod probe;
+pub mod registry;
 pub mod semaphore;
 pub mod shared_memory;
+pub mod span;
 pub mod stream;
 
 pub use api::Missing;
 pub use context::Queue;
-pub use device_memory::{DeviceBlock, Span};
+pub use device_memory::DeviceBlock;
+pub use span::Span;
 pub use stream::Stream;
 
 /// A call that the driver refused.

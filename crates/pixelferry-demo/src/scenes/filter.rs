@@ -3,33 +3,24 @@
 //! `gaussian` blurs in two passes through float memory, `sobel` shows the strength of edges, `edges` does the one
 //! and then the other. Video frames arrive as YUV planes and are turned into RGB on the device too.
 
+mod choice;
 mod kernels;
 mod stages;
+
+pub use choice::Filter;
 
 use crate::look::LookOptions;
 use crate::scene::{Scene, SceneError};
 use crate::video::Video;
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
-    ComputeBackend, ComputeMemory, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
-    PixelFormat, SurfaceDesc, Unwritten,
+    ComputeBackend, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat,
+    SurfaceDesc, Unwritten,
 };
 use stages::Stages;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Which filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Filter {
-    /// Gaussian blur, radius 6, sigma 2.5.
-    Gaussian,
-    /// Strength of edges.
-    Sobel,
-    /// Blurred, then edges: less noise.
-    #[default]
-    Edges,
-}
 
 /// Where frames come from.
 enum Input {
@@ -165,13 +156,4 @@ impl Scene for FilterScene {
             Input::Video(video) => Some(format!("frame {} of {}", video.position(), video.frames())),
         }
     }
-}
-
-/// Memory for `extent` pixels of `format`.
-fn image_memory(
-    backend: &Arc<dyn ComputeBackend>,
-    extent: Extent,
-    format: PixelFormat,
-) -> pixelferry::Result<Box<dyn ComputeMemory>> {
-    backend.allocate(SurfaceDesc::image(extent.width, extent.height, format).byte_len("filter")?)
 }

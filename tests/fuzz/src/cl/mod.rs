@@ -12,6 +12,7 @@ mod hosts;
 mod images;
 mod kernels;
 mod maps;
+mod model;
 mod transfers;
 mod views;
 

@@ -6,6 +6,7 @@ mod effect;
 mod events;
 mod launches;
 mod memories;
+mod model;
 mod nothing;
 mod queues;
 mod threads;

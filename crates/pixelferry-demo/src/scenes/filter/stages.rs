@@ -1,9 +1,11 @@
 //! The passes of a filter and the memory between them.
 
+use super::choice::Filter;
 use super::kernels::{RADIUS, gauss_columns, gauss_rows, sobel, weights, yuv_to_rgba};
-use super::{Filter, image_memory};
 use crate::video::YuvFrame;
-use pixelferry::{Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, Target, WriteFrame};
+use pixelferry::{
+    Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target, WriteFrame,
+};
 use std::sync::Arc;
 
 /// Kernels and memory of one filter at one size.
@@ -85,4 +87,13 @@ impl Stages {
         backend.launch(self.columns.as_ref(), blurred, &columns)?;
         frame.launch(self.sobel.as_ref(), &[Arg::Memory(self.blurred.as_ref()), Arg::F32(2.0)])
     }
+}
+
+/// Memory for `extent` pixels of `format`.
+fn image_memory(
+    backend: &Arc<dyn ComputeBackend>,
+    extent: Extent,
+    format: PixelFormat,
+) -> Result<Box<dyn ComputeMemory>> {
+    backend.allocate(SurfaceDesc::image(extent.width, extent.height, format).byte_len("filter")?)
 }

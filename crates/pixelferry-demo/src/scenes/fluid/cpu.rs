@@ -1,8 +1,10 @@
 //! What the kernels do for one cell, in Rust.
 
-use super::kernels::JETS;
 use pixelferry::{Error, Extent, Result};
 use std::f32::consts::PI;
+
+/// Sources of push and dye.
+pub const JETS: usize = 3;
 
 const COLOURS: [[f32; 3]; JETS] = [[1.9, 0.5, 0.03], [0.04, 0.6, 1.9], [1.0, 0.06, 1.5]];
 

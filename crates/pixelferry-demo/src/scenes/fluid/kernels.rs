@@ -7,9 +7,6 @@ use crate::convert::reinhard;
 use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
 
-/// Sources of push and dye.
-pub const JETS: usize = 3;
-
 /// Those of a step, in their order.
 pub fn of_a_step() -> Vec<KernelSource> {
     vec![jets(), push(), divergence(), jacobi(), project(), carry()]
@@ -75,7 +72,7 @@ pub fn jets() -> KernelSource {
             let (aspect, t) = (args.f32(0)?, args.f32(1)?);
             out.par_items(|i| cpu::jet(i, aspect, t))
         })
-        .with_items(JETS)
+        .with_items(cpu::JETS)
 }
 
 /// Target: the flow, carried along by itself, and pushed by the jets. Arguments: flow, jets, length of the step.

@@ -1,6 +1,6 @@
 //! The fluid on the device and its way through time: Jos Stam, "Stable Fluids" (1999), without viscosity.
 
-use super::kernels;
+use super::{cpu, kernels};
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl Simulation {
             dye: Pair::new(on, cells, FLOW)?,
             pressure: Pair::new(on, cells, SCALAR)?,
             divergence: zeros(on, cells, SCALAR)?,
-            jets: on.allocate(kernels::JETS * size_of::<[f32; 4]>())?,
+            jets: on.allocate(cpu::JETS * size_of::<[f32; 4]>())?,
             kernels: Kernels {
                 jets: on.build(&kernels::jets())?,
                 push: on.build(&kernels::push())?,

@@ -1,0 +1,24 @@
+//! What the display and its objects share.
+
+use interop_core::{DeviceIdentity, DisplayCaps, Error, Result, SurfaceDesc};
+
+/// What the display's objects know of it; also how it tells them from those of others.
+pub(crate) struct Shared {
+    pub(crate) device: DeviceIdentity,
+    pub(crate) caps: DisplayCaps,
+}
+
+impl Shared {
+    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
+        Error::Foreign { operation, object, device: self.device.to_string() }
+    }
+
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.device.to_string(), reason }
+    }
+
+    /// Refuses sizes that this machine's memory cannot hold. Returns the bytes of one frame.
+    pub(crate) fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
+        desc.check(&self.device.to_string(), &self.caps, operation)
+    }
+}

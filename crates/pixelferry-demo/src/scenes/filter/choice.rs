@@ -1,0 +1,13 @@
+//! The filters that there are.
+
+/// Which filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Filter {
+    /// Gaussian blur, radius 6, sigma 2.5.
+    Gaussian,
+    /// Strength of edges.
+    Sobel,
+    /// Blurred, then edges: less noise.
+    #[default]
+    Edges,
+}

@@ -1,0 +1,18 @@
+//! Work for a stage, and how it fails.
+
+use crate::failure::Failure;
+use crate::stage::Stage;
+use pixelferry::panics::catch;
+
+/// Work for a stage.
+pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;
+
+/// How calls after the end are refused.
+pub fn closed() -> Failure {
+    Failure::Closed("the viewer is closed".into())
+}
+
+/// A panic becomes a failure.
+pub fn guarded<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+    catch(work).unwrap_or_else(|panic| Err(Failure::Device(format!("internal error: {}", panic.message()))))
+}
