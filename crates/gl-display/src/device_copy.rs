@@ -5,7 +5,7 @@
 
 use crate::checks::Texels;
 use crate::gl_format::GlFormat;
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::program::link;
 use crate::shared::Shared;
 use crate::state::Reading;

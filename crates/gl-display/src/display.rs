@@ -3,6 +3,7 @@
 use crate::buffer::BufferSurface;
 use crate::context::GlFunctions;
 use crate::draw_state::Viewport;
+use crate::gl_objects::{GlBuffer, GlTexture};
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
 use crate::quad::ImageSource;
@@ -22,32 +23,6 @@ use interop_core::{
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// A surface as a texture, for drawing of the user's own.
-///
-/// Row 0 of the texture is the bottom row of the picture, as in any OpenGL texture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GlTexture {
-    /// Object name. Valid until the surface shows another frame or goes; do not delete it.
-    pub name: glow::Texture,
-    /// `TEXTURE_2D`, or `TEXTURE_BUFFER` for images shown in place.
-    pub target: u32,
-    /// For `TEXTURE_BUFFER`: texel of pixel (0, 0); else 0.
-    pub first_texel: u32,
-    /// For `TEXTURE_BUFFER`: texels from one row to the next; else 0.
-    pub row_texels: u32,
-}
-
-/// A surface as a buffer, for vertices or storage of the user's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GlBuffer {
-    /// Object name. Valid until the surface shows another frame or goes; do not delete it.
-    pub name: glow::Buffer,
-    /// First byte of the surface in the buffer: not always 0 for surfaces shown in place.
-    pub offset: usize,
-    /// Bytes.
-    pub len: usize,
-}
 
 /// An OpenGL context (3.3 core or later) as a display.
 ///

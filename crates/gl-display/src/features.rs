@@ -3,6 +3,7 @@
 
 use crate::os;
 use glow::HasContext as _;
+use interop_core::{Error, Result};
 
 /// `GL_AMD_pinned_memory`: the target through which a buffer takes host memory in place.
 pub(crate) const EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD: u32 = 0x9160;
@@ -91,6 +92,18 @@ impl Features {
 pub(crate) fn parse_version(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.split([' ', '.']);
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Refuses what is older than [`MIN_VERSION`], or no desktop OpenGL; `text` is how the driver calls it.
+pub(crate) fn check_version(version: Option<(u32, u32)>, text: &str) -> Result<()> {
+    if version.is_some_and(|v| v >= MIN_VERSION) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        operation: "GlDisplay",
+        device: format!("OpenGL {text}"),
+        reason: format!("desktop OpenGL {}.{} or later is needed", MIN_VERSION.0, MIN_VERSION.1),
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `glFenceSync` and the wait for it (OpenGL 4.6 core, section 4.1).
 
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::Result;

@@ -1,10 +1,10 @@
 //! Framebuffers with one colour texture.
 
 use crate::gl_format::GlFormat;
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::shared::Shared;
 use crate::state::{Framebuffers, Pack};
-use crate::texture::create_texture;
+use crate::texture_object::create_texture;
 use glow::{HasContext as _, PixelPackData};
 use interop_core::Result;
 use std::rc::Rc;

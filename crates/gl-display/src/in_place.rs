@@ -1,7 +1,7 @@
 //! Surfaces without storage, which show staging blocks where they lie: images by buffer textures, buffers by the
 //! block's own buffer.
 
-use crate::buffer::read_back_buffer;
+use crate::buffer_object::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
 use crate::gl_format::{GlFormat, gl_format};
 use crate::quad::ImageSource;

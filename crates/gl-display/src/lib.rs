@@ -40,6 +40,7 @@
 //! fragment tests off, how buffers blend as the last draw that blended set it, and image unit 0 as the last upload did.
 
 mod buffer;
+mod buffer_object;
 mod caps;
 mod checks;
 mod context;
@@ -47,15 +48,18 @@ mod device_copy;
 mod display;
 mod draw_state;
 mod error;
+mod error_codes;
 mod features;
 mod fence;
 mod framebuffer;
 mod gl_format;
+mod gl_objects;
 mod identity;
 mod in_place;
 mod memory_object;
 mod names;
 mod os;
+mod owned;
 mod program;
 mod proved;
 mod quad;
@@ -67,6 +71,7 @@ mod staging;
 mod state;
 mod target;
 mod texture;
+mod texture_object;
 mod timeline;
 mod timer;
 mod tools;
@@ -76,9 +81,10 @@ pub use context::{
     EngineOptions, Flow, GlFunctions, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions,
     headless_devices, run_window,
 };
-pub use display::{GlBuffer, GlDisplay, GlTexture};
+pub use display::GlDisplay;
 pub use draw_state::Viewport;
 pub use features::MIN_VERSION;
+pub use gl_objects::{GlBuffer, GlTexture};
 pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
 pub use names::ObjectCounts;
 pub use target::OffscreenTarget;

@@ -1,16 +1,12 @@
-//! GL object names that are deleted in the right context only.
-//!
-//! A name means something else in another context, so an object dropped while its context is not current goes to
-//! a graveyard, which is emptied by the next call in the right context (or with the context itself).
+//! Names of GL objects, how many there are of each kind, and the end of dead ones.
 
 use crate::memory_object::MemoryObject;
+use crate::raw::RawFns;
 use crate::semaphore_object::SemaphoreObject;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::HostBlock;
 use std::any::Any;
 use std::cell::Cell;
-use std::rc::Rc;
 
 /// A name of any kind.
 #[derive(Clone, Copy)]
@@ -89,60 +85,22 @@ gl_names!(
     SemaphoreObject => Semaphore,
 );
 
-/// Owns one GL object.
-pub(crate) struct Owned<T: GlName> {
-    shared: Rc<Shared>,
-    name: T,
-    /// Host memory that the object reads in place; freed after the object.
-    memory: Option<HostBlock>,
-}
-
-impl<T: GlName> Owned<T> {
-    /// Takes ownership of a name just made in `shared`'s context.
-    pub(crate) fn new(shared: &Rc<Shared>, name: T) -> Self {
-        shared.counts.change(name.name(), 1);
-        Self { shared: Rc::clone(shared), name, memory: None }
-    }
-
-    /// Lets the object keep `memory` until GL has deleted it.
-    pub(crate) fn keep(&mut self, memory: HostBlock) {
-        self.memory = Some(memory);
-    }
-
-    /// The name.
-    pub(crate) fn get(&self) -> T {
-        self.name
-    }
-}
-
-impl<T: GlName> Drop for Owned<T> {
-    fn drop(&mut self) {
-        let corpse = Corpse::Gl { name: self.name.name(), memory: self.memory.take() };
-        if self.shared.is_current() {
-            corpse.delete(&self.shared);
-        } else {
-            self.shared.bury(corpse);
-        }
-    }
-}
-
 impl Corpse {
     /// Lets go of an object whose context is gone, and it with it.
-    pub(crate) fn abandon(self, shared: &Shared) {
+    pub(crate) fn abandon(self, counts: &Counts) {
         match self {
-            Self::Gl { name, .. } => shared.counts.change(name, -1),
+            Self::Gl { name, .. } => counts.change(name, -1),
             // Drivers look for the context when what belongs to it is unregistered.
             Self::Other(object) => std::mem::forget(object),
         }
     }
 
-    /// Deletes the object; its context must be current.
-    pub(crate) fn delete(self, shared: &Shared) {
+    /// Deletes the object by the functions of its context, which must be current; `software`: a CPU draws there.
+    pub(crate) fn delete(self, gl: &glow::Context, raw: &RawFns, software: bool, counts: &Counts) {
         let (name, memory) = match self {
             Self::Gl { name, memory } => (name, memory),
             Self::Other(object) => return drop(object),
         };
-        let gl = &shared.gl;
         // SAFETY: the context is current and the name was made in it and is deleted once.
         unsafe {
             if memory.is_some() {
@@ -159,22 +117,22 @@ impl Corpse {
                 Name::Sync(n) => gl.delete_sync(n),
                 Name::Query(n) => gl.delete_query(n),
                 Name::MemoryObject(n) => {
-                    if shared.device.software {
+                    if software {
                         // llvmpipe unmaps the memory at once, also under draws that are still on their way.
                         gl.finish();
                     }
-                    if let Some(functions) = &shared.raw.memory_objects {
+                    if let Some(functions) = &raw.memory_objects {
                         functions.delete(n);
                     }
                 }
                 Name::Semaphore(n) => {
-                    if let Some(functions) = &shared.raw.semaphores {
+                    if let Some(functions) = &raw.semaphores {
                         functions.delete(n);
                     }
                 }
             }
         }
-        shared.counts.change(name, -1);
+        counts.change(name, -1);
     }
 }
 
@@ -183,7 +141,7 @@ impl Corpse {
 pub(crate) struct Counts([Cell<usize>; 10]);
 
 impl Counts {
-    fn change(&self, name: Name, by: isize) {
+    pub(crate) fn change(&self, name: Name, by: isize) {
         let slot = match name {
             Name::Texture(_) => 0,
             Name::Buffer(_) => 1,

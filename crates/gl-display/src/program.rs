@@ -1,6 +1,6 @@
 //! Programs.
 
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::Result;

@@ -2,7 +2,7 @@
 
 use crate::draw_state::{DrawState, Source, Viewport, Written};
 use crate::gl_format::Decoding;
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::program::link;
 use crate::shared::Shared;
 use glow::HasContext as _;

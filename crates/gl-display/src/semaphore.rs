@@ -1,7 +1,7 @@
 //! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
 
-use crate::names::Owned;
 use crate::os;
+use crate::owned::Owned;
 use crate::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::shared::Shared;
 use crate::staging::GlStaging;
@@ -117,7 +117,7 @@ fn open(shared: &Rc<Shared>, functions: &SemaphoreFns, handle: SemaphoreHandle) 
 
 fn hint(code: u32) -> &'static str {
     match code {
-        glow::CONTEXT_LOST => crate::error::hint(code),
+        glow::CONTEXT_LOST => crate::error_codes::hint(code),
         _ => "OpenGL and Vulkan must be of one driver and version; take turns by host fences otherwise.",
     }
 }

@@ -2,13 +2,12 @@
 
 use crate::caps::caps;
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
-use crate::features::{Features, MIN_VERSION, parse_version};
+use crate::features::{Features, check_version};
 use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, GlContext, Result};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -41,52 +40,6 @@ pub(crate) struct Shared {
     graveyard: RefCell<Vec<Corpse>>,
     /// What makes memory and semaphores for others.
     pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
-}
-
-/// How a context's functions are found.
-pub(crate) type Loader<'a> = &'a mut dyn FnMut(&CStr) -> *const c_void;
-
-/// Loads GL, checking beforehand what glow would panic at.
-///
-/// # Safety
-/// A context is current, and `load` returns its functions or null.
-pub(crate) unsafe fn load_gl(load: Loader<'_>) -> Result<glow::Context> {
-    type GetString = unsafe extern "system" fn(u32) -> *const std::ffi::c_char;
-    let unavailable = |reason: String| Error::Unavailable {
-        what: "OpenGL".into(),
-        reason,
-        hint: "Make a desktop OpenGL 3.3 (or later) context current on this thread, and update the driver.".into(),
-    };
-    // SAFETY: null becomes `None`; else it is glGetString by the caller's promise.
-    let get_string = unsafe { std::mem::transmute::<*const c_void, Option<GetString>>(load(c"glGetString")) };
-    let get_string = get_string.ok_or_else(|| unavailable("the loader knows no glGetString".into()))?;
-    for name in [glow::VERSION, glow::VENDOR, glow::RENDERER] {
-        // SAFETY: glGetString returns null or a string that lives as long as the context.
-        let text = unsafe {
-            let text = get_string(name);
-            if text.is_null() {
-                return Err(unavailable("glGetString returned null: no context is current on this thread".into()));
-            }
-            CStr::from_ptr(text)
-        };
-        let text = text.to_str().map_err(|_| unavailable("the driver's name is not text".into()))?;
-        if name == glow::VERSION {
-            check_version(parse_version(text), text)?;
-        }
-    }
-    // SAFETY: the same promise; the version string was read and can be parsed.
-    Ok(unsafe { glow::Context::from_loader_function_cstr(load) })
-}
-
-fn check_version(version: Option<(u32, u32)>, text: &str) -> Result<()> {
-    if version.is_some_and(|v| v >= MIN_VERSION) {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        operation: "GlDisplay",
-        device: format!("OpenGL {text}"),
-        reason: format!("desktop OpenGL {}.{} or later is needed", MIN_VERSION.0, MIN_VERSION.1),
-    })
 }
 
 impl Shared {
@@ -184,7 +137,7 @@ impl Shared {
         if !self.lost.get() {
             return Ok(());
         }
-        let hint = crate::error::hint(glow::CONTEXT_LOST);
+        let hint = crate::error_codes::hint(glow::CONTEXT_LOST);
         Err(self.failure(operation, glow::CONTEXT_LOST.into(), "the context is gone", hint))
     }
 
@@ -195,23 +148,28 @@ impl Shared {
         if let Some(held) = &self.held {
             held.lose();
         }
-        self.graveyard.take().into_iter().for_each(|corpse| corpse.abandon(self));
+        self.graveyard.take().into_iter().for_each(|corpse| corpse.abandon(&self.counts));
     }
 
     /// Keeps a dead object until its context is current.
     pub(crate) fn bury(&self, corpse: Corpse) {
         if self.lost.get() {
-            return corpse.abandon(self);
+            return corpse.abandon(&self.counts);
         }
         self.has_graves.set(true);
         self.graveyard.borrow_mut().push(corpse);
+    }
+
+    /// Deletes a dead object. The context must be current.
+    pub(crate) fn delete(&self, corpse: Corpse) {
+        corpse.delete(&self.gl, &self.raw, self.device.software, &self.counts);
     }
 
     fn empty_graveyard(&self) {
         self.has_graves.set(false);
         // Taken out first: dropping one may bury another.
         for corpse in self.graveyard.take() {
-            corpse.delete(self);
+            self.delete(corpse);
         }
     }
 

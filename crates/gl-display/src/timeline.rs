@@ -1,6 +1,6 @@
 //! What the device did for this display, and when: timestamps around uploads and draws.
 
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::shared::Shared;
 use crate::timer::TimerFns;
 use glow::HasContext as _;

@@ -1,12 +1,12 @@
 //! What drawing, copying and reading back need, made at the first use.
 
-use crate::buffer::{copy, create_buffer};
+use crate::buffer_object::{copy, create_buffer};
 use crate::device_copy::DeviceCopy;
-use crate::display::GlBuffer;
 use crate::draw_state::{ClearState, Viewport};
 use crate::framebuffer::ColorTarget;
 use crate::gl_format::gl_format;
-use crate::names::Owned;
+use crate::gl_objects::GlBuffer;
+use crate::owned::Owned;
 use crate::quad::{ImageSource, Quad};
 use crate::shared::Shared;
 use crate::state::Framebuffers;

@@ -1,10 +1,10 @@
 //! The context of a game engine or toolkit, which goes on using it.
 
-use super::{GlFunctions, NativeContext};
+use super::{GlFunctions, Loader, NativeContext, load_gl};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Loader, Ownership, Shared, load_gl};
+use crate::shared::{Ownership, Shared};
 use interop_core::Result;
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;

@@ -5,6 +5,7 @@ mod engine;
 mod glow_functions;
 mod headless;
 mod held;
+mod loader;
 mod native;
 mod own;
 mod runner;
@@ -13,6 +14,7 @@ mod window;
 mod xlib_errors;
 
 pub(crate) use held::Held;
+pub(crate) use loader::{Loader, load_gl};
 pub(crate) use native::NativeContext;
 pub(crate) use own::OwnContext;
 

@@ -1,6 +1,6 @@
 //! Which OpenGL context is current on this thread, asked of the window system that made it: EGL, GLX, WGL or CGL.
 
-use crate::shared::Loader;
+use super::loader::Loader;
 use interop_core::GlName;
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_void};

@@ -1,14 +1,14 @@
 //! A window with a context of its own: X11 (GLX or EGL), Wayland (EGL), Windows (WGL).
 
-use super::NativeContext;
 use super::create::core_context;
 use super::own::{OwnContext, OwnSurface, driver_error};
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use super::xlib_errors;
+use super::{NativeContext, load_gl};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared, load_gl};
+use crate::shared::{Ownership, Shared};
 use glutin::config::{Config, ConfigTemplateBuilder};
 use glutin::context::PossiblyCurrentContext;
 use glutin::display::{Display, DisplayApiPreference};

@@ -1,7 +1,7 @@
 //! The GL objects of one staging block.
 
 use crate::memory_object::MemoryObject;
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::shared::Shared;
 use crate::state::BoundTexture;
 use glow::HasContext as _;

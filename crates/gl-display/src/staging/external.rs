@@ -2,14 +2,14 @@
 //! `GL_EXT_memory_object`.
 
 use super::{Block, ImageBlock};
-use crate::buffer::create_name;
+use crate::buffer_object::create_name;
 use crate::gl_format::gl_format;
 use crate::memory_object::{MemoryObject, MemoryObjectFns};
-use crate::names::Owned;
 use crate::os;
+use crate::owned::Owned;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
-use crate::texture::{bare_texture, set_order};
+use crate::texture_object::{bare_texture, set_order};
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
 use interop_core::devices::os_handle::Lent;
@@ -137,7 +137,7 @@ pub(super) fn texture(
 
 fn hint(code: u32) -> &'static str {
     match code {
-        glow::CONTEXT_LOST => crate::error::hint(code),
+        glow::CONTEXT_LOST => crate::error_codes::hint(code),
         _ => {
             "The handle must be of memory that the compute side exported on this very GPU, and come with the size \
              of the whole; use another path otherwise."

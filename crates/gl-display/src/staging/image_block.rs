@@ -2,7 +2,7 @@
 
 use crate::gl_format::Decoding;
 use crate::memory_object::MemoryObject;
-use crate::names::Owned;
+use crate::owned::Owned;
 use crate::quad::ImageSource;
 use crate::shared::Shared;
 use interop_core::{ImageDesc, Result, SurfaceDesc};

@@ -1,7 +1,7 @@
 //! Host memory that GL reads in place: `GL_AMD_pinned_memory`.
 
 use super::Block;
-use crate::buffer::create_name;
+use crate::buffer_object::create_name;
 use crate::features::EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD;
 use crate::shared::Shared;
 use glow::HasContext as _;

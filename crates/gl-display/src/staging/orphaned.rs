@@ -1,7 +1,7 @@
 //! Blocks that are mapped for each frame; the driver gives new memory where the old is still being read.
 
 use super::Block;
-use crate::buffer::create_buffer;
+use crate::buffer_object::create_buffer;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use glow::HasContext as _;

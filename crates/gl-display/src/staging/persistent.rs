@@ -1,7 +1,7 @@
 //! Blocks that stay mapped: `GL_ARB_buffer_storage`, coherent.
 
 use super::Block;
-use crate::buffer::create_name;
+use crate::buffer_object::create_name;
 use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use glow::HasContext as _;

@@ -2,18 +2,28 @@
 
 use ash::vk;
 use interop_core::devices::loading::with_sources;
-use interop_core::{DeviceIdentity, Error, Result};
+use interop_core::{DeviceIdentity, Error, Result, Support};
 use std::ffi::CStr;
 use std::rc::Rc;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use vulkan_sharing::{Ids, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 
 /// The loader library, opened once and for as long as the process runs.
-pub(crate) fn loader() -> Result<&'static ash::Entry, &'static str> {
+fn loader() -> Result<&'static ash::Entry, &'static str> {
     static LOADER: OnceLock<Result<ash::Entry, String>> = OnceLock::new();
     // SAFETY: the loader is a library without surprises at loading, and is never closed.
     let loader = LOADER.get_or_init(|| unsafe { ash::Entry::load() }.map_err(|e| with_sources(&e)));
     loader.as_ref().map_err(String::as_str)
+}
+
+/// Whether the Vulkan loader is there. Makes no instance.
+pub(crate) fn vulkan_support() -> Support {
+    match loader() {
+        Ok(_) => Support::Yes,
+        Err(reason) => Support::No(format!(
+            "no Vulkan loader ({reason}); install it (libvulkan1; Windows: with the driver) and the GPU's Vulkan driver"
+        )),
+    }
 }
 
 /// One for all, made once and kept for as long as the process runs: with the last one NVIDIA's driver takes down the EGL

@@ -7,23 +7,13 @@ mod device;
 mod memory;
 mod semaphore;
 
-pub(crate) use device::{VulkanDevice, loader};
+pub(crate) use device::{VulkanDevice, vulkan_support};
 pub(crate) use memory::VulkanMemory;
 pub(crate) use semaphore::VulkanSemaphore;
 
 use crate::shared::Shared;
-use interop_core::{Result, Support};
+use interop_core::Result;
 use std::rc::Rc;
-
-/// Whether the Vulkan loader is there. Makes no instance.
-pub(crate) fn support() -> Support {
-    match loader() {
-        Ok(_) => Support::Yes,
-        Err(reason) => Support::No(format!(
-            "no Vulkan loader ({reason}); install it (libvulkan1; Windows: with the driver) and the GPU's Vulkan driver"
-        )),
-    }
-}
 
 impl Shared {
     /// The Vulkan device that is this context's GPU, opened at the first use.

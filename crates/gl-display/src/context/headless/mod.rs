@@ -11,12 +11,12 @@ mod hidden_window;
 #[cfg(windows)]
 mod wgl;
 
-use super::NativeContext;
 use super::own::OwnContext;
+use super::{NativeContext, load_gl};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared, load_gl};
+use crate::shared::{Ownership, Shared};
 #[cfg(target_vendor = "apple")]
 use cgl as system;
 #[cfg(all(unix, not(target_vendor = "apple")))]

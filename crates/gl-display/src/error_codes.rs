@@ -1,0 +1,23 @@
+//! GL error codes: what they are called, and what to try.
+
+pub(crate) fn code_name(code: u32) -> &'static str {
+    match code {
+        glow::INVALID_ENUM => "GL_INVALID_ENUM",
+        glow::INVALID_VALUE => "GL_INVALID_VALUE",
+        glow::INVALID_OPERATION => "GL_INVALID_OPERATION",
+        glow::INVALID_FRAMEBUFFER_OPERATION => "GL_INVALID_FRAMEBUFFER_OPERATION",
+        glow::OUT_OF_MEMORY => "GL_OUT_OF_MEMORY",
+        glow::STACK_OVERFLOW => "GL_STACK_OVERFLOW",
+        glow::STACK_UNDERFLOW => "GL_STACK_UNDERFLOW",
+        glow::CONTEXT_LOST => "GL_CONTEXT_LOST",
+        _ => "unknown GL error",
+    }
+}
+
+pub(crate) fn hint(code: u32) -> &'static str {
+    match code {
+        glow::OUT_OF_MEMORY => "Use a smaller surface or fewer slots, or close other programs that use the GPU.",
+        glow::CONTEXT_LOST => "The driver was reset; make a new display and new links.",
+        _ => "",
+    }
+}

@@ -1,0 +1,46 @@
+//! GL objects that are deleted in the right context only.
+//!
+//! A name means something else in another context, so an object dropped while its context is not current goes to
+//! a graveyard, which is emptied by the next call in the right context (or with the context itself).
+
+use crate::names::{Corpse, GlName};
+use crate::shared::Shared;
+use interop_core::HostBlock;
+use std::rc::Rc;
+
+/// Owns one GL object.
+pub(crate) struct Owned<T: GlName> {
+    shared: Rc<Shared>,
+    name: T,
+    /// Host memory that the object reads in place; freed after the object.
+    memory: Option<HostBlock>,
+}
+
+impl<T: GlName> Owned<T> {
+    /// Takes ownership of a name just made in `shared`'s context.
+    pub(crate) fn new(shared: &Rc<Shared>, name: T) -> Self {
+        shared.counts.change(name.name(), 1);
+        Self { shared: Rc::clone(shared), name, memory: None }
+    }
+
+    /// Lets the object keep `memory` until GL has deleted it.
+    pub(crate) fn keep(&mut self, memory: HostBlock) {
+        self.memory = Some(memory);
+    }
+
+    /// The name.
+    pub(crate) fn get(&self) -> T {
+        self.name
+    }
+}
+
+impl<T: GlName> Drop for Owned<T> {
+    fn drop(&mut self) {
+        let corpse = Corpse::Gl { name: self.name.name(), memory: self.memory.take() };
+        if self.shared.is_current() {
+            self.shared.delete(corpse);
+        } else {
+            self.shared.bury(corpse);
+        }
+    }
+}
