@@ -1,8 +1,9 @@
 //! Which adapter draws, and opening a device on it.
 
+use crate::error::now;
 use crate::identity::identify;
-use crate::shared::{Loss, now};
-use interop_core::describe::panics::catch;
+use crate::shared::Loss;
+use interop_core::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 

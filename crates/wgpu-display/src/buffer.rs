@@ -5,6 +5,7 @@ use crate::format::{WORD, whole_words};
 use crate::shared::Shared;
 use crate::splice::Splice;
 use crate::staging::WgpuStaging;
+use crate::tools::Tools;
 use interop_core::{Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;
@@ -15,13 +16,14 @@ pub(crate) struct BufferSurface {
     desc: SurfaceDesc,
     buffer: wgpu::Buffer,
     bytes: u64,
-    shared: Rc<Shared>,
+    tools: Rc<Tools>,
 }
 
 impl BufferSurface {
     /// wgpu makes the content zero.
-    pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
+    pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
+        let shared = &tools.shared;
         let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
         let bytes = bytes as u64;
         let descriptor = wgpu::BufferDescriptor {
@@ -31,11 +33,11 @@ impl BufferSurface {
             mapped_at_creation: false,
         };
         let buffer = shared.scoped("create_surface", || shared.device.create_buffer(&descriptor))?;
-        Ok(Self { shared: Rc::clone(shared), desc, buffer, bytes })
+        Ok(Self { tools: Rc::clone(tools), desc, buffer, bytes })
     }
 
     pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.shared, shared)
+        Rc::ptr_eq(&self.tools.shared, shared)
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
@@ -49,14 +51,14 @@ impl BufferSurface {
 
     /// Copies from a buffer to any place.
     fn copy(&self, from: &wgpu::Buffer, from_byte: u64, to: &Range<u64>) -> Result<wgpu::SubmissionIndex> {
-        let shared = &self.shared;
+        let shared = &self.tools.shared;
         let bytes = to.end - to.start;
         if self.is_whole(to) && from_byte.is_multiple_of(WORD) {
             return shared.submit("upload_staged", |encoder| {
                 encoder.copy_buffer_to_buffer(from, from_byte, &self.buffer, to.start, whole_words(bytes));
             });
         }
-        shared.splicer.copy(shared, &Splice { to: &self.buffer, to_byte: to.start, bytes }, from, from_byte)
+        self.tools.splicer.copy(shared, &Splice { to: &self.buffer, to_byte: to.start, bytes }, from, from_byte)
     }
 }
 
@@ -70,7 +72,7 @@ impl Surface for BufferSurface {
         let (to, view) = buffer_source(&self.desc, at, view, bytes.len(), OP)?;
         let to = to.start as u64..to.end as u64;
         let from = &bytes[view.offset..view.offset + view.len];
-        let shared = &self.shared;
+        let shared = &self.tools.shared;
         if self.is_whole(&to) {
             // The last word may lack bytes.
             let (words, rest) = from.split_at(from.len() / WORD as usize * WORD as usize);
@@ -102,7 +104,7 @@ impl Surface for BufferSurface {
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "upload_staged";
         let len = staging.len();
-        let staging = WgpuStaging::of_mut(staging, &self.shared, OP)?;
+        let staging = WgpuStaging::of_mut(staging, &self.tools.shared, OP)?;
         let (to, view) = buffer_source(&self.desc, at, view, len, OP)?;
         let to = to.start as u64..to.end as u64;
         let index = self.copy(staging.buffer(OP)?, view.offset as u64, &to)?;
@@ -112,7 +114,7 @@ impl Surface for BufferSurface {
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let range = range(&self.desc, part, "read_back")?;
-        crate::read_back::buffer(&self.shared, &self.buffer, range)
+        crate::read_back::buffer(&self.tools.shared, &self.buffer, range)
     }
 
     fn as_any(&self) -> &dyn Any {

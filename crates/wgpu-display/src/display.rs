@@ -8,10 +8,11 @@ use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::painter::{DrawTarget, Frame, begin_pass};
 use crate::picture::{Picture, Source};
-use crate::shared::{Loss, Parts, Shared};
+use crate::shared::{Loss, Parts};
 use crate::staging::WgpuStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
+use crate::tools::Tools;
 use crate::vulkan::Vulkan;
 use interop_core::draw::Plan;
 use interop_core::{
@@ -68,12 +69,12 @@ pub struct WgpuBuffer {
 ///
 /// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
-    pub(crate) shared: Rc<Shared>,
+    pub(crate) tools: Rc<Tools>,
 }
 
 impl std::fmt::Debug for WgpuDisplay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WgpuDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
+        f.debug_struct("WgpuDisplay").field("device", &self.tools.shared.identity).finish_non_exhaustive()
     }
 }
 
@@ -125,7 +126,7 @@ impl WgpuDisplay {
         };
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let caps = caps(adapter, &device, sharing);
-        let shared = Shared::new(Parts {
+        let tools = Tools::new(Parts {
             device,
             queue,
             identity,
@@ -139,17 +140,17 @@ impl WgpuDisplay {
             vulkan,
             gl,
         })?;
-        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+        Ok(Rc::new(Self { tools }))
     }
 
     /// The device, for drawing of the user's own.
     pub fn wgpu_device(&self) -> &wgpu::Device {
-        &self.shared.device
+        &self.tools.shared.device
     }
 
     /// Its queue.
     pub fn wgpu_queue(&self) -> &wgpu::Queue {
-        &self.shared.queue
+        &self.tools.shared.queue
     }
 
     /// Lets callbacks run whose time has come, that of a lost device among them: [`wgpu::Device::poll`], which ends the
@@ -163,8 +164,8 @@ impl WgpuDisplay {
     /// [`Error::Driver`] where the device cannot be waited for any more.
     pub fn poll(&self) -> Result<()> {
         const OP: &str = "poll";
-        self.shared.poll(OP, wgpu::PollType::Poll)?;
-        self.shared.collect(OP)
+        self.tools.shared.poll(OP, wgpu::PollType::Poll)?;
+        self.tools.shared.collect(OP)
     }
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
@@ -187,7 +188,7 @@ impl WgpuDisplay {
         options: DrawOptions,
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
-        self.shared.scoped("draw", || self.shared.painter.paint(&self.shared, pass, picture, target, frame))
+        self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
 
     /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
@@ -206,9 +207,9 @@ impl WgpuDisplay {
         let (picture, frame) = self.frame(surface, format, viewport, options)?;
         let record = |encoder: &mut wgpu::CommandEncoder| {
             let mut pass = begin_pass(encoder, view, clear);
-            self.shared.painter.paint(&self.shared, &mut pass, picture, DrawTarget::new(format), frame);
+            self.tools.painter.paint(&self.tools.shared, &mut pass, picture, DrawTarget::new(format), frame);
         };
-        self.shared.submit("draw_to", record).map(drop)
+        self.tools.shared.submit("draw_to", record).map(drop)
     }
 
     fn frame<'s>(
@@ -220,7 +221,7 @@ impl WgpuDisplay {
     ) -> Result<(&'s Picture, Frame)> {
         const OP: &str = "draw";
         let picture = self.picture(surface, OP)?;
-        let limit = self.shared.caps.max_image_side;
+        let limit = self.tools.shared.caps.max_image_side;
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
             return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
@@ -262,7 +263,7 @@ impl WgpuDisplay {
             Source::Texture(_, view) => Ok(view),
             Source::Memory(..) => {
                 let reason = "the image is rows in a buffer; open its link with ImageAccess::Texture";
-                Err(self.shared.unsupported(OP, reason))
+                Err(self.tools.shared.unsupported(OP, reason))
             }
         }
     }
@@ -275,10 +276,10 @@ impl WgpuDisplay {
     pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<WgpuBuffer> {
         const OP: &str = "surface_buffer";
         let any = surface.as_any();
-        if let Some(s) = any.downcast_ref::<BufferSurface>().filter(|s| s.belongs_to(&self.shared)) {
+        if let Some(s) = any.downcast_ref::<BufferSurface>().filter(|s| s.belongs_to(&self.tools.shared)) {
             return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });
         }
-        if let Some(s) = any.downcast_ref::<InPlaceBuffer>().filter(|s| s.belongs_to(&self.shared)) {
+        if let Some(s) = any.downcast_ref::<InPlaceBuffer>().filter(|s| s.belongs_to(&self.tools.shared)) {
             let (buffer, view) = s.buffer()?;
             return Ok(WgpuBuffer { buffer: buffer.clone(), offset: view.offset as u64, len: view.len as u64 });
         }
@@ -292,15 +293,15 @@ impl WgpuDisplay {
 
     /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
-        OffscreenTarget::new(&self.shared, width, height, format)
+        OffscreenTarget::new(&self.tools.shared, width, height, format)
     }
 
     fn picture<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s Picture> {
         let any = surface.as_any();
-        if let Some(s) = any.downcast_ref::<TextureSurface>().filter(|s| s.belongs_to(&self.shared)) {
+        if let Some(s) = any.downcast_ref::<TextureSurface>().filter(|s| s.belongs_to(&self.tools.shared)) {
             return Ok(s.picture());
         }
-        if let Some(s) = any.downcast_ref::<InPlaceImage>().filter(|s| s.belongs_to(&self.shared)) {
+        if let Some(s) = any.downcast_ref::<InPlaceImage>().filter(|s| s.belongs_to(&self.tools.shared)) {
             return s.picture();
         }
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
@@ -309,73 +310,74 @@ impl WgpuDisplay {
     /// Of the right kind but not ours, or of the wrong kind.
     fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
         if right_kind {
-            return self.shared.foreign(operation, "surface");
+            return self.tools.shared.foreign(operation, "surface");
         }
         Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
     }
 
     /// Before anything is made.
     fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
-        self.shared.check_alive(operation)?;
-        desc.check(&self.shared.identity.to_string(), &self.shared.caps, operation)
+        self.tools.shared.check_alive(operation)?;
+        desc.check(&self.tools.shared.identity.to_string(), &self.tools.shared.caps, operation)
     }
 }
 
 impl Display for WgpuDisplay {
     fn device(&self) -> &DeviceIdentity {
-        &self.shared.identity
+        &self.tools.shared.identity
     }
 
     fn caps(&self) -> &DisplayCaps {
-        &self.shared.caps
+        &self.tools.shared.caps
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
         let bytes = self.check(desc, "create_surface")?;
         Ok(match desc {
-            SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.shared, image)?),
-            SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.shared, *desc, bytes)?),
+            SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.tools, image)?),
+            SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.tools, *desc, bytes)?),
         })
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
         self.check(desc, "create_in_place_surface")?;
         Ok(match desc {
-            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.shared, *desc)),
-            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.shared, *desc)),
+            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.tools, *desc)),
+            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.tools.shared, *desc)),
         })
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
         self.check(&SurfaceDesc::buffer(bytes as u64), "create_staging")?;
-        Ok(Box::new(WgpuStaging::new(&self.shared, kind, bytes)?))
+        Ok(Box::new(WgpuStaging::new(&self.tools.shared, kind, bytes)?))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         const OP: &str = "create_semaphore";
-        if let Support::No(reason) = self.shared.caps.can_make_semaphore(kind) {
-            return Err(self.shared.unsupported(OP, reason));
+        if let Support::No(reason) = self.tools.shared.caps.can_make_semaphore(kind) {
+            return Err(self.tools.shared.unsupported(OP, reason));
         }
-        let vulkan = self.shared.vulkan.as_ref().ok_or_else(|| self.shared.unsupported(OP, Vulkan::ABSENT))?;
-        vulkan.semaphore(&self.shared, kind)
+        let vulkan =
+            self.tools.shared.vulkan.as_ref().ok_or_else(|| self.tools.shared.unsupported(OP, Vulkan::ABSENT))?;
+        vulkan.semaphore(&self.tools.shared, kind)
     }
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
         match surface.desc() {
             SurfaceDesc::Image(_) => {
-                self.shared.painter.draw_unseen(&self.shared, self.picture(surface, "draw_unseen")?)
+                self.tools.painter.draw_unseen(&self.tools.shared, self.picture(surface, "draw_unseen")?)
             }
             SurfaceDesc::Buffer(_) => {
                 let WgpuBuffer { buffer, offset, len } = self.surface_buffer(surface)?;
-                self.shared.painter.copy_unseen(&self.shared, &buffer, offset, len)
+                self.tools.painter.copy_unseen(&self.tools.shared, &buffer, offset, len)
             }
         }
     }
 
     fn finish(&self) -> Result<()> {
         const OP: &str = "finish";
-        let index = self.shared.flush(OP)?;
-        self.shared.wait(OP, Some(index))?;
-        self.shared.collect(OP)
+        let index = self.tools.shared.flush(OP)?;
+        self.tools.shared.wait(OP, Some(index))?;
+        self.tools.shared.collect(OP)
     }
 }

@@ -4,6 +4,7 @@ use crate::checks::{buffer_source, image_source, range, region};
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::staging::{Block, WgpuStaging};
+use crate::tools::Tools;
 use interop_core::{BufferView, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
@@ -13,16 +14,16 @@ pub(crate) struct InPlaceImage {
     desc: SurfaceDesc,
     shown: Option<Rc<Picture>>,
     /// Goes last: memory that is lent waits for what reads it.
-    shared: Rc<Shared>,
+    tools: Rc<Tools>,
 }
 
 impl InPlaceImage {
-    pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc) -> Self {
-        Self { shared: Rc::clone(shared), desc, shown: None }
+    pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
+        Self { tools: Rc::clone(tools), desc, shown: None }
     }
 
     pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.shared, shared)
+        Rc::ptr_eq(&self.tools.shared, shared)
     }
 
     pub(crate) fn picture(&self) -> Result<&Picture> {
@@ -37,7 +38,7 @@ impl Surface for InPlaceImage {
 
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "read_in_place";
-        let staging = WgpuStaging::of(staging, &self.shared, OP)?;
+        let staging = WgpuStaging::of(staging, &self.tools.shared, OP)?;
         let picture = match staging.image() {
             Some(image) => {
                 let fits = |i: &interop_core::ImageDesc| i.extent == image.extent() && i.format == image.format();
@@ -51,7 +52,7 @@ impl Surface for InPlaceImage {
             }
             None => {
                 let (_, view) = image_source(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
-                staging.block(OP)?.picture(&self.shared, view, OP)?
+                staging.block(OP)?.picture(&self.tools.shared, view, OP)?
             }
         };
         staging.show();
@@ -61,7 +62,7 @@ impl Surface for InPlaceImage {
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let region = region(&self.desc, part, "read_back")?;
-        self.shared.painter.read_back(&self.shared, self.picture()?, region)
+        self.tools.painter.read_back(&self.tools.shared, self.picture()?, region)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -37,6 +37,7 @@ mod buffer;
 mod caps;
 mod checks;
 mod display;
+mod error;
 mod format;
 #[cfg(all(feature = "gl", target_os = "linux"))]
 mod gl;
@@ -54,6 +55,7 @@ mod splice;
 mod staging;
 mod target;
 mod texture;
+mod tools;
 #[cfg(any(target_os = "linux", windows))]
 mod vulkan;
 #[cfg(not(any(target_os = "linux", windows)))]

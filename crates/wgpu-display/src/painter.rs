@@ -120,10 +120,6 @@ impl Painter {
         }
     }
 
-    pub(crate) fn layout(&self, source: &Source) -> &wgpu::BindGroupLayout {
-        &self.half(source).layout
-    }
-
     fn pipeline(&self, device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
         let mut made = self.pipelines.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
@@ -150,7 +146,8 @@ impl Painter {
         };
         let (one_to_one, bars, blends) = (plan.one_to_one, plan.bars, plan.blends);
         let kind = Kind { memory, one_to_one, bars, colors: Variant::of(&plan), blends, bits, target };
-        let pipeline = self.pipeline(&shared.device, self.half(picture.source()), kind);
+        let half = self.half(picture.source());
+        let pipeline = self.pipeline(&shared.device, half, kind);
         // Where it lies in the target; no side comes near what 64 bits count.
         let placed = |start: i32, inside: i64| (i64::from(start) + inside) as f32;
         let (place, drawn) = (plan.picture, plan.drawn);
@@ -167,7 +164,7 @@ impl Painter {
             background: [r, g, b, 1.0],
             exposure: [exposure[0], exposure[1], 0.0, 0.0],
         };
-        let bindings = picture.bindings(shared, look);
+        let bindings = picture.bindings(shared, &half.layout, look);
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
         let (left, top) = (placed(x, drawn.x.into()), placed(y, drawn.y.into()));

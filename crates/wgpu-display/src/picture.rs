@@ -85,13 +85,13 @@ impl Picture {
         self.extent
     }
 
-    /// What a draw that looks like this binds; where the image lies is filled in.
-    pub(crate) fn bindings(&self, shared: &Shared, look: Look) -> wgpu::BindGroup {
+    /// What a draw that looks like this binds, by the layout of its source; where the image lies is filled in.
+    pub(crate) fn bindings(&self, shared: &Shared, layout: &wgpu::BindGroupLayout, look: Look) -> wgpu::BindGroup {
         let mut kept = self.bindings.borrow_mut();
         if let Some((_, group)) = kept.iter().find(|(other, _)| *other == look) {
             return group.clone();
         }
-        let group = self.bind(shared, look);
+        let group = self.bind(shared, layout, look);
         if kept.len() == KEPT {
             kept.remove(0);
         }
@@ -99,7 +99,7 @@ impl Picture {
         group
     }
 
-    fn bind(&self, shared: &Shared, look: Look) -> wgpu::BindGroup {
+    fn bind(&self, shared: &Shared, layout: &wgpu::BindGroupLayout, look: Look) -> wgpu::BindGroup {
         let (look, resource) = match &self.source {
             Source::Texture(_, view) => (look, wgpu::BindingResource::TextureView(view)),
             Source::Memory(buffer, view) => {
@@ -114,7 +114,7 @@ impl Picture {
         let uniform = constants(shared, bytemuck::bytes_of(&look));
         shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("pixelferry image"),
-            layout: shared.painter.layout(&self.source),
+            layout,
             entries: &[
                 wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
                 wgpu::BindGroupEntry { binding: 1, resource },

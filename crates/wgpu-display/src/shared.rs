@@ -1,15 +1,13 @@
 //! What the display and all its objects know, and how they tell their own from those of others.
 
+use crate::error::{failure, in_scopes};
 use crate::format::{TEXTURE_USAGE, bits};
 use crate::gl::Gl;
-use crate::painter::Painter;
-use crate::splice::Splicer;
 use crate::vulkan::Vulkan;
-use interop_core::describe::panics::catch;
-use interop_core::{DeviceIdentity, DisplayCaps, DriverError, Error, Result, Support};
+use interop_core::panics::catch;
+use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Waker};
 
 /// Why a device was lost, once it was.
 pub(crate) type Loss = Arc<OnceLock<String>>;
@@ -27,8 +25,6 @@ pub(crate) struct Shared {
     pub index_buffers: bool,
     /// Whether 32-bit floats are drawn to (not on every OpenGL).
     pub float_targets: bool,
-    pub painter: Painter,
-    pub splicer: Splicer,
     /// Vulkan's end of the device, where it is one.
     pub vulkan: Option<Vulkan>,
     /// OpenGL's end of it, where it is one.
@@ -48,43 +44,10 @@ pub(crate) struct Parts {
     pub gl: Option<Rc<Gl>>,
 }
 
-/// wgpu's futures are ready at once on native systems.
-pub(crate) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
-    match std::pin::pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
-    }
-}
-
 impl Shared {
-    pub(crate) fn new(parts: Parts) -> Result<Self> {
-        const OP: &str = "WgpuDisplay";
-        let Parts { device, queue, identity, mut caps, loss, index_buffers, float_targets, vulkan, gl } = parts;
-        let mut painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
-        // wgpu takes an extension of OpenGL 3.3 for storage buffers, and its shaders need 4.0.
-        if gl.is_some()
-            && caps.in_place_images.is_yes()
-            && let Err(refused) = in_scopes(&device, &identity, OP, || painter.prove_memory(&device))
-        {
-            let reason = format!("fragment shaders read no storage buffers on this device: {refused}");
-            caps.in_place_images = Support::No(reason);
-            // Without the pipeline that is none.
-            painter = in_scopes(&device, &identity, OP, || Painter::new(&device))?;
-        }
-        Ok(Self {
-            limits: device.limits(),
-            device,
-            queue,
-            identity,
-            caps,
-            loss,
-            index_buffers,
-            float_targets,
-            painter,
-            splicer: Splicer::default(),
-            vulkan,
-            gl,
-        })
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { device, queue, identity, caps, loss, index_buffers, float_targets, vulkan, gl } = parts;
+        Self { limits: device.limits(), device, queue, identity, caps, loss, index_buffers, float_targets, vulkan, gl }
     }
 
     /// Runs `f` and gives what wgpu reports of it as an error of `operation`.
@@ -167,54 +130,12 @@ impl Shared {
     }
 }
 
+const LOST: &str = "The driver was reset; make a new device, display and links.";
+
 impl Drop for Shared {
     fn drop(&mut self) {
         if let Some(vulkan) = &self.vulkan {
             vulkan.take_back(|| self.wait("drop", None));
         }
     }
-}
-
-const LOST: &str = "The driver was reset; make a new device, display and links.";
-
-pub(crate) fn failure(
-    identity: &DeviceIdentity,
-    operation: &'static str,
-    code: i64,
-    code_name: String,
-    hint: &str,
-) -> Error {
-    DriverError { operation, device: identity.to_string(), code, code_name, hint: hint.to_owned() }.into()
-}
-
-/// wgpu tells causes in lines below each other.
-fn one_line(description: &str) -> String {
-    let lines: Vec<_> = description.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines.join(" / ")
-}
-
-/// Without scopes wgpu calls the device's handler, which by default ends the program.
-fn in_scopes<T>(
-    device: &wgpu::Device,
-    identity: &DeviceIdentity,
-    operation: &'static str,
-    f: impl FnOnce() -> T,
-) -> Result<T> {
-    use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-    let scopes = [Internal, OutOfMemory, Validation].map(|filter| device.push_error_scope(filter));
-    let value = f();
-    let mut first = None;
-    for scope in scopes.into_iter().rev() {
-        first = first.or(now(scope.pop()).flatten());
-    }
-    let (name, hint) = match first {
-        None => return Ok(value),
-        Some(wgpu::Error::OutOfMemory { source }) => {
-            let hint = "Use a smaller surface or fewer slots, or close other programs that use the GPU.";
-            (format!("out of memory: {source}"), hint)
-        }
-        Some(wgpu::Error::Validation { description, .. }) => (format!("refused: {}", one_line(&description)), ""),
-        Some(wgpu::Error::Internal { description, .. }) => (format!("internal error: {}", one_line(&description)), ""),
-    };
-    Err(failure(identity, operation, 0, name, hint))
 }

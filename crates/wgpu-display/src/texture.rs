@@ -5,6 +5,7 @@ use crate::format::{texture_descriptor, texture_format};
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::staging::WgpuStaging;
+use crate::tools::Tools;
 use interop_core::{Error, ImageDesc, ImageView, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
@@ -14,13 +15,14 @@ pub(crate) struct TextureSurface {
     desc: SurfaceDesc,
     texture: wgpu::Texture,
     picture: Picture,
-    shared: Rc<Shared>,
+    tools: Rc<Tools>,
 }
 
 impl TextureSurface {
     /// wgpu makes the content zero.
-    pub(crate) fn new(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Self> {
+    pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
         const OP: &str = "create_surface";
+        let shared = &tools.shared;
         let format = texture_format(image.format);
         let usage = shared.texture_usage(format);
         let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, usage);
@@ -28,11 +30,11 @@ impl TextureSurface {
             let texture = shared.device.create_texture(&descriptor);
             (texture.clone(), Picture::texture(texture, image.format))
         })?;
-        Ok(Self { shared: Rc::clone(shared), desc: SurfaceDesc::Image(*image), texture, picture })
+        Ok(Self { tools: Rc::clone(tools), desc: SurfaceDesc::Image(*image), texture, picture })
     }
 
     pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.shared, shared)
+        Rc::ptr_eq(&self.tools.shared, shared)
     }
 
     pub(crate) fn picture(&self) -> &Picture {
@@ -68,17 +70,17 @@ impl Surface for TextureSurface {
         const OP: &str = "upload";
         let (region, view) = image_source(&self.desc, at, view, bytes.len(), OP)?;
         let layout = layout(&view, OP)?;
-        self.shared.scoped(OP, || {
-            self.shared.queue.write_texture(corner(&self.texture, region), bytes, layout, size(region));
+        self.tools.shared.scoped(OP, || {
+            self.tools.shared.queue.write_texture(corner(&self.texture, region), bytes, layout, size(region));
             // Else what is written waits, in memory of its own, for whoever submits next.
-            self.shared.queue.submit([]);
+            self.tools.shared.queue.submit([]);
         })
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "upload_staged";
         let len = staging.len();
-        let staging = WgpuStaging::of_mut(staging, &self.shared, OP)?;
+        let staging = WgpuStaging::of_mut(staging, &self.tools.shared, OP)?;
         let (region, view) = image_source(&self.desc, at, view, len, OP)?;
         let layout = layout(&view, OP)?;
         let alignment = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
@@ -89,7 +91,7 @@ impl Surface for TextureSurface {
         let index = {
             let buffer = staging.buffer(OP)?;
             let from = wgpu::TexelCopyBufferInfo { buffer, layout };
-            self.shared.submit(OP, |encoder| {
+            self.tools.shared.submit(OP, |encoder| {
                 encoder.copy_buffer_to_texture(from, corner(&self.texture, region), size(region));
             })?
         };
@@ -99,7 +101,7 @@ impl Surface for TextureSurface {
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let region = crate::checks::region(&self.desc, part, "read_back")?;
-        self.shared.painter.read_back(&self.shared, &self.picture, region)
+        self.tools.painter.read_back(&self.tools.shared, &self.picture, region)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -95,5 +95,4 @@ pub const CIRCLES: &[Circle] = &[
             "cl/view.rs",
         ],
     ),
-    ("crates/wgpu-display", &["gl/mod.rs", "painter.rs", "picture.rs", "read_back.rs", "shared.rs", "splice.rs"]),
 ];

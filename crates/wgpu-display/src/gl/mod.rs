@@ -11,7 +11,7 @@ mod tests;
 pub(crate) use memory::Memory;
 
 use crate::caps::Sharing;
-use crate::shared::failure;
+use crate::error::failure;
 use gl_display::{EngineOptions, GlDisplay};
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Display as _, Error, HandleType, MemoryCap, Result, SemaphoreCap, Support};

@@ -18,7 +18,7 @@ const BYTES: usize = 10_000;
 fn open() -> Option<(Rc<WgpuDisplay>, Rc<Gl>)> {
     let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
     let display = need(Need::Egl, WgpuDisplay::headless(options))?;
-    let gl = Rc::clone(display.shared.gl.as_ref().expect("wgpu's own context is one of desktop OpenGL"));
+    let gl = Rc::clone(display.tools.shared.gl.as_ref().expect("wgpu's own context is one of desktop OpenGL"));
     Some((display, gl))
 }
 
