@@ -2,7 +2,7 @@
 
 use crate::ffi::event::Event;
 use crate::ffi::{Failure, Queue};
-use interop_core::timeline::{Backlog, Work};
+use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceIdentity, DeviceSpan, Error, Result, Support};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stage::Stage;
-use pixelferry::panics::catch;
+use pixelferry::describe::panics::catch;
 
 /// Work for a stage.
 pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;

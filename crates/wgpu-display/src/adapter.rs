@@ -3,7 +3,7 @@
 use crate::error::now;
 use crate::identity::identify;
 use crate::shared::Loss;
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 

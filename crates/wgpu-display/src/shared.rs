@@ -4,7 +4,7 @@ use crate::error::{failure, in_scopes};
 use crate::format::{TEXTURE_USAGE, bits};
 use crate::gl::Gl;
 use crate::vulkan::Vulkan;
-use interop_core::panics::catch;
+use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};

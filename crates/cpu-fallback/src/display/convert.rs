@@ -1,7 +1,7 @@
 //! Pixels of every format as 8-bit RGBA.
 
 use super::reserve::reserve;
-use interop_core::look::{Plan, paint};
+use interop_core::draw::{Plan, paint};
 use interop_core::{DrawOptions, Error, Extent, ImageDesc, ImageView, PixelFormat, Result};
 
 /// A picture that any image encoder takes: sRGB numbers, colours not multiplied by alpha.

@@ -1,8 +1,8 @@
 //! A place to draw into.
 
 use super::reserve::reserve;
-use interop_core::color::store;
-use interop_core::look::{Plan, paint};
+use interop_core::describe::color::store;
+use interop_core::draw::{Plan, paint};
 use interop_core::{Error, Extent, ImageView, PixelFormat, Region, Result, SurfaceDesc, View};
 
 /// A picture in memory to draw into ([`crate::MemoryDisplay::draw`]). Row 0 is the top row.

@@ -1,6 +1,6 @@
 //! Which pages of host memory are registered in a context.
 
-use interop_core::ranges::overlap;
+use interop_core::devices::ranges::overlap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
