@@ -43,7 +43,7 @@ impl World<'_> {
             }
         });
         if log.end(registered).is_some() {
-            self.to_tell += 1;
+            self.to_tell.push(event);
         }
         Ok(())
     }

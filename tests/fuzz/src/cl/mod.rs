@@ -86,7 +86,7 @@ pub struct World<'a> {
     /// Some command has failed by its wait list: what PoCL 3.1 does not bear then is left out.
     failed: bool,
     told: Arc<AtomicUsize>,
-    to_tell: usize,
+    to_tell: Vec<Event>,
 }
 
 impl<'a> World<'a> {
@@ -105,7 +105,7 @@ impl<'a> World<'a> {
             next: 0,
             failed: false,
             told: Arc::default(),
-            to_tell: 0,
+            to_tell: Vec::new(),
         }
     }
 
@@ -163,11 +163,14 @@ impl<'a> World<'a> {
         }
         let began = std::time::Instant::now();
         // Drivers call back on threads of their own, after what waits for the event.
-        while self.told.load(Ordering::SeqCst) < self.to_tell && began.elapsed().as_secs() < 60 {
+        // Not all drivers call back for commands that failed by their wait lists.
+        let failed = |event: &&Event| matches!(event.status(), Ok(Status::Failed(_)));
+        let (most, least) = (self.to_tell.len(), self.to_tell.len() - self.to_tell.iter().filter(failed).count());
+        while self.told.load(Ordering::SeqCst) < least && began.elapsed().as_secs() < 60 {
             std::thread::yield_now();
         }
-        let (told, wanted) = (self.told.load(Ordering::SeqCst), self.to_tell);
-        hold!(told == wanted, "{wanted} callbacks were registered, {told} were called");
+        let told = self.told.load(Ordering::SeqCst);
+        hold!((least..=most).contains(&told), "{told} callbacks were called, and {least} to {most} were to be");
         Ok(())
     }
 
