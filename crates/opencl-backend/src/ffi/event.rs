@@ -288,6 +288,7 @@ impl UserEvent {
     /// `code` is negative, and at least [`LEAST_CODE`].
     pub fn fail(mut self, code: i32) -> Result<(), Failure> {
         self.set = true;
+        self.may_fail.settle();
         self.set_status(OF_HOST.saturating_add(code))
     }
 
@@ -298,10 +299,11 @@ impl UserEvent {
 
 impl Drop for UserEvent {
     fn drop(&mut self) {
-        if !self.set
-            && let Err(failure) = self.set_status(OF_HOST)
-        {
-            tracing::warn!(code = failure.code, "{} failed while a user event was dropped", failure.operation);
+        if !self.set {
+            self.may_fail.settle();
+            if let Err(failure) = self.set_status(OF_HOST) {
+                tracing::warn!(code = failure.code, "{} failed while a user event was dropped", failure.operation);
+            }
         }
         self.may_fail.end();
     }

@@ -1,18 +1,23 @@
-//! Events that are kept while PoCL may still touch them for a command that failed by its wait list.
+//! Care for PoCL where commands fail by their wait lists.
 //!
-//! PoCL 3.1 locks the event of such a command after it has let go of it, and ends the process where nobody else holds it:
-//! at the call that sets the event of the program's own by which the command fails, and once more when another command,
-//! which the failed one waited for too, comes to its end. So what is queued while an event of the program's own is not
-//! set is held until then, and of that what failed is held until all it waited for is over, and a good while longer, as a
-//! command is told to be complete before PoCL has gone through those that wait for it.
+//! A command fails so by an event of the program's own, at the call that sets it. PoCL 3.1 does two things wrong then:
+//! - It locks the event of such a command after it has let go of it, and once more when another command, which the failed
+//!   one waited for too, comes to its end. It ends the process where nobody else holds the event. So events are held
+//!   until their commands are over, and those that failed for longer.
+//! - It runs a command that it is about to fail, and then ends it twice, where something else that the command waits for
+//!   comes to its end at that very moment. So an event fails only while nothing runs in its context.
+//!
+//! What a command waits for is more than its list and its queue: PoCL adds what used its memory last. And a command is told
+//! to be complete before PoCL has gone through those that wait for it; after that PoCL gives up its own reference.
 
 use super::Event;
 use super::event::Status;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// The commands of one context.
+/// The commands of one context of PoCL's.
 #[derive(Default)]
 pub struct MayFail {
     /// Events of the program's own that are not set.
@@ -20,36 +25,52 @@ pub struct MayFail {
     held: Mutex<Held>,
 }
 
+/// Events without their queues, which keep the context that keeps this.
 #[derive(Default)]
 struct Held {
-    /// Queued while an event of the program's own was not set.
-    queued: Vec<Command>,
+    /// Not known to be over.
+    commands: Vec<Event>,
     prune_at: usize,
-    /// Failed, the oldest first.
-    failed: VecDeque<Command>,
-}
-
-struct Command {
-    event: Event,
-    /// What it waits for.
-    before: Vec<Event>,
-}
-
-impl Command {
-    /// Nothing that it waited for can still come to its end.
-    fn is_alone(&self) -> bool {
-        self.before.iter().all(is_final)
-    }
-}
-
-fn is_final(event: &Event) -> bool {
-    event.status().is_ok_and(Status::is_final)
+    /// The oldest first.
+    failed: VecDeque<Event>,
 }
 
 const FIRST_PRUNE: usize = 64;
 
-/// So many failed commands are held after all that they waited for.
-const LONGER: usize = 64;
+/// So many that failed are kept in any case.
+const LAST_FAILED: usize = 64;
+
+/// From so many commands on, a reference to a complete one is taken for somebody else's.
+const MANY: usize = 256;
+
+/// How long an event that is to fail waits for what runs. What waits for the thread that fails it is not waited for longer.
+const SETTLED_AFTER: Duration = Duration::from_millis(50);
+
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// Whether PoCL has done all that it does at the end of a command.
+fn is_left(event: &Event) -> bool {
+    event.references().is_ok_and(|references| references <= 1)
+}
+
+impl Held {
+    /// Lets go of what is over, but for the last that failed.
+    fn prune(&mut self) {
+        for event in std::mem::take(&mut self.commands) {
+            match event.status() {
+                Ok(Status::Failed(_)) => self.failed.push_back(event),
+                Ok(Status::Complete) if self.commands.len() >= MANY || is_left(&event) => {}
+                _ => self.commands.push(event),
+            }
+        }
+        self.prune_at = 2 * self.commands.len();
+        if self.commands.is_empty() {
+            let old = self.failed.len().saturating_sub(LAST_FAILED);
+            self.failed.drain(..old);
+        }
+    }
+}
 
 impl MayFail {
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -61,50 +82,41 @@ impl MayFail {
         self.unset.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// One was set.
-    pub fn end(&self) {
-        if self.unset.fetch_sub(1, Ordering::SeqCst) != 1 {
-            return;
+    /// One is about to fail.
+    pub fn settle(&self) {
+        let began = Instant::now();
+        // Those that wait are queued, and no more.
+        let runs =
+            |event: &Event| event.status().is_ok_and(|s| s != Status::Queued && !(s.is_final() && is_left(event)));
+        while began.elapsed() < SETTLED_AFTER && self.lock().commands.iter().any(runs) {
+            std::thread::sleep(LOOK);
         }
-        let queued = std::mem::take(&mut self.lock().queued);
-        // Drivers are not called under the lock.
-        let (failed, over): (Vec<_>, Vec<_>) =
-            queued.into_iter().partition(|command| matches!(command.event.status(), Ok(Status::Failed(_))));
-        drop(over);
-        let old = {
-            let mut held = self.lock();
-            held.failed.extend(failed);
-            let many = held.failed.len().saturating_sub(LONGER);
-            held.failed.drain(..many).collect::<Vec<_>>()
-        };
-        let (over, waited): (Vec<_>, Vec<_>) = old.into_iter().partition(Command::is_alone);
-        drop(over);
-        let mut held = self.lock();
-        waited.into_iter().rev().for_each(|command| held.failed.push_front(command));
     }
 
-    /// A command is in its queue, after the one queued there before it and after those of its wait list.
-    pub fn queued(&self, event: &Event, previous: Option<Event>, wait: &[Event]) {
-        if self.unset.load(Ordering::SeqCst) == 0 {
-            return;
+    /// One was set.
+    pub fn end(&self) {
+        if self.unset.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.lock().prune();
         }
-        // Without their queues, which keep the context that keeps this.
-        let before = previous.into_iter().chain(wait.iter().map(Event::alone)).collect();
+    }
+
+    /// A command is in its queue.
+    pub fn queued(&self, event: &Event) {
         let mut held = self.lock();
-        held.queued.push(Command { event: event.alone(), before });
-        if held.queued.len() > held.prune_at.max(FIRST_PRUNE) {
-            held.queued.retain(|command| !(is_final(&command.event) && command.is_alone()));
-            held.prune_at = 2 * held.queued.len();
+        held.commands.push(event.alone());
+        if held.commands.len() > held.prune_at.max(FIRST_PRUNE) {
+            held.prune();
         }
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // To wait here could be for ever, on a thread of the driver's.
-        for command in self.queued.drain(..).chain(self.failed.drain(..)).filter(|command| !command.is_alone()) {
-            tracing::warn!("the event of a failed command is never released: what it waited for is not over");
-            std::mem::forget(command);
+        self.prune();
+        if !self.commands.is_empty() && !self.failed.is_empty() {
+            // To wait here could be for ever, on a thread of the driver's.
+            tracing::warn!("events of failed commands are never released: others of their context are not over");
+            std::mem::forget(std::mem::take(&mut self.failed));
         }
     }
 }

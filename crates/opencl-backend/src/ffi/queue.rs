@@ -7,7 +7,7 @@ use super::{Context, Device, Event, Failure, PlatformId, Status, check};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How a queue is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,8 +61,8 @@ pub struct Queue {
     /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel, and so writes beside
     /// or behind the buffer; other versions were not all tried.
     miscounts_offsets: bool,
-    /// The command that was queued last, where the driver is PoCL, see [`MayFail`](super::may_fail::MayFail).
-    newest: Option<Arc<Mutex<Option<Event>>>>,
+    /// The driver is PoCL, see [`MayFail`](super::may_fail::MayFail).
+    is_pocl: bool,
 }
 
 impl Queue {
@@ -94,8 +94,8 @@ impl Queue {
         properties: QueueProperties,
     ) -> Result<Self, Failure> {
         let miscounts_offsets = platform.is_rusticl()?;
-        let newest = platform.is_pocl()?.then(Arc::default);
-        Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets, newest })
+        let is_pocl = platform.is_pocl()?;
+        Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets, is_pocl })
     }
 
     pub(super) fn context(&self) -> &Context {
@@ -173,9 +173,8 @@ impl Queue {
         let event = with_list(wait, |n, list| call(self.raw(), n, list));
         // SAFETY: an event that was just created, whose one reference is ours.
         let event = unsafe { Event::own(operation, event, Some(self)) }?;
-        if let Some(newest) = &self.newest {
-            let previous = newest.lock().unwrap_or_else(PoisonError::into_inner).replace(event.alone());
-            self.context.may_fail().queued(&event, previous, wait);
+        if self.is_pocl {
+            self.context.may_fail().queued(&event);
         }
         super::profile::queued(operation, &event);
         Ok(event)
