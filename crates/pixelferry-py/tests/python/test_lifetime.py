@@ -60,13 +60,14 @@ def test_viewers_come_and_go():
     for n in range(5):
         once(n)
     before, files, tasks = resident(), descriptors(), len(threads())
-    for n in range(20):
+    for n in range(100):
         once(n)
     gc.collect()
     assert descriptors() == files
     # Workers of a backend end shortly after it.
     assert wait_for(lambda: len(threads()) <= tasks), f"{len(threads())} threads after {tasks}"
-    assert resident() - before < 20 << 20, f"{resident() - before} bytes more"
+    # What the drivers keep goes up and down by 30 MB.
+    assert resident() - before < 64 << 20, f"{resident() - before} bytes more"
 
 
 def test_a_viewer_that_is_dropped_ends():
