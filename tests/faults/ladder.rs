@@ -145,6 +145,22 @@ fn a_flush_shows_what_was_on_its_way_before_a_resize() {
 }
 
 #[test]
+fn nothing_is_kept_of_a_first_frame_that_could_not_be_shown() {
+    let rig = Rig::new();
+    let mut link = rig.open(SURFACE, Policy { force: Some(FIRST), ..policy(Mode::FramesLate(2), None) }).unwrap();
+    rig.faults.arm(once(Step::UploadStaged));
+    frame(&rig, &mut link, 1).unwrap_err();
+    assert_eq!(rig.faults.fired(), 1);
+    assert!(matches!(link.shown(), Err(Error::NothingShown)));
+    let part = Region::new(0, 0, 24, 1);
+    link.frame_region(part, |frame| rig.compute(frame, 2)).unwrap();
+    link.flush().unwrap();
+    let mut expected = vec![0; 24 * 10 * 4];
+    paint(&mut expected, Extent::new(24, 10), part, 2);
+    assert_eq!(link.read_back().unwrap(), expected);
+}
+
+#[test]
 fn by_acquire_and_finish_the_error_comes_once() {
     let rig = Rig::new();
     let mut link = open(&rig);

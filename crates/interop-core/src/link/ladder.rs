@@ -11,7 +11,7 @@ use crate::describe::geometry::Region;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::devices::timeline::{stage, step};
 use crate::display::Part;
-use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
 use crate::select::{Policy, Selection, Standing, open_path, open_without};
 use std::ops::Range;
@@ -179,6 +179,7 @@ impl Link {
         let id = std::mem::replace(&mut self.id, selection.id);
         self.report = selection.report;
         self.broken = None;
+        self.unclean = false;
         if !std::mem::take(&mut self.finished) {
             return Some(path);
         }
@@ -201,6 +202,10 @@ impl Link {
 
     fn begin(&mut self, part: &Part, around: Option<&[u8]>) -> Result<Traced> {
         let traced = Traced::new(self, part);
+        if self.unclean {
+            blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
+            self.unclean = false;
+        }
         if let Some(bytes) = around {
             let _step = step!("surroundings");
             let full = self.layout.full();

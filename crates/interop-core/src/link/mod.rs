@@ -50,6 +50,8 @@ pub struct Link {
     demoted: Vec<(PathId, String)>,
     /// The path failed; the next frame is by another.
     broken: Option<Error>,
+    /// The path holds a frame that was given up after it was handed over; the next one must not keep it.
+    unclean: bool,
     /// Tells this link from others in a trace.
     number: u32,
     /// Frames begun so far.
@@ -86,6 +88,7 @@ impl Link {
             retired: None,
             demoted: Vec::new(),
             broken: None,
+            unclean: false,
             number: traced::next_link(),
             frames: 0,
             newest: None,
@@ -220,6 +223,7 @@ impl Link {
         if done.is_ok() && !self.finished {
             // Until the pipeline is full, verification's pictures would come out of it.
             done = self.path.flush();
+            self.unclean = done.is_err();
         }
         if let Err(error) = done {
             if self.may_demote(&error) {
