@@ -19,8 +19,6 @@ pub(crate) struct GlFormat {
     pub colors: u32,
     /// Type of a channel in client memory.
     pub ty: u32,
-    /// Bytes of a channel: offsets into pixel buffers must be multiples of it.
-    pub channel_bytes: usize,
 }
 
 /// How a texel of a buffer texture becomes a colour. Other textures do the same by their swizzle or their format.
@@ -47,7 +45,7 @@ impl Decoding {
 
 const fn plain(internal: u32, integers: u32, format: u32, ty: u32) -> GlFormat {
     let decoding = Decoding::None;
-    GlFormat { internal, texels: internal, decoding, integers, format, colors: format, ty, channel_bytes: 0 }
+    GlFormat { internal, texels: internal, decoding, integers, format, colors: format, ty }
 }
 
 const ROWS: PerFormat<GlFormat> = {
@@ -84,5 +82,5 @@ const ROWS: PerFormat<GlFormat> = {
 
 /// Names of `format`.
 pub(crate) const fn gl_format(format: PixelFormat) -> GlFormat {
-    GlFormat { channel_bytes: format.channel_kind().bytes(), ..ROWS.get(format) }
+    ROWS.get(format)
 }

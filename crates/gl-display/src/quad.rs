@@ -24,6 +24,13 @@ pub(crate) struct ImageSource {
     pub decoding: Decoding,
 }
 
+impl ImageSource {
+    /// All of a 2-D texture.
+    pub(crate) const fn texture(texture: glow::Texture) -> Self {
+        Self { target: glow::TEXTURE_2D, texture, base: 0, pitch: 0, decoding: Decoding::None }
+    }
+}
+
 /// A program and its uniforms.
 struct Program {
     program: Owned<glow::Program>,

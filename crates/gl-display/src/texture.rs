@@ -1,7 +1,7 @@
 //! Image surfaces with storage of their own: 2-D textures.
 
 use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
-use crate::gl_format::{Decoding, GlFormat, gl_format};
+use crate::gl_format::{GlFormat, gl_format};
 use crate::owned::Owned;
 use crate::proved::Proved;
 use crate::quad::ImageSource;
@@ -82,13 +82,7 @@ impl TextureSurface {
     }
 
     pub(crate) fn source(&self) -> ImageSource {
-        ImageSource {
-            target: glow::TEXTURE_2D,
-            texture: self.texture.get(),
-            base: 0,
-            pitch: 0,
-            decoding: Decoding::None,
-        }
+        ImageSource::texture(self.texture.get())
     }
 }
 
@@ -124,7 +118,7 @@ impl Surface for TextureSurface {
         shared.enter(OP)?;
         let staging = GlStaging::of_mut(staging, shared, OP)?;
         let transfer = image_transfer(&self.desc, at, view, staging.len(), OP)?;
-        let channel = self.format.channel_bytes;
+        let channel = transfer.view.format.channel_kind().bytes();
         if !transfer.view.offset.is_multiple_of(channel)
             || (transfer.row_length.is_none() && !transfer.view.pitch().is_multiple_of(channel))
         {

@@ -1,6 +1,5 @@
 //! A texture in memory that is shared with a compute device.
 
-use crate::gl_format::Decoding;
 use crate::memory_object::MemoryObject;
 use crate::owned::Owned;
 use crate::quad::ImageSource;
@@ -51,12 +50,6 @@ impl ImageBlock {
     }
 
     pub(crate) fn source(&self) -> ImageSource {
-        ImageSource {
-            target: glow::TEXTURE_2D,
-            texture: self.texture.get(),
-            base: 0,
-            pitch: 0,
-            decoding: Decoding::None,
-        }
+        ImageSource::texture(self.texture.get())
     }
 }
