@@ -9,7 +9,7 @@ use pixelferry::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queu
 use pixelferry::opencl::{OpenClBackend, OpenClDevice};
 use pixelferry::{
     ComputeBackend, ComputeMemory, CpuBackend, DisplayChoice, Error, HandleType, Headless, HostBlock, MemoryDisplay,
-    MemoryShape, Result, Staging, StagingKind, Target, open_headless,
+    MemoryShape, Result, Staging, StagingKind, Support, Target, open_headless,
 };
 use pixelferry_tests::{Need, given, need, pass_in_child, wait_until};
 use std::hint::black_box;
@@ -77,15 +77,23 @@ fn displays() -> Vec<Headless> {
     gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
 }
 
-fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Way {
-    Way::Memory(Arc::clone(backend), backend.import_host(block).unwrap())
+/// The block as memory of the backend's. A device with memory of its own says that it takes none of the host's.
+fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Option<Way> {
+    let listed = backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear);
+    let memory = backend.import_host(block);
+    if let Support::No(reason) = listed {
+        println!("no host memory for {}: {reason}", backend.device());
+        assert!(matches!(memory.err(), Some(Error::Unsupported { .. })), "refused by its list, and taken");
+        return None;
+    }
+    Some(Way::Memory(Arc::clone(backend), memory.unwrap()))
 }
 
 /// All who can have a block, for each kind of block.
 fn rigs(backends: &[Arc<dyn ComputeBackend>]) -> Vec<Vec<(String, Way)>> {
     let of_backends = |block: &HostBlock| {
         let twice = backends.iter().chain(backends);
-        twice.map(|b| (format!("import by {}", b.device().name), imports(b, block))).collect::<Vec<_>>()
+        twice.filter_map(|b| Some((format!("import by {}", b.device().name), imports(b, block)?))).collect::<Vec<_>>()
     };
     let (displays, pages) = (displays(), HostBlock::allocate(BYTES).unwrap());
     let (mut rigs, mut neutral) = (Vec::new(), of_backends(&pages));
@@ -271,7 +279,7 @@ fn child_waits() {
         }
         for backend in backends {
             let block = HostBlock::allocate(BYTES).unwrap();
-            ways.push((block.clone(), imports(backend, &block)));
+            ways.extend(imports(backend, &block).map(|way| (block, way)));
         }
         for (block, mut way) in ways {
             let [(one, queue), _] = two_buffers(device, &block);

@@ -192,7 +192,7 @@ impl ComputeBackend for CudaBackend {
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "CudaBackend::import_surface";
         let session = &self.session;
-        if let Support::No(reason) = session.caps.can_import(handle.handle_type(), desc.shape()) {
+        if let Support::No(reason) = session.caps.can_import_surface(handle.handle_type(), desc) {
             return Err(session.unsupported(OP, reason));
         }
         if handle.handle_type() == HandleType::OPAQUE {

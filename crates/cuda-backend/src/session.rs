@@ -145,7 +145,9 @@ fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool) -> Vec<MemoryCap> {
         Err(name) => Support::No(format!("the driver's library has no {name} (an installation without OpenGL)")),
     };
     let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, host).aligned(PIXEL_ALIGNMENT, 1);
-    let objects = SHAPES.map(|shape| MemoryCap::new(HandleType::GlObject, shape, gl.clone()));
+    // The list of `cuGraphicsGLRegisterImage` has no packed formats.
+    let objects =
+        SHAPES.map(|shape| MemoryCap::new(HandleType::GlObject, shape, gl.clone()).without(&[PixelFormat::Rgb10A2]));
     let opened = SHAPES.map(|shape| MemoryCap::new(HandleType::OPAQUE, shape, Support::Yes));
     [host].into_iter().chain(objects).chain(opened).collect()
 }

@@ -151,11 +151,7 @@ impl ComputeBackend for OpenClBackend {
 
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "ComputeBackend::import_surface";
-        let format = || match desc {
-            SurfaceDesc::Image(image) => self.caps().can_write_images_of(image.format),
-            SurfaceDesc::Buffer(_) => Support::Yes,
-        };
-        if let Support::No(reason) = self.caps().can_import(handle.handle_type(), desc.shape()).and(format) {
+        if let Support::No(reason) = self.caps().can_import_surface(handle.handle_type(), desc) {
             return Err(self.shared.unsupported(OP, reason));
         }
         match handle {

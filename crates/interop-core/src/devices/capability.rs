@@ -4,7 +4,7 @@ use super::language::Language;
 use crate::describe::error::{Error, Result};
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::RowOrder;
-use crate::describe::surface::MemoryShape;
+use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -95,12 +95,20 @@ pub struct MemoryCap {
     pub address_alignment: usize,
     /// Sizes are rounded up to a multiple of this many bytes.
     pub size_alignment: usize,
+    /// Formats that images of this handle cannot have, although the side has images of them otherwise.
+    pub refused_formats: Vec<PixelFormat>,
 }
 
 impl MemoryCap {
     /// With no demands on alignment.
     pub const fn new(handle: HandleType, shape: MemoryShape, support: Support) -> Self {
-        Self { handle, shape, support, address_alignment: 1, size_alignment: 1 }
+        Self { handle, shape, support, address_alignment: 1, size_alignment: 1, refused_formats: Vec::new() }
+    }
+
+    /// With no images of these formats.
+    #[must_use]
+    pub fn without(self, formats: &[PixelFormat]) -> Self {
+        Self { refused_formats: formats.to_vec(), ..self }
     }
 
     /// With addresses and sizes at multiples of so many bytes.
@@ -251,9 +259,20 @@ impl ComputeCaps {
         find(&self.imports, handle, shape)
     }
 
-    /// Whether kernels can write images of the format where they write images of others at all.
-    pub fn can_write_images_of(&self, format: PixelFormat) -> Support {
-        Support::when(self.image_formats.contains(&format), format!("kernels cannot write images of {format}"))
+    /// Whether kernels can write memory named by `handle` as that surface: how it lies, and the format of an image.
+    pub fn can_import_surface(&self, handle: HandleType, surface: &SurfaceDesc) -> Support {
+        let shape = surface.shape();
+        self.can_import(handle, shape).and(|| {
+            let SurfaceDesc::Image(ImageDesc { format, .. }) = surface else { return Support::Yes };
+            let mut caps = self.imports.iter().filter(|c| c.handle == handle && c.shape == shape);
+            if !self.image_formats.contains(format) {
+                Support::No(format!("kernels cannot write images of {format}"))
+            } else if caps.any(|c| c.refused_formats.contains(format)) {
+                Support::No(format!("images of {format} cannot be shared by {handle}"))
+            } else {
+                Support::Yes
+            }
+        })
     }
 
     /// Whether its queue can wait for and signal such semaphores of others.
@@ -276,5 +295,30 @@ impl DisplayCaps {
     /// Whether it can make such semaphores for others.
     pub fn can_make_semaphore(&self, kind: SyncKind) -> Support {
         find_semaphore(&self.semaphores, kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::geometry::Extent;
+
+    #[test]
+    fn a_handle_refuses_the_formats_of_its_row_alone() {
+        let image = |format| SurfaceDesc::Image(ImageDesc::new(Extent::new(4, 4), format));
+        let row = |handle| MemoryCap::new(handle, MemoryShape::Image, Support::Yes);
+        let caps = ComputeCaps {
+            languages: Vec::new(),
+            imports: vec![row(HandleType::GlObject).without(&[PixelFormat::Rgb10A2]), row(HandleType::OPAQUE)],
+            image_formats: vec![PixelFormat::Rgba8, PixelFormat::Rgb10A2],
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            max_allocation: 0,
+        };
+        let asked = |handle, format| caps.can_import_surface(handle, &image(format)).is_yes();
+        assert!(asked(HandleType::GlObject, PixelFormat::Rgba8));
+        assert!(!asked(HandleType::GlObject, PixelFormat::Rgb10A2));
+        assert!(asked(HandleType::OPAQUE, PixelFormat::Rgb10A2));
+        assert!(!asked(HandleType::OPAQUE, PixelFormat::R8));
     }
 }

@@ -244,18 +244,14 @@ fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
             .can_export(handle, shape)
             .of_the("compute")
             .and(|| display.can_import(handle, shape).of_the("display")),
-        Giver::Display => display
-            .can_export(handle, shape)
-            .of_the("display")
-            .and(|| compute.can_import(handle, shape).and(|| offer_format(p, shape)).of_the("compute")),
-    }
-}
-
-/// Images are of what format the display's is.
-fn offer_format(p: &Pairing<'_>, shape: MemoryShape) -> Support {
-    match (p.desc, shape) {
-        (SurfaceDesc::Image(image), MemoryShape::Image) => p.backend.caps().can_write_images_of(image.format),
-        _ => Support::Yes,
+        Giver::Display => display.can_export(handle, shape).of_the("display").and(|| {
+            let imports = match shape {
+                // An image has the display's format; linear memory holds any.
+                MemoryShape::Image => compute.can_import_surface(handle, p.desc),
+                MemoryShape::Linear => compute.can_import(handle, shape),
+            };
+            imports.of_the("compute")
+        }),
     }
 }
 
