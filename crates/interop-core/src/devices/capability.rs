@@ -301,11 +301,10 @@ impl DisplayCaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::describe::geometry::Extent;
 
     #[test]
     fn a_handle_refuses_the_formats_of_its_row_alone() {
-        let image = |format| SurfaceDesc::Image(ImageDesc::new(Extent::new(4, 4), format));
+        let image = |format| SurfaceDesc::Image(ImageDesc::new(4, 4, format));
         let row = |handle| MemoryCap::new(handle, MemoryShape::Image, Support::Yes);
         let caps = ComputeCaps {
             languages: Vec::new(),
