@@ -14,11 +14,13 @@ pub struct Driver {
     pub version: &'static str,
 }
 
-/// Those that a machine without a GPU has, of Debian 12, our own, and Intel's for CPUs, which is run by hand.
+/// Those that a machine without a GPU has, of Debian 12, our own, and two that are run by hand: Intel's for CPUs, and NVIDIA's
+/// OpenCL.
 pub const DRIVERS: &[Driver] = &[
     Driver { name: "threads", signs: &["CPU ", " threads"], version: "CPU" },
     Driver { name: "PoCL", signs: &["PoCL"], version: "PoCL 3.1" },
     Driver { name: "Intel", signs: &["OpenCL", " LINUX, "], version: "LINUX, 2026.22" },
+    Driver { name: "NVIDIA", signs: &["OpenCL NVIDIA"], version: "580.159" },
     Driver { name: "rusticl", signs: &["OpenCL", "llvmpipe"], version: "22.3" },
     Driver { name: "llvmpipe", signs: &["OpenGL", "llvmpipe"], version: "Mesa 22.3" },
     Driver { name: "lavapipe", signs: &["wgpu", "llvmpipe", "vulkan"], version: "Mesa 22.3" },
@@ -71,7 +73,7 @@ pub const KNOWN: &[Known] = &[
             "raw objects: parts of devices",
             "program: for some of the devices",
         ],
-        drivers: &["rusticl"],
+        drivers: &["rusticl", "NVIDIA"],
         expected: Lacks,
         reason: "it partitions no device",
         link: FEATURES,
@@ -85,7 +87,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         tests: &["queue priority hint", "queue throttle hint"],
-        drivers: &["PoCL", "rusticl", "Intel"],
+        drivers: &["PoCL", "rusticl", "Intel", "NVIDIA"],
         expected: Lacks,
         reason: "it has neither cl_khr_priority_hints nor cl_khr_throttle_hints",
         link: FEATURES,
@@ -106,7 +108,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         tests: &["OpenGL: contexts that share", "OpenGL: objects as arguments", "OpenGL: lists acquired and released"],
-        drivers: &["PoCL", "rusticl", "Intel"],
+        drivers: &["PoCL", "rusticl", "Intel", "NVIDIA"],
         expected: Lacks,
         reason: "it has no cl_khr_gl_sharing; tests/gl_sharing shows them on a double of it",
         link: SHARING,
@@ -127,7 +129,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         tests: &["program: built-in kernels", "native kernels", "native kernels: panic"],
-        drivers: &["rusticl"],
+        drivers: &["rusticl", "NVIDIA"],
         expected: Lacks,
         reason: "it lists none",
         link: FEATURES,
@@ -161,6 +163,34 @@ pub const KNOWN: &[Known] = &[
         link: "docs/drivers.md#opencl",
     },
     Known {
+        tests: &["events: callbacks of failed commands"],
+        drivers: &["NVIDIA"],
+        expected: Fails,
+        reason: "the callback of a command that failed is told CL_COMPLETE",
+        link: "docs/drivers.md#opencl",
+    },
+    Known {
+        tests: &["contexts: interop user sync"],
+        drivers: &["NVIDIA"],
+        expected: Lacks,
+        reason: "it does not know CL_CONTEXT_INTEROP_USER_SYNC",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["images: copies by buffer, 1D array"],
+        drivers: &["NVIDIA"],
+        expected: Lacks,
+        reason: "clEnqueueCopyImageToBuffer refuses arrays of 1-D images",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["host memory in place"],
+        drivers: &["NVIDIA"],
+        expected: Lacks,
+        reason: "a GPU with memory of its own copies what the host has",
+        link: "docs/drivers.md#opencl",
+    },
+    Known {
         tests: &["double precision"],
         drivers: &["rusticl"],
         expected: Lacks,
@@ -169,7 +199,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         tests: &["program: intermediate language"],
-        drivers: &["PoCL", "rusticl"],
+        drivers: &["PoCL", "rusticl", "NVIDIA"],
         expected: Lacks,
         reason: "CL_DEVICE_IL_VERSION is empty",
         link: FEATURES,

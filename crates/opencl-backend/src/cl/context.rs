@@ -4,6 +4,8 @@ use super::{ContextOptions, ContextProperty, Device, DeviceType, Event, ImageFor
 use crate::cl::strided::CopyKernels;
 use crate::ffi::{self, ContextSettings, Failure};
 use crate::sharing::gl::{check_shares, listed_by};
+use cl3::context::CL_CONTEXT_INTEROP_USER_SYNC;
+use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
 use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -49,7 +51,8 @@ impl Context {
     /// A context of these devices with properties, or a callback for errors (`clCreateContext`).
     ///
     /// # Errors
-    /// Those of [`Context::new`]; [`Error::Driver`] where the driver does not know a property.
+    /// Those of [`Context::new`]; [`Error::Driver`] where the driver does not know a property by number, and
+    /// [`Error::Unsupported`] where it does not know `CL_CONTEXT_INTEROP_USER_SYNC`.
     pub fn with_options(devices: &[Device], options: ContextOptions) -> Result<Self> {
         const OP: &str = "clCreateContext";
         let Some(first) = devices.first() else {
@@ -72,8 +75,15 @@ impl Context {
             }
         }
         let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
+        let only_user_sync = matches!(pairs[..], [[CL_CONTEXT_INTEROP_USER_SYNC, _]]);
         let settings = ContextSettings { gl, gl_events, pairs, on_error };
-        let raw = ffi::Context::new(&raw, settings).map_err(|f| f.on(first.name()))?;
+        let raw = ffi::Context::new(&raw, settings).map_err(|failure| match failure.code {
+            CL_INVALID_PROPERTY | CL_INVALID_VALUE if only_user_sync => {
+                let reason = "the driver does not know CL_CONTEXT_INTEROP_USER_SYNC; leave it out".to_owned();
+                Error::Unsupported { operation: OP, device: first.name().to_owned(), reason }
+            }
+            _ => failure.on(first.name()),
+        })?;
         Ok(Self::of(raw, devices.to_vec()))
     }
 
@@ -90,9 +100,8 @@ impl Context {
     /// Its properties (`CL_CONTEXT_PROPERTIES`): the platform, and those of [`ContextOptions`].
     pub fn properties(&self) -> Result<Vec<ContextProperty>> {
         let list = self.raw.properties().map_err(|f| self.error(f))?;
-        ContextProperty::all(&list).ok_or_else(|| {
-            self.error(Failure { operation: "clGetContextInfo", code: cl3::error_codes::CL_INVALID_VALUE })
-        })
+        ContextProperty::all(&list)
+            .ok_or_else(|| self.error(Failure { operation: "clGetContextInfo", code: CL_INVALID_VALUE }))
     }
 
     /// True for two values of one context (`cl_context`).

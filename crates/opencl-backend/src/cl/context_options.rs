@@ -30,7 +30,7 @@ impl ContextOptions {
     }
 
     /// A property by number, as an extension defines it (`cl_context_properties`). A property that the driver does not know
-    /// makes [`super::Context::with_options`] fail with `CL_INVALID_PROPERTY`.
+    /// makes [`super::Context::with_options`] fail with `CL_INVALID_PROPERTY`, or with `CL_INVALID_VALUE` by NVIDIA.
     ///
     /// # Safety
     /// The driver may take `value` for an address or a handle, and `name` may change what later calls may do; both must be

@@ -4,7 +4,7 @@
 use super::{Failure, check};
 use cl3::platform::CL_PLATFORM_NAME;
 use opencl3::device::{get_device_data, get_device_ids};
-use opencl3::error_codes::CL_INVALID_VALUE;
+use opencl3::error_codes::{CL_INVALID_DEVICE_TYPE, CL_INVALID_VALUE};
 use opencl3::platform::platform::{get_platform_data, get_platform_ids};
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -65,7 +65,11 @@ impl PlatformId {
         // PoCL makes its devices when it is asked for the first time, and a second thread gets them half made.
         static ASKING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids = check("clGetDeviceIDs", get_device_ids(self.0, types))?;
+        let ids = match check("clGetDeviceIDs", get_device_ids(self.0, types)) {
+            // So NVIDIA says of types that it has no devices of, such as `CL_DEVICE_TYPE_CUSTOM`.
+            Err(Failure { code: CL_INVALID_DEVICE_TYPE, .. }) => Vec::new(),
+            ids => ids?,
+        };
         Ok(ids.into_iter().map(DeviceId).collect())
     }
 }

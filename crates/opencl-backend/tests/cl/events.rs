@@ -296,8 +296,13 @@ pub fn user_event_failure_unheld(device: &Device) -> Result<()> {
         let second = queue.fill(&buffer, 3u8, 0..4, &[first.clone(), gate.event().clone()])?;
         drop(queue.marker(&[second, first])?);
         code.map_or(Ok(()), |code| gate.fail(code))?;
-        queue.finish()?;
-        assert_eq!(queue.read_all::<u8>(&buffer, &[])?, [1; 4]);
+        // A driver may tell here that commands failed.
+        if let Err(error) = queue.finish() {
+            println!("NOTE: clFinish: {error}");
+        }
+        let read = queue.read_all::<u8>(&buffer, &[]);
+        println!("NOTE: then a read: {read:?}");
+        assert_eq!(read?, [1; 4]);
     }
     Ok(())
 }

@@ -33,6 +33,7 @@ const FEATURES: &[Feature] = &[
     ("devices by type", objects::devices_by_type),
     ("contexts", objects::contexts),
     ("contexts: properties", contexts::properties),
+    ("contexts: interop user sync", contexts::interop_user_sync),
     ("contexts: by device type", contexts::by_type),
     ("contexts: errors told to a callback", contexts::errors_told),
     ("OpenGL: contexts that share", contexts::opengl),

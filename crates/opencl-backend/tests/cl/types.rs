@@ -87,10 +87,11 @@ pub fn linked(device: &Device) -> Result<()> {
 /// Samplers and images are given no bytes, whatever they are called. PoCL 3.1 takes the bytes for an address.
 pub fn disguised(device: &Device) -> Result<()> {
     let queue = queue(device)?;
+    // NVIDIA's compiler refuses a second access qualifier, and takes the name of an image's type for read-only.
     let text = |image: &str, sampler: &str| {
         format!(
             "typedef sampler_t mine; typedef image2d_t picture;
-             __kernel void k(__global float *a, __read_only {image} p, {sampler} s) {{
+             __kernel void k(__global float *a, {image} p, {sampler} s) {{
                a[0] = read_imagef(p, s, (float2)(0.5f)).x;
              }}"
         )
@@ -102,12 +103,12 @@ pub fn disguised(device: &Device) -> Result<()> {
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 4)?;
     let (a, p, s) = (Arg::from(&buffer), Arg::from(&picture), Arg::from(&sampler));
     let word = Arg::from(0x4141_4141_4141_4141u64);
-    let kernel = build(&queue, &text("image2d_t", "sampler_t"))?;
+    let kernel = build(&queue, &text("__read_only image2d_t", "sampler_t"))?;
     queue.launch(&kernel, &[a, p, s], [1], &[])?;
     assert_eq!(queue.read_all::<f32>(&buffer, &[])?, [7.0]);
     refused(&queue, &kernel, &[a, p, word], "a sampler");
     refused(&queue, &kernel, &[a, a, s], "an image");
-    let named = build(&queue, &text("image2d_t", "mine"))?;
+    let named = build(&queue, &text("__read_only image2d_t", "mine"))?;
     refused(&queue, &named, &[a, p, word], "plain value");
     refused(&queue, &named, &[a, p, Arg::value(&[0u8; 8])], "sampler_t");
     let named = build(&queue, &text("picture", "sampler_t"))?;
