@@ -31,7 +31,7 @@
 //! | the macros that kernels see | `prelude.cl`, `source` |
 //! | what a kernel's parameters take | `params`, `plain` |
 //! | what is shared with other APIs | `sharing` |
-//! | what the device did, and when | `timeline` |
+//! | what the device did, and when | `timed`, `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`] |
 //! | every `unsafe` block | `ffi` |
 //!
@@ -52,9 +52,11 @@ mod params;
 mod pattern;
 mod plain;
 mod queue;
+mod ranges;
 mod shared;
 mod sharing;
 mod source;
+mod timed;
 mod timeline;
 mod work_size;
 

@@ -2,8 +2,9 @@
 
 use crate::cl;
 use crate::ffi::Buffer;
+use crate::ranges::range_of;
 use crate::shared::Shared;
-use crate::sharing::gl::{gl_sync, no_turns};
+use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR, check_range};
 use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, SyncKind};
@@ -135,11 +136,6 @@ pub fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Res
         return Err(shared.unsupported(operation, format!("{bytes} bytes are above its largest allocation, {max}")));
     }
     Ok(())
-}
-
-pub fn range_of(offset: usize, len: usize) -> Range<usize> {
-    // A range that saturates lies outside every memory and is refused as such.
-    offset..offset.saturating_add(len)
 }
 
 impl ComputeMemory for OpenClMemory {

@@ -5,7 +5,8 @@ use crate::ffi::lane::{Clock, Lane, Passed};
 use crate::ffi::{LaunchFailure, Pinned, Queue, QueueProperties};
 use crate::kernel::OpenClKernel;
 use crate::launch::{Planned, plan, refused};
-use crate::memory::{OpenClMemory, range_of};
+use crate::memory::OpenClMemory;
+use crate::ranges::range_of;
 use crate::shared::Shared;
 use interop_core::compute::{
     Access, DeviceEvent, Kind, NOT_FOR_QUEUES, Order, Priority, ReadSlot, Schedule, Start, Use, check_fill, check_some,

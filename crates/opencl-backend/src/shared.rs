@@ -5,7 +5,7 @@ use crate::device::OpenClDevice;
 use crate::ffi::lane::Passed;
 use crate::ffi::{Failure, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, handles, semaphores};
-use crate::sharing::gl::listed;
+use crate::sharing::gl_listed::listed;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::{

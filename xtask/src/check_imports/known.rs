@@ -46,8 +46,6 @@ pub const CIRCLES: &[Circle] = &[
             "ffi/turn.rs",
         ],
     ),
-    ("crates/opencl-backend", &["memory.rs", "shared.rs", "sharing/gl.rs", "sharing/image.rs", "timeline.rs"]),
-    ("crates/opencl-backend", &["cl/device.rs", "cl/platform.rs"]),
     (
         "crates/opencl-backend",
         &[

@@ -3,7 +3,8 @@
 use super::{ContextOptions, ContextProperty, Device, DeviceType, Event, ImageFormat, ImageType, MemFlags, Platform};
 use crate::cl::strided::CopyKernels;
 use crate::ffi::{self, ContextSettings, Failure};
-use crate::sharing::gl::{check_shares, listed_by};
+use crate::sharing::gl::check_shares;
+use crate::sharing::gl_listed::listed_by;
 use cl3::context::CL_CONTEXT_INTEROP_USER_SYNC;
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
 use interop_core::{Error, Result};

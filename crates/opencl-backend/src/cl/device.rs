@@ -1,7 +1,7 @@
 //! [`Device`]: what one is, as far as every call needs it. All its properties are in `device_info`.
 
 use crate::OpenClDevice;
-use crate::cl::{DeviceType, Platform};
+use crate::cl::Platform;
 use crate::ffi;
 use cl3::device as d;
 use interop_core::{Error, Result};
@@ -43,32 +43,6 @@ impl Device {
         let parent = raw.parent().map_err(|f| f.on("an OpenCL device"))?;
         let parent = parent.map(|parent| Self::of(parent).map(Box::new)).transpose()?;
         Self::new(raw, parent)
-    }
-
-    /// All devices of all platforms (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that fails to answer is left out
-    /// and logged.
-    ///
-    /// # Errors
-    /// Those of [`Platform::all`].
-    pub fn all() -> Result<Vec<Self>> {
-        Self::all_of(DeviceType::ALL)
-    }
-
-    /// The devices of all platforms that have one of these types (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that
-    /// fails to answer is left out and logged; no device is not an error.
-    ///
-    /// # Errors
-    /// Those of [`Platform::all`]; [`Error::InvalidInput`] for [`DeviceType::NONE`].
-    pub fn all_of(types: DeviceType) -> Result<Vec<Self>> {
-        let mut all = Vec::new();
-        for platform in Platform::all()? {
-            match platform.devices_of(types) {
-                Ok(devices) => all.extend(devices),
-                Err(error @ Error::InvalidInput { .. }) => return Err(error),
-                Err(error) => tracing::debug!("OpenCL platform left out: {error}"),
-            }
-        }
-        Ok(all)
     }
 
     /// `CL_DEVICE_NAME`.

@@ -55,6 +55,7 @@ mod context;
 mod context_options;
 mod device;
 mod device_info;
+mod discover;
 mod event;
 mod extension;
 mod fission;

@@ -1,9 +1,8 @@
 //! [`Platform`].
 
-use crate::cl::{Device, DeviceType};
-use crate::ffi::{self, PlatformId};
+use crate::ffi::PlatformId;
 use cl3::platform as p;
-use interop_core::{Error, Result};
+use interop_core::Result;
 
 /// A driver that the loader knows (OpenCL 3.0 API, 4.1; `clGetPlatformIDs`). Cheap to copy; any thread may use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,26 +49,5 @@ impl Platform {
     /// `CL_PLATFORM_EXTENSIONS`, separated by spaces. Says nothing about a device.
     pub fn extensions(self) -> Result<String> {
         self.text(p::CL_PLATFORM_EXTENSIONS)
-    }
-
-    /// All its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`); none is not an error.
-    pub fn devices(self) -> Result<Vec<Device>> {
-        self.devices_of(DeviceType::ALL)
-    }
-
-    /// Its devices that have one of these types (`clGetDeviceIDs`), e.g. `DeviceType::GPU | DeviceType::ACCELERATOR`; none
-    /// is not an error.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for [`DeviceType::NONE`].
-    pub fn devices_of(self, types: DeviceType) -> Result<Vec<Device>> {
-        if types == DeviceType::NONE {
-            return Err(Error::invalid(
-                "clGetDeviceIDs",
-                "no type of device was given; DeviceType::ALL takes every one",
-            ));
-        }
-        let ids = self.0.devices(types.bits()).map_err(|f| f.on("an OpenCL platform"))?;
-        ids.into_iter().map(|id| Device::new(ffi::Device::root(self.0, id), None)).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Buffer, Event, Owned, PendingRead, Queue, RectLayout};
 use crate::ffi::{Element, RectTransfer};
+use crate::ranges::range_of;
 use interop_core::{Error, Result};
 use std::ops::Range;
 
@@ -16,11 +17,6 @@ pub(super) fn zeroed<T: Element>(operation: &'static str, count: usize) -> Resul
     reserved.map_err(|error| Error::invalid(operation, format!("no host memory for {count} values: {error}")))?;
     values.resize(count, T::zeroed());
     Ok(values)
-}
-
-fn range_of(offset: usize, bytes: usize) -> Range<usize> {
-    // A range that saturates lies outside every buffer and is refused as such.
-    offset..offset.saturating_add(bytes)
 }
 
 impl Queue {

@@ -2,28 +2,15 @@
 
 use crate::cl;
 use crate::device::{OpenClDevice, devices};
-use crate::ffi::{self, GlObject, GlSync, Object, devices_of};
+use crate::ffi::{self, GlObject, Object, devices_of};
 use crate::memory::{OpenClMemory, check_size};
 use crate::shared::Shared;
+use crate::sharing::gl_listed::listed;
+use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
 use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, Support, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 use std::sync::Arc;
-
-/// What the device must list; macOS has the same by another name.
-pub const EXTENSIONS: [&str; 2] = ["cl_khr_gl_sharing", "cl_APPLE_gl_sharing"];
-
-/// Whether the device's extension list says that it shares with OpenGL. Nothing else is asked: several drivers accept a
-/// GL context without having the extension, and end the process later.
-pub fn listed(device: &OpenClDevice) -> Support {
-    listed_by(|name| device.has_extension(name))
-}
-
-/// The same by what says whether an extension is listed.
-pub fn listed_by(has: impl Fn(&str) -> bool) -> Support {
-    let lists = EXTENSIONS.iter().any(|name| has(name));
-    Support::when(lists, "the device's extension list has no cl_khr_gl_sharing")
-}
 
 /// Drivers look for the context itself.
 pub fn check_current(gl: &dyn GlContext, operation: &'static str) -> Result<()> {
@@ -114,23 +101,6 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
 fn share<'a>(shared: &'a Shared, operation: &'static str) -> Result<&'a Arc<crate::ffi::GlShare>> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(operation, reason.into()))
-}
-
-/// How a way of keeping OpenGL and OpenCL apart is called here.
-pub fn gl_sync(shared: &Shared, kind: SyncKind) -> Result<GlSync> {
-    let events = shared.gl.as_ref().is_some_and(|gl| gl.has_events());
-    match kind {
-        SyncKind::Implicit if events => Ok(GlSync::Implicit),
-        SyncKind::SharedEvent if events => Ok(GlSync::Events),
-        // Without the extension acquire and release wait for both sides.
-        SyncKind::Implicit | SyncKind::Finish => Ok(GlSync::Finish),
-        other => Err(shared.unsupported("set_sync", format!("it shares GL objects by no {other}"))),
-    }
-}
-
-/// Memory that no other API has.
-pub fn no_turns(shared: &Shared) -> Error {
-    shared.unsupported("set_sync", "the memory is no object of OpenGL's".into())
 }
 
 /// What OpenCL does with a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).

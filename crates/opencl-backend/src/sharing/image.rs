@@ -1,9 +1,9 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
 use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
-use crate::memory::range_of;
+use crate::ranges::range_of;
 use crate::shared::Shared;
-use crate::sharing::gl::gl_sync;
+use crate::sharing::gl_sync::gl_sync;
 use interop_core::compute::{OpaqueImage, Placement, check_range};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
 use std::ops::Range;

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `external` | memory behind handles of the operating system (`cl_khr_external_memory`) |
 //! | `gl` | objects of OpenGL's (`cl_khr_gl_sharing`) |
+//! | `gl_listed` | whether a device shares with OpenGL |
+//! | `gl_sync` | how the two sides are kept apart |
 //! | `image` | images, which kernels write by `PF_STORE` |
 //! | `semaphore` | semaphores behind such handles (`cl_khr_external_semaphore`) |
 //! | `caps` | what of it a device has |
@@ -12,6 +14,8 @@
 pub mod caps;
 pub mod external;
 pub mod gl;
+pub mod gl_listed;
+pub mod gl_sync;
 pub mod image;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]

@@ -1,0 +1,102 @@
+//! What the device did, and when: the profiling times of the commands.
+
+use crate::ffi::{Failure, Session, TimedCommand, collect};
+use crate::shared::Shared;
+use crate::timeline::Known;
+use interop_core::{DeviceClock, DeviceSpan, Result, Support};
+use std::thread;
+use std::time::Duration;
+
+impl Shared {
+    /// Runs `f`, whose commands are recorded where that is switched on; `kernel` is the name of the kernel among them.
+    pub fn timed<R>(&self, kernel: Option<&str>, f: impl FnOnce() -> R) -> R {
+        if !self.timeline.backlog.is_on() {
+            return f();
+        }
+        let (result, commands) = collect(kernel, f);
+        commands.into_iter().for_each(|command| self.timeline.backlog.push(command));
+        result
+    }
+
+    /// See [`interop_core::ComputeBackend::set_timeline`].
+    pub fn switch_timeline(&self, on: bool) -> Result<Support> {
+        let error = |failure| self.error(failure);
+        self.timeline.backlog.switch(false);
+        self.finish()?;
+        self.session.take_times(on).map_err(error)?;
+        if !on {
+            return Ok(Support::Yes);
+        }
+        match prove(&self.session).map_err(error)? {
+            Ok(()) => {
+                let (clock, track) = (self.compare()?, format!("OpenCL: {}", self.name()).into());
+                *self.timeline.known() = Some(Known { clock, track });
+                self.timeline.backlog.switch(true);
+                Ok(Support::Yes)
+            }
+            Err(reason) => {
+                self.session.take_times(false).map_err(error)?;
+                Ok(Support::No(reason))
+            }
+        }
+    }
+
+    /// The end of a marker in an empty queue lies between its being queued and the end of the wait for it. (The call for
+    /// both clocks, `clGetDeviceAndHostTimer`, is of OpenCL 2.1; loaders jump to it in drivers that lack it.)
+    fn compare(&self) -> Result<DeviceClock> {
+        DeviceClock::compare(64, || {
+            let time = marker_time(&self.session).map_err(|failure| self.error(failure))?;
+            time.map_err(|reason| self.unsupported("set_timeline", reason))
+        })
+    }
+
+    /// See [`interop_core::ComputeBackend::drain_timeline`].
+    pub fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let Some(Known { mut clock, track }) = self.timeline.known().clone() else { return Ok(()) };
+        let mut all_done = true;
+        let is_done = |command: &TimedCommand| command.is_done().map_err(|failure| self.error(failure));
+        while let Some(command) = self.timeline.backlog.pop_done(|command| {
+            all_done = is_done(command)?;
+            Ok(all_done)
+        })? {
+            // A command that failed has no times; what failed is told by the calls that wait for it.
+            let Ok((start, end)) = command.times() else { continue };
+            if let Some(span) = clock.span(&track, command.work, start, end) {
+                into(span);
+            }
+        }
+        // A marker has to wait for what is queued, so only where that is nothing.
+        if self.timeline.backlog.is_on() && all_done && clock.is_old() {
+            clock = self.compare()?.after(&clock);
+            *self.timeline.known() = Some(Known { clock, track });
+        }
+        Ok(())
+    }
+}
+
+/// Two markers so far apart must have other times: there are drivers that give 0, 1, 2, 3 for every command.
+const APART: Duration = Duration::from_millis(1);
+
+/// Whether the driver gives times, and of a clock that runs.
+fn prove(session: &Session) -> Result<Result<(), String>, Failure> {
+    let mut times = [0; 2];
+    for time in &mut times {
+        match marker_time(session)? {
+            Ok(end) => *time = end,
+            Err(reason) => return Ok(Err(reason)),
+        }
+        thread::sleep(APART);
+    }
+    let runs = u128::from(times[1].saturating_sub(times[0])) >= APART.as_nanos() / 2;
+    Ok(if runs { Ok(()) } else { Err("the driver's times are of a clock that stands still".into()) })
+}
+
+/// When the device ended a marker that was queued now; or why it does not tell.
+fn marker_time(session: &Session) -> Result<Result<u64, String>, Failure> {
+    let marker = session.marker()?;
+    marker.wait()?;
+    Ok(match marker.times() {
+        Ok((_, end)) => Ok(end),
+        Err(failure) => Err(format!("{} gives no times (code {})", failure.operation, failure.code)),
+    })
+}
