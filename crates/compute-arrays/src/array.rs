@@ -2,45 +2,13 @@
 
 use crate::context::Arrays;
 use crate::element::Element;
-use crate::expr::{Bound, Expr, Node, Role};
 use crate::layout::{Layout, count};
-use crate::operations::elementwise;
-use crate::view::View;
+use crate::store::Store;
 use bytemuck::{cast_slice, cast_slice_mut};
 use interop_core::{ComputeMemory, Error, Result, Target};
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::RefMut;
 use std::marker::PhantomData;
 use std::rc::Rc;
-
-/// Memory, or nothing where there are no elements: devices allocate no 0 bytes.
-pub(crate) struct Store {
-    memory: Option<RefCell<Box<dyn ComputeMemory>>>,
-}
-
-fn in_use(operation: &'static str) -> Error {
-    Error::invalid(operation, "the array is being read or written by a call further up")
-}
-
-impl Store {
-    pub fn new(memory: Option<Box<dyn ComputeMemory>>) -> Self {
-        Self { memory: memory.map(RefCell::new) }
-    }
-
-    /// # Errors
-    /// [`Error::InvalidInput`] where there is none, or it is in use.
-    pub fn borrow(&self, operation: &'static str) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
-        let memory = self.memory.as_ref().ok_or_else(|| Error::invalid(operation, "an array of no elements"))?;
-        memory.try_borrow().map_err(|_| in_use(operation))
-    }
-
-    fn into_memory(self) -> Option<Box<dyn ComputeMemory>> {
-        self.memory.map(RefCell::into_inner)
-    }
-
-    fn borrow_mut(&self, operation: &'static str) -> Result<Option<RefMut<'_, Box<dyn ComputeMemory>>>> {
-        self.memory.as_ref().map(|m| m.try_borrow_mut().map_err(|_| in_use(operation))).transpose()
-    }
-}
 
 /// Elements of one type in a backend's own memory, tightly packed in row-major order.
 ///
@@ -48,8 +16,8 @@ impl Store {
 /// written apart from what is read; [`Array::update`] is for results that depend on the old content.
 pub struct Array<T: Element> {
     arrays: Arrays,
-    store: Store,
-    layout: Rc<Layout>,
+    pub(crate) store: Store,
+    pub(crate) layout: Rc<Layout>,
     _type: PhantomData<T>,
 }
 
@@ -97,11 +65,6 @@ impl<T: Element> Array<T> {
         }
         self.layout = Rc::new(Layout::contiguous(shape)?);
         Ok(self)
-    }
-
-    /// All elements, for slicing, transposing, and as part of an expression.
-    pub fn view(&self) -> View<'_, T> {
-        View::new(&self.arrays, &self.store, Rc::clone(&self.layout))
     }
 
     pub(crate) fn memory_mut(&self, operation: &'static str) -> Result<Option<RefMut<'_, Box<dyn ComputeMemory>>>> {
@@ -177,50 +140,6 @@ impl<T: Element> Array<T> {
             memory.read(position * size_of::<T>(), cast_slice_mut(&mut value))?;
         }
         Ok(value[0])
-    }
-
-    /// Replaces all elements by the expression's values. The expression cannot contain this array: see
-    /// [`Array::update`].
-    ///
-    /// # Errors
-    /// As [`Arrays::eval`]; [`Error::InvalidInput`] where the shapes differ.
-    pub fn assign<'a>(&mut self, expr: impl Into<Expr<'a, T>>) -> Result<()> {
-        self.assign_on(&self.arrays.clone(), &expr.into())
-    }
-
-    pub(crate) fn assign_on(&mut self, arrays: &Arrays, expr: &Expr<'_, T>) -> Result<()> {
-        self.run(arrays, expr, Role::Plain, "Array::assign")
-    }
-
-    /// Replaces each element by what `f` makes of it, in place.
-    ///
-    /// ```no_run
-    /// # fn f(mut a: compute_arrays::Array<f32>, b: compute_arrays::Array<f32>) -> interop_core::Result<()> {
-    /// a.update(|old| old * 2.0 + &b)?;
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Array::assign`].
-    pub fn update<'a>(&mut self, f: impl FnOnce(Expr<'a, T>) -> Expr<'a, T>) -> Result<()> {
-        self.update_on(&self.arrays.clone(), f)
-    }
-
-    pub(crate) fn update_on<'a>(&mut self, arrays: &Arrays, f: impl FnOnce(Expr<'a, T>) -> Expr<'a, T>) -> Result<()> {
-        self.run(arrays, &f(Expr::node(Node::Old)), Role::Update, "Array::update")
-    }
-
-    fn run(&mut self, arrays: &Arrays, expr: &Expr<'_, T>, role: Role, operation: &'static str) -> Result<()> {
-        let bound = Bound::new(&expr.tree, role, operation)?;
-        arrays.check_same(&self.arrays, operation)?;
-        arrays.check_shape(&bound, self.shape(), operation)?;
-        match self.memory_mut(operation)? {
-            None => Ok(()),
-            Some(mut memory) => {
-                let target = self.target(memory.as_mut())?;
-                elementwise::run::<T>(arrays, &bound, target, self.len(), operation)
-            }
-        }
     }
 
     /// The elements in memory that may be longer.

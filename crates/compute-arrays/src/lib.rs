@@ -38,11 +38,16 @@ mod array;
 mod context;
 mod cpu;
 mod element;
+mod eval;
 mod expr;
+mod lane;
 mod layout;
+mod making;
 mod monoid;
 mod operations;
 mod queue;
+mod scratch;
+mod store;
 mod text;
 mod view;
 

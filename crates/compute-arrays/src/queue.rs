@@ -1,58 +1,22 @@
 //! Arrays in queues: results that are awaited, and work that nobody waits for.
 
 use crate::array::Array;
-use crate::context::{Arrays, Kept, Scratch};
+use crate::context::Arrays;
 use crate::element::{Element, Float, Integer};
 use crate::expr::Expr;
+use crate::lane::Lane;
 use crate::monoid::Monoid;
 use crate::operations::random::Philox;
 use crate::operations::scan::Scan;
 use bytemuck::cast_slice_mut;
-use interop_core::compute::Order;
-use interop_core::{Arg, ComputeMemory, ComputeQueue, Event, Kernel, QueueOptions, ReadBack, Result, Target};
+use interop_core::{ComputeMemory, ComputeQueue, Event, QueueOptions, ReadBack, Result};
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-
-/// Where the operations of an [`ArrayQueue`] go.
-pub(crate) struct Lane {
-    queue: Arc<dyn ComputeQueue>,
-    wait: Vec<Event>,
-    /// Of the latest operation.
-    last: RefCell<Option<Event>>,
-    pub scratch: Rc<RefCell<HashMap<Scratch, Kept>>>,
-}
-
-impl Lane {
-    pub fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let event = self.queue.launch(kernel, target, args, &self.wait)?;
-        *self.last.borrow_mut() = Some(event);
-        Ok(())
-    }
-
-    /// Whether memory between passes may be used again now. Queues order what reads and writes it, but for a scan's state,
-    /// which kernels write though it is an argument: that is another launch's until it is over, unless the queue is in order.
-    pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {
-        which != Scratch::State
-            || self.queue.options().order == Order::InOrder
-            || kept.last.as_ref().is_none_or(Event::is_settled)
-    }
-
-    /// The event of the latest operation.
-    pub fn last(&self) -> Option<Event> {
-        self.last.borrow().clone()
-    }
-
-    fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>) -> Result<ReadBack> {
-        self.queue.read(memory, range, &self.wait)
-    }
-}
 
 /// Operations on arrays in a [`ComputeQueue`]: each call returns before the work is done, with an [`Event`], or with a
 /// [`Pending`] result to be awaited. Made by [`Arrays::queue`], or of a queue of the program's own by [`Arrays::on`].

@@ -1,10 +1,11 @@
 //! Parts of arrays, and arrays seen in another order.
 
-use crate::array::{Array, Store};
+use crate::array::Array;
 use crate::context::Arrays;
 use crate::element::Element;
 use crate::expr::{Expr, Leaf, Node};
 use crate::layout::Layout;
+use crate::store::Store;
 use interop_core::Result;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -128,5 +129,12 @@ impl<'a, T: Element> View<'a, T> {
     /// As [`Arrays::eval`].
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.contiguous()?.to_vec()
+    }
+}
+
+impl<T: Element> Array<T> {
+    /// All elements, for slicing, transposing, and as part of an expression.
+    pub fn view(&self) -> View<'_, T> {
+        View::new(self.arrays(), &self.store, Rc::clone(&self.layout))
     }
 }

@@ -6,25 +6,6 @@ pub type Circle = (&'static str, &'static [&'static str]);
 /// Every one of them.
 pub const CIRCLES: &[Circle] = &[
     (
-        "crates/compute-arrays",
-        &[
-            "array.rs",
-            "context.rs",
-            "cpu/interpret.rs",
-            "expr/node.rs",
-            "expr/program.rs",
-            "monoid.rs",
-            "operations/elementwise.rs",
-            "operations/mod.rs",
-            "operations/random.rs",
-            "operations/scan.rs",
-            "queue.rs",
-            "text/generate.rs",
-            "text/operator.rs",
-            "view.rs",
-        ],
-    ),
-    (
         "crates/opencl-backend",
         &[
             "ffi/buffer.rs",

@@ -1,9 +1,11 @@
 //! Expressions over arrays, evaluated in one pass.
 
+mod checks;
 mod node;
 mod operators;
 mod program;
 
+pub(crate) use checks::no_shape;
 pub(crate) use node::{Binary, Leaf, Node, Tree, Unary};
 pub(crate) use program::{Access, Bound, Program, Role, Step};
 

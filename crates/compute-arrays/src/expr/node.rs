@@ -1,9 +1,9 @@
 //! The tree behind an expression.
 
-use crate::array::Store;
 use crate::context::Arrays;
 use crate::element::{Constant, Kind};
 use crate::layout::Layout;
+use crate::store::Store;
 use std::rc::Rc;
 
 /// Deepest tree. Lowering and dropping recurse, and a deeper tree must not overflow the stack.

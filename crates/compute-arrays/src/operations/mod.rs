@@ -5,6 +5,7 @@ mod compiles;
 pub(crate) mod elementwise;
 #[cfg(test)]
 mod forms;
+mod launch;
 pub(crate) mod random;
 mod reduce;
 pub(crate) mod scan;

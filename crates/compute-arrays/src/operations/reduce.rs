@@ -2,12 +2,13 @@
 
 use super::{Form, kinds, on_cpu};
 use crate::array::Array;
-use crate::context::{Arrays, Scratch, no_shape};
+use crate::context::Arrays;
 use crate::cpu::{Extremum, combine_of, reduce, reduce_extremum};
 use crate::element::{Element, Kind};
-use crate::expr::{Bound, Expr, Role};
+use crate::expr::{Bound, Expr, Role, no_shape};
 use crate::layout::elements;
 use crate::monoid::Monoid;
+use crate::scratch::Scratch;
 use crate::text::{Dialect, REDUCE, REDUCE_RUNS, TREE, Text, parameters};
 use bytemuck::cast_slice_mut;
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};

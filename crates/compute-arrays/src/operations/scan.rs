@@ -2,11 +2,12 @@
 
 use super::{Form, kinds, on_cpu};
 use crate::array::Array;
-use crate::context::{Arrays, Scratch};
+use crate::context::Arrays;
 use crate::cpu;
 use crate::element::Element;
 use crate::expr::{Bound, Expr};
 use crate::monoid::Monoid;
+use crate::scratch::Scratch;
 use crate::text::{Dialect, ONE_PASS, SCAN, SCAN_RUNS, SCAN_STARTS, SCAN_THREE, TILE, Text, WARP, parameters};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 

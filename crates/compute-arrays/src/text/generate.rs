@@ -1,7 +1,6 @@
 //! A program as a C function, and the macros that the kernels' texts use it by.
 
 use super::{COMMON, Dialect, literal, operator, type_name};
-use crate::context::Parameter;
 use crate::element::{Constant, Kind, Value};
 use crate::expr::{Access, Bound, Program, Step};
 use std::fmt::Write as _;
@@ -147,21 +146,4 @@ fn place(leaf: usize, access: &Access, text: &mut String) -> String {
         );
     }
     format!("a{leaf}[p{leaf} + q{leaf} * (pf_index)a{leaf}_s0]")
-}
-
-/// Values for `PF_PARAMS`, in its order.
-pub(crate) fn parameters(bound: &Bound<'_>) -> Vec<Parameter> {
-    let number = |value: i64| Parameter::Number(value.constant());
-    let mut all = Vec::new();
-    for (at, (leaf, (_, access))) in bound.leaves.iter().zip(&bound.program.leaves).enumerate() {
-        all.push(Parameter::Leaf(at));
-        all.push(number(leaf.layout.offset() as i64));
-        if let Access::Strided(_) = access {
-            let axes = leaf.layout.collapsed();
-            all.extend(axes.iter().skip(1).map(|(side, _)| number(*side as i64)));
-            all.extend(axes.iter().map(|(_, stride)| number(*stride as i64)));
-        }
-    }
-    all.extend(bound.constants.iter().map(|c| Parameter::Number(*c)));
-    all
 }

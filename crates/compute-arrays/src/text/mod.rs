@@ -2,8 +2,10 @@
 
 mod generate;
 mod operator;
+mod parameters;
 
-pub(crate) use generate::{Text, parameters};
+pub(crate) use generate::Text;
+pub(crate) use parameters::{Parameter, parameters};
 
 use crate::element::{Constant, Kind};
 use interop_core::Language;

@@ -1,0 +1,44 @@
+//! [`Lane`]: the queue that operations on arrays go to.
+
+use crate::scratch::{Kept, Scratch};
+use interop_core::compute::Order;
+use interop_core::{Arg, ComputeMemory, ComputeQueue, Event, Kernel, ReadBack, Result, Target};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Where the operations of an [`crate::ArrayQueue`] go.
+pub(crate) struct Lane {
+    pub queue: Arc<dyn ComputeQueue>,
+    pub wait: Vec<Event>,
+    /// Of the latest operation.
+    pub last: RefCell<Option<Event>>,
+    pub scratch: Rc<RefCell<HashMap<Scratch, Kept>>>,
+}
+
+impl Lane {
+    pub fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        let event = self.queue.launch(kernel, target, args, &self.wait)?;
+        *self.last.borrow_mut() = Some(event);
+        Ok(())
+    }
+
+    /// Whether memory between passes may be used again now. Queues order what reads and writes it, but for a scan's state,
+    /// which kernels write though it is an argument: that is another launch's until it is over, unless the queue is in order.
+    pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {
+        which != Scratch::State
+            || self.queue.options().order == Order::InOrder
+            || kept.last.as_ref().is_none_or(Event::is_settled)
+    }
+
+    /// The event of the latest operation.
+    pub fn last(&self) -> Option<Event> {
+        self.last.borrow().clone()
+    }
+
+    pub fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>) -> Result<ReadBack> {
+        self.queue.read(memory, range, &self.wait)
+    }
+}

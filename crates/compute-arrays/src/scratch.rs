@@ -1,0 +1,25 @@
+//! Memory between the passes of one operation.
+
+use interop_core::{ComputeMemory, Event};
+
+/// Memory between the passes of one operation, kept from call to call: the queue is in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Scratch {
+    /// One value for each work group.
+    Partials,
+    /// A reduction's result.
+    Result,
+    /// One value for each tile of a scan.
+    Tiles,
+    /// A one-pass scan's state. What is left there never looks like a state of today's.
+    State,
+}
+
+/// Memory between passes.
+pub(crate) struct Kept {
+    pub memory: Box<dyn ComputeMemory>,
+    /// Number of the latest one-pass scan that used it, in [`Scratch::State`]: the tag of its values.
+    pub epoch: u32,
+    /// What used it last, in a queue.
+    pub last: Option<Event>,
+}
