@@ -1,7 +1,7 @@
 //! [`Context`].
 
-use super::{ContextOptions, ContextProperty, Device, DeviceType, Event, ImageFormat, ImageType, MemFlags, Platform};
-use crate::cl::strided::CopyKernels;
+use super::copy_kernels::CopyKernels;
+use super::{ContextOptions, ContextProperty, Device, DeviceType, ImageFormat, ImageType, MemFlags, Platform};
 use crate::ffi::{self, ContextSettings, Failure};
 use crate::sharing::gl::check_shares;
 use crate::sharing::gl_listed::listed_by;
@@ -16,8 +16,9 @@ use std::sync::Arc;
 /// `opencl_backend::context`.
 #[derive(Clone)]
 pub struct Context {
-    pub(crate) raw: Arc<ffi::Context>,
+    // Its kernels are let go of before the driver's context.
     shared: Arc<Shared>,
+    pub(crate) raw: Arc<ffi::Context>,
 }
 
 struct Shared {
@@ -136,13 +137,6 @@ impl Context {
     /// [`Error::Foreign`] for an object of another context.
     pub(crate) fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
         if self.is(other) { Ok(()) } else { Err(self.foreign(operation, object)) }
-    }
-
-    /// The events as the driver knows them.
-    pub(crate) fn wait_list(&self, operation: &'static str, wait: &[Event]) -> Result<Vec<ffi::Event>> {
-        wait.iter()
-            .map(|event| self.check_same(&event.context, operation, "event").map(|()| event.raw.clone()))
-            .collect()
     }
 
     /// [`Error::Foreign`] for a device that is not one of the context's.

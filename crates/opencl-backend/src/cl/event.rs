@@ -178,6 +178,15 @@ impl Event {
     }
 }
 
+impl Context {
+    /// The events as the driver knows them.
+    pub(crate) fn wait_list(&self, operation: &'static str, wait: &[Event]) -> Result<Vec<ffi::Event>> {
+        wait.iter()
+            .map(|event| self.check_same(&event.context, operation, "event").map(|()| event.raw.clone()))
+            .collect()
+    }
+}
+
 impl Future for Event {
     type Output = Result<()>;
 

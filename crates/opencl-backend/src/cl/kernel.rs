@@ -1,12 +1,16 @@
 //! [`Kernel`] and its launch.
 
+use super::copy_kernels::Apart;
+use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
 use crate::ffi::{self, Failure, LaunchFailure, ParamInfo, Range};
+use crate::kernel::no_kernel;
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::{Error, Result};
+use std::ffi::CString;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub(super) const OP: &str = "clEnqueueNDRangeKernel";
 
@@ -105,25 +109,7 @@ pub struct Kernel {
     pub(super) raw: Arc<ffi::Kernel>,
     program: Program,
     name: String,
-    params: Arc<Params>,
-}
-
-struct Params {
-    count: usize,
-    /// None where the driver does not tell.
-    all: Option<Vec<Param>>,
-    /// Asked once for each device of the context.
-    limits: Vec<OnceLock<Limits>>,
-}
-
-/// What a launch on a device is checked against.
-struct Limits {
-    items: usize,
-    required: Option<[usize; 3]>,
-    /// Whether the last groups may be smaller.
-    non_uniform: bool,
-    local_used: u64,
-    local_has: u64,
+    facts: Arc<Facts>,
 }
 
 impl Kernel {
@@ -141,9 +127,20 @@ impl Kernel {
             Ok(asked) => Some(asked.into_iter().enumerate().map(with_bytes).collect()),
             Err(_) => known.map(<[Param]>::to_vec),
         };
-        let limits = context.devices().iter().map(|_| OnceLock::new()).collect();
-        let params = Arc::new(Params { count, all, limits });
-        Ok(Self { raw: Arc::new(raw), program: program.clone(), name: name.to_owned(), params })
+        let facts = Arc::new(Facts::new(count, all, context.devices().len()));
+        Ok(Self { raw: Arc::new(raw), program: program.clone(), name: name.to_owned(), facts })
+    }
+
+    /// The same without its context.
+    pub(super) fn apart(&self) -> Apart {
+        let (raw, program) = (self.raw.clone(), self.program.raw.clone());
+        Apart { raw, program, name: self.name.clone(), facts: self.facts.clone() }
+    }
+
+    /// The same again, of a program for all devices of the context.
+    pub(super) fn of_apart(apart: Apart, context: &Context) -> Self {
+        let Apart { raw, program, name, facts } = apart;
+        Self { raw, program: Program::of(program, context, context.devices()), name, facts }
     }
 
     /// Name of the function (`CL_KERNEL_FUNCTION_NAME`).
@@ -162,7 +159,7 @@ impl Kernel {
 
     /// Number of parameters (`CL_KERNEL_NUM_ARGS`).
     pub fn param_count(&self) -> usize {
-        self.params.count
+        self.facts.count
     }
 
     /// The same kernel with these parameters, for one whose driver does not tell them ([`Kernel::params`] is `None`):
@@ -175,19 +172,19 @@ impl Kernel {
     /// # Errors
     /// [`Error::InvalidInput`] where their number is another (`CL_KERNEL_NUM_ARGS`).
     pub unsafe fn with_params(self, params: &[Param]) -> Result<Self> {
-        let (count, given) = (self.params.count, params.len());
+        let (count, given) = (self.facts.count, params.len());
         if count != given {
             return Err(self.invalid(format!("{given} parameters were stated; it has {count}")));
         }
-        let limits = self.context().devices().iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { params: Arc::new(Params { count, all: Some(params.to_vec()), limits }), ..self })
+        let facts = Facts::new(count, Some(params.to_vec()), self.context().devices().len());
+        Ok(Self { facts: Arc::new(facts), ..self })
     }
 
     /// Its parameters (`clGetKernelArgInfo`), or what [`Program::binaries`] keeps of them. `None` where neither is there,
     /// as for programs of a driver's own binaries on some drivers; then launches are refused until
     /// [`Kernel::with_params`] says what they are.
     pub fn params(&self) -> Option<&[Param]> {
-        self.params.all.as_deref()
+        self.facts.params.as_deref()
     }
 
     /// Its attributes as written, e.g. `reqd_work_group_size(8,8,1)` (`CL_KERNEL_ATTRIBUTES`).
@@ -213,7 +210,7 @@ impl Kernel {
     /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
     /// one's to set their arguments.
     pub fn duplicate(&self) -> Result<Self> {
-        Ok(Self { params: self.params.clone(), ..self.program.kernel(&self.name)? })
+        Ok(Self { facts: self.facts.clone(), ..self.program.kernel(&self.name)? })
     }
 
     pub(super) fn invalid(&self, problem: impl fmt::Display) -> Error {
@@ -221,14 +218,14 @@ impl Kernel {
     }
 
     pub(super) fn check_count(&self, given: usize) -> Result<()> {
-        if given == self.params.count {
+        if given == self.facts.count {
             return Ok(());
         }
         let list = self
             .params()
             .map(|all| all.iter().map(|p| format!("{} {}", p.type_name(), p.name())).collect::<Vec<_>>().join(", "));
         let list = list.map_or_else(String::new, |list| format!(" ({list})"));
-        Err(self.invalid(format!("takes {} arguments{list}, {given} given", self.params.count)))
+        Err(self.invalid(format!("takes {} arguments{list}, {given} given", self.facts.count)))
     }
 
     /// Whether an argument is of this context and fits its parameter.
@@ -279,7 +276,7 @@ impl Kernel {
             return Err(self.invalid(format!("its program was not built for {}", device.name())));
         }
         let index = self.context().devices().iter().position(|own| own.is(device));
-        let Some(limits) = index.and_then(|index| self.params.limits.get(index)) else {
+        let Some(limits) = index.and_then(|index| self.facts.limits.get(index)) else {
             return Err(self.context().foreign(OP, "device"));
         };
         let limits = limits.get_or_init(|| self.limits(device));
@@ -313,6 +310,27 @@ impl Kernel {
             local_used: info.map_or(0, |info| info.local_memory as u64),
             local_has: device.local_mem_size().unwrap_or(u64::MAX),
         }
+    }
+}
+
+impl Program {
+    /// A kernel by name (`clCreateKernel`).
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where there is none of that name, with those that there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let present = self.kernel_names()?;
+        // Asked first: drivers differ in what they answer to a name that does not exist.
+        let (true, Ok(c_name)) = (present.iter().any(|n| n == name), CString::new(name)) else {
+            return Err(Error::invalid("clCreateKernel", no_kernel(name, &present.join(";"))));
+        };
+        let raw = self.raw.kernel(&c_name).map_err(|f| self.context().error(f))?;
+        Kernel::new(raw, self, name, self.known(name))
+    }
+
+    /// All its kernels (`clCreateKernel` for each name).
+    pub fn kernels(&self) -> Result<Vec<Kernel>> {
+        self.kernel_names()?.iter().map(|name| self.kernel(name)).collect()
     }
 }
 

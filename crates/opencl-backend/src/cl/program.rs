@@ -1,11 +1,8 @@
 //! [`Program`]: kernels, built; [`Object`]: parts of one, compiled.
 
 use super::flags::{InfoValue, choices};
-use super::sealed::{Opened, open_binary, seal_binary};
-use super::{BinaryCache, Context, Device, Kernel, Param};
+use super::{Context, Device, Param};
 use crate::ffi;
-use crate::kernel::no_kernel;
-use crate::params::{Sort, sort, type_size};
 use crate::plain::{Text, Types};
 use cl3::error_codes as codes;
 use cl3::program as p;
@@ -96,9 +93,9 @@ pub struct Object {
 }
 
 /// Lets kernels tell of their parameters.
-const ARG_INFO: &str = "-cl-kernel-arg-info";
+pub(super) const ARG_INFO: &str = "-cl-kernel-arg-info";
 
-fn c_options(options: &str, operation: &'static str) -> Result<CString> {
+pub(super) fn c_options(options: &str, operation: &'static str) -> Result<CString> {
     CString::new(options).map_err(|_| Error::invalid(operation, format!("the options {options:?} contain a NUL")))
 }
 
@@ -107,7 +104,7 @@ fn check_source(source: &str, operation: &'static str) -> Result<()> {
 }
 
 /// The error of a build: with the log where the program itself is wrong.
-fn outcome(
+pub(super) fn outcome(
     built: Result<(), ffi::Failure>,
     program: &ffi::Program,
     context: &Context,
@@ -125,11 +122,16 @@ fn outcome(
     Err(Error::KernelBuild { kernel: String::new(), device: context.name().to_owned(), log })
 }
 
-fn text_of(devices: &[Device], text: &str, options: CString, headers: Vec<(CString, ffi::Program)>) -> Arc<Text> {
+pub(super) fn text_of(
+    devices: &[Device],
+    text: &str,
+    options: CString,
+    headers: Vec<(CString, ffi::Program)>,
+) -> Arc<Text> {
     Arc::new(Text { text: text.to_owned(), options, headers, devices: raw_devices(devices) })
 }
 
-fn raw_devices(devices: &[Device]) -> Vec<ffi::Device> {
+pub(super) fn raw_devices(devices: &[Device]) -> Vec<ffi::Device> {
     devices.iter().map(|device| device.raw.clone()).collect()
 }
 
@@ -139,8 +141,23 @@ impl Program {
         Self { raw, context: context.clone(), devices: devices.into(), known, types }
     }
 
-    fn with_texts(self, texts: Vec<Arc<Text>>) -> Self {
+    pub(super) fn with_texts(self, texts: Vec<Arc<Text>>) -> Self {
         Self { types: Arc::new(Types::new(texts)), ..self }
+    }
+
+    /// The same with parameters that were kept.
+    pub(super) fn with_known(self, known: HashMap<String, Vec<Param>>) -> Self {
+        Self { known: Arc::new(known), ..self }
+    }
+
+    /// A kernel's parameters, where they were kept.
+    pub(super) fn known(&self, kernel: &str) -> Option<&[Param]> {
+        self.known.get(kernel).map(Vec::as_slice)
+    }
+
+    /// Bytes of a type of the program's own, where it is a plain value.
+    pub(super) fn size_of(&self, type_name: &str) -> Option<usize> {
+        self.types.size_of(&self.context.raw, type_name)
     }
 
     /// Whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
@@ -183,112 +200,6 @@ impl Program {
         let raw = unsafe { ffi::Program::source(&context.raw, source) }.map_err(|f| context.error(f))?;
         outcome(raw.build(&raw_devices(devices), &options), &raw, context, devices)?;
         Ok(Self::of(raw, context, devices).with_texts(vec![text_of(devices, source, options, Vec::new())]))
-    }
-
-    /// As [`Program::build`], from the cache (`clCreateProgramWithBinary`) where it holds the same source, options,
-    /// devices and driver versions.
-    ///
-    /// # Safety
-    /// [`Program`] says what the caller vouches for. The cache takes care of its files on Unix; elsewhere nobody else
-    /// writes the folder ([`BinaryCache`]).
-    ///
-    /// # Errors
-    /// As [`Program::build`]; what is wrong with the cache is never an error.
-    pub unsafe fn build_cached(context: &Context, source: &str, options: &str, cache: &BinaryCache) -> Result<Self> {
-        // SAFETY: the caller vouches for the kernels.
-        let build = || unsafe { Self::build(context, source, options) };
-        let Some(entry) = cache.entry(context, source, options) else { return build() };
-        if let Some((binaries, known)) = entry.load() {
-            let binaries: Vec<_> = binaries.iter().map(Vec::as_slice).collect();
-            // SAFETY: the caller vouches for the kernels of the source, and the cache keeps what was built of it.
-            match unsafe { Self::of_binaries(context, context.devices(), &binaries, "") } {
-                Ok(program) => {
-                    let options = c_options(&format!("{ARG_INFO} {options}"), "clCompileProgram")?;
-                    let text = text_of(context.devices(), source, options, Vec::new());
-                    return Ok(Self { known: Arc::new(known), ..program }.with_texts(vec![text]));
-                }
-                Err(error) => tracing::debug!("a cached program is not taken: {error}"),
-            }
-        }
-        let program = build()?;
-        match program.driver_binaries() {
-            Ok(binaries) if binaries.len() == context.devices().len() => {
-                let binaries: Vec<_> = binaries.into_iter().map(|(_, binary)| binary).collect();
-                entry.store(&binaries, &program.all_params()?);
-            }
-            Ok(_) => tracing::debug!("{} gives no binaries to cache", context.name()),
-            Err(error) => tracing::debug!("no binaries to cache: {error}"),
-        }
-        Ok(program)
-    }
-
-    fn all_params(&self) -> Result<HashMap<String, Vec<Param>>> {
-        let with_bytes = |param: &Param| {
-            let ask = sort(&param.raw) == Sort::Value && type_size(param.type_name()).is_none();
-            let asked = || self.types.size_of(&self.context.raw, param.type_name());
-            Param { bytes: param.bytes.or_else(|| if ask { asked() } else { None }), ..param.clone() }
-        };
-        let kernels = self.kernels()?;
-        let params = kernels
-            .iter()
-            .filter_map(|kernel| Some((kernel.name().to_owned(), kernel.params()?.iter().map(with_bytes).collect())));
-        Ok(params.collect())
-    }
-
-    /// Makes a program of what [`Program::binaries`] gave, for devices of the context, and builds it
-    /// (`clCreateProgramWithBinary`). A driver's own bytes, as [`Program::driver_binaries`] gives them, are taken too.
-    ///
-    /// # Safety
-    /// The binaries are those of one program, and nobody could change them since [`Program::binaries`] or the driver gave
-    /// them. Drivers do not check them: PoCL 3.1 writes out of its memory on damaged ones. The SHA-256 sum of
-    /// [`Program::binaries`] finds damage, and binaries of another device or driver; it has no key, so that it does not
-    /// find what somebody changed on purpose. Besides, [`Program`] says what the caller vouches for.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for none, or one that is empty, damaged, or of another device or driver;
-    /// [`Error::Unsupported`] for bytes from elsewhere on rusticl, which ends the process on what it does not know.
-    pub unsafe fn from_binaries(context: &Context, binaries: &[(Device, Vec<u8>)], options: &str) -> Result<Self> {
-        const OP: &str = "clCreateProgramWithBinary";
-        let (mut devices, mut opened, mut known) = (Vec::new(), Vec::new(), HashMap::new());
-        for (device, binary) in binaries {
-            opened.push(match open_binary(device, binary)? {
-                Opened::Own(binary, params) => {
-                    known.extend(params);
-                    binary
-                }
-                Opened::Wrong => {
-                    return Err(Error::invalid(OP, "a binary is damaged, or of another device or driver; build again"));
-                }
-                Opened::Foreign(_) if device.platform().is_rusticl()? => {
-                    return Err(
-                        device.unsupported(OP, "this driver ends the process on binaries that it does not know")
-                    );
-                }
-                Opened::Foreign(binary) => binary,
-            });
-            devices.push(device.clone());
-        }
-        // SAFETY: the caller vouches for the binaries.
-        let program = unsafe { Self::of_binaries(context, &devices, &opened, options) }?;
-        Ok(Self { known: Arc::new(known), ..program })
-    }
-
-    /// # Safety
-    /// The caller vouches for the binaries.
-    unsafe fn of_binaries(context: &Context, devices: &[Device], binaries: &[&[u8]], options: &str) -> Result<Self> {
-        const OP: &str = "clCreateProgramWithBinary";
-        if binaries.is_empty() || binaries.iter().any(|binary| binary.is_empty()) {
-            return Err(Error::invalid(OP, "no binary, or an empty one, was given"));
-        }
-        for device in devices {
-            context.check_device(device, OP)?;
-        }
-        let options = c_options(options, OP)?;
-        let ids = raw_devices(devices);
-        // SAFETY: the caller vouches for the binaries.
-        let raw = unsafe { ffi::Program::binaries(&context.raw, &ids, binaries) }.map_err(|f| context.error(f))?;
-        outcome(raw.build(&ids, &options), &raw, context, devices)?;
-        Ok(Self::of(raw, context, devices))
     }
 
     /// Builds an intermediate language such as SPIR-V (`clCreateProgramWithIL`).
@@ -393,51 +304,10 @@ impl Program {
         self.raw.text().map_err(|f| self.context.error(f))
     }
 
-    /// What was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with the kernels' parameters and with what
-    /// tells damage and other devices. Devices without one are left out.
-    pub fn binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
-        let params = self.all_params()?;
-        let seal = |(device, binary): (Device, Vec<u8>)| Ok((device.clone(), seal_binary(&device, &binary, &params)?));
-        self.driver_binaries()?.into_iter().map(seal).collect()
-    }
-
-    /// What was built, as the driver has it (`CL_PROGRAM_BINARIES`), for other tools. Devices without one are left out.
-    pub fn driver_binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
-        let binaries = self.raw.built_binaries().map_err(|f| self.context.error(f))?;
-        let listed = self.raw.devices().map_err(|f| self.context.error(f))?;
-        // In the order of the driver's list, which has only the devices of the binaries where it was made of such. PoCL 3.1
-        // lists a device in the place of its parts.
-        let of = |device: &Device| {
-            let mut above = std::iter::successors(Some(device), |device| device.parent());
-            above.find_map(|device| listed.iter().position(|raw| *raw == device.raw()))
-        };
-        let binary = |device: &Device| binaries.get(of(device)?).filter(|binary| !binary.is_empty()).cloned();
-        Ok(self.devices.iter().filter_map(|device| Some((device.clone(), binary(device)?))).collect())
-    }
-
     /// Names of its kernels (`CL_PROGRAM_KERNEL_NAMES`).
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         let names = self.raw.kernel_names().map_err(|f| self.context.error(f))?;
         Ok(names.split(';').filter(|name| !name.is_empty()).map(str::to_owned).collect())
-    }
-
-    /// A kernel by name (`clCreateKernel`).
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] where there is none of that name, with those that there are.
-    pub fn kernel(&self, name: &str) -> Result<Kernel> {
-        let present = self.kernel_names()?;
-        // Asked first: drivers differ in what they answer to a name that does not exist.
-        let (true, Ok(c_name)) = (present.iter().any(|n| n == name), CString::new(name)) else {
-            return Err(Error::invalid("clCreateKernel", no_kernel(name, &present.join(";"))));
-        };
-        let raw = self.raw.kernel(&c_name).map_err(|f| self.context.error(f))?;
-        Kernel::new(raw, self, name, self.known.get(name).map(Vec::as_slice))
-    }
-
-    /// All its kernels (`clCreateKernel` for each name).
-    pub fn kernels(&self) -> Result<Vec<Kernel>> {
-        self.kernel_names()?.iter().map(|name| self.kernel(name)).collect()
     }
 }
 

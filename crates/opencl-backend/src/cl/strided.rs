@@ -3,14 +3,8 @@
 use super::{Arg, Buffer, Context, Event, Kernel, MemFlags, NdView, Owned, PendingRead, Program, Queue, RectLayout};
 use crate::ffi::Element;
 use interop_core::{Error, Result};
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 const OP: &str = "Queue::copy_view";
-
-/// The copying kernels of a context, by the unit they copy.
-#[derive(Default)]
-pub(super) struct CopyKernels(Mutex<HashMap<&'static str, Kernel>>);
 
 /// Copies one value of `units` units for each work item; `plan` is the number of dimensions, the units of a value, the first
 /// value of both sides, then side, stride and stride for each dimension, innermost first.
@@ -29,19 +23,15 @@ __kernel void copy_view(__global const UNIT *from, __global UNIT *to, __global c
   for (long u = 0; u < units; ++u) to[b * units + u] = from[a * units + u];
 }";
 
-impl CopyKernels {
-    fn get(&self, context: &Context, unit: &'static str) -> Result<Kernel> {
-        let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(unit) {
-            return Ok(kernel.clone());
-        }
+/// The kernel that copies units of this type in a context, built once.
+fn copy_kernel(context: &Context, unit: &'static str) -> Result<Kernel> {
+    let make = || {
         // SAFETY: `copy_by_kernel`, which alone launches it, makes the plan of two views that lie inside their buffers and
         // do not overlap, and has one item for each value.
         let program = unsafe { Program::build(context, SOURCE, &format!("-DUNIT={unit}")) }?;
-        let kernel = program.kernel("copy_view")?;
-        kernels.insert(unit, kernel.clone());
-        Ok(kernel)
-    }
+        Ok(program.kernel("copy_view")?.apart())
+    };
+    Ok(Kernel::of_apart(context.copies().get(unit, make)?, context))
 }
 
 /// A dimension of both sides of a copy.
@@ -134,7 +124,7 @@ impl Queue {
             vec![axes.len() as i64, (value / bytes) as i64, from.offset() as i64, to.offset() as i64];
         plan.extend(axes.iter().flat_map(|axis| [axis.side as i64, axis.from as i64, axis.to as i64]));
         let plan = Buffer::with_data(self.context(), MemFlags::READ_ONLY, &plan)?;
-        let kernel = self.context().copies().get(self.context(), unit)?;
+        let kernel = copy_kernel(self.context(), unit)?;
         let args = [Arg::from(from.buffer()), Arg::from(to.buffer()), Arg::from(&plan)];
         self.launch(&kernel, &args, [from.len()], wait)
     }

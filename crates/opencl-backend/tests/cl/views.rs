@@ -2,7 +2,8 @@
 
 use crate::queue;
 use interop_core::{Error, Result};
-use opencl_backend::cl::{Buffer, Device, Element, MemFlags, NdView, Queue};
+use opencl_backend::cl::{Buffer, Context, ContextOptions, Device, Element, MemFlags, NdView, Queue};
+use std::sync::Arc;
 
 fn refused<T>(result: Result<T>) {
     assert!(matches!(result, Err(Error::InvalidInput { .. })));
@@ -100,6 +101,21 @@ pub fn copies(device: &Device) -> Result<()> {
     refused(queue.copy_view(&view, &view, &[]));
     refused(queue.copy_view(&view, &contiguous, &[]));
     refused(queue.write_view(&view, vec![0.0], &[]));
+    let_go_of(device)
+}
+
+/// The kernel that a context keeps for copies does not keep the context.
+fn let_go_of(device: &Device) -> Result<()> {
+    let held = Arc::new(());
+    let holds = held.clone();
+    let options = ContextOptions::new().on_error(move |_| drop(holds.clone()));
+    {
+        let queue = Queue::new(&Context::with_options(std::slice::from_ref(device), options)?)?;
+        let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32, 2, 3])?;
+        let back = NdView::<u32>::new(&buffer, &[3])?.slice(0, 0..3, -1)?;
+        assert_eq!(queue.read_view(&back, &[])?.wait()?, [3, 2, 1]);
+    }
+    assert_eq!(Arc::strong_count(&held), 1, "the context is still there");
     Ok(())
 }
 
