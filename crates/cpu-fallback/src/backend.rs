@@ -6,7 +6,7 @@ use crate::kernel::CpuKernel;
 use crate::launch::{Engine, Given, Held, LAUNCH, argument};
 use crate::memory::CpuMemory;
 use crate::pattern;
-use crate::queue::CpuQueue;
+use crate::queue::queue;
 use crate::raw::{Bytes, Pages};
 use crate::timeline::Timeline;
 use interop_core::{
@@ -128,7 +128,7 @@ impl ComputeBackend for CpuBackend {
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        Ok(Box::new(CpuQueue::new(&self.engine, options)?))
+        queue(&self.engine, options)
     }
 
     fn finish(&self) -> Result<()> {

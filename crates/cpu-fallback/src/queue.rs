@@ -1,204 +1,111 @@
 //! Queues: operations on threads beside the program.
 
+use crate::args::CpuArg;
+use crate::kernel::CpuKernel;
 use crate::launch::{Engine, Given, Held, LAUNCH, argument};
-use crate::memory::{CpuMemory, WHAT};
+use crate::memory::WHAT;
 use crate::raw::{Bytes, Pages};
 use crate::workers::{Job, Workers};
-use interop_core::compute::{
-    Access, Kind, NOT_FOR_QUEUES, Order, ReadSlot, Schedule, Start, Use, check_fill, check_some,
-};
-use interop_core::{
-    Arg, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
-};
-use std::ops::Range;
+use interop_core::compute::{Command, DeviceEvent, LaunchOf, Piece, Queue, QueueDriver, Queued, Start};
+use interop_core::{ComputeMemory, ComputeQueue, QueueOptions, Result, View};
 use std::sync::Arc;
 
 /// A queue of [`crate::CpuBackend`]: one thread where it is in order, else as many as kernels run on.
-pub(crate) struct CpuQueue {
+pub(crate) fn queue(engine: &Arc<Engine>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+    let threads = if options.is_in_order() { 1 } else { engine.crew.threads().max(2) };
+    let workers = Workers::new(threads, options.profiling)?;
+    Ok(Box::new(Queue::new(options, CpuQueue { engine: engine.clone(), workers })))
+}
+
+struct CpuQueue {
     engine: Arc<Engine>,
-    options: QueueOptions,
-    schedule: Schedule,
-    workers: Arc<Workers>,
+    workers: Workers,
 }
 
-impl CpuQueue {
-    pub(crate) fn new(engine: &Arc<Engine>, options: QueueOptions) -> Result<Self> {
-        let in_order = options.order == Order::InOrder;
-        let threads = if in_order { 1 } else { engine.crew.threads().max(2) };
-        let workers = Arc::new(Workers::new(threads, options.profiling)?);
-        Ok(Self { engine: engine.clone(), options, schedule: Schedule::new(in_order), workers })
-    }
+/// A kernel on its way to another thread.
+struct Launch {
+    kernel: CpuKernel,
+    view: View,
+    items: Option<usize>,
+    /// The arguments; `None` for memory.
+    values: Vec<Option<CpuArg<'static>>>,
+}
 
-    fn enqueue(
-        &self,
-        kind: Kind,
-        uses: &[Use<'_>],
-        wait: &[Event],
-        work: impl FnOnce() -> Result<()> + Send + 'static,
-    ) -> Result<Event> {
-        let workers = self.workers.clone();
-        // Nothing is ordered by a device here: what an operation follows has ended when it is started.
-        self.schedule.enqueue(
-            kind,
-            uses,
-            wait,
-            |_| false,
-            move |Start { mut completer, .. }| {
-                completer.submitted(None);
-                workers.start(Job { completer, work: Box::new(work) });
-                Ok(())
-            },
-        )
-    }
+impl QueueDriver for CpuQueue {
+    type Block = Arc<Pages>;
+    type Launch = Launch;
 
-    /// The pages of memory that queues may use.
-    fn pages<'m>(&self, memory: &'m CpuMemory, operation: &'static str) -> Result<&'m Arc<Pages>> {
-        memory.bytes.pages().ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))
-    }
-
-    /// Memory of `allocate` and the checked range.
-    fn part<'m>(
-        &self,
-        memory: &'m dyn ComputeMemory,
-        range: &Range<usize>,
-        operation: &'static str,
-    ) -> Result<(&'m CpuMemory, Arc<Pages>)> {
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Arc<Pages>>> {
         let memory = self.engine.memory(memory, operation)?;
-        check_some(range, memory.len(), operation)?;
-        Ok((memory, self.pages(memory, operation)?.clone()))
-    }
-}
-
-fn uses<'m>(memory: &'m CpuMemory, range: &Range<usize>, access: Access) -> Use<'m> {
-    Use { hazards: &memory.hazards, range: range.clone(), access }
-}
-
-/// An argument on its way to another thread.
-enum Sent {
-    Value(crate::args::CpuArg<'static>),
-    Memory(Arc<Pages>),
-}
-
-/// The same there.
-enum Arrived {
-    Value(crate::args::CpuArg<'static>),
-    Memory(Bytes),
-}
-
-impl ComputeQueue for CpuQueue {
-    fn options(&self) -> QueueOptions {
-        self.options
+        Ok(Queued { hazards: &memory.hazards, block: memory.bytes.pages().cloned() })
     }
 
-    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
-        let kernel = self.engine.kernel(kernel)?.clone();
-        let items = target.items();
-        let (memory, view) = target.into_parts();
-        let (memory, pages) = self.part(memory, &view.span(), LAUNCH)?;
-        let mut used = vec![uses(memory, &view.span(), Access::Write)];
-        let mut sent = Vec::with_capacity(args.len());
-        for (index, arg) in args.iter().enumerate() {
-            sent.push(match self.engine.given(index, arg)? {
-                Given::Value(value) => Sent::Value(value),
-                Given::Memory(memory) => {
-                    used.push(uses(memory, &(0..memory.len()), Access::Read));
-                    Sent::Memory(self.pages(memory, LAUNCH)?.clone())
-                }
-            });
-        }
+    fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
+        let value = |(index, arg)| {
+            Ok(match self.engine.given(index, arg)? {
+                Given::Value(value) => Some(value),
+                Given::Memory(_) => None,
+            })
+        };
+        let values = launch.args.iter().enumerate().map(value).collect::<Result<_>>()?;
+        let kernel = self.engine.kernel(launch.kernel)?.clone();
+        Ok(Some(Launch { kernel, view: launch.view, items: launch.items, values }))
+    }
+
+    fn is_own(&self, _: &dyn DeviceEvent) -> bool {
+        // Nothing is ordered by a device here: what an operation follows has ended when it is started.
+        false
+    }
+
+    fn start(&self, Start { mut completer, .. }: Start, command: Command<Arc<Pages>, Launch>) -> Result<()> {
+        completer.submitted(None);
         let engine = self.engine.clone();
-        self.enqueue(Kind::Command, &used, wait, move || {
-            let mut target = Bytes::from(pages);
-            let mut target = target.write(view.span(), LAUNCH, &"the target")?;
-            let arrived: Vec<_> = sent
-                .into_iter()
-                .map(|arg| match arg {
-                    Sent::Value(value) => Arrived::Value(value),
-                    Sent::Memory(pages) => Arrived::Memory(pages.into()),
-                })
-                .collect();
-            let hold = |(index, arg)| {
-                Ok(match arg {
-                    &Arrived::Value(value) => Held::Value(value),
-                    Arrived::Memory(bytes) => Held::Memory(bytes.read(0..bytes.len(), LAUNCH, &argument(index))?),
-                })
-            };
-            let held = arrived.iter().enumerate().map(hold).collect::<Result<Vec<_>>>()?;
-            engine.launch(&kernel, view, items, &mut target, &held)
-        })
-    }
-
-    fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack> {
-        const OP: &str = "CpuQueue::read";
-        let (memory, pages) = self.part(memory, &range, OP)?;
-        let slot = ReadSlot::default();
-        let (used, into) = (uses(memory, &range, Access::Read), slot.clone());
-        let event = self.enqueue(Kind::Command, &[used], wait, move || {
-            into.put(Bytes::from(pages).read(range, OP, &WHAT)?.to_vec().into());
-            Ok(())
-        })?;
-        Ok(ReadBack::new(event, slot))
-    }
-
-    fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
-        const OP: &str = "CpuQueue::write";
-        let range = offset..offset.saturating_add(bytes.len());
-        let (memory, pages) = self.part(memory, &range, OP)?;
-        self.enqueue(Kind::Command, &[uses(memory, &range, Access::Write)], wait, move || {
-            Bytes::from(pages).write(range, OP, &WHAT)?.copy_from_slice(&bytes);
-            Ok(())
-        })
-    }
-
-    fn copy(
-        &self,
-        from: &dyn ComputeMemory,
-        range: Range<usize>,
-        to: &mut dyn ComputeMemory,
-        offset: usize,
-        wait: &[Event],
-    ) -> Result<Event> {
-        const OP: &str = "CpuQueue::copy";
-        let place = offset..offset.saturating_add(range.len());
-        let (from, source) = self.part(from, &range, OP)?;
-        let (to, target) = self.part(to, &place, OP)?;
-        let used = [uses(from, &range, Access::Read), uses(to, &place, Access::Write)];
-        self.enqueue(Kind::Command, &used, wait, move || {
-            let source = Bytes::from(source);
-            let source = source.read(range, OP, &"the source")?;
-            Bytes::from(target).write(place, OP, &"the destination")?.copy_from_slice(&source);
-            Ok(())
-        })
-    }
-
-    fn fill(
-        &self,
-        memory: &mut dyn ComputeMemory,
-        range: Range<usize>,
-        pattern: &[u8],
-        wait: &[Event],
-    ) -> Result<Event> {
-        const OP: &str = "CpuQueue::fill";
-        check_fill(&range, pattern, OP)?;
-        let (memory, pages) = self.part(memory, &range, OP)?;
-        let pattern = pattern.to_vec();
-        self.enqueue(Kind::Command, &[uses(memory, &range, Access::Write)], wait, move || {
-            let mut pages = Bytes::from(pages);
-            let mut bytes = pages.write(range, OP, &WHAT)?;
-            bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern));
-            Ok(())
-        })
-    }
-
-    fn marker(&self, wait: &[Event]) -> Result<Event> {
-        self.enqueue(Kind::Marker, &[], wait, || Ok(()))
-    }
-
-    fn barrier(&self, wait: &[Event]) -> Result<Event> {
-        self.enqueue(Kind::Barrier, &[], wait, || Ok(()))
-    }
-
-    fn flush(&self) -> Result<()> {
+        self.workers.start(Job { completer, work: Box::new(move || run(&engine, command)) });
         Ok(())
     }
+}
+
+fn run(engine: &Engine, command: Command<Arc<Pages>, Launch>) -> Result<()> {
+    match command {
+        Command::Launch { launch, target, memory } => run_kernel(engine, &launch, target, memory),
+        Command::Read { from: Piece { block, range }, mut into, slot } => {
+            into.copy_from_slice(&Bytes::from(block).read(range, "ComputeQueue::read", &WHAT)?);
+            slot.put(into);
+            Ok(())
+        }
+        Command::Write { from, to: Piece { block, range } } => {
+            Bytes::from(block).write(range, "ComputeQueue::write", &WHAT)?.copy_from_slice(&from);
+            Ok(())
+        }
+        Command::Copy { from, to } => {
+            const OP: &str = "ComputeQueue::copy";
+            let from_bytes = Bytes::from(from.block);
+            let source = from_bytes.read(from.range, OP, &"the source")?;
+            Bytes::from(to.block).write(to.range, OP, &"the destination")?.copy_from_slice(&source);
+            Ok(())
+        }
+        Command::Fill { to: Piece { block, range }, pattern } => {
+            let mut pages = Bytes::from(block);
+            let mut bytes = pages.write(range, "ComputeQueue::fill", &WHAT)?;
+            bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern));
+            Ok(())
+        }
+        Command::Nothing => Ok(()),
+    }
+}
+
+fn run_kernel(engine: &Engine, launch: &Launch, target: Piece<Arc<Pages>>, memory: Vec<Arc<Pages>>) -> Result<()> {
+    let mut pages = Bytes::from(target.block);
+    let mut bytes = pages.write(target.range, LAUNCH, &"the target")?;
+    let memory: Vec<_> = memory.into_iter().map(Bytes::from).collect();
+    let mut memory = memory.iter();
+    let mut held = Vec::with_capacity(launch.values.len());
+    for (index, value) in launch.values.iter().enumerate() {
+        if let Some(value) = value {
+            held.push(Held::Value(*value));
+        } else if let Some(bytes) = memory.next() {
+            held.push(Held::Memory(bytes.read(0..bytes.len(), LAUNCH, &argument(index))?));
+        }
+    }
+    engine.launch(&launch.kernel, launch.view, launch.items, &mut bytes, &held)
 }

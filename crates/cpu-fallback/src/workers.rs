@@ -1,6 +1,6 @@
 //! The threads of a queue.
 
-use interop_core::compute::{Completer, now};
+use interop_core::compute::{Completer, no_thread, now};
 use interop_core::describe::panics::catch;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -26,13 +26,7 @@ impl Workers {
             let receiver = receiver.clone();
             let name = format!("pixelferry-queue-{index}");
             // Those that were started end with the sender.
-            thread::Builder::new().name(name).spawn(move || work(&receiver, profiling)).map_err(|error| {
-                Error::Unavailable {
-                    what: "a thread for a queue".into(),
-                    reason: error.to_string(),
-                    hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
-                }
-            })?;
+            thread::Builder::new().name(name).spawn(move || work(&receiver, profiling)).map_err(no_thread)?;
         }
         Ok(Self { sender })
     }

@@ -9,7 +9,7 @@ use crate::kernel::CudaKernel;
 use crate::launch;
 use crate::memory::{CudaMemory, Store};
 use crate::pattern::PatternKernels;
-use crate::queue::CudaQueue;
+use crate::queue::queue;
 use crate::session::Session;
 use crate::shared;
 use interop_core::compute::{Access, check_range};
@@ -248,8 +248,7 @@ impl ComputeBackend for CudaBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let kernel = kernel.as_any().downcast_ref::<CudaKernel>().filter(|k| Arc::ptr_eq(&k.session, &self.session));
-        let kernel = kernel.ok_or_else(|| self.session.foreign("CudaBackend::launch", "kernel"))?;
+        let kernel = CudaKernel::of(kernel, &self.session, "CudaBackend::launch")?;
         self.session.timed(interop_core::Kernel::name(kernel), || launch::launch(&self.session, kernel, target, args))
     }
 
@@ -285,7 +284,7 @@ impl ComputeBackend for CudaBackend {
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        Ok(Box::new(CudaQueue::new(&self.session, options)?))
+        queue(&self.session, options)
     }
 
     fn hold_back(&self) -> Result<()> {

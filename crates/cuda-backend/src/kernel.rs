@@ -42,6 +42,12 @@ impl Kernel for CudaKernel {
 }
 
 impl CudaKernel {
+    /// The kernel's own type again, of the same backend.
+    pub fn of<'k>(kernel: &'k dyn Kernel, session: &Arc<Session>, operation: &'static str) -> Result<&'k Self> {
+        let kernel = kernel.as_any().downcast_ref::<Self>().filter(|k| Arc::ptr_eq(&k.session, session));
+        kernel.ok_or_else(|| session.foreign(operation, "kernel"))
+    }
+
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let name = source.name();
         let (linear, surface) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {

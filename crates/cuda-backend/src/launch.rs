@@ -1,7 +1,8 @@
 //! Launches: a target and arguments made into parameters and a grid.
 
 use crate::ffi::Span;
-use crate::ffi::module::{Function, Geometry, Params};
+use crate::ffi::command::Launch;
+use crate::ffi::module::{Geometry, Params};
 use crate::image::CudaImage;
 use crate::kernel::{CudaKernel, Entry};
 use crate::memory::CudaMemory;
@@ -37,12 +38,12 @@ pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, a
     };
     let at = image.place(&view, OP)?;
     match &kernel.surface {
-        Some(entry) => surface(session, kernel, entry, image, &view, &at, args)?.queue(session, args),
+        Some(entry) => run(surface(session, kernel, entry, image, &view, &at, args)?, session, args),
         None => image.through_linear(&at, OP, |span| {
             let row = view.row_len();
             let rows = at.region.height as usize;
             let (start, pitch) = if at.reversed { ((rows - 1) * row, -(row as i64)) } else { (0, row as i64) };
-            image_launch(session, kernel, span.address() + start as u64, pitch, &view, args)?.queue(session, args)
+            run(image_launch(session, kernel, span.address() + start as u64, pitch, &view, args)?, session, args)
         }),
     }
 }
@@ -57,28 +58,19 @@ fn linear(
 ) -> Result<()> {
     let ready = prepare(session, kernel, memory, view, items, args)?;
     let _target = memory.part(&view.span(), Access::Write, OP)?;
-    ready.queue(session, args)
+    run(ready, session, args)
 }
 
-/// A launch with its parameters. What they point to must be kept by whoever queues it.
-pub struct Ready {
-    pub function: Function,
-    pub geometry: Geometry,
-    pub params: Params,
-}
-
-impl Ready {
-    /// Into the default stream, after what queues do with the arguments.
-    fn queue(mut self, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
-        let mut held = Vec::new();
-        for arg in args {
-            if let Arg::Memory(memory) = arg {
-                let memory = linear_argument(session, *memory)?;
-                held.push(memory.part(&(0..memory.len()), Access::Read, OP)?);
-            }
+/// Into the default stream, after what queues do with the arguments.
+fn run(mut ready: Launch, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
+    let mut held = Vec::new();
+    for arg in args {
+        if let Arg::Memory(memory) = arg {
+            let memory = linear_argument(session, *memory, OP)?;
+            held.push(memory.part(&(0..memory.len()), Access::Read, OP)?);
         }
-        self.function.launch(self.geometry, &mut self.params).map_err(session.failed())
     }
+    ready.function.launch(ready.geometry, &mut ready.params).map_err(session.failed())
 }
 
 /// A launch that writes linear memory.
@@ -89,7 +81,7 @@ pub fn prepare(
     view: &View,
     items: Option<usize>,
     args: &[Arg<'_>],
-) -> Result<Ready> {
+) -> Result<Launch> {
     if !Arc::ptr_eq(&memory.session, session) {
         return Err(session.foreign(OP, "memory"));
     }
@@ -108,7 +100,7 @@ fn image_launch(
     pitch: i64,
     view: &ImageView,
     args: &[Arg<'_>],
-) -> Result<Ready> {
+) -> Result<Launch> {
     let pixel = view.format.bytes_per_pixel() as u64;
     if !(first.is_multiple_of(pixel) && pitch.unsigned_abs().is_multiple_of(pixel)) {
         return Err(Error::invalid(OP, format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
@@ -126,7 +118,7 @@ fn surface(
     view: &ImageView,
     at: &Placement,
     args: &[Arg<'_>],
-) -> Result<Ready> {
+) -> Result<Launch> {
     let object = image.surface_object(OP)?;
     let [width, height] = sides(view.extent)?;
     // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.
@@ -144,7 +136,7 @@ fn buffer_launch(
     view: &BufferView,
     items: Option<usize>,
     args: &[Arg<'_>],
-) -> Result<Ready> {
+) -> Result<Launch> {
     let items = items.or(kernel.items).unwrap_or(view.len.div_ceil(4)) as u64;
     let mut list = List::new(session, kernel, &kernel.linear);
     list.target("PF_BUFFER", &[(&[span.address() + view.offset as u64], 8), (&[view.len as u64], 8)])?;
@@ -216,7 +208,7 @@ impl<'a> List<'a> {
     }
 
     /// Adds the user's arguments.
-    fn ready(mut self, args: &[Arg<'_>], geometry: Geometry) -> Result<Ready> {
+    fn ready(mut self, args: &[Arg<'_>], geometry: Geometry) -> Result<Launch> {
         let (name, wanted) = (&self.kernel.name, &self.entry.params[self.prefix..]);
         if wanted.len() != args.len() {
             return Err(Error::invalid(
@@ -243,12 +235,12 @@ impl<'a> List<'a> {
                 Arg::I64(v) => v.cast_unsigned(),
                 Arg::U64(v) => *v,
                 Arg::F64(v) => v.to_bits(),
-                Arg::Memory(memory) => linear_argument(self.session, *memory)?.span(OP)?.address(),
+                Arg::Memory(memory) => linear_argument(self.session, *memory, OP)?.span(OP)?.address(),
                 _ => return Err(Error::invalid(OP, format!("argument {index} is of a kind that CUDA does not know"))),
             };
             self.params.push(&[value]);
         }
-        Ok(Ready { function: self.entry.function.clone(), geometry, params: self.params })
+        Ok(Launch { function: self.entry.function.clone(), geometry, params: self.params })
     }
 }
 
@@ -263,13 +255,17 @@ fn accepts(param: Param, arg: &Arg<'_>) -> bool {
     param.bytes == bytes && (param.class == class || param.class == Class::Bits)
 }
 
-/// Memory that can be an argument.
-pub fn linear_argument<'m>(session: &Arc<Session>, memory: &'m dyn ComputeMemory) -> Result<&'m CudaMemory> {
+/// Linear memory of this backend.
+pub fn linear_argument<'m>(
+    session: &Arc<Session>,
+    memory: &'m dyn ComputeMemory,
+    operation: &'static str,
+) -> Result<&'m CudaMemory> {
     if memory.is::<CudaImage>() {
-        return Err(Error::invalid(OP, NOT_LINEAR));
+        return Err(Error::invalid(operation, NOT_LINEAR));
     }
     let memory = memory.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session));
-    memory.ok_or_else(|| session.foreign(OP, "memory"))
+    memory.ok_or_else(|| session.foreign(operation, "memory"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::compute::{Access, Hazards, NOT_FOR_QUEUES, check_range};
+use interop_core::compute::{Access, Hazards, check_range};
 use interop_core::devices::borrows::Borrow;
 use interop_core::{ComputeMemory, Error, Result};
 use std::ops::Range;
@@ -96,11 +96,11 @@ impl CudaMemory {
         Ok(Part { span, _entered: entered })
     }
 
-    /// The block, for queues; memory with another owner is refused.
-    pub fn block(&self, operation: &'static str) -> Result<&Arc<DeviceBlock>> {
+    /// What keeps the memory, where that is not another owner.
+    pub fn block(&self) -> Option<&Arc<DeviceBlock>> {
         match &self.store {
-            Store::Device(block) => Ok(block),
-            _ => Err(Error::invalid(operation, NOT_FOR_QUEUES)),
+            Store::Device(block) => Some(block),
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::kernel::OpenClKernel;
 use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
-use crate::queue::OpenClQueue;
+use crate::queue::queue;
 use crate::shared::Shared;
 use crate::sharing::gl::{GlAccess, SharedGlObject, check_shares};
 use crate::sharing::gl_listed::listed;
@@ -192,7 +192,7 @@ impl ComputeBackend for OpenClBackend {
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        Ok(Box::new(OpenClQueue::new(&self.shared, options)?))
+        queue(&self.shared, options)
     }
 
     fn finish(&self) -> Result<()> {

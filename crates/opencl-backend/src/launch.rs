@@ -83,7 +83,7 @@ impl Planned<'_> {
                 OpenClMemory::of(*memory, shared, OP)?.enter(&(0..memory.len()), Access::Read)?;
             }
         }
-        let told = |failure| refused(shared, kernel.name(), &kernel.params, self.target_len, failure);
+        let told = |failure| refused(shared.name(), kernel.name(), &kernel.params, self.target_len, failure);
         built.run(OP, &self.values, self.items, told)
     }
 }
@@ -176,14 +176,14 @@ fn memory_argument<'a>(
 
 /// What the caller is told where the driver refused a launch.
 pub fn refused(
-    shared: &Shared,
+    device: &str,
     name: &str,
     params: &Params,
     target_len: usize,
     LaunchFailure { param, failure }: LaunchFailure,
 ) -> Error {
     let (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) = (param, failure.code) else {
-        return shared.error(failure);
+        return failure.on(device);
     };
     let user = index.checked_sub(target_len).and_then(|i| params.user.get(i));
     let problem = match user {

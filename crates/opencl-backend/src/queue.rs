@@ -1,235 +1,158 @@
 //! Queues: OpenCL queues beside the backend's own.
 
-use crate::ffi::command::{Command, Kept, Piece};
-use crate::ffi::lane::{Clock, Lane, Passed};
-use crate::ffi::{LaunchFailure, Pinned, Queue, QueueProperties};
+use crate::ffi::command::{self, Kept};
+use crate::ffi::lane::{Clock, Flight, Passed};
+use crate::ffi::{Mem, Pinned, Queue as RawQueue, QueueProperties};
 use crate::kernel::OpenClKernel;
 use crate::launch::{Planned, plan, refused};
 use crate::memory::OpenClMemory;
-use crate::ranges::range_of;
+use crate::params::Params;
 use crate::shared::Shared;
 use interop_core::compute::{
-    Access, DeviceEvent, Kind, NOT_FOR_QUEUES, Order, Priority, ReadSlot, Schedule, Start, Use, check_fill, check_some,
+    DeviceEvent, DeviceStream, Landed, Lanes, LaunchOf, Priority, Queue, QueueDriver, Queued, Start,
 };
-use interop_core::{
-    Arg, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
-};
-use std::ops::Range;
+use interop_core::{ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// OpenCL queues of an out-of-order queue: so many operations run side by side. Several in-order queues, because drivers
-/// need not have out-of-order ones, and some that say they do run them in order.
-const LANES: usize = 4;
 
 const CL_QUEUE_PRIORITY_HIGH_KHR: u64 = 1;
 const CL_QUEUE_PRIORITY_LOW_KHR: u64 = 4;
 
-/// A queue of [`crate::OpenClBackend`].
-pub struct OpenClQueue {
-    options: QueueOptions,
-    schedule: Schedule,
-    lanes: Arc<[Lane]>,
-    next: AtomicUsize,
+/// The OpenCL queues of a queue.
+struct OpenClQueue {
+    lanes: Lanes<Lane>,
     shared: Arc<Shared>,
 }
 
-impl OpenClQueue {
-    pub fn new(shared: &Arc<Shared>, options: QueueOptions) -> Result<Self> {
-        let in_order = options.order == Order::InOrder;
-        let has_priorities = shared.device.has_extension("cl_khr_priority_hints");
-        let priority = match options.priority {
-            Priority::Low => Some(CL_QUEUE_PRIORITY_LOW_KHR),
-            Priority::Normal => None,
-            Priority::High => Some(CL_QUEUE_PRIORITY_HIGH_KHR),
-        };
-        let priority = priority.filter(|_| has_priorities);
-        let properties = QueueProperties { profiling: options.profiling, priority, ..QueueProperties::default() };
-        let (session, mut clock) = (&shared.session, None);
-        let mut lanes = Vec::new();
-        for _ in 0..if in_order { 1 } else { LANES } {
-            let queue = Queue::new(&session.context, &session.device, properties).map_err(|f| shared.error(f))?;
-            if options.profiling && clock.is_none() {
-                clock = Clock::new(&queue).map_err(|f| shared.error(f))?;
-                if clock.is_none() {
-                    let reason = "events of its profiling queues carry no times (clGetEventProfilingInfo)";
-                    return Err(shared.unsupported("ComputeBackend::queue", reason.into()));
-                }
+/// One of them, in order. Its thread keeps it, but nothing of the backend's but the context.
+struct Lane {
+    queue: RawQueue,
+    /// Where it profiles.
+    clock: Option<Clock>,
+    /// See [`Passed`].
+    owner: usize,
+    /// How errors call the device.
+    name: String,
+}
+
+/// A launch, and what errors say of it.
+struct Launch {
+    raw: command::Launch,
+    kernel: Arc<str>,
+    params: Arc<Params>,
+    /// How many of the values are the target's.
+    target_len: usize,
+}
+
+impl AsRef<command::Launch> for Launch {
+    fn as_ref(&self) -> &command::Launch {
+        &self.raw
+    }
+}
+
+type Command = command::Command<Launch>;
+
+/// A queue of [`crate::OpenClBackend`].
+pub fn queue(shared: &Arc<Shared>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+    let has_priorities = shared.device.has_extension("cl_khr_priority_hints");
+    let priority = match options.priority {
+        Priority::Low => Some(CL_QUEUE_PRIORITY_LOW_KHR),
+        Priority::Normal => None,
+        Priority::High => Some(CL_QUEUE_PRIORITY_HIGH_KHR),
+    };
+    let priority = priority.filter(|_| has_priorities);
+    let properties = QueueProperties { profiling: options.profiling, priority, ..QueueProperties::default() };
+    let (session, mut clock) = (&shared.session, None);
+    let lanes = Lanes::new(&options, || {
+        let queue = RawQueue::new(&session.context, &session.device, properties).map_err(|f| shared.error(f))?;
+        if options.profiling && clock.is_none() {
+            clock = Clock::new(&queue).map_err(|f| shared.error(f))?;
+            if clock.is_none() {
+                let reason = "events of its profiling queues carry no times (clGetEventProfilingInfo)";
+                return Err(shared.unsupported("ComputeBackend::queue", reason.into()));
             }
-            lanes.push(Lane::new(queue, shared.owner(), clock, shared.name().to_owned()).ok_or_else(|| {
-                Error::Unavailable {
-                    what: "a thread for a queue".into(),
-                    reason: "the system refused".into(),
-                    hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
-                }
-            })?);
         }
-        let schedule = Schedule::new(in_order);
-        Ok(Self { options, schedule, lanes: lanes.into(), next: AtomicUsize::new(0), shared: shared.clone() })
-    }
+        Ok(Lane { queue, clock, owner: shared.owner(), name: shared.name().to_owned() })
+    })?;
+    Ok(Box::new(Queue::new(options, OpenClQueue { lanes, shared: shared.clone() })))
+}
 
-    fn enqueue(
-        &self,
-        kind: Kind,
-        uses: &[Use<'_>],
-        wait: &[Event],
-        command: Command,
-        slot: Option<ReadSlot>,
-        refused: impl Fn(LaunchFailure) -> Error + Send + 'static,
-    ) -> Result<Event> {
-        let (shared, lanes) = (self.shared.clone(), self.lanes.clone());
-        let lane = self.next.fetch_add(1, Ordering::Relaxed) % lanes.len();
-        let is_own = |event: &dyn DeviceEvent| Passed::of(event, shared.owner()).is_some();
-        let start = {
-            let shared = shared.clone();
-            move |start: Start| {
-                let default = if start.after_default {
-                    match shared.session.queue().marker(&[]).and_then(|e| shared.session.flush().map(|()| e)) {
-                        Ok(event) => Some(event),
-                        Err(failure) => return Err(start.completer.refuse(shared.error(failure))),
-                    }
-                } else {
-                    None
-                };
-                lanes[lane].start(start, default, command, slot, refused)
-            }
-        };
-        self.schedule.enqueue(kind, uses, wait, is_own, start)
-    }
+impl QueueDriver for OpenClQueue {
+    type Block = Arc<Mem>;
+    type Launch = Launch;
 
-    /// For commands whose only failures are the driver's.
-    fn simple(
-        &self,
-        kind: Kind,
-        uses: &[Use<'_>],
-        wait: &[Event],
-        command: Command,
-        slot: Option<ReadSlot>,
-    ) -> Result<Event> {
-        let shared = self.shared.clone();
-        self.enqueue(kind, uses, wait, command, slot, move |refused| shared.error(refused.failure))
-    }
-
-    /// Memory of `allocate`, and the range once it was checked.
-    fn piece<'m>(
-        &self,
-        memory: &'m dyn ComputeMemory,
-        range: &Range<usize>,
-        operation: &'static str,
-    ) -> Result<(&'m OpenClMemory, Piece)> {
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Arc<Mem>>> {
         let memory = OpenClMemory::of(memory, &self.shared, operation)?;
-        check_some(range, memory.len(), operation)?;
-        let mem = memory
-            .buffer
-            .shared()
-            .filter(|_| memory.is_own)
-            .ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))?;
-        Ok((memory, Piece { mem: mem.clone(), range: range.clone() }))
-    }
-}
-
-fn uses<'m>(memory: &'m OpenClMemory, range: &Range<usize>, access: Access) -> Use<'m> {
-    Use { hazards: &memory.hazards, range: range.clone(), access }
-}
-
-impl ComputeQueue for OpenClQueue {
-    fn options(&self) -> QueueOptions {
-        self.options
+        let block = memory.buffer.shared().filter(|_| memory.is_own).cloned();
+        Ok(Queued { hazards: &memory.hazards, block })
     }
 
-    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
-        const OP: &str = "OpenClQueue::launch";
-        let kernel = OpenClKernel::of(kernel, &self.shared, OP)?;
-        let asked = target.items();
-        let (memory, view) = target.into_parts();
-        let (memory, piece) = self.piece(memory, &view.span(), OP)?;
-        let mut used = vec![uses(memory, &piece.range, Access::Write)];
-        for arg in args {
-            if let Arg::Memory(memory) = arg {
-                let (memory, piece) = self.piece(*memory, &(0..memory.len()), OP)?;
-                used.push(uses(memory, &piece.range, Access::Read));
+    fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
+        const OP: &str = "ComputeQueue::launch";
+        let kernel = OpenClKernel::of(launch.kernel, &self.shared, OP)?;
+        let target = OpenClMemory::of(launch.target, &self.shared, OP)?;
+        let Planned { values, items, target_len } =
+            plan(&self.shared, kernel, &target.buffer, launch.view, launch.items, launch.args)?;
+        let Some(size) = kernel.built.work_size(OP, items)? else { return Ok(None) };
+        let values = values.iter().map(Kept::of).collect::<Option<_>>();
+        let values =
+            values.ok_or_else(|| Error::invalid(OP, "an argument has another owner, which queues cannot keep"))?;
+        let raw = command::Launch { kernel: kernel.built.raw.clone(), values, global: size.global, local: size.local };
+        Ok(Some(Launch { raw, kernel: kernel.name.clone(), params: kernel.params.clone(), target_len }))
+    }
+
+    fn is_own(&self, event: &dyn DeviceEvent) -> bool {
+        Passed::of(event, self.shared.owner()).is_some()
+    }
+
+    fn start(&self, mut start: Start, command: Command) -> Result<()> {
+        if start.after_default {
+            let session = &self.shared.session;
+            match session.queue().marker(&[]).and_then(|event| session.flush().map(|()| event)) {
+                Ok(event) => start.after.push(Arc::new(Passed { event, owner: self.shared.owner() })),
+                Err(failure) => return Err(start.completer.refuse(self.shared.error(failure))),
             }
         }
-        let Planned { values, items, target_len } = plan(&self.shared, kernel, &memory.buffer, view, asked, args)?;
-        let built = kernel.built.clone();
-        let command = match built.work_size(OP, items)? {
-            Some(size) => {
-                let values = values.iter().map(Kept::of).collect::<Option<_>>();
-                let values = values.ok_or_else(|| Error::invalid(OP, NOT_FOR_QUEUES))?;
-                Command::Launch { kernel: built.raw.clone(), values, global: size.global, local: size.local }
-            }
-            None => Command::Nothing,
-        };
-        let (shared, name, params) = (self.shared.clone(), kernel.name.clone(), kernel.params.clone());
-        self.enqueue(Kind::Command, &used, wait, command, None, move |failure| {
-            refused(&shared, &name, &params, target_len, failure)
-        })
-    }
-
-    fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack> {
-        let (memory, from) = self.piece(memory, &range, "OpenClQueue::read")?;
-        let (into, slot) = (self.host_buffer(range.len())?, ReadSlot::default());
-        let used = [uses(memory, &range, Access::Read)];
-        let event = self.simple(Kind::Command, &used, wait, Command::Read { from, into }, Some(slot.clone()))?;
-        Ok(ReadBack::new(event, slot))
-    }
-
-    fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
-        let range = range_of(offset, bytes.len());
-        let (memory, to) = self.piece(memory, &range, "OpenClQueue::write")?;
-        let used = [uses(memory, &range, Access::Write)];
-        self.simple(Kind::Command, &used, wait, Command::Write { from: bytes, to }, None)
-    }
-
-    fn copy(
-        &self,
-        from: &dyn ComputeMemory,
-        range: Range<usize>,
-        to: &mut dyn ComputeMemory,
-        offset: usize,
-        wait: &[Event],
-    ) -> Result<Event> {
-        const OP: &str = "OpenClQueue::copy";
-        let place = range_of(offset, range.len());
-        let ((from, source), (to, target)) = (self.piece(from, &range, OP)?, self.piece(to, &place, OP)?);
-        let used = [uses(from, &range, Access::Read), uses(to, &place, Access::Write)];
-        self.simple(Kind::Command, &used, wait, Command::Copy { from: source, to: target }, None)
-    }
-
-    fn fill(
-        &self,
-        memory: &mut dyn ComputeMemory,
-        range: Range<usize>,
-        pattern: &[u8],
-        wait: &[Event],
-    ) -> Result<Event> {
-        const OP: &str = "OpenClQueue::fill";
-        check_fill(&range, pattern, OP)?;
-        let (memory, to) = self.piece(memory, &range, OP)?;
-        let used = [uses(memory, &range, Access::Write)];
-        self.simple(Kind::Command, &used, wait, Command::Fill { to, pattern: pattern.to_vec() }, None)
-    }
-
-    fn marker(&self, wait: &[Event]) -> Result<Event> {
-        self.simple(Kind::Marker, &[], wait, Command::Nothing, None)
-    }
-
-    fn barrier(&self, wait: &[Event]) -> Result<Event> {
-        self.simple(Kind::Barrier, &[], wait, Command::Nothing, None)
-    }
-
-    fn flush(&self) -> Result<()> {
-        Ok(())
+        self.lanes.start(start, command)
     }
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
-        if len == 0 {
-            return Err(Error::invalid("OpenClQueue::host_buffer", "0 bytes asked for; give at least 1"));
-        }
         let shared = &self.shared;
         if shared.is_host_memory() {
             return Ok(vec![0; len].into());
         }
         shared.pool.take(len, || Pinned::new(&shared.session, len)).map_err(|f| shared.error(f))
+    }
+}
+
+impl DeviceStream for Lane {
+    type Block = Arc<Mem>;
+    type Launch = Launch;
+    type Flight = Flight<Launch>;
+
+    const THREAD: &'static str = "pixelferry-opencl-queue";
+
+    fn submit(
+        &self,
+        command: Command,
+        after: &[Arc<dyn DeviceEvent>],
+    ) -> Result<(Flight<Launch>, Arc<dyn DeviceEvent>)> {
+        let after = after.iter().filter_map(|e| Passed::of(e.as_ref(), self.owner)).map(|passed| &passed.event);
+        let after: Vec<_> =
+            after.filter(|event| !event.queue().is_some_and(|queue| queue.is(&self.queue))).cloned().collect();
+        let flight = Flight::begin(command, &self.queue, &after).map_err(|(command, failure)| match command {
+            Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. } => {
+                refused(&self.name, &kernel, &params, target_len, failure)
+            }
+            _ => failure.failure.on(&self.name),
+        })?;
+        let passed = Passed { event: flight.event.clone(), owner: self.owner };
+        Ok((flight, Arc::new(passed)))
+    }
+
+    fn land(&self, flight: Flight<Launch>) -> Landed<Arc<Mem>, Launch> {
+        let (outcome, event, command) = flight.land();
+        let outcome = outcome.map_err(|failure| failure.on(&self.name));
+        let span = self.clock.filter(|_| outcome.is_ok()).and_then(|clock| clock.span(&event));
+        Landed { outcome, span, command }
     }
 }

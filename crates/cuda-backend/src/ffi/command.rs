@@ -1,96 +1,64 @@
-//! What a lane's stream can be given. A command owns what the device uses, and lives until the device is done.
+//! Commands of queues as calls of the driver.
 
 use super::api::call;
 use super::module::{Function, Geometry, Params};
 use super::{DeviceBlock, Failure, Span, Stream};
-use interop_core::HostBuffer;
-use interop_core::compute::ReadSlot;
-use std::ops::Range;
+use interop_core::compute;
 use std::sync::Arc;
 
-/// Device memory and which bytes of it.
-pub struct Piece {
-    pub block: Arc<DeviceBlock>,
-    pub range: Range<usize>,
+/// A kernel with its grid and values. The memory whose addresses are among them is the command's.
+pub struct Launch {
+    pub function: Function,
+    pub geometry: Geometry,
+    pub params: Params,
 }
 
-impl Piece {
-    fn span(&self) -> Result<Span<'_>, Failure> {
-        self.block.span().part(self.range.clone())
-    }
+/// A command of a queue of this backend.
+pub type Command = compute::Command<Arc<DeviceBlock>, Launch>;
+
+fn span(piece: &compute::Piece<Arc<DeviceBlock>>) -> Result<Span<'_>, Failure> {
+    piece.block.span().part(piece.range.clone())
 }
 
-/// See the module.
-pub enum Command {
-    Launch {
-        function: Function,
-        geometry: Geometry,
-        params: Params,
-        /// Memory whose addresses are among the parameters.
-        _memory: Vec<Arc<DeviceBlock>>,
-    },
-    /// Copies to the front of `into`.
-    Read { from: Piece, into: HostBuffer },
-    /// Copies the front of `from`.
-    Write { from: HostBuffer, to: Piece },
-    /// Ranges of one length.
-    Copy { from: Piece, to: Piece },
-    /// Of 1, 2, 4, 8 or 16 bytes.
-    Fill { to: Piece, pattern: Vec<u8> },
-    /// For marks only.
-    Nothing,
-}
-
-impl Command {
-    /// Hands out what was read, and gives back what is left of a command that is done.
-    pub fn landed(self, slot: Option<&ReadSlot>) -> Option<Self> {
-        match (self, slot) {
-            (Self::Read { into, .. }, Some(slot)) => {
-                slot.put(into);
-                None
-            }
-            (other, _) => Some(other),
+/// Queues it. The caller keeps the command until the stream has passed this point, whatever this returns.
+///
+/// # Safety
+/// Neither may the command be dropped nor its host memory be used before the stream has passed this point, nor
+/// before `stream` was synchronised where this fails.
+pub unsafe fn enqueue(command: &mut Command, stream: &Stream) -> Result<(), Failure> {
+    let _current = stream.queue().enter_held()?;
+    let driver = &stream.queue().api().driver;
+    match command {
+        Command::Launch { launch: Launch { function, geometry, params }, .. } => {
+            function.launch_in(stream.raw(), *geometry, params)
         }
-    }
-
-    /// Queues it. The caller keeps the command until the stream has passed this point, whatever this returns.
-    ///
-    /// # Safety
-    /// Neither may the command be dropped nor its host memory be used before the stream has passed this point, nor
-    /// before `stream` was synchronised where this fails.
-    pub unsafe fn enqueue(&mut self, stream: &Stream) -> Result<(), Failure> {
-        let _current = stream.queue().enter_held()?;
-        let driver = &stream.queue().api().driver;
-        match self {
-            Self::Launch { function, geometry, params, .. } => function.launch_in(stream.raw(), *geometry, params),
-            Self::Read { from, into } => {
-                let address = into.as_mut_ptr();
-                let copies = stream.queue().copies();
-                copies.pieces(from.span()?, address.addr() as u64, from.range.len().min(into.len()), |part, at| {
-                    let into = address.wrapping_add(at).cast();
-                    // SAFETY: the piece lies inside `into`; both sides are live until the stream has passed, by the
-                    // caller's promise.
-                    unsafe { call!(driver, cuMemcpyDtoHAsync_v2(into, part.address(), part.len(), stream.raw())) }
-                })
-            }
-            Self::Write { from, to } => {
-                let address = from.as_ptr();
-                let copies = stream.queue().copies();
-                copies.pieces(to.span()?, address.addr() as u64, to.range.len().min(from.len()), |part, at| {
-                    let from = address.wrapping_add(at).cast();
-                    // SAFETY: as for `Read`.
-                    unsafe { call!(driver, cuMemcpyHtoDAsync_v2(part.address(), from, part.len(), stream.raw())) }
-                })
-            }
-            Self::Copy { from, to } => {
-                let (from, to) = (from.span()?, to.span()?);
-                let from = from.part(0..to.len())?;
-                // SAFETY: both sides are equally long, and live until the stream has passed.
-                unsafe { call!(driver, cuMemcpyDtoDAsync_v2(to.address(), from.address(), to.len(), stream.raw())) }
-            }
-            Self::Fill { to, pattern } => fill(stream, to.span()?, pattern),
-            Self::Nothing => Ok(()),
+        Command::Read { from, into, .. } => {
+            let address = into.as_mut_ptr();
+            let copies = stream.queue().copies();
+            copies.pieces(span(from)?, address.addr() as u64, from.range.len().min(into.len()), |part, at| {
+                let into = address.wrapping_add(at).cast();
+                // SAFETY: the piece lies inside `into`; both sides are live until the stream has passed, by the
+                // caller's promise.
+                unsafe { call!(driver, cuMemcpyDtoHAsync_v2(into, part.address(), part.len(), stream.raw())) }
+            })
         }
+        Command::Write { from, to } => {
+            let address = from.as_ptr();
+            let copies = stream.queue().copies();
+            copies.pieces(span(to)?, address.addr() as u64, to.range.len().min(from.len()), |part, at| {
+                let from = address.wrapping_add(at).cast();
+                // SAFETY: as for `Read`.
+                unsafe { call!(driver, cuMemcpyHtoDAsync_v2(part.address(), from, part.len(), stream.raw())) }
+            })
+        }
+        Command::Copy { from, to } => {
+            let (from, to) = (span(from)?, span(to)?);
+            let from = from.part(0..to.len())?;
+            // SAFETY: both sides are equally long, and live until the stream has passed.
+            unsafe { call!(driver, cuMemcpyDtoDAsync_v2(to.address(), from.address(), to.len(), stream.raw())) }
+        }
+        Command::Fill { to, pattern } => fill(stream, span(to)?, pattern),
+        Command::Nothing => Ok(()),
     }
 }
 

@@ -1,31 +1,32 @@
-//! A stream with a thread that waits for its commands one after another, and tells their events.
-//!
-//! `cuLaunchHostFunc` would do without the thread, but holds the stream up while it runs, and is never called once the
-//! context is lost: futures would sleep for ever. A thread that waits sees the error, may call CUDA, and nothing of the
-//! user's runs below a C function.
+//! A stream that [`interop_core::compute::Lanes`] give commands to.
 
-use super::command::Command;
+use super::command::{Command, Launch, enqueue};
 use super::event::Event;
-use super::{Failure, Stream};
-use interop_core::Error;
-use interop_core::compute::{Completer, DeviceEvent, ReadSlot, Start, now};
-use interop_core::describe::panics::contain;
+use super::{DeviceBlock, Failure, Queue, Stream};
+use interop_core::compute::{DeviceEvent, DeviceStream, Landed, now};
+use interop_core::{Error, Result as Outcome};
 use std::any::Any;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What later work on the device can be ordered after.
 pub struct Passed {
     pub event: Event,
-    /// The lane's stream.
-    stream: Arc<Stream>,
+    /// The lane's stream; `None` for the default stream.
+    stream: Option<Arc<Stream>>,
+    queue: Arc<Queue>,
 }
 
 impl Passed {
+    /// All that is in the default stream now. What it holds back is let go.
+    pub fn by_default(queue: &Arc<Queue>) -> Result<Self, Failure> {
+        let (_current, event) = (queue.enter()?, Event::new(queue)?);
+        event.record()?;
+        Ok(Self { event, stream: None, queue: queue.clone() })
+    }
+
     /// The event's own type again, of the same context.
-    pub fn of<'a>(event: &'a dyn DeviceEvent, queue: &Arc<super::Queue>) -> Option<&'a Self> {
-        event.as_any().downcast_ref::<Self>().filter(|passed| Arc::ptr_eq(passed.stream.queue(), queue))
+    pub fn of<'a>(event: &'a dyn DeviceEvent, queue: &Arc<Queue>) -> Option<&'a Self> {
+        event.as_any().downcast_ref::<Self>().filter(|passed| Arc::ptr_eq(&passed.queue, queue))
     }
 }
 
@@ -35,89 +36,58 @@ impl DeviceEvent for Passed {
     }
 }
 
-/// One command on its way.
-struct Flight {
-    completer: Completer,
+/// A command in the stream.
+pub struct Flight {
     done: Arc<Passed>,
     began: Option<Event>,
-    command: Command,
-    slot: Option<ReadSlot>,
-    /// To be complete before.
-    before: Vec<interop_core::Event>,
+    /// `None` once it has landed.
+    command: Option<Command>,
 }
 
-/// See the module. The thread ends when this is gone and all commands are done.
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if self.command.is_some() {
+            Failure::log(self.done.event.synchronize());
+        }
+    }
+}
+
+/// See the module.
 pub struct Lane {
     stream: Arc<Stream>,
-    profiling: bool,
-    flights: Sender<Flight>,
+    /// Where it profiles.
+    clock: Option<Mutex<Clock>>,
+    /// How errors call the device.
+    name: String,
+    #[cfg(test)]
+    double: super::double::Shared,
 }
 
 impl Lane {
-    /// `name` is how errors call the device. `None` where the system gives no thread.
-    pub fn new(stream: Stream, profiling: bool, name: String) -> Result<Option<Self>, Failure> {
-        let stream = Arc::new(stream);
-        let clock = if profiling { Some(Clock::new(&stream)?) } else { None };
-        let (flights, receiver) = channel();
-        #[cfg(test)]
-        let double = super::double::shared();
-        let wait = move || {
+    pub fn new(stream: Stream, profiling: bool, name: String) -> Result<Self, Failure> {
+        let clock = if profiling { Some(Mutex::new(Clock::new(&stream)?)) } else { None };
+        Ok(Self {
+            stream: Arc::new(stream),
+            clock,
+            name,
             #[cfg(test)]
-            super::double::adopt(double);
-            wait(&receiver, clock, &name);
-        };
-        let thread = thread::Builder::new().name("pixelferry-cuda-queue".into()).spawn(wait);
-        Ok(thread.ok().map(|_| Self { stream, profiling, flights }))
+            double: super::double::shared(),
+        })
     }
 
-    /// Queues a command after what it must follow. `refused` makes the error
-    /// that the event and the caller get.
-    pub fn start(
-        &self,
-        start: Start,
-        mut command: Command,
-        slot: Option<ReadSlot>,
-        refused: impl Fn(Failure) -> Error,
-    ) -> Result<(), Error> {
-        let Start { mut completer, after, before, after_default } = start;
-        let queue = self.stream.queue();
-        let after: Vec<_> = after.iter().filter_map(|e| Passed::of(e.as_ref(), queue)).collect();
-        let marks = self.marks(&after, after_default);
-        let (began, event) = match marks {
-            Ok(marks) => marks,
-            Err(failure) => return Err(completer.refuse(refused(failure))),
-        };
-        // SAFETY: the command is kept below: it goes to the thread, which drops it when the stream has passed; where
-        // something fails, the stream is waited for first.
-        let queued = unsafe { command.enqueue(&self.stream) }.and_then(|()| self.stream.mark(&event));
-        if let Err(failure) = queued {
-            Failure::log(self.stream.synchronize());
-            drop(command);
-            return Err(completer.refuse(refused(failure)));
-        }
-        let done = Arc::new(Passed { event, stream: self.stream.clone() });
-        completer.submitted(Some(done.clone()));
-        if let Err(unsent) = self.flights.send(Flight { completer, done, began, command, slot, before }) {
-            // The thread is gone; what it would have done is done here.
-            unsent.0.land(None, "");
-        }
-        Ok(())
+    fn failed(&self) -> impl Fn(Failure) -> Error + '_ {
+        |failure| failure.on(&self.name)
     }
 
     /// Orders the stream and makes the marks around a command.
-    fn marks(&self, after: &[&Passed], after_default: bool) -> Result<(Option<Event>, Event), Failure> {
+    fn marks(&self, after: &[&Passed]) -> Result<(Option<Event>, Event), Failure> {
         let queue = self.stream.queue();
-        for passed in after.iter().filter(|passed| !Arc::ptr_eq(&passed.stream, &self.stream)) {
+        let is_own = |passed: &Passed| passed.stream.as_ref().is_some_and(|stream| Arc::ptr_eq(stream, &self.stream));
+        for passed in after.iter().filter(|passed| !is_own(passed)) {
             self.stream.wait(&passed.event)?;
         }
-        if after_default {
-            // Entering lets go of what the default stream holds back.
-            let (_current, mark) = (queue.enter()?, Event::new(queue)?);
-            mark.record()?;
-            self.stream.wait(&mark)?;
-        }
-        let done = Event::waited_for(queue, self.profiling)?;
-        let began = self.profiling.then(|| Event::waited_for(queue, true)).transpose()?;
+        let done = Event::waited_for(queue, self.clock.is_some())?;
+        let began = self.clock.is_some().then(|| Event::waited_for(queue, true)).transpose()?;
         if let Some(began) = &began {
             self.stream.mark(began)?;
         }
@@ -125,29 +95,42 @@ impl Lane {
     }
 }
 
-impl Flight {
-    /// Waits for the device, and tells.
-    fn land(self, clock: Option<&mut Clock>, name: &str) {
-        let Self { completer, done, began, command, slot, before } = self;
-        let outcome = done.event.synchronize().map_err(|failure| failure.on(name));
-        let span = clock
-            .zip(began)
-            .filter(|_| outcome.is_ok())
-            .and_then(|(clock, began)| clock.span(began, &done).inspect_err(|f| Failure::log(Err(*f))).ok());
-        for event in before {
-            let _ = event.wait();
-        }
-        let kept = command.landed(slot.as_ref());
-        completer.complete_profiled(outcome, span);
-        // Freeing memory waits for the device, so those who wait are told first.
-        drop(kept);
-    }
-}
+impl DeviceStream for Lane {
+    type Block = Arc<DeviceBlock>;
+    type Launch = Launch;
+    type Flight = Flight;
 
-fn wait(flights: &Receiver<Flight>, mut clock: Option<Clock>, name: &str) {
-    while let Ok(flight) = flights.recv() {
-        // It drops host memory of the caller's.
-        contain("command of a queue", || flight.land(clock.as_mut(), name));
+    const THREAD: &'static str = "pixelferry-cuda-queue";
+
+    fn submit(&self, mut command: Command, after: &[Arc<dyn DeviceEvent>]) -> Outcome<(Flight, Arc<dyn DeviceEvent>)> {
+        let queue = self.stream.queue();
+        let after: Vec<_> = after.iter().filter_map(|e| Passed::of(e.as_ref(), queue)).collect();
+        let (began, event) = self.marks(&after).map_err(self.failed())?;
+        // SAFETY: the command is kept below: by the flight, which waits until the stream has passed; where something fails,
+        // the stream is waited for first.
+        let queued = unsafe { enqueue(&mut command, &self.stream) }.and_then(|()| self.stream.mark(&event));
+        if let Err(failure) = queued {
+            Failure::log(self.stream.synchronize());
+            drop(command);
+            return Err(self.failed()(failure));
+        }
+        let done = Arc::new(Passed { event, stream: Some(self.stream.clone()), queue: queue.clone() });
+        Ok((Flight { done: done.clone(), began, command: Some(command) }, done))
+    }
+
+    fn land(&self, mut flight: Flight) -> Landed<Arc<DeviceBlock>, Launch> {
+        let outcome = flight.done.event.synchronize().map_err(self.failed());
+        let times = self.clock.as_ref().zip(flight.began.take()).filter(|_| outcome.is_ok());
+        let span = times.and_then(|(clock, began)| {
+            let mut clock = clock.lock().unwrap_or_else(PoisonError::into_inner);
+            clock.span(began, &flight.done).inspect_err(|f| Failure::log(Err(*f))).ok()
+        });
+        Landed { outcome, span, command: flight.command.take().unwrap_or(Command::Nothing) }
+    }
+
+    #[cfg(test)]
+    fn enter_thread(&self) {
+        super::double::adopt(self.double.clone());
     }
 }
 

@@ -7,7 +7,6 @@ use super::memory::ComputeMemory;
 use super::read_back::ReadBack;
 use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result};
-use crate::devices::ranges::check_range;
 use std::ops::Range;
 
 /// Whether operations of one queue wait for each other.
@@ -53,6 +52,11 @@ impl QueueOptions {
     /// Out of order.
     pub fn out_of_order() -> Self {
         Self { order: Order::OutOfOrder, ..Self::default() }
+    }
+
+    /// Whether operations run one after another.
+    pub fn is_in_order(&self) -> bool {
+        self.order == Order::InOrder
     }
 
     /// The same with times.
@@ -162,30 +166,4 @@ pub trait ComputeQueue: Send + Sync {
         }
         Ok(vec![0; len].into())
     }
-}
-
-/// How queues refuse memory that has turns.
-pub const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
-                                  the backend's own calls for what is shared";
-
-/// Checks the arguments of [`ComputeQueue::fill`]; for backends.
-pub fn check_fill(range: &Range<usize>, pattern: &[u8], operation: &'static str) -> Result<()> {
-    let size = pattern.len();
-    if !matches!(size, 1 | 2 | 4 | 8 | 16) {
-        return Err(Error::invalid(operation, format!("a pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
-    }
-    if !range.start.is_multiple_of(size) || !range.end.is_multiple_of(size) {
-        let problem = format!("bytes {}..{} are not whole patterns of {size} bytes", range.start, range.end);
-        return Err(Error::invalid(operation, problem));
-    }
-    Ok(())
-}
-
-/// Checks a range that must not be empty; for backends.
-pub fn check_some(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
-    check_range(range, len, operation)?;
-    if range.is_empty() {
-        return Err(Error::invalid(operation, format!("bytes {}..{} are none", range.start, range.end)));
-    }
-    Ok(())
 }

@@ -1,12 +1,10 @@
-//! What a lane's queue can be given. A command owns what the device uses, and lives until the device is done.
+//! Commands of queues as calls of the driver.
 
 use super::kernel::Range as Items;
 use super::track::Access::{Read, Write};
 use super::{ArgValue, Event, Kernel, LaunchFailure, Mem, Queue};
 use cl3::command_queue as q;
-use interop_core::HostBuffer;
-use interop_core::compute::ReadSlot;
-use std::ops::Range;
+use interop_core::compute::{self, Piece};
 use std::sync::Arc;
 
 /// Value of one parameter, for later.
@@ -48,86 +46,52 @@ impl Kept {
     }
 }
 
-/// Memory and which bytes of it.
-pub struct Piece {
-    pub mem: Arc<Mem>,
-    pub range: Range<usize>,
+/// A kernel with its values and work items.
+pub struct Launch {
+    pub kernel: Arc<Kernel>,
+    pub values: Vec<Kept>,
+    pub global: [usize; 2],
+    pub local: [usize; 2],
 }
 
-/// See the module.
-pub enum Command {
-    Launch {
-        kernel: Arc<Kernel>,
-        values: Vec<Kept>,
-        global: [usize; 2],
-        local: [usize; 2],
-    },
-    /// Copies to the front of `into`.
-    Read {
-        from: Piece,
-        into: HostBuffer,
-    },
-    /// Copies the front of `from`.
-    Write {
-        from: HostBuffer,
-        to: Piece,
-    },
-    /// Ranges of one length.
-    Copy {
-        from: Piece,
-        to: Piece,
-    },
-    Fill {
-        to: Piece,
-        pattern: Vec<u8>,
-    },
-    /// For its event only.
-    Nothing,
-}
+/// A command whose launches say more than the driver is told.
+pub type Command<L> = compute::Command<Arc<Mem>, L>;
 
-impl Command {
-    /// Hands out what was read, and gives back what is left of a command that is done.
-    pub fn landed(self, slot: Option<&ReadSlot>) -> Option<Self> {
-        match (self, slot) {
-            (Self::Read { into, .. }, Some(slot)) => {
-                slot.put(into);
-                None
-            }
-            (other, _) => Some(other),
+/// Queues it.
+///
+/// # Safety
+/// Where there is an event, the command may neither be dropped nor its host memory be used before that is final.
+pub unsafe fn enqueue<L: AsRef<Launch>>(
+    command: &mut Command<L>,
+    queue: &Queue,
+    wait: &[Event],
+) -> Result<Event, LaunchFailure> {
+    let queued = match command {
+        Command::Launch { launch, .. } => {
+            let Launch { kernel, values, global, local } = launch.as_ref();
+            let values: Vec<_> = values.iter().map(Kept::value).collect();
+            return kernel.launch(queue, &values, Items { offset: &[], global, local }, wait);
         }
-    }
-
-    /// Queues it.
-    ///
-    /// # Safety
-    /// Where there is an event, the command may neither be dropped nor its host memory be used before that is final.
-    pub unsafe fn enqueue(&mut self, queue: &Queue, wait: &[Event]) -> Result<Event, LaunchFailure> {
-        let queued = match self {
-            Self::Launch { kernel, values, global, local } => {
-                let values: Vec<_> = values.iter().map(Kept::value).collect();
-                return kernel.launch(queue, &values, Items { offset: &[], global, local }, wait);
-            }
-            Self::Read { from: Piece { mem, range }, into } => {
-                let (address, len) = (into.as_mut_ptr(), range.len().min(into.len()));
-                // SAFETY: the address holds `len` bytes until the command is final, by the caller's promise.
-                queue.enqueue_using("clEnqueueReadBuffer", &[mem.used(range, Read)], wait, |queue, n, list| unsafe {
-                    q::enqueue_read_buffer(queue, mem.raw(), 0, range.start, len, address.cast(), n, list)
-                })
-            }
-            Self::Write { from, to: Piece { mem, range } } => {
-                let (address, len) = (from.as_ptr(), range.len().min(from.len()));
-                // SAFETY: as for `Read`.
-                queue.enqueue_using("clEnqueueWriteBuffer", &[mem.used(range, Write)], wait, |queue, n, list| unsafe {
-                    q::enqueue_write_buffer(queue, mem.raw(), 0, range.start, len, address.cast_mut().cast(), n, list)
-                })
-            }
-            Self::Copy { from, to } => {
-                let (source, target) = ((&*from.mem, from.range.start), (&*to.mem, to.range.start));
-                queue.copy(source, target, to.range.len(), wait)
-            }
-            Self::Fill { to, pattern } => queue.fill(&to.mem, pattern, to.range.clone(), wait),
-            Self::Nothing => queue.marker(wait),
-        };
-        Ok(queued?)
-    }
+        Command::Read { from: Piece { block, range }, into, .. } => {
+            let (address, len) = (into.as_mut_ptr(), range.len().min(into.len()));
+            // SAFETY: the address holds `len` bytes until the command is final, by the caller's promise.
+            queue.enqueue_using("clEnqueueReadBuffer", &[block.used(range, Read)], wait, |queue, n, list| unsafe {
+                q::enqueue_read_buffer(queue, block.raw(), 0, range.start, len, address.cast(), n, list)
+            })
+        }
+        Command::Write { from, to: Piece { block, range } } => {
+            let (address, len) = (from.as_ptr(), range.len().min(from.len()));
+            // SAFETY: as for `Read`.
+            queue.enqueue_using("clEnqueueWriteBuffer", &[block.used(range, Write)], wait, |queue, n, list| unsafe {
+                q::enqueue_write_buffer(queue, block.raw(), 0, range.start, len, address.cast_mut().cast(), n, list)
+            })
+        }
+        Command::Copy { from, to } => {
+            let (source, target) = ((&*from.block, from.range.start), (&*to.block, to.range.start));
+            queue.copy(source, target, to.range.len(), wait)
+        }
+        Command::Fill { to, pattern } => queue.fill(&to.block, pattern, to.range.clone(), wait),
+        Command::Nothing => queue.marker(wait),
+    };
+    Ok(queued?)
 }

@@ -1,25 +1,16 @@
-//! An in-order queue with a thread that waits for its commands one after another, and tells their events.
-//!
-//! Callbacks of events (`clSetEventCallback`) would do without the thread, but then wakers, callbacks and whatever is
-//! started next would run on a thread of the driver's, where most calls are forbidden; drivers that forget one would
-//! leave a future asleep for ever.
+//! Commands on their way through an in-order queue, and the times of them.
 
-use super::command::Command;
+use super::command::{Command, Launch, enqueue};
 use super::{Event, Failure, LaunchFailure, Queue, Status};
 use cl3::event as ev;
-use interop_core::Error;
-use interop_core::compute::{Completer, DeviceEvent, EventStatus, ReadSlot, Start, now};
-use interop_core::describe::panics::contain;
+use interop_core::compute::{DeviceEvent, EventStatus, now};
 use std::any::Any;
-use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
 
 /// What later work on the device can be ordered after.
 pub struct Passed {
     pub event: Event,
     /// Of which device and context: the address of what its owners share.
-    owner: usize,
+    pub owner: usize,
 }
 
 impl Passed {
@@ -43,82 +34,43 @@ impl DeviceEvent for Passed {
     }
 }
 
-/// One command on its way.
-struct Flight {
-    completer: Completer,
-    event: Event,
-    command: Command,
-    slot: Option<ReadSlot>,
-    /// To be complete before.
-    before: Vec<interop_core::Event>,
+/// A command in a queue. Waits for the device where it is dropped before it landed.
+pub struct Flight<L> {
+    pub event: Event,
+    /// `None` once it has landed.
+    command: Option<Command<L>>,
 }
 
-/// See the module. The thread ends when this is gone and all commands are done.
-pub struct Lane {
-    queue: Queue,
-    /// See [`Passed`].
-    owner: usize,
-    flights: Sender<Flight>,
-}
-
-impl Lane {
-    /// `clock` is set where the queue profiles; `name` is how errors call the device. `None` where the system gives no
-    /// thread.
-    pub fn new(queue: Queue, owner: usize, clock: Option<Clock>, name: String) -> Option<Self> {
-        let (flights, receiver) = channel::<Flight>();
-        let wait = move || {
-            for flight in receiver {
-                // It drops host memory of the caller's.
-                contain("command of a queue", || flight.land(clock, &name));
-            }
-        };
-        let thread = thread::Builder::new().name("pixelferry-opencl-queue".into()).spawn(wait);
-        thread.ok().map(|_| Self { queue, owner, flights })
-    }
-
-    /// Queues a command after what it must follow, and after `default`. `refused` makes the error that the event and the
-    /// caller get.
-    pub fn start(
-        &self,
-        start: Start,
-        default: Option<Event>,
-        mut command: Command,
-        slot: Option<ReadSlot>,
-        refused: impl Fn(LaunchFailure) -> Error,
-    ) -> Result<(), Error> {
-        let Start { mut completer, after, before, .. } = start;
-        let after = after.iter().filter_map(|e| Passed::of(e.as_ref(), self.owner)).map(|passed| &passed.event);
-        let other = |event: &&Event| !event.queue().is_some_and(|queue| queue.is(&self.queue));
-        let after: Vec<_> = after.filter(other).cloned().chain(default).collect();
-        // SAFETY: the command is kept below: it goes to the thread, which drops it when the event is final.
-        let event = match unsafe { command.enqueue(&self.queue, &after) } {
+impl<L: AsRef<Launch>> Flight<L> {
+    /// Queues a command after events, and flushes.
+    pub fn begin(mut command: Command<L>, queue: &Queue, after: &[Event]) -> Result<Self, (Command<L>, LaunchFailure)> {
+        // SAFETY: the flight keeps the command until the event is final.
+        let event = match unsafe { enqueue(&mut command, queue, after) } {
             Ok(event) => event,
-            Err(failure) => return Err(completer.refuse(refused(failure))),
+            Err(failure) => return Err((command, failure)),
         };
-        if let Err(failure) = self.queue.flush() {
+        if let Err(failure) = queue.flush() {
             tracing::debug!(code = failure.code, "{} failed; the wait will tell", failure.operation);
         }
-        completer.submitted(Some(Arc::new(Passed { event: event.clone(), owner: self.owner })));
-        if let Err(unsent) = self.flights.send(Flight { completer, event, command, slot, before }) {
-            // The thread is gone; what it would have done is done here.
-            unsent.0.land(None, "");
-        }
-        Ok(())
+        Ok(Self { event, command: Some(command) })
     }
 }
 
-impl Flight {
-    /// Waits for the device, and tells.
-    fn land(self, clock: Option<Clock>, name: &str) {
-        let Self { completer, event, command, slot, before } = self;
-        let outcome = event.wait_until_final().map_err(|failure| failure.on(name));
-        let span = clock.filter(|_| outcome.is_ok()).and_then(|clock| clock.span(&event));
-        for event in before {
-            let _ = event.wait();
+impl<L> Flight<L> {
+    /// Waits for the device.
+    pub fn land(mut self) -> (Result<(), Failure>, Event, Command<L>) {
+        let outcome = self.event.wait_until_final();
+        (outcome, self.event.clone(), self.command.take().unwrap_or(Command::Nothing))
+    }
+}
+
+impl<L> Drop for Flight<L> {
+    fn drop(&mut self) {
+        if self.command.is_some()
+            && let Err(failure) = self.event.wait_until_final()
+        {
+            tracing::debug!(code = failure.code, "{} failed", failure.operation);
         }
-        let kept = command.landed(slot.as_ref());
-        completer.complete_profiled(outcome, span);
-        drop(kept);
     }
 }
 
@@ -152,7 +104,7 @@ impl Clock {
         Ok(best.map(|offset| Self { offset }))
     }
 
-    fn span(self, event: &Event) -> Option<(u64, u64)> {
+    pub fn span(self, event: &Event) -> Option<(u64, u64)> {
         let at = |param| u64::try_from(i128::from(event.profile(param).ok()?) + self.offset).ok();
         Some((at(ev::CL_PROFILING_COMMAND_START)?, at(ev::CL_PROFILING_COMMAND_END)?))
     }

@@ -1,0 +1,233 @@
+//! The queue of every backend: it checks, keeps the order and owns; a [`QueueDriver`] gets valid commands only.
+
+use super::command::{Command, Piece};
+use super::device_event::DeviceEvent;
+use super::event::Event;
+use super::hazard::Hazards;
+use super::host_buffer::HostBuffer;
+use super::kernel::Kernel;
+use super::memory::ComputeMemory;
+use super::queue::{ComputeQueue, QueueOptions};
+use super::read_back::{ReadBack, ReadSlot};
+use super::schedule::{Kind, Schedule, Start, Use};
+use super::target::{Arg, Target};
+use crate::describe::error::{Error, Result};
+use crate::describe::view::View;
+use crate::devices::ranges::{Access, check_range};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Memory of the backend as queues see it.
+pub struct Queued<'m, B> {
+    /// What its bytes are used for.
+    pub hazards: &'m Hazards,
+    /// Keeps it alive. `None` where it has another owner, which queues cannot keep.
+    pub block: Option<B>,
+}
+
+/// A launch without its memory.
+pub struct LaunchOf<'a> {
+    /// The kernel; perhaps of another backend.
+    pub kernel: &'a dyn Kernel,
+    /// What it writes: memory of this backend.
+    pub target: &'a dyn ComputeMemory,
+    /// As what; inside the memory.
+    pub view: View,
+    /// Work items, where the caller says how many.
+    pub items: Option<usize>,
+    /// Arguments; the memories among them are of this backend.
+    pub args: &'a [Arg<'a>],
+}
+
+/// What [`Queue`] needs of a backend.
+pub trait QueueDriver: Send + Sync + 'static {
+    /// Keeps memory alive.
+    type Block: Send + 'static;
+    /// A kernel with its values, ready for the device.
+    type Launch: Send + 'static;
+
+    /// The memory's parts, where it is of this very backend.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] for what is not linear.
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Self::Block>>;
+
+    /// Checks a kernel against target and arguments. `None` where there is nothing to run.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a kernel of another backend; [`Error::InvalidInput`] for arguments that it does not take.
+    fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Self::Launch>>;
+
+    /// Whether the device orders operations after this event of its own.
+    fn is_own(&self, event: &dyn DeviceEvent) -> bool;
+
+    /// Gives a command to the device after what it must follow; completes `start` when it is done.
+    ///
+    /// # Errors
+    /// What the driver refuses; the event has failed by then.
+    fn start(&self, start: Start, command: Command<Self::Block, Self::Launch>) -> Result<()>;
+
+    /// Host memory of `len` bytes (at least 1) that it copies from and to fastest.
+    ///
+    /// # Errors
+    /// The driver gives none.
+    fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
+        Ok(vec![0; len].into())
+    }
+}
+
+/// A queue over a backend's driver.
+pub struct Queue<D> {
+    options: QueueOptions,
+    schedule: Schedule,
+    driver: Arc<D>,
+}
+
+/// Checked memory of an operation.
+struct Part<'m, B> {
+    used: Use<'m>,
+    piece: Piece<B>,
+}
+
+impl<D: QueueDriver> Queue<D> {
+    /// With nothing in it.
+    pub fn new(options: QueueOptions, driver: D) -> Self {
+        Self { options, schedule: Schedule::new(options.is_in_order()), driver: Arc::new(driver) }
+    }
+
+    fn part<'m>(
+        &self,
+        memory: &'m dyn ComputeMemory,
+        range: Range<usize>,
+        access: Access,
+        operation: &'static str,
+    ) -> Result<Part<'m, D::Block>> {
+        let Queued { hazards, block } = self.driver.queued(memory, operation)?;
+        check_some(&range, memory.len(), operation)?;
+        let block = block.ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))?;
+        Ok(Part { used: Use { hazards, range: range.clone(), access }, piece: Piece { block, range } })
+    }
+
+    fn enqueue(
+        &self,
+        kind: Kind,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        command: Command<D::Block, D::Launch>,
+    ) -> Result<Event> {
+        let driver = Arc::clone(&self.driver);
+        let is_own = |event: &dyn DeviceEvent| self.driver.is_own(event);
+        self.schedule.enqueue(kind, uses, wait, is_own, move |start| driver.start(start, command))
+    }
+}
+
+impl<D: QueueDriver> ComputeQueue for Queue<D> {
+    fn options(&self) -> QueueOptions {
+        self.options
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
+        const OP: &str = "ComputeQueue::launch";
+        let items = target.items();
+        let (target, view) = target.into_parts();
+        let written = self.part(target, view.span(), Access::Write, OP)?;
+        let (mut uses, mut memory) = (vec![written.used], Vec::new());
+        for arg in args {
+            if let Arg::Memory(read) = arg {
+                let read = self.part(*read, 0..read.len(), Access::Read, OP)?;
+                uses.push(read.used);
+                memory.push(read.piece.block);
+            }
+        }
+        let launch = self.driver.launch(&LaunchOf { kernel, target, view, items, args })?;
+        let command =
+            launch.map_or(Command::Nothing, |launch| Command::Launch { launch, target: written.piece, memory });
+        self.enqueue(Kind::Command, &uses, wait, command)
+    }
+
+    fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack> {
+        let Part { used, piece: from } = self.part(memory, range, Access::Read, "ComputeQueue::read")?;
+        let (into, slot) = (self.driver.host_buffer(from.range.len())?, ReadSlot::default());
+        let command = Command::Read { from, into, slot: slot.clone() };
+        Ok(ReadBack::new(self.enqueue(Kind::Command, &[used], wait, command)?, slot))
+    }
+
+    fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
+        let range = offset..offset.saturating_add(bytes.len());
+        let Part { used, piece: to } = self.part(memory, range, Access::Write, "ComputeQueue::write")?;
+        self.enqueue(Kind::Command, &[used], wait, Command::Write { from: bytes, to })
+    }
+
+    fn copy(
+        &self,
+        from: &dyn ComputeMemory,
+        range: Range<usize>,
+        to: &mut dyn ComputeMemory,
+        offset: usize,
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "ComputeQueue::copy";
+        let place = offset..offset.saturating_add(range.len());
+        let (from, to) = (self.part(from, range, Access::Read, OP)?, self.part(to, place, Access::Write, OP)?);
+        let command = Command::Copy { from: from.piece, to: to.piece };
+        self.enqueue(Kind::Command, &[from.used, to.used], wait, command)
+    }
+
+    fn fill(
+        &self,
+        memory: &mut dyn ComputeMemory,
+        range: Range<usize>,
+        pattern: &[u8],
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "ComputeQueue::fill";
+        check_fill(&range, pattern, OP)?;
+        let Part { used, piece: to } = self.part(memory, range, Access::Write, OP)?;
+        self.enqueue(Kind::Command, &[used], wait, Command::Fill { to, pattern: pattern.to_vec() })
+    }
+
+    fn marker(&self, wait: &[Event]) -> Result<Event> {
+        self.enqueue(Kind::Marker, &[], wait, Command::Nothing)
+    }
+
+    fn barrier(&self, wait: &[Event]) -> Result<Event> {
+        self.enqueue(Kind::Barrier, &[], wait, Command::Nothing)
+    }
+
+    fn flush(&self) -> Result<()> {
+        // Each command was given to the device when it was queued.
+        Ok(())
+    }
+
+    fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
+        if len == 0 {
+            return Err(Error::invalid("ComputeQueue::host_buffer", "0 bytes asked for; give at least 1"));
+        }
+        self.driver.host_buffer(len)
+    }
+}
+
+/// Why queues refuse memory that they cannot keep.
+const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
+                              the backend's own calls for what is shared";
+
+fn check_fill(range: &Range<usize>, pattern: &[u8], operation: &'static str) -> Result<()> {
+    let size = pattern.len();
+    if !matches!(size, 1 | 2 | 4 | 8 | 16) {
+        return Err(Error::invalid(operation, format!("a pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
+    }
+    if !range.start.is_multiple_of(size) || !range.end.is_multiple_of(size) {
+        let problem = format!("bytes {}..{} are not whole patterns of {size} bytes", range.start, range.end);
+        return Err(Error::invalid(operation, problem));
+    }
+    Ok(())
+}
+
+/// A range of at least one byte inside memory of `len`.
+fn check_some(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
+    check_range(range, len, operation)?;
+    if range.is_empty() {
+        return Err(Error::invalid(operation, format!("bytes {}..{} are none", range.start, range.end)));
+    }
+    Ok(())
+}

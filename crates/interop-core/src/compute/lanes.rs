@@ -1,0 +1,156 @@
+//! Streams of a device, each with a thread that waits for its commands one after another and tells their events.
+//!
+//! Callbacks of drivers (`clSetEventCallback`, `cuLaunchHostFunc`) would do without the thread. But then wakers,
+//! callbacks and whatever is started next would run on a thread of the driver's, where most calls are forbidden, and a
+//! driver that forgets one, or loses its context, would leave a future asleep for ever.
+
+use super::command::Command;
+use super::completion::Completer;
+use super::device_event::DeviceEvent;
+use super::event::Event;
+use super::queue::QueueOptions;
+use super::schedule::Start;
+use crate::describe::error::{Error, Result};
+use crate::describe::panics::contain;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+/// Streams of an out-of-order queue: so many operations run side by side. Several streams in order, because drivers
+/// need not have others, and some that say they do run them in order.
+const LANES: usize = 4;
+
+/// A stream or in-order queue of a device.
+pub trait DeviceStream: Send + Sync + 'static {
+    /// Keeps memory alive.
+    type Block: Send + 'static;
+    /// A kernel with its values.
+    type Launch: Send + 'static;
+    /// A command that the device has. Waits for the device where it is dropped before it landed.
+    type Flight: Send + 'static;
+
+    /// Name of the threads.
+    const THREAD: &'static str;
+
+    /// Begins a command on the device, after `after`, which are events of its own. Gives what later commands can follow.
+    ///
+    /// # Errors
+    /// What the driver refuses; nothing of the command is on the device then.
+    fn submit(
+        &self,
+        command: Command<Self::Block, Self::Launch>,
+        after: &[Arc<dyn DeviceEvent>],
+    ) -> Result<(Self::Flight, Arc<dyn DeviceEvent>)>;
+
+    /// Waits until the device is done.
+    fn land(&self, flight: Self::Flight) -> Landed<Self::Block, Self::Launch>;
+
+    /// On the waiting thread, before anything else.
+    fn enter_thread(&self) {}
+}
+
+/// What came of a command.
+pub struct Landed<B, L> {
+    /// How it ended.
+    pub outcome: Result<()>,
+    /// When it began and ended, as [`super::now`] counts, where the stream profiles.
+    pub span: Option<(u64, u64)>,
+    /// What it owned.
+    pub command: Command<B, L>,
+}
+
+/// A command on its way.
+struct InFlight<S: DeviceStream> {
+    completer: Completer,
+    flight: S::Flight,
+    /// To be complete before.
+    before: Vec<Event>,
+}
+
+impl<S: DeviceStream> InFlight<S> {
+    /// Waits for the device, and tells.
+    fn land(self, stream: &S) {
+        let Landed { outcome, span, command } = stream.land(self.flight);
+        for event in self.before {
+            let _ = event.wait();
+        }
+        let kept = command.landed();
+        self.completer.complete_profiled(outcome, span);
+        // Freeing memory may wait for the device, so those who wait are told first.
+        drop(kept);
+    }
+}
+
+/// A stream and its thread, which ends when this is gone and all commands are done.
+struct Lane<S: DeviceStream> {
+    stream: Arc<S>,
+    flights: Sender<InFlight<S>>,
+}
+
+impl<S: DeviceStream> Lane<S> {
+    fn new(stream: S) -> Result<Self> {
+        let stream = Arc::new(stream);
+        let (flights, receiver) = channel::<InFlight<S>>();
+        let own = Arc::clone(&stream);
+        let wait = move || {
+            own.enter_thread();
+            for flight in receiver {
+                // It drops host memory of the caller's.
+                contain("command of a queue", || flight.land(&own));
+            }
+        };
+        let thread = thread::Builder::new().name(S::THREAD.into()).spawn(wait);
+        thread.map(|_| Self { stream, flights }).map_err(no_thread)
+    }
+
+    fn start(&self, start: Start, command: Command<S::Block, S::Launch>) -> Result<()> {
+        let Start { mut completer, after, before, .. } = start;
+        match self.stream.submit(command, &after) {
+            Err(error) => Err(completer.refuse(error)),
+            Ok((flight, passed)) => {
+                completer.submitted(Some(passed));
+                if let Err(unsent) = self.flights.send(InFlight { completer, flight, before }) {
+                    // The thread is gone; what it would have done is done here.
+                    unsent.0.land(&self.stream);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The system refused a thread for a queue.
+pub fn no_thread(error: std::io::Error) -> Error {
+    Error::Unavailable {
+        what: "a thread for a queue".into(),
+        reason: error.to_string(),
+        hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
+    }
+}
+
+/// The streams of a queue, which are given commands in turn.
+pub struct Lanes<S: DeviceStream> {
+    lanes: Box<[Lane<S>]>,
+    next: AtomicUsize,
+}
+
+impl<S: DeviceStream> Lanes<S> {
+    /// One stream where the queue is in order, else several.
+    ///
+    /// # Errors
+    /// Those of `stream`; [`Error::Unavailable`] where the system gives no thread.
+    pub fn new(options: &QueueOptions, mut stream: impl FnMut() -> Result<S>) -> Result<Self> {
+        let count = if options.is_in_order() { 1 } else { LANES };
+        let lanes = (0..count).map(|_| Lane::new(stream()?)).collect::<Result<_>>()?;
+        Ok(Self { lanes, next: AtomicUsize::new(0) })
+    }
+
+    /// For [`super::QueueDriver::start`], where [`Start::after`] has what the backend's own calls queued, too.
+    ///
+    /// # Errors
+    /// Those of [`DeviceStream::submit`]; the event has failed by then.
+    pub fn start(&self, start: Start, command: Command<S::Block, S::Launch>) -> Result<()> {
+        self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()].start(start, command)
+    }
+}
