@@ -21,7 +21,7 @@ pub enum Error {
     Source { path: PathBuf, source: syn::Error },
     #[error("{}:{line}: no item of the crate has the name that `pub use {path}` gives on", file.display())]
     Unresolved { file: PathBuf, line: usize, path: String },
-    #[error("{0} things about imports are not as the lists have them; move what both sides need to a file below both")]
+    #[error("{0} imports or rooms are out of order; move what both sides need to a file below both")]
     Imports(usize),
     #[error("no public item was found in {}, so the check would prove nothing", .0.display())]
     NoItems(PathBuf),

@@ -258,8 +258,8 @@ mod tests {
             "cl::device_info::device_type",
             "cl::flags::MemFlags::READ_ONLY",
             "mixed::OpenClBackend::cl_queue",
-            "ffi::event::Status::is_final",
-            "ffi::gl_object::GlObject::Texture",
+            "ffi::status::Status::is_final",
+            "ffi::gl_open::GlObject::Texture",
             "flags!::contains",
         ] {
             assert!(has(name), "{name}");

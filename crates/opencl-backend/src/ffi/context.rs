@@ -1,10 +1,10 @@
 //! Contexts over one or more devices of a platform.
 
-use super::gl::{GlShare, session_properties};
+use super::gl_context::session_properties;
 use super::handle::{ContextKind, Handle, SubDeviceKind};
 use super::may_fail::MayFail;
 use super::notify::{Listening, OnError, report};
-use super::{DeviceId, Failure, PlatformId};
+use super::{DeviceId, Failure, GlShare, PlatformId};
 use cl3::context::{CL_CONTEXT_PROPERTIES, create_context};
 use interop_core::GlContext;
 use std::ffi::c_void;

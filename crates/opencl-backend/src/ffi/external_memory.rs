@@ -1,8 +1,8 @@
 //! Memory behind handles of the operating system: `cl_khr_external_memory`.
 
 use super::handle::{Handle, MemKind};
-use super::turn::{TurnFns, Turns};
-use super::{Buffer, Failure, Mem, Pixels, Session, SharedImage};
+use super::turn::Turns;
+use super::{Buffer, Failure, Mem, Pixels, Session, SharedImage, TurnFns};
 use crate::sharing::os;
 use cl3::memory as mem;
 use interop_core::devices::os_handle::Lent;

@@ -1,41 +1,14 @@
-//! GL objects of every kind as memory objects.
+//! [`Object`]: a GL object of any kind as an object of a session.
 
-use super::gl::GlShare;
-use super::query::array;
 use super::track::Access::{Read, Write};
 use super::turn::Turns;
-use super::{Context, Failure, Mem, Session};
+use super::{Failure, GlObject, GlShare, Mem, Session};
 use cl3::command_queue as q;
 use cl3::memory as m;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A GL object of the context that is current, for `cl_khr_gl_sharing`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GlObject {
-    /// A buffer with storage (`clCreateFromGLBuffer`).
-    Buffer {
-        /// Object name.
-        name: u32,
-    },
-    /// One level of a texture (`clCreateFromGLTexture`).
-    Texture {
-        /// `GL_TEXTURE_2D`, a face of a cube map, and so on: see `clCreateFromGLTexture`.
-        target: u32,
-        /// Mipmap level.
-        level: i32,
-        /// Object name.
-        name: u32,
-    },
-    /// A renderbuffer with storage, of one sample (`clCreateFromGLRenderbuffer`).
-    Renderbuffer {
-        /// Object name.
-        name: u32,
-    },
-}
-
-/// What it is to OpenCL.
+/// What a GL object is to OpenCL.
 pub struct Object {
     mem: Arc<Mem>,
     turns: Turns,
@@ -45,24 +18,6 @@ pub struct Object {
     /// Bytes of one element; 1 for a buffer.
     pub element: usize,
     pub is_buffer: bool,
-}
-
-impl GlShare {
-    /// A GL object as memory of a context that shares with this; OpenGL has the first turn.
-    pub fn open(&self, context: &Context, object: GlObject, flags: u64) -> Result<Mem, Failure> {
-        let handle = match object {
-            GlObject::Buffer { name } => self.open_buffer(context, flags, name)?,
-            GlObject::Texture { target, level, name } => self.open_texture(context, flags, target, level, name)?,
-            GlObject::Renderbuffer { name } => self.open_renderbuffer(context, flags, name)?,
-        };
-        let len = match object {
-            GlObject::Buffer { .. } => {
-                usize::from_ne_bytes(array("clGetMemObjectInfo", &handle.info(m::CL_MEM_SIZE)?)?)
-            }
-            _ => usize::MAX,
-        };
-        Ok(Mem::of_gl(handle, flags, len))
-    }
 }
 
 impl Object {

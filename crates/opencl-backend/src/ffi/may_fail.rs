@@ -10,8 +10,8 @@
 //! What a command waits for is more than its list and its queue: PoCL adds what used its memory last. And a command is told
 //! to be complete before PoCL has gone through those that wait for it; after that PoCL gives up its own reference.
 
-use super::Event;
-use super::event::Status;
+use super::Status;
+use super::lone_event::LoneEvent;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,10 +29,10 @@ pub struct MayFail {
 #[derive(Default)]
 struct Held {
     /// Not known to be over.
-    commands: Vec<Event>,
+    commands: Vec<LoneEvent>,
     prune_at: usize,
     /// The oldest first.
-    failed: VecDeque<Event>,
+    failed: VecDeque<LoneEvent>,
 }
 
 const FIRST_PRUNE: usize = 64;
@@ -50,7 +50,7 @@ const SETTLED_AFTER: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_micros(100);
 
 /// Whether PoCL has done all that it does at the end of a command.
-fn is_left(event: &Event) -> bool {
+fn is_left(event: &LoneEvent) -> bool {
     event.references().is_ok_and(|references| references <= 1)
 }
 
@@ -87,7 +87,7 @@ impl MayFail {
         let began = Instant::now();
         // Those that wait are queued, and no more.
         let runs =
-            |event: &Event| event.status().is_ok_and(|s| s != Status::Queued && !(s.is_final() && is_left(event)));
+            |event: &LoneEvent| event.status().is_ok_and(|s| s != Status::Queued && !(s.is_final() && is_left(event)));
         while began.elapsed() < SETTLED_AFTER && self.lock().commands.iter().any(runs) {
             std::thread::sleep(LOOK);
         }
@@ -101,9 +101,9 @@ impl MayFail {
     }
 
     /// A command is in its queue.
-    pub fn queued(&self, event: &Event) {
+    pub fn queued(&self, event: &LoneEvent) {
         let mut held = self.lock();
-        held.commands.push(event.alone());
+        held.commands.push(event.clone());
         if held.commands.len() > held.prune_at.max(FIRST_PRUNE) {
             held.prune();
         }

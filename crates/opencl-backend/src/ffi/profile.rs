@@ -1,48 +1,10 @@
-//! The two queues of a session, and the times of their commands.
-//!
-//! Whether a queue takes times is settled when it is made (OpenCL 3.0 API, 5.1, `CL_QUEUE_PROFILING_ENABLE`), and what takes
-//! times may be slower: a second queue is made where they are asked for.
+//! The times of commands.
 
-use super::{Context, Device, Event, Failure, Queue, QueueProperties, Status};
+use super::{Event, Failure, Status};
 use cl3::event::{CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START};
 use interop_core::devices::timeline::Work;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-
-/// An in-order queue, which another that takes times may stand in for.
-pub struct Queues {
-    plain: Queue,
-    timed: OnceLock<Queue>,
-    is_timed: AtomicBool,
-}
-
-impl Queues {
-    pub fn new(context: &Arc<Context>, device: &Device) -> Result<Self, Failure> {
-        let plain = Queue::new(context, device, QueueProperties::default())?;
-        Ok(Self { plain, timed: OnceLock::new(), is_timed: AtomicBool::new(false) })
-    }
-
-    /// The one in use.
-    pub fn current(&self) -> &Queue {
-        match self.timed.get() {
-            Some(timed) if self.is_timed.load(Ordering::Acquire) => timed,
-            _ => &self.plain,
-        }
-    }
-
-    /// Commands queued from now on are timed, or not. What was queued before must be done.
-    pub fn switch(&self, context: &Arc<Context>, device: &Device, timed: bool) -> Result<(), Failure> {
-        if timed && self.timed.get().is_none() {
-            let properties = QueueProperties { profiling: true, ..QueueProperties::default() };
-            // Where two threads come here at once, one of the two goes again.
-            let _ = self.timed.set(Queue::new(context, device, properties)?);
-        }
-        self.is_timed.store(timed, Ordering::Release);
-        Ok(())
-    }
-}
 
 /// A command of a queue that takes times.
 pub struct TimedCommand {
@@ -51,9 +13,9 @@ pub struct TimedCommand {
 }
 
 impl TimedCommand {
-    /// A marker after all that is queued.
-    pub fn marker(queue: &Queue) -> Result<Self, Failure> {
-        Ok(Self { event: queue.marker(&[])?, work: Work::new("marker") })
+    /// That of a marker.
+    pub(super) fn marker(event: Event) -> Self {
+        Self { event, work: Work::new("marker") }
     }
 
     /// Waits until it is done.

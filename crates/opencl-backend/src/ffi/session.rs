@@ -1,8 +1,8 @@
 //! A context with one device and its in-order queue.
 
-use super::profile::{Queues, TimedCommand};
-use super::shared_image::image_format;
-use super::{Context, ContextSettings, Device, Failure, Queue, image_formats};
+use super::pixels::image_format;
+use super::queues::Queues;
+use super::{Context, ContextSettings, Device, Failure, Queue, TimedCommand, image_formats};
 use interop_core::{GlContext, PixelFormat};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Session {
 
     /// A marker after all that is queued.
     pub fn marker(&self) -> Result<TimedCommand, Failure> {
-        TimedCommand::marker(self.queue())
+        self.queue().marker(&[]).map(TimedCommand::marker)
     }
 
     /// Formats of images of two dimensions that kernels read and write; none where the driver does not say.

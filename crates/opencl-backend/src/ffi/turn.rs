@@ -1,68 +1,14 @@
 //! Whose turn it is with memory that another API owns, too: the pairs of acquire and release that extensions define
 //! (`cl_khr_gl_sharing`, `cl_khr_external_memory`).
 
-use super::extension::function;
-use super::gl::{GlSync, GlTurn};
+use super::gl_turn::GlTurn;
 use super::track::Access;
-use super::{Event, Failure, Mem, NO_GL_OBJECT, NOT_ACQUIRED, PlatformId, Queue, Session};
+use super::turn_fns::Enqueue;
+use super::{Event, Failure, GlSync, Mem, NO_GL_OBJECT, NOT_ACQUIRED, Queue, Session, TurnFns};
 use std::cell::{Cell, RefCell};
-use std::ffi::c_void;
 use std::ptr;
 
-/// `clEnqueueAcquireGLObjects` and its like; all have this signature.
-type Enqueue = unsafe extern "system" fn(
-    queue: *mut c_void,
-    count: u32,
-    objects: *const *mut c_void,
-    wait_count: u32,
-    wait_for: *const *mut c_void,
-    event: *mut *mut c_void,
-) -> i32;
-
-/// One pair of functions.
-#[derive(Clone, Copy)]
-pub struct TurnFns {
-    acquire: (Enqueue, &'static str),
-    release: (Enqueue, &'static str),
-}
-
 impl TurnFns {
-    /// Those of `cl_khr_external_memory`, which the device must list.
-    pub fn external(platform: PlatformId) -> Result<Self, Failure> {
-        Ok(Self {
-            acquire: (
-                function!(platform, c"clEnqueueAcquireExternalMemObjectsKHR" as Enqueue),
-                "clEnqueueAcquireExternalMemObjectsKHR",
-            ),
-            release: (
-                function!(platform, c"clEnqueueReleaseExternalMemObjectsKHR" as Enqueue),
-                "clEnqueueReleaseExternalMemObjectsKHR",
-            ),
-        })
-    }
-
-    /// Those of `cl_khr_gl_sharing`, which the device must list.
-    pub fn gl(platform: PlatformId) -> Result<Self, Failure> {
-        Ok(Self {
-            acquire: (function!(platform, c"clEnqueueAcquireGLObjects" as Enqueue), "clEnqueueAcquireGLObjects"),
-            release: (function!(platform, c"clEnqueueReleaseGLObjects" as Enqueue), "clEnqueueReleaseGLObjects"),
-        })
-    }
-
-    /// # Safety
-    /// Queue, objects and the events of the list are live; the list is as long as is said, and null where it is empty.
-    unsafe fn call(
-        function: Enqueue,
-        objects: &[*mut c_void],
-        (queue, wait_count, wait_for): (*mut c_void, u32, *const *mut c_void),
-    ) -> Result<*mut c_void, i32> {
-        let mut event = ptr::null_mut();
-        // SAFETY: the caller's promise; one event is written. The driver refuses objects of other contexts and kinds.
-        let code =
-            unsafe { function(queue, objects.len() as u32, objects.as_ptr(), wait_count, wait_for, &raw mut event) };
-        if code == 0 { Ok(event) } else { Err(code) }
-    }
-
     /// Queues the beginning, or else the end, of OpenCL's turn with objects of OpenGL's.
     pub fn of_gl(&self, queue: &Queue, mems: &[&Mem], begins: bool, wait: &[Event]) -> Result<Event, Failure> {
         let (function, name) = if begins { self.acquire } else { self.release };
