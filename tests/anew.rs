@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Link, LinkOptions,
-    PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
+    Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Link,
+    LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
 use pixelferry_tests::{Need, Usage, asked, given, need, pass_in_child, ramp, ramp_pixel, wait_until};
 use std::process::Command;
@@ -121,11 +121,7 @@ fn rounds(backend: BackendChoice, display: DisplayChoice) {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child() {
-    let backend = match std::env::var("PIXELFERRY_ANEW_BACKEND").unwrap().as_str() {
-        "threads" => BackendChoice::Cpu,
-        "opencl" => BackendChoice::OpenCl,
-        _ => BackendChoice::Cuda,
-    };
+    let backend = BackendChoice::parse(&std::env::var("PIXELFERRY_ANEW_BACKEND").unwrap()).unwrap();
     let (display, driver) = match std::env::var("PIXELFERRY_ANEW_DISPLAY").unwrap().as_str() {
         "wgpu" => (DisplayChoice::Wgpu, Need::Lavapipe),
         _ => (DisplayChoice::Gl, Need::Egl),

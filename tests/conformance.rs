@@ -17,7 +17,7 @@ use std::sync::Arc;
 fn displays() -> Vec<Headless> {
     let gl = need(Need::Egl, open_headless(DisplayChoice::Gl));
     let wgpu = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu));
-    gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
+    gl.into_iter().chain(wgpu).chain([MemoryDisplay::new().into()]).collect()
 }
 
 /// Runs in latency mode and pipelined, prints and judges.

@@ -58,7 +58,7 @@ fn each_goes_on_when_the_other_is_gone() {
 fn opengl_goes_on_beside_wgpus() {
     let open_wgpu = || {
         let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
-        need(Need::Egl, WgpuDisplay::headless(options).map(Headless::Wgpu))
+        need(Need::Egl, WgpuDisplay::headless(options).map(Headless::from))
     };
     let Some(gl) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let Some(wgpu) = open_wgpu() else { return };

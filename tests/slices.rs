@@ -74,7 +74,7 @@ fn held<T>(what: &str, result: Result<T>) {
 fn displays() -> Vec<Headless> {
     let gl = need(Need::Egl, open_headless(DisplayChoice::Gl));
     let wgpu = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu));
-    gl.into_iter().chain(wgpu).chain([Headless::Memory(MemoryDisplay::new())]).collect()
+    gl.into_iter().chain(wgpu).chain([MemoryDisplay::new().into()]).collect()
 }
 
 /// The block as memory of the backend's. A device with memory of its own says that it takes none of the host's.

@@ -29,7 +29,7 @@ struct Engine {
 }
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
-    let backend = open_backend_for(options.backend.into(), &sources())?;
+    let backend = open_backend_for(options.backend, &sources())?;
     let kernels = Kernels::build(backend.as_ref())?;
     let engine = Engine { options: options.clone(), backend, kernels };
     platform::run(options, move |canvas| engine.render(canvas))

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
-    let backend = open_backend_for(options.backend.into(), &sources())?;
+    let backend = open_backend_for(options.backend, &sources())?;
     let kernels = Kernels::build(backend.as_ref())?;
     let mut scene = None;
     platform::run(&options, |frame, windows| {

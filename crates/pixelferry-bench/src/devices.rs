@@ -3,7 +3,10 @@
 use crate::error::Error;
 use crate::grid::Plan;
 use crate::machine::Device;
-use pixelferry::{Availability, ComputeBackend, Display, Headless, open_all_backends, open_all_headless};
+use pixelferry::{
+    Availability, BackendChoice, Choice, ComputeBackend, Display, DisplayChoice, Headless, open_all_backends,
+    open_all_headless,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -67,17 +70,13 @@ fn describe(device: &Device) -> String {
 
 /// The name of an API stands for its devices and for nothing else; any other word is looked for in the names.
 fn matches(word: &str, device: &Device) -> bool {
-    let api = match word.to_lowercase().as_str() {
-        "cuda" => "CUDA",
-        "opencl" => "OpenCL",
-        "gl" | "opengl" => "OpenGL",
-        "cpu" | "threads" | "memory" => "CPU",
-        other => {
-            let names = [&device.label, &device.name, &device.vendor, &device.driver];
-            return names.iter().any(|name| name.to_lowercase().contains(other));
-        }
-    };
-    device.api == api
+    let word = word.to_lowercase();
+    let backend = BackendChoice::parse(&word).ok().and_then(Choice::api);
+    if let Some(api) = backend.or_else(|| DisplayChoice::parse(&word).ok().and_then(Choice::api)) {
+        return device.api == api.to_string();
+    }
+    let names = [&device.label, &device.name, &device.vendor, &device.driver];
+    names.iter().any(|name| name.to_lowercase().contains(&word))
 }
 
 #[cfg(test)]
@@ -103,6 +102,12 @@ mod tests {
         assert_eq!(names(&["cpu"]).unwrap(), ["threads"]);
         assert_eq!(names(&["h200", "OpenCL"]).unwrap(), ["cpu of x", "H200"]);
         assert_eq!(names(&["pocl"]).unwrap().len(), 3);
+        let named = |name: &str, api: Option<pixelferry::Api>| {
+            let api = api.unwrap().to_string();
+            assert!(matches(name, &device(&api, "x")) && !matches(name, &device("else", name)), "{name}");
+        };
+        BackendChoice::all().skip(1).for_each(|row| named(row.name, row.choice.api()));
+        DisplayChoice::all().skip(1).for_each(|row| named(row.name, row.choice.api()));
         let error = names(&["vulkan"]).unwrap_err().to_string();
         assert!(error.contains("vulkan") && error.contains("CUDA H200"), "{error}");
     }

@@ -3,7 +3,7 @@
 use crate::grid::{Mode, Plan, USUAL};
 use crate::size::Size;
 use clap::Args;
-use pixelferry::{PathId, Paths, PixelFormat, Unwritten};
+use pixelferry::{BackendChoice, Choice, DisplayChoice, PathId, Paths, PixelFormat, Unwritten};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,11 +31,11 @@ pub struct BenchOptions {
     /// show what they cost [default: overwrite]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_unwritten)]
     pub unwritten: Vec<Unwritten>,
-    /// Compute devices: cuda, opencl, cpu, or a part of a device's or driver's name [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word)]
+    /// Compute devices, by the name of a backend or a part of a device's or driver's name; none: all.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<BackendChoice>("Compute devices"))]
     pub backends: Vec<String>,
-    /// Displays: gl, memory, or a part of a device's or driver's name [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word)]
+    /// Displays, by their name or a part of a device's or driver's name; none: all.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<DisplayChoice>("Displays"))]
     pub displays: Vec<String>,
     /// Frames measured for each row; fewer where the time does not allow it [default: 200, quick 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -122,6 +122,12 @@ fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
     seen
 }
 
+/// Help for words that stand for devices.
+fn devices<T: Choice>(what: &str) -> String {
+    let names: Vec<_> = T::all().filter(|row| row.built && row.choice.api().is_some()).map(|row| row.name).collect();
+    format!("{what}: {}, or a part of a device's or driver's name [default: all]", names.join(", "))
+}
+
 fn parse_format(text: &str) -> Result<PixelFormat, String> {
     FORMATS
         .into_iter()
@@ -170,6 +176,15 @@ mod tests {
         assert_eq!(quick.modes, [Mode::Latency]);
         assert_eq!(of("--quick --modes throughput").unwrap().plan().modes, [Mode::Throughput]);
         assert!(quick.frames < plan.frames && quick.budget < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn help_names_every_backend_and_display() {
+        let help = Cli::command().render_long_help().to_string();
+        let of = |what: &str| help.lines().find(|line| line.trim_start().starts_with(what)).unwrap();
+        let (backends, displays) = (of("Compute devices:"), of("Displays:"));
+        assert!(BackendChoice::all().skip(1).all(|row| backends.contains(row.name)), "{backends}");
+        assert!(DisplayChoice::all().skip(1).all(|row| displays.contains(row.name) == row.built), "{displays}");
     }
 
     #[test]

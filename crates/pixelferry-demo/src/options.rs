@@ -1,8 +1,9 @@
 //! What every example understands on the command line.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pixelferry::select::MAX_FRAMES_LATE;
-use pixelferry::{BackendChoice, DisplayChoice, LinkOptions, Mode, PathId, Policy};
+use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy};
 use std::path::PathBuf;
 
 /// Options of every example.
@@ -21,11 +22,11 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
     /// Where to compute.
-    #[arg(long, value_enum, default_value_t)]
-    pub backend: Backend,
+    #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
+    pub backend: BackendChoice,
     /// What to draw with when there is no window.
-    #[arg(long, value_enum, default_value_t, requires = "headless")]
-    pub display: Display,
+    #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "headless")]
+    pub display: DisplayChoice,
     /// Take this path from compute to display, or fail and say which others work.
     #[arg(long, value_name = "PATH", value_parser = parse_path)]
     pub path: Option<PathId>,
@@ -38,43 +39,10 @@ pub struct Options {
     pub trace: Option<PathBuf>,
 }
 
-/// Where to compute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Backend {
-    /// The best there is.
-    #[default]
-    Auto,
-    /// CUDA.
-    Cuda,
-    /// OpenCL.
-    Opencl,
-    /// Threads.
-    Cpu,
-}
-
-impl From<Backend> for BackendChoice {
-    fn from(backend: Backend) -> Self {
-        match backend {
-            Backend::Auto => Self::Auto,
-            Backend::Cuda => Self::Cuda,
-            Backend::Opencl => Self::OpenCl,
-            Backend::Cpu => Self::Cpu,
-        }
-    }
-}
-
-/// What to draw with when there is no window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Display {
-    /// OpenGL, else memory.
-    #[default]
-    Auto,
-    /// OpenGL.
-    Gl,
-    /// wgpu, where it was built in (feature `wgpu`).
-    Wgpu,
-    /// Plain memory.
-    Memory,
+/// Reads a choice by its name; help lists the names and what they stand for.
+pub fn choices<T: Choice>() -> impl TypedValueParser<Value = T> {
+    let shown = T::all().map(|row| PossibleValue::new(row.name).aliases(row.aliases).help(row.about));
+    PossibleValuesParser::new(shown).try_map(|text| T::parse(&text))
 }
 
 impl Options {
@@ -86,21 +54,6 @@ impl Options {
     /// Size asked for, or the scene's own.
     pub fn size_or(&self, width: u32, height: u32) -> (u32, u32) {
         self.size.unwrap_or((width, height))
-    }
-
-    /// The backend asked for.
-    pub fn backend_choice(&self) -> BackendChoice {
-        self.backend.into()
-    }
-
-    /// The display asked for.
-    pub fn display_choice(&self) -> DisplayChoice {
-        match self.display {
-            Display::Auto => DisplayChoice::Auto,
-            Display::Gl => DisplayChoice::Gl,
-            Display::Wgpu => DisplayChoice::Wgpu,
-            Display::Memory => DisplayChoice::Memory,
-        }
     }
 
     /// How links are opened.
@@ -142,6 +95,32 @@ fn parse_path(text: &str) -> Result<PathId, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::{CommandFactory as _, Parser};
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn every_backend_and_display_is_taken_and_shown_in_help() {
+        let help = Cli::command().render_long_help().to_string();
+        let parsed = |arguments: [&str; 2]| Cli::try_parse_from(["demo", "--headless"].into_iter().chain(arguments));
+        let is_shown = |name: &str, about: &str| {
+            help.lines().any(|line| line.contains(&format!("- {name}:")) && line.ends_with(about))
+        };
+        for row in BackendChoice::all() {
+            assert_eq!(parsed(["--backend", row.name]).unwrap().options.backend, row.choice);
+            assert!(is_shown(row.name, row.about), "{row:?}: {help}");
+        }
+        for row in DisplayChoice::all() {
+            assert_eq!(parsed(["--display", row.name]).unwrap().options.display, row.choice);
+            assert!(is_shown(row.name, row.about), "{row:?}: {help}");
+        }
+        let error = parsed(["--backend", "vulkan"]).err().unwrap().to_string();
+        assert!(BackendChoice::all().all(|row| error.contains(row.name)), "{error}");
+    }
 
     #[test]
     fn lateness_is_read_or_refused_with_a_reason() {

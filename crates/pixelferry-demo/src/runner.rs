@@ -1,6 +1,6 @@
 //! The loop that shows any scene: in a window, off screen, or in plain memory.
 
-use crate::options::{self, Options};
+use crate::options::Options;
 use crate::scene::{Scene, SceneError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -53,7 +53,7 @@ pub fn show(
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     if options.is_headless() {
-        let (backend, screen) = open_pair(options.backend_choice(), options.display_choice(), kernels)?;
+        let (backend, screen) = open_pair(options.backend, options.display, kernels)?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
         check_saves(options, &screen, scene.as_mut())?;
@@ -67,7 +67,7 @@ pub fn show(
         ..WindowOptions::default()
     };
     let open = |display: &Rc<dyn Display>| {
-        let backend = open_backend_for_display(options.backend_choice(), kernels, display.as_ref())?;
+        let backend = open_backend_for_display(options.backend, kernels, display.as_ref())?;
         make(backend, Rc::clone(display))
     };
     let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace };
@@ -181,10 +181,8 @@ fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> R
     if options.out.is_none() || screen.gl().is_some() || is_picture {
         return Ok(());
     }
-    let instead = match options.display {
-        options::Display::Auto => open_headless(DisplayChoice::Gl).err().map(|error| error.to_string()),
-        options::Display::Gl | options::Display::Wgpu | options::Display::Memory => None,
-    };
+    let by_itself = options.display == DisplayChoice::Auto;
+    let instead = by_itself.then(|| open_headless(DisplayChoice::Gl).err()).flatten().map(|error| error.to_string());
     Err(SceneError::NeedsOpenGl {
         scene: scene.name(),
         display: screen.display().device().to_string(),

@@ -3,38 +3,48 @@
 use crate::failure::Failure;
 use crate::plane::Place;
 use pixelferry::cuda::{self, CudaBackend};
-use pixelferry::opencl::OpenClBackend;
-use pixelferry::{ComputeBackend, CpuBackend, DeviceIdentity};
+use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, open_backend};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the caller asked for.
+/// What the caller asked for; `Auto` is where the array is: its CUDA device, or the CPU for memory of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
-    /// Where the array is: its CUDA device, or the CPU for memory of the host.
-    Auto,
+pub struct Asked {
+    backend: BackendChoice,
     /// A CUDA device by its number, for arrays of the host, too.
-    Cuda(Option<u32>),
-    OpenCl,
-    Cpu,
+    ordinal: Option<u32>,
 }
 
-impl Choice {
+impl Asked {
     /// From Python's `backend=`.
     pub fn parse(text: Option<&str>) -> Result<Self, Failure> {
-        let number = |text: &str| text.parse().ok();
-        match text {
-            None | Some("auto") => Ok(Self::Auto),
-            Some("cpu") => Ok(Self::Cpu),
-            Some("opencl") => Ok(Self::OpenCl),
-            Some("cuda") => Ok(Self::Cuda(None)),
-            Some(other) => match other.strip_prefix("cuda:").and_then(number) {
-                Some(ordinal) => Ok(Self::Cuda(Some(ordinal))),
-                None => Err(Failure::Shape(format!(
-                    "'{other}' is no backend; the backends are 'auto', 'cuda', 'cuda:N', 'opencl' and 'cpu'"
-                ))),
-            },
+        let Some(text) = text else { return Ok(Self { backend: BackendChoice::Auto, ordinal: None }) };
+        let prefix = format!("{}:", BackendChoice::Cuda.name());
+        if let Some(ordinal) = text.strip_prefix(&prefix).and_then(|number| number.parse().ok()) {
+            return Ok(Self { backend: BackendChoice::Cuda, ordinal: Some(ordinal) });
         }
+        let backend = BackendChoice::parse(text).map_err(|_| {
+            let names: Vec<_> = BackendChoice::all().map(|row| format!("'{}'", row.name)).collect();
+            Failure::Shape(format!("'{text}' is no backend; the backends are {} and '{prefix}N'", names.join(", ")))
+        })?;
+        Ok(Self { backend, ordinal: None })
+    }
+
+    fn takes(self, place: Place) -> bool {
+        match (self.backend, place) {
+            (_, Place::Host) | (BackendChoice::Auto, Place::Cuda(_)) => true,
+            (backend, Place::Cuda(found)) => {
+                backend == BackendChoice::Cuda && self.ordinal.is_none_or(|mine| mine == found)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.ordinal.map(|n| format!(":{n}")).unwrap_or_default();
+        write!(f, "'{}{number}'", self.backend.name())
     }
 }
 
@@ -42,45 +52,41 @@ impl Choice {
 #[derive(Clone)]
 pub enum Engine {
     Cuda(Arc<CudaBackend>),
-    Cpu(Arc<dyn ComputeBackend>),
-    OpenCl(Arc<dyn ComputeBackend>),
+    Host(Arc<dyn ComputeBackend>),
 }
 
 impl Engine {
     pub fn backend(&self) -> Arc<dyn ComputeBackend> {
         match self {
             Self::Cuda(backend) => backend.clone(),
-            Self::Cpu(backend) | Self::OpenCl(backend) => backend.clone(),
+            Self::Host(backend) => backend.clone(),
         }
     }
 }
 
 /// The backends of one viewer, opened when first needed. Any thread.
 pub struct Engines {
-    choice: Choice,
+    asked: Asked,
     opened: Mutex<Opened>,
 }
 
 #[derive(Default)]
 struct Opened {
     cuda: BTreeMap<u32, Arc<CudaBackend>>,
-    cpu: Option<Arc<dyn ComputeBackend>>,
-    opencl: Option<Arc<dyn ComputeBackend>>,
+    host: Option<Arc<dyn ComputeBackend>>,
 }
 
 impl Engines {
-    pub fn new(choice: Choice) -> Self {
-        Self { choice, opened: Mutex::default() }
+    pub fn new(asked: Asked) -> Self {
+        Self { asked, opened: Mutex::default() }
     }
 
     /// Who should draw, where there is a choice: the GPU that computes.
     pub fn preferred_display(&self) -> Result<Option<DeviceIdentity>, Failure> {
-        match self.choice {
-            Choice::Cpu => Ok(None),
-            Choice::OpenCl => Ok(Some(self.engine(Place::Host)?.backend().device().clone())),
-            Choice::Cuda(ordinal) => Ok(Some(self.cuda(ordinal.unwrap_or(0))?.device().clone())),
-            Choice::Auto => Ok(cuda::devices().ok().and_then(|list| Some(list.first()?.identity().clone()))),
+        if self.asked.backend == BackendChoice::Auto {
+            return Ok(cuda::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));
         }
+        Ok(Some(self.engine(Place::Host)?.backend().device().clone()))
     }
 
     /// The backend of a CUDA device.
@@ -100,52 +106,24 @@ impl Engines {
 
     /// The backend for arrays at `place`.
     pub fn engine(&self, place: Place) -> Result<Engine, Failure> {
-        if let (Place::Cuda(found), false) = (place, self.takes(place)) {
+        if let (Place::Cuda(found), false) = (place, self.asked.takes(place)) {
             return Err(Failure::Device(format!(
                 "the array is on CUDA device {found}, and this viewer was opened with backend={}; leave backend out, or \
                  copy the array to the host (x.cpu() or cupy.asnumpy(x))",
-                self.name()
+                self.asked
             )));
         }
-        match (self.choice, place) {
+        match (self.asked.backend, place) {
             (_, Place::Cuda(ordinal)) => Ok(Engine::Cuda(self.cuda(ordinal)?)),
-            (Choice::Cuda(ordinal), Place::Host) => Ok(Engine::Cuda(self.cuda(ordinal.unwrap_or(0))?)),
-            (Choice::OpenCl, Place::Host) => {
+            (BackendChoice::Cuda, Place::Host) => Ok(Engine::Cuda(self.cuda(self.asked.ordinal.unwrap_or(0))?)),
+            (backend, Place::Host) => {
                 let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(Engine::OpenCl(once(&mut opened.opencl, OpenClBackend::open_best)?))
+                if let Some(host) = &opened.host {
+                    return Ok(Engine::Host(host.clone()));
+                }
+                let backend = if backend == BackendChoice::Auto { BackendChoice::Cpu } else { backend };
+                Ok(Engine::Host(opened.host.insert(open_backend(backend)?).clone()))
             }
-            (Choice::Auto | Choice::Cpu, Place::Host) => {
-                let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(Engine::Cpu(once(&mut opened.cpu, CpuBackend::new)?))
-            }
         }
     }
-
-    fn takes(&self, place: Place) -> bool {
-        match (self.choice, place) {
-            (_, Place::Host) | (Choice::Auto | Choice::Cuda(None), _) => true,
-            (Choice::Cuda(Some(mine)), Place::Cuda(other)) => mine == other,
-            (Choice::OpenCl | Choice::Cpu, Place::Cuda(_)) => false,
-        }
-    }
-
-    fn name(&self) -> String {
-        match self.choice {
-            Choice::Auto => "'auto'".into(),
-            Choice::Cuda(None) => "'cuda'".into(),
-            Choice::Cuda(Some(ordinal)) => format!("'cuda:{ordinal}'"),
-            Choice::OpenCl => "'opencl'".into(),
-            Choice::Cpu => "'cpu'".into(),
-        }
-    }
-}
-
-fn once<B: ComputeBackend + 'static>(
-    slot: &mut Option<Arc<dyn ComputeBackend>>,
-    open: impl FnOnce() -> pixelferry::Result<B>,
-) -> Result<Arc<dyn ComputeBackend>, Failure> {
-    if let Some(backend) = slot {
-        return Ok(backend.clone());
-    }
-    Ok(slot.insert(Arc::new(open()?)).clone())
 }

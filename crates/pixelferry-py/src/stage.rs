@@ -133,10 +133,11 @@ impl Stage {
             None => {
                 let display = self.screen.display();
                 let backend = backend_in(&engine.backend(), display.as_ref());
+                let source = kernel::source(self.settings.format);
                 let kernel = match engine {
-                    // It takes no array as an argument.
-                    Engine::OpenCl(_) => None,
-                    _ => Some(backend.build(&kernel::source(self.settings.format))?),
+                    // A host's array is written without it where the device does not speak its language.
+                    Engine::Host(_) if !source.suits(backend.caps()) => None,
+                    Engine::Host(_) | Engine::Cuda(_) => Some(backend.build(&source)?),
                 };
                 let mut policy = self.settings.policy.clone();
                 if matches!(place, Place::Cuda(_)) && backend.device().is_one_with(display.device()).is_yes() {
@@ -260,7 +261,7 @@ impl Feed {
             (Engine::Cuda(_), Place::Host) => {
                 return Ok(self.link.frame(|frame| kernel::write(frame, array.bytes()?, plane))?);
             }
-            (Engine::Cpu(backend) | Engine::OpenCl(backend), _) => backend.import_host(&array.block()?)?,
+            (Engine::Host(backend), _) => backend.import_host(&array.block()?)?,
         };
         let mut memory = memory;
         self.link.frame(|frame| frame.launch(kernel.as_ref(), &kernel::arguments(memory.as_ref(), plane)))?;

@@ -1,6 +1,6 @@
 //! `Viewer`, as Python sees it.
 
-use crate::engine::{Choice, Engines};
+use crate::engine::{Asked, Engines};
 use crate::failure::Failure;
 use crate::host::{Host, StageThread};
 use crate::job::closed;
@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::gl::WindowOptions;
-use pixelferry::{DisplayChoice, Extent, Mode, Policy, open_headless, open_headless_for};
+use pixelferry::{Choice as _, DisplayChoice, Extent, Mode, Policy, open_headless, open_headless_for};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -91,15 +91,13 @@ impl Viewer {
             "throughput" => ("throughput", Mode::Throughput { most: MOST_LATE }),
             other => return Err(one_of("mode", other, &["latency", "throughput"]).into()),
         };
-        let choice = match options.display {
-            "auto" => DisplayChoice::Auto,
-            "gl" => DisplayChoice::Gl,
-            "memory" => DisplayChoice::Memory,
-            other => return Err(one_of("display", other, &["auto", "gl", "memory"]).into()),
-        };
+        let displays: Vec<_> = DisplayChoice::all().filter(|row| row.built).collect();
+        let known = displays.iter().find(|row| row.name == options.display).map(|row| row.choice);
+        let names = || displays.iter().map(|row| row.name).collect::<Vec<_>>();
+        let choice = known.ok_or_else(|| one_of("display", options.display, &names()))?;
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
         let settings = Settings { format: pixel_format, policy: Policy { force, mode, ..Policy::default() } };
-        let engines = Engines::new(Choice::parse(options.backend)?);
+        let engines = Engines::new(Asked::parse(options.backend)?);
         let size = Extent::new(width, height);
         let window =
             WindowOptions { title: options.title.to_owned(), size, vsync: options.vsync, ..WindowOptions::default() };

@@ -5,6 +5,7 @@
 // Helpers of tests may panic as tests may.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use pixelferry::{BackendChoice, Choice as _, DisplayChoice};
 use pixelferry_testing::{Need, gl_double, need, needs_in_words};
 use std::env;
 use std::ffi::OsString;
@@ -49,6 +50,18 @@ fn the_package_works_in_python() {
         .status()
         .unwrap();
     assert!(status.success(), "pytest: {status}");
+}
+
+#[test]
+fn the_stubs_name_every_backend_and_display() {
+    let stubs = include_str!("../pixelferry.pyi");
+    let line = |start: &str| stubs.lines().find(|line| line.trim_start().starts_with(start)).unwrap();
+    let displays: Vec<_> =
+        DisplayChoice::all().filter(|row| row.built).map(|row| format!("\"{}\"", row.name)).collect();
+    assert!(line("display: Literal").contains(&format!("[{}]", displays.join(", "))));
+    for row in BackendChoice::all().filter(|row| row.choice.api().is_some()) {
+        assert!(line("backend: \"").contains(&format!("\"{}\"", row.name)), "{row:?}");
+    }
 }
 
 /// On the double of `cl_khr_gl_sharing`: the viewer's OpenCL is opened inside its display.

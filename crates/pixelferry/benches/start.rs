@@ -9,8 +9,8 @@ mod arguments;
 
 use pixelferry::select::quantile;
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode,
-    PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten, open_pair,
+    BackendChoice, Choice as _, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions,
+    Mode, PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten, open_pair,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 
 const SIZES: [(&str, u32, u32); 3] = [("720p", 1280, 720), ("1080p", 1920, 1080), ("4K", 3840, 2160)];
 const MODES: [(&str, Mode); 2] = [("latency", Mode::Latency), ("throughput", Mode::Throughput { most: 16 })];
-const BACKENDS: [BackendChoice; 3] = [BackendChoice::Cuda, BackendChoice::OpenCl, BackendChoice::Cpu];
 
 #[derive(Serialize)]
 struct Row {
@@ -83,7 +82,7 @@ fn main() {
     let mut rows = Vec::new();
     println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for choice in BACKENDS {
+    for choice in BackendChoice::all().map(|row| row.choice).filter(|choice| choice.api().is_some()) {
         let (backend, screen) = match open_pair(choice, DisplayChoice::Auto, &[]) {
             Ok(pair) => pair,
             Err(error) => {

@@ -1,6 +1,7 @@
 //! Which compute backends this machine has, and opening one.
 
 use crate::availability::Availability;
+use crate::choice::{Choice, Named};
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Result};
@@ -38,7 +39,7 @@ pub struct BackendStatus {
 
 /// What differs between the APIs.
 pub(crate) struct Driver {
-    choice: BackendChoice,
+    named: Named<BackendChoice>,
     pub(crate) api: Api,
     /// Opens the best device.
     best: fn() -> Result<Arc<dyn ComputeBackend>>,
@@ -58,7 +59,7 @@ struct Listed {
 /// One row for each API, in the order of [`BackendChoice::Auto`].
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
-        choice: BackendChoice::Cuda,
+        named: Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA"),
         api: Api::Cuda,
         best: || Ok(Arc::new(CudaBackend::open_best()?)),
         best_for: |display| Ok(Arc::new(CudaBackend::open_best_for(display)?)),
@@ -66,7 +67,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
     },
     Driver {
-        choice: BackendChoice::OpenCl,
+        named: Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL"),
         api: Api::OpenCl,
         best: || Ok(Arc::new(OpenClBackend::open_best()?)),
         best_for: |display| Ok(Arc::new(OpenClBackend::open_best_for(display)?)),
@@ -76,7 +77,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-opencl",
     },
     Driver {
-        choice: BackendChoice::Cpu,
+        named: Named::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
         api: Api::Cpu,
         best: || Ok(Arc::new(CpuBackend::new()?)),
         best_for: |_| Ok(Arc::new(CpuBackend::new()?)),
@@ -84,6 +85,18 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-compute",
     },
 ];
+
+static AUTO: Named<BackendChoice> = Named::new(BackendChoice::Auto, "auto", &[], "The best there is");
+
+impl Choice for BackendChoice {
+    fn all() -> impl Iterator<Item = &'static Named<Self>> {
+        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
+    }
+
+    fn api(self) -> Option<Api> {
+        DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
+    }
+}
 
 fn listed<D: 'static>(
     devices: Vec<D>,
@@ -99,7 +112,7 @@ fn listed<D: 'static>(
 /// # Errors
 /// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
-    match DRIVERS.iter().find(|driver| driver.choice == choice) {
+    match DRIVERS.iter().find(|driver| driver.named.choice == choice) {
         Some(driver) => (driver.best)(),
         None => open_backend_for(choice, &[]),
     }
@@ -121,7 +134,7 @@ pub(crate) fn first_that_suits(
     open: impl Fn(&Driver) -> Result<Arc<dyn ComputeBackend>>,
 ) -> Result<Arc<dyn ComputeBackend>> {
     let mut last = None;
-    for driver in DRIVERS.iter().filter(|driver| choice == BackendChoice::Auto || choice == driver.choice) {
+    for driver in DRIVERS.iter().filter(|driver| choice == BackendChoice::Auto || choice == driver.named.choice) {
         let reason = match open(driver) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
                 None => return Ok(backend),

@@ -1,8 +1,8 @@
 //! Findings about the machine as a whole that a user can act on.
 
 use crate::availability::Availability;
-use crate::backends::{BackendStatus, DRIVERS};
-use crate::displays::DisplayStatus;
+use crate::backends::{self, BackendStatus};
+use crate::displays::{self, DisplayStatus};
 use interop_core::{Api, Diagnosis};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const VENDOR_FOLDERS: [&str; 2] = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/
 pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) -> Vec<Diagnosis> {
     let mut found: Vec<_> = backends.iter().filter_map(backend).collect();
     let has_cuda = backends.iter().any(|b| b.api == Api::Cuda && !b.devices.is_empty());
-    let gpu_draws = displays.iter().any(|d| d.kind == "gl-headless" && d.device.as_ref().is_some_and(|d| !d.software));
+    let gpu_draws = displays.iter().any(|d| d.device.as_ref().is_some_and(|d| d.api == Api::OpenGl && !d.software));
     if has_cuda && !gpu_draws && !has_vendor_file(&vendor_files()) {
         found.push(Diagnosis {
             name: "no-egl-vendor-file",
@@ -25,20 +25,22 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
             ),
         });
     }
-    found.extend(displays.iter().filter_map(|display| match &display.availability {
-        Availability::Unavailable { reason, hint } => {
-            Some(Diagnosis { name: "no-opengl", finding: reason.clone(), advice: hint.clone() })
-        }
-        Availability::Available => None,
+    found.extend(displays.iter().filter_map(|display| {
+        let driver = displays::DRIVERS.iter().find(|driver| driver.kind == display.kind);
+        missing(&display.availability, |_| driver.map_or("no-display", |driver| driver.missing))
     }));
     found
 }
 
+/// A finding for what cannot be used, with a name by its reason.
+fn missing(availability: &Availability, name: impl FnOnce(&str) -> &'static str) -> Option<Diagnosis> {
+    let Availability::Unavailable { reason, hint } = availability else { return None };
+    Some(Diagnosis { name: name(reason), finding: reason.clone(), advice: hint.clone() })
+}
+
 fn backend(status: &BackendStatus) -> Option<Diagnosis> {
-    let Availability::Unavailable { reason, hint } = &status.availability else { return None };
-    let driver = DRIVERS.iter().find(|driver| driver.api == status.api);
-    let name = driver.map_or("no-compute", |driver| (driver.missing)(reason));
-    Some(Diagnosis { name, finding: reason.clone(), advice: hint.clone() })
+    let driver = backends::DRIVERS.iter().find(|driver| driver.api == status.api);
+    missing(&status.availability, |reason| driver.map_or("no-compute", |driver| (driver.missing)(reason)))
 }
 
 /// The files by which EGL finds drivers, as the environment or the folders say.
@@ -79,14 +81,14 @@ mod tests {
         }
     }
 
-    fn missing(reason: &str) -> Availability {
+    fn unavailable(reason: &str) -> Availability {
         Availability::Unavailable { reason: reason.into(), hint: "Do this.".into() }
     }
 
     #[test]
     fn what_is_missing_has_a_name() {
-        let backend = |api, reason: &str| BackendStatus { api, availability: missing(reason), devices: Vec::new() };
-        let no_gl = DisplayStatus { kind: "gl-headless", availability: missing("no libEGL"), device: None };
+        let backend = |api, reason: &str| BackendStatus { api, availability: unavailable(reason), devices: Vec::new() };
+        let no_gl = DisplayStatus { kind: "gl-headless", availability: unavailable("no libEGL"), device: None };
         let backends = [backend(Api::OpenCl, "no ICD"), backend(Api::Cuda, "the driver offers CUDA 11.8")];
         let names: Vec<_> = machine(&backends, &[no_gl]).iter().map(|d| (d.name, d.advice.clone())).collect();
         let advice = || "Do this.".to_owned();

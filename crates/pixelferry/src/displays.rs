@@ -1,10 +1,12 @@
 //! Which displays this machine has without a window, and opening one.
 
 use crate::availability::Availability;
+use crate::choice::{Choice, Named};
 use cpu_fallback::MemoryDisplay;
 use gl_display::{GlDisplay, HeadlessOptions, headless_devices};
-use interop_core::{DeviceIdentity, Display, Result};
+use interop_core::{Api, DeviceIdentity, Display, Error, Result};
 use serde::Serialize;
+use std::any::Any;
 use std::rc::Rc;
 use tracing::{debug, info};
 #[cfg(feature = "wgpu")]
@@ -27,50 +29,105 @@ pub enum DisplayChoice {
 
 /// A display that needs no window.
 #[derive(Clone)]
-#[non_exhaustive]
-pub enum Headless {
-    /// OpenGL on an EGL device or surfaceless.
-    Gl(Rc<GlDisplay>),
-    /// wgpu with a device of its own.
-    #[cfg(feature = "wgpu")]
-    Wgpu(Rc<WgpuDisplay>),
-    /// Plain memory: pictures without any graphics driver.
-    Memory(Rc<MemoryDisplay>),
+pub struct Headless {
+    display: Rc<dyn Display>,
+    /// The same as an `Rc` of its own type.
+    own: Rc<dyn Any>,
+}
+
+impl<D: Display> From<Rc<D>> for Headless {
+    fn from(display: Rc<D>) -> Self {
+        Self { own: Rc::new(Rc::clone(&display)), display }
+    }
 }
 
 impl Headless {
     /// As a display for [`crate::Link::open`].
     pub fn display(&self) -> Rc<dyn Display> {
-        match self {
-            Self::Gl(d) => Rc::clone(d) as Rc<dyn Display>,
-            #[cfg(feature = "wgpu")]
-            Self::Wgpu(d) => Rc::clone(d) as Rc<dyn Display>,
-            Self::Memory(d) => Rc::clone(d) as Rc<dyn Display>,
-        }
+        Rc::clone(&self.display)
     }
 
     /// The OpenGL display, where it is one.
     pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
-        match self {
-            Self::Gl(d) => Some(d),
-            _ => None,
-        }
+        self.own.downcast_ref()
     }
 
     /// The wgpu display, where it is one.
     #[cfg(feature = "wgpu")]
     pub fn wgpu(&self) -> Option<&Rc<WgpuDisplay>> {
-        match self {
-            Self::Wgpu(d) => Some(d),
-            _ => None,
-        }
+        self.own.downcast_ref()
+    }
+}
+
+/// What differs between the displays.
+pub(crate) struct Driver {
+    named: Named<DisplayChoice>,
+    api: Api,
+    /// What its status is called.
+    pub(crate) kind: &'static str,
+    /// Whether [`DisplayChoice::Auto`] may take it.
+    taken_by_itself: bool,
+    /// Opens the best device, or the one that computes where that can draw.
+    best_for: fn(Option<&DeviceIdentity>) -> Result<Headless>,
+    /// Opens one on each of its devices.
+    all: fn() -> Result<Vec<Headless>>,
+    /// What the finding is called where it cannot be used.
+    pub(crate) missing: &'static str,
+}
+
+/// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
+pub(crate) static DRIVERS: &[Driver] = &[
+    Driver {
+        named: Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL"),
+        api: Api::OpenGl,
+        kind: "gl-headless",
+        taken_by_itself: true,
+        best_for: |compute| {
+            let same_device_as = compute.cloned();
+            Ok(GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() })?.into())
+        },
+        all: open_all_gl,
+        missing: "no-opengl",
+    },
+    Driver {
+        named: Named::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
+        api: Api::Cpu,
+        kind: "memory",
+        taken_by_itself: true,
+        best_for: |_| Ok(MemoryDisplay::new().into()),
+        all: || Ok(vec![MemoryDisplay::new().into()]),
+        missing: "no-display",
+    },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "wgpu"),
+            ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu, where it was built in (feature `wgpu`)")
+        },
+        api: Api::Wgpu,
+        kind: "wgpu",
+        taken_by_itself: false,
+        best_for: open_wgpu,
+        all: || Ok(vec![open_wgpu(None)?]),
+        missing: "no-wgpu",
+    },
+];
+
+static AUTO: Named<DisplayChoice> = Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else memory");
+
+impl Choice for DisplayChoice {
+    fn all() -> impl Iterator<Item = &'static Named<Self>> {
+        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
+    }
+
+    fn api(self) -> Option<Api> {
+        DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
     }
 }
 
 /// One kind of display and what it offers here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisplayStatus {
-    /// `gl-headless`, `wgpu` or `memory`; `plugged` for one of the program's own.
+    /// As its row says: `gl-headless`, `memory`, `wgpu`; `plugged` for one of the program's own.
     pub kind: &'static str,
     /// Whether it can be used, and why not.
     #[serde(flatten)]
@@ -84,7 +141,7 @@ pub struct DisplayStatus {
 /// # Errors
 /// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, HeadlessOptions::default())
+    open_with(choice, None)
 }
 
 /// The same, on the device that computes wherever it can draw: on a machine with several GPUs frames then stay on one.
@@ -92,32 +149,35 @@ pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
 /// # Errors
 /// As of [`open_headless`].
 pub fn open_headless_for(compute: &DeviceIdentity, choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, HeadlessOptions { same_device_as: Some(compute.clone()), ..HeadlessOptions::default() })
+    open_with(choice, Some(compute))
 }
 
-fn open_with(choice: DisplayChoice, options: HeadlessOptions) -> Result<Headless> {
-    match choice {
-        DisplayChoice::Gl => Ok(Headless::Gl(GlDisplay::headless(options)?)),
-        DisplayChoice::Wgpu => open_wgpu(options.same_device_as),
-        DisplayChoice::Memory => Ok(Headless::Memory(MemoryDisplay::new())),
-        DisplayChoice::Auto => Ok(match GlDisplay::headless(options) {
-            Ok(display) => Headless::Gl(display),
+fn open_with(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> Result<Headless> {
+    let is_meant = |driver: &&Driver| match choice {
+        DisplayChoice::Auto => driver.taken_by_itself,
+        named => driver.named.choice == named,
+    };
+    let mut last = None;
+    for driver in DRIVERS.iter().filter(is_meant) {
+        match (driver.best_for)(compute) {
+            Ok(display) => return Ok(display),
             Err(reason) => {
-                info!(%reason, "no OpenGL; drawing in plain memory");
-                Headless::Memory(MemoryDisplay::new())
+                info!(kind = driver.kind, %reason, "passed over");
+                last = Some(reason);
             }
-        }),
+        }
     }
+    Err(last.unwrap_or_else(|| Error::invalid("open_headless", "there is no display to choose from")))
 }
 
 #[cfg(feature = "wgpu")]
-fn open_wgpu(same_device_as: Option<DeviceIdentity>) -> Result<Headless> {
-    WgpuDisplay::headless(WgpuOptions { same_device_as, ..WgpuOptions::default() }).map(Headless::Wgpu)
+fn open_wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+    Ok(WgpuDisplay::headless(WgpuOptions { same_device_as: compute.cloned(), ..WgpuOptions::default() })?.into())
 }
 
 #[cfg(not(feature = "wgpu"))]
-fn open_wgpu(_: Option<DeviceIdentity>) -> Result<Headless> {
-    Err(interop_core::Error::Unavailable {
+fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
+    Err(Error::Unavailable {
         what: "wgpu".into(),
         reason: "this program was built without it".into(),
         hint: "Build it with the feature `wgpu`, or choose another display.".into(),
@@ -125,8 +185,8 @@ fn open_wgpu(_: Option<DeviceIdentity>) -> Result<Headless> {
 }
 
 /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
-fn open_all_gl() -> Result<Vec<Rc<GlDisplay>>> {
-    let mut displays = Vec::new();
+fn open_all_gl() -> Result<Vec<Headless>> {
+    let mut displays: Vec<Rc<GlDisplay>> = Vec::new();
     let first = GlDisplay::headless(HeadlessOptions::default())?;
     if !first.device().software {
         // Some devices are listed twice, by two drivers.
@@ -142,38 +202,22 @@ fn open_all_gl() -> Result<Vec<Rc<GlDisplay>>> {
     if displays.is_empty() {
         displays.push(first);
     }
-    Ok(displays)
+    Ok(displays.into_iter().map(Headless::from).collect())
 }
 
 /// Opens every display that needs no window, with the status of each kind.
 pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
-    let mut displays = Vec::new();
-    let mut status = Vec::new();
-    match open_all_gl() {
-        Ok(list) => {
-            for display in list {
-                let device = Some(display.device().clone());
-                status.push(DisplayStatus { kind: "gl-headless", availability: Availability::Available, device });
-                displays.push(Headless::Gl(display));
+    let (mut displays, mut status) = (Vec::new(), Vec::new());
+    for &Driver { kind, all, .. } in DRIVERS.iter().filter(|driver| driver.named.built) {
+        let said = |availability, device| DisplayStatus { kind, availability, device };
+        match all() {
+            Ok(opened) => {
+                let devices = opened.iter().map(|d: &Headless| d.display.device().clone());
+                status.extend(devices.map(|device| said(Availability::Available, Some(device))));
+                displays.extend(opened);
             }
+            Err(e) => status.push(said(Availability::from(&e), None)),
         }
-        Err(e) => {
-            status.push(DisplayStatus { kind: "gl-headless", availability: Availability::from(&e), device: None });
-        }
-    }
-    let memory = MemoryDisplay::new();
-    let device = Some(memory.device().clone());
-    status.push(DisplayStatus { kind: "memory", availability: Availability::Available, device });
-    displays.push(Headless::Memory(memory));
-    // After what is taken by itself.
-    #[cfg(feature = "wgpu")]
-    match WgpuDisplay::headless(WgpuOptions::default()) {
-        Ok(display) => {
-            let device = Some(display.device().clone());
-            status.push(DisplayStatus { kind: "wgpu", availability: Availability::Available, device });
-            displays.push(Headless::Wgpu(display));
-        }
-        Err(e) => status.push(DisplayStatus { kind: "wgpu", availability: Availability::from(&e), device: None }),
     }
     (displays, status)
 }

@@ -2,6 +2,7 @@
 
 mod availability;
 mod backends;
+mod choice;
 mod diagnose;
 mod displays;
 mod pair;
@@ -10,6 +11,7 @@ mod probe;
 
 pub use availability::Availability;
 pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend, open_backend_for};
+pub use choice::{Choice, Named};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
 pub use compute_arrays as arrays;
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};

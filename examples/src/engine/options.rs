@@ -1,8 +1,8 @@
 //! The engines' command line.
 
 use clap::Parser;
-use pixelferry::{LinkOptions, Mode, Policy};
-use pixelferry_demo::options::{Backend, parse_mode, parse_size};
+use pixelferry::{BackendChoice, Choice as _, LinkOptions, Mode, Policy};
+use pixelferry_demo::options::{choices, parse_mode, parse_size};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,8 +40,8 @@ pub struct EngineOptions {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub windows: u8,
     /// Where to compute.
-    #[arg(long, value_enum, default_value_t)]
-    pub backend: Backend,
+    #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
+    pub backend: BackendChoice,
     /// Show frames so late that compute and display overlap; `auto` measures how late is worth it.
     #[arg(long, value_name = "N", value_parser = parse_mode, default_value = "1")]
     pub frames_late: Mode,

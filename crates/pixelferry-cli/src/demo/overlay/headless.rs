@@ -19,7 +19,7 @@ const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
     let kernels = show.setup.recipe().kernels();
-    let (backend, screen) = open_pair(show.setup.backend.into(), common.display_choice(), &kernels)?;
+    let (backend, screen) = open_pair(show.setup.backend, common.display, &kernels)?;
     let backends = Backends::with(show.setup.backend, backend);
     let mut player = show.player(backends, screen.display(), screen.gl().cloned())?;
     introduce(player.scene());

@@ -7,8 +7,7 @@ use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{ComputeBackend, Display, Link, open_backend_for_display};
-use pixelferry_demo::options::Backend;
+use pixelferry::{BackendChoice, ComputeBackend, Display, Link, open_backend_for_display};
 use pixelferry_demo::{LookOptions, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
 use std::path::PathBuf;
@@ -51,13 +50,13 @@ pub struct Player {
 /// Backends that were opened, each wrapped and opened once.
 #[derive(Default)]
 pub struct Backends {
-    opened: Vec<(Backend, Arc<dyn ComputeBackend>)>,
+    opened: Vec<(BackendChoice, Arc<dyn ComputeBackend>)>,
     faults: Faults,
 }
 
 impl Backends {
     /// With one that was opened for the display already.
-    pub fn with(which: Backend, inner: Arc<dyn ComputeBackend>) -> Self {
+    pub fn with(which: BackendChoice, inner: Arc<dyn ComputeBackend>) -> Self {
         let mut backends = Self::default();
         backends.opened.push((which, BackendDouble::over(inner, &backends.faults)));
         backends
@@ -71,7 +70,7 @@ impl Backends {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
         }
-        let inner = open_backend_for_display(setup.backend.into(), &setup.recipe().kernels(), display)?;
+        let inner = open_backend_for_display(setup.backend, &setup.recipe().kernels(), display)?;
         let backend: Arc<dyn ComputeBackend> = BackendDouble::over(inner, &self.faults);
         self.opened.push((setup.backend, Arc::clone(&backend)));
         Ok(backend)

@@ -3,8 +3,7 @@
 use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
 use pixelferry::select::MAX_FRAMES_LATE;
-use pixelferry::{LinkOptions, Mode, PathId, Policy};
-use pixelferry_demo::options::Backend;
+use pixelferry::{BackendChoice, LinkOptions, Mode, PathId, Policy};
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::filter::Filter;
 
@@ -12,7 +11,7 @@ use pixelferry_demo::scenes::filter::Filter;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
     pub scene: SceneName,
-    pub backend: Backend,
+    pub backend: BackendChoice,
     /// Pixels of the picture.
     pub size: (u32, u32),
     pub bodies: Option<u32>,
@@ -78,7 +77,7 @@ impl Setup {
     pub fn small() -> Self {
         Self {
             scene: SceneName::Plasma,
-            backend: Backend::Cpu,
+            backend: BackendChoice::Cpu,
             size: (64, 36),
             bodies: Some(64),
             filter: Filter::default(),

@@ -13,9 +13,8 @@ use crate::demo::catalog::SceneName;
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::gl::{GlDisplay, Viewport};
-use pixelferry::{DisplayChoice, Fit, Headless, PathId, PathState, ToneMap, open_headless};
+use pixelferry::{BackendChoice, DisplayChoice, Fit, Headless, PathId, PathState, ToneMap, open_headless};
 use pixelferry_demo::LookOptions;
-use pixelferry_demo::options::Backend;
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_faults::{Kind, Step};
@@ -223,7 +222,7 @@ fn what_cannot_be_changes_nothing() {
     player.frame(1.0);
     assert_ne!(pixelferry::picture(player.scene().link()).unwrap(), before);
     // Whatever the machine has, threads at the least: this can be, and so can the way back.
-    for backend in [Backend::Auto, Backend::Cpu] {
+    for backend in [BackendChoice::Auto, BackendChoice::Cpu] {
         player.act(Action::Change(Setup { backend, ..Setup::small() }));
         assert_eq!((player.setup().backend, errors(&show.log).len()), (backend, wrong.len()));
         player.frame(2.0);
@@ -433,7 +432,7 @@ fn clicks_reach_the_controls() {
     );
     assert_eq!(hand.click("cpu"), []);
     let Some(Action::Change(Setup { backend, .. })) = hand.click("auto").pop() else { panic!("no change of backend") };
-    assert_eq!(backend, Backend::Auto);
+    assert_eq!(backend, BackendChoice::Auto);
     assert_eq!(hand.click("Recalibrate"), [Action::Recalibrate]);
     assert_eq!(hand.click("every such call"), []);
     let wish = Wish { lasting: true, ..Wish::default() };

@@ -6,15 +6,15 @@ use crate::demo::overlay::player::{Action, Player};
 use crate::demo::overlay::setup::{BODIES, MODES, SIZES, Setup, mode_name, name_of};
 use clap::ValueEnum;
 use egui::{ComboBox, RichText, Ui};
-use pixelferry::{PathId, PathState};
-use pixelferry_demo::options::Backend;
+use pixelferry::{BackendChoice, Choice as _, PathId, PathState};
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 
 pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     let mut setup = *player.setup();
     choose(ui, "scene", &mut setup.scene, SceneName::value_variants(), |scene| name_of(*scene));
-    choose(ui, "backend", &mut setup.backend, Backend::value_variants(), |backend| name_of(*backend));
+    let backends: Vec<_> = BackendChoice::all().map(|row| row.choice).collect();
+    choose(ui, "backend", &mut setup.backend, &backends, |backend| backend.name().to_owned());
     size(ui, &mut setup);
     match setup.scene {
         SceneName::Filter => {

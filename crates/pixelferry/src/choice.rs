@@ -1,0 +1,114 @@
+//! What there is to choose from, by the names that command lines, Python and help use.
+
+use interop_core::{Api, Error, Result};
+
+/// A choice as programs name it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Named<T> {
+    /// What is chosen.
+    pub choice: T,
+    /// Its name.
+    pub name: &'static str,
+    /// Other names that are taken for it.
+    pub aliases: &'static [&'static str],
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// False where this library was built without it: opening it is then an error that says so.
+    pub built: bool,
+}
+
+impl<T> Named<T> {
+    /// One that is always built.
+    pub(crate) const fn new(
+        choice: T,
+        name: &'static str,
+        aliases: &'static [&'static str],
+        about: &'static str,
+    ) -> Self {
+        Self { choice, name, aliases, about, built: true }
+    }
+}
+
+/// [`crate::BackendChoice`] and [`crate::DisplayChoice`]: what a program lists, so that it needs no list of its own.
+pub trait Choice: Copy + Eq + Send + Sync + 'static {
+    /// `auto` first, then one for each row of the table.
+    fn all() -> impl Iterator<Item = &'static Named<Self>>;
+
+    /// The API of its devices; `None` where that is left open.
+    fn api(self) -> Option<Api>;
+
+    /// Its name.
+    fn name(self) -> &'static str {
+        Self::all().find(|row| row.choice == self).map_or("", |row| row.name)
+    }
+
+    /// What has this name, or this alias.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] that lists the names.
+    fn parse(text: &str) -> Result<Self> {
+        let is_called = |row: &&Named<Self>| row.name == text || row.aliases.contains(&text);
+        Self::all().find(is_called).map(|row| row.choice).ok_or_else(|| {
+            let names: Vec<_> = Self::all().map(|row| row.name).collect();
+            Error::invalid("Choice::parse", format!("there is no '{text}'; there are {}", names.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BackendChoice, DisplayChoice, open_all_backends, open_all_headless, open_backend, open_headless};
+
+    /// Every choice has a row of its own, by which it is found; `open` gives a device of its API, or a reason with a hint.
+    fn check<T: Choice + std::fmt::Debug>(choices: &[T], open: impl Fn(T) -> Result<Api>) {
+        assert_eq!(T::all().map(|row| row.choice).collect::<Vec<_>>(), choices);
+        let mut names: Vec<_> = T::all().flat_map(|row| row.aliases.iter().chain([&row.name])).collect();
+        for row in T::all() {
+            assert!(!row.about.is_empty() && row.name == row.choice.name(), "{row:?}");
+            for name in row.aliases.iter().chain([&row.name]) {
+                assert_eq!(T::parse(name).unwrap(), row.choice);
+            }
+            assert!(T::parse("vga").unwrap_err().to_string().contains(row.name));
+            match open(row.choice) {
+                Ok(api) => assert!(row.built && row.choice.api().is_none_or(|own| own == api), "{row:?}: {api}"),
+                Err(Error::Unavailable { reason, hint, .. }) => assert!(!reason.is_empty() && !hint.is_empty()),
+                Err(other) => panic!("{row:?}: {other}"),
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), T::all().map(|row| 1 + row.aliases.len()).sum::<usize>(), "a name stands for two");
+    }
+
+    #[test]
+    fn every_backend_has_its_row() {
+        use BackendChoice::{Auto, Cpu, Cuda, OpenCl};
+        let all = [Auto, Cuda, OpenCl, Cpu];
+        // A new one does not compile until it is listed here.
+        let _ = all.map(|choice| match choice {
+            Auto | Cuda | OpenCl | Cpu => {}
+        });
+        check(&all, |choice| Ok(open_backend(choice)?.device().api));
+        let listed: Vec<_> = open_all_backends().1.iter().map(|status| Some(status.api)).collect();
+        assert_eq!(listed, all[1..].iter().map(|choice| choice.api()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_display_has_its_row() {
+        use DisplayChoice::{Auto, Gl, Memory, Wgpu};
+        let all = [Auto, Gl, Memory, Wgpu];
+        // A new one does not compile until it is listed here.
+        let _ = all.map(|choice| match choice {
+            Auto | Gl | Memory | Wgpu => {}
+        });
+        check(&all, |choice| Ok(open_headless(choice)?.display().device().api));
+        let (displays, status) = open_all_headless();
+        for row in DisplayChoice::all().filter(|row| row.choice != Auto) {
+            let found = displays.iter().any(|d| Some(d.display().device().api) == row.choice.api());
+            let said = status.iter().any(|status| status.kind.starts_with(row.name));
+            assert!(said == row.built && (found || row.choice != Memory), "{row:?}");
+        }
+    }
+}
