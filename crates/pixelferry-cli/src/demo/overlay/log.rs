@@ -78,9 +78,11 @@ struct Ours;
 
 impl<S> Filter<S> for Ours {
     fn enabled(&self, about: &tracing::Metadata<'_>, _: &Context<'_, S>) -> bool {
-        const CRATES: [&str; 8] =
-            ["interop_core", "pixelferry", "gl_", "wgpu_display", "opencl_", "cuda_", "cpu_", "compute_"];
-        about.is_event() && *about.level() <= Level::INFO && CRATES.iter().any(|c| about.target().starts_with(c))
+        // By their kind, so that a new backend or display is heard.
+        const KINDS: [&str; 6] = ["interop_core", "compute_arrays", "_backend", "_fallback", "_display", "_sharing"];
+        let name = about.target().split(':').next().unwrap_or_default();
+        let is_ours = name.starts_with("pixelferry") || KINDS.iter().any(|kind| name.ends_with(kind));
+        about.is_event() && *about.level() <= Level::INFO && is_ours
     }
 }
 
