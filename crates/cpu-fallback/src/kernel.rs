@@ -5,7 +5,6 @@ use crate::buffer::CpuBuffer;
 use crate::image::CpuImage;
 use interop_core::compute::SourceCode;
 use interop_core::{DeviceIdentity, Error, Kernel, KernelSource, Language, Result};
-use std::any::Any;
 use std::sync::Arc;
 
 type ImageFn = dyn Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
@@ -100,13 +99,11 @@ impl CpuKernel {
     }
 }
 
+interop_core::owned!(CpuKernel: DeviceIdentity, "kernel", |kernel| &kernel.device);
+
 impl Kernel for CpuKernel {
     fn name(&self) -> &str {
         &self.name
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

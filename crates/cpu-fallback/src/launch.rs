@@ -9,6 +9,7 @@ use crate::memory::CpuMemory;
 use crate::raw::ReadGuard;
 use crate::timeline::Timeline;
 use interop_core::describe::panics::catch;
+use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::sync::Arc;
 
@@ -49,24 +50,12 @@ pub(crate) fn argument(index: usize) -> String {
 }
 
 impl Engine {
-    fn is_mine(&self, device: &Arc<DeviceIdentity>) -> bool {
-        Arc::ptr_eq(&self.device, device)
-    }
-
-    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.device.to_string() }
-    }
-
     pub(crate) fn kernel<'k>(&self, kernel: &'k dyn Kernel) -> Result<&'k CpuKernel> {
-        let kernel: Option<&CpuKernel> = kernel.as_any().downcast_ref();
-        kernel.filter(|k| self.is_mine(&k.device)).ok_or_else(|| self.foreign(LAUNCH, "kernel"))
+        own::<CpuKernel>(kernel, &self.device, LAUNCH)
     }
 
     pub(crate) fn memory<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<&'m CpuMemory> {
-        memory
-            .downcast_ref::<CpuMemory>()
-            .filter(|m| self.is_mine(&m.device))
-            .ok_or_else(|| self.foreign(operation, "memory"))
+        own::<CpuMemory>(memory, &self.device, operation)
     }
 
     pub(crate) fn memory_mut<'m>(
@@ -74,10 +63,7 @@ impl Engine {
         memory: &'m mut dyn ComputeMemory,
         operation: &'static str,
     ) -> Result<&'m mut CpuMemory> {
-        memory
-            .downcast_mut::<CpuMemory>()
-            .filter(|m| self.is_mine(&m.device))
-            .ok_or_else(|| self.foreign(operation, "memory"))
+        own_mut::<CpuMemory>(memory, &self.device, operation)
     }
 
     /// What an argument is.

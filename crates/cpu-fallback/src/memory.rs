@@ -18,6 +18,8 @@ pub(crate) struct CpuMemory {
 /// How messages call it.
 pub(crate) const WHAT: &str = "this memory";
 
+interop_core::owned!(CpuMemory: DeviceIdentity, "memory", |memory| &memory.device);
+
 impl CpuMemory {
     pub(crate) fn new(bytes: Bytes, device: &Arc<DeviceIdentity>) -> Self {
         Self { bytes, hazards: Hazards::default(), device: Arc::clone(device) }

@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::shared;
 use interop_core::compute::{Access, check_range};
 use interop_core::describe::pattern::Pattern;
+use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
     HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
@@ -120,13 +121,11 @@ impl CudaBackend {
     ) -> Result<Vec<&'a mut Resource>> {
         let mut resources = Vec::with_capacity(memories.len());
         for memory in memories {
-            if memory.is::<CudaMemory>() {
-                let memory = memory.downcast_mut::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
-                resources.extend(memory.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
+            resources.extend(if memory.is::<CudaImage>() {
+                own_mut::<CudaImage>(*memory, &self.session, operation)?.resource()
             } else {
-                let image = memory.downcast_mut::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, &self.session));
-                resources.extend(image.ok_or_else(|| self.session.foreign(operation, "memory"))?.resource());
-            }
+                own_mut::<CudaMemory>(*memory, &self.session, operation)?.resource()
+            });
         }
         Ok(resources)
     }
@@ -138,10 +137,6 @@ impl CudaBackend {
         let session = &self.session;
         Registered::new(&session.queue, block).map_err(session.failed())
     }
-
-    fn foreign(&self) -> Error {
-        self.session.foreign("CudaBackend::copy", "memory")
-    }
 }
 
 /// Linear memory or texture, of this very backend.
@@ -151,11 +146,11 @@ enum Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(memory: &'a dyn ComputeMemory, session: &Arc<Session>) -> Option<Self> {
-        let linear = memory.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Linear);
-        linear.or_else(|| {
-            memory.downcast_ref::<CudaImage>().filter(|m| Arc::ptr_eq(&m.session, session)).map(Self::Image)
-        })
+    fn of(memory: &'a dyn ComputeMemory, session: &Session, operation: &'static str) -> Result<Self> {
+        match find(memory, session) {
+            Some(image) => Ok(Self::Image(image)),
+            None => own(memory, session, operation).map(Self::Linear),
+        }
     }
 }
 
@@ -248,7 +243,7 @@ impl ComputeBackend for CudaBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let kernel = CudaKernel::of(kernel, &self.session, "CudaBackend::launch")?;
+        let kernel = own::<CudaKernel>(kernel, &self.session, "CudaBackend::launch")?;
         self.session.timed(interop_core::Kernel::name(kernel), || launch::launch(&self.session, kernel, target, args))
     }
 
@@ -263,8 +258,8 @@ impl ComputeBackend for CudaBackend {
         check_range(&range, from.len(), OP)?;
         check_range(&range, to.len(), OP)?;
         let failed = self.session.failed();
-        let from = Side::of(from, &self.session).ok_or_else(|| self.foreign())?;
-        let to = Side::of(to, &self.session).ok_or_else(|| self.foreign())?;
+        let from = Side::of(from, &self.session, OP)?;
+        let to = Side::of(to, &self.session, OP)?;
         if range.is_empty() {
             return Ok(());
         }

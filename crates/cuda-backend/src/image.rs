@@ -45,6 +45,8 @@ pub struct CudaImage {
     pub session: Arc<Session>,
 }
 
+interop_core::owned!(CudaImage: Session, "memory", |memory| &memory.session);
+
 impl CudaImage {
     pub fn new(session: &Arc<Session>, texture: Texture, desc: ImageDesc) -> Result<Self> {
         let image = OpaqueImage::new(desc, "CudaBackend::import_surface")?;

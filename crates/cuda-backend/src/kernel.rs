@@ -6,8 +6,8 @@ use crate::ffi::module::{Function, Module};
 use crate::session::Session;
 use crate::signature::{self, Param};
 use interop_core::compute::SourceCode;
+use interop_core::devices::owned::Maker;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
-use std::any::Any;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -35,19 +35,11 @@ impl Kernel for CudaKernel {
     fn name(&self) -> &str {
         &self.name
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
-impl CudaKernel {
-    /// The kernel's own type again, of the same backend.
-    pub fn of<'k>(kernel: &'k dyn Kernel, session: &Arc<Session>, operation: &'static str) -> Result<&'k Self> {
-        let kernel = kernel.as_any().downcast_ref::<Self>().filter(|k| Arc::ptr_eq(&k.session, session));
-        kernel.ok_or_else(|| session.foreign(operation, "kernel"))
-    }
+interop_core::owned!(CudaKernel: Session, "kernel", |kernel| &kernel.session);
 
+impl CudaKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let name = source.name();
         let (linear, surface) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {

@@ -9,6 +9,7 @@ use crate::memory::CudaMemory;
 use crate::session::Session;
 use crate::signature::{Class, Param};
 use interop_core::compute::{Access, NOT_LINEAR, Placement};
+use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result, Target, View};
 use std::sync::Arc;
 
@@ -25,14 +26,10 @@ const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
 pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let items = target.items();
     let (memory, view) = target.into_parts();
-    if memory.is::<CudaMemory>() {
-        let memory = memory.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
-        return linear(session, kernel, memory, &view, items, args);
+    if !memory.is::<CudaImage>() {
+        return linear(session, kernel, own::<CudaMemory>(memory, session, OP)?, &view, items, args);
     }
-    let image: &mut CudaImage = memory.downcast_mut().ok_or_else(|| session.foreign(OP, "memory"))?;
-    if !Arc::ptr_eq(&image.session, session) {
-        return Err(session.foreign(OP, "memory"));
-    }
+    let image = own_mut::<CudaImage>(memory, session, OP)?;
     let View::Image(view) = view else {
         return Err(Error::invalid(OP, "a range of bytes of a texture was given as target; give a view of pixels"));
     };
@@ -82,9 +79,6 @@ pub fn prepare(
     items: Option<usize>,
     args: &[Arg<'_>],
 ) -> Result<Launch> {
-    if !Arc::ptr_eq(&memory.session, session) {
-        return Err(session.foreign(OP, "memory"));
-    }
     let span = memory.span(OP)?;
     match view {
         View::Image(v) => image_launch(session, kernel, span.address() + v.offset as u64, v.row_pitch as i64, v, args),
@@ -264,8 +258,7 @@ pub fn linear_argument<'m>(
     if memory.is::<CudaImage>() {
         return Err(Error::invalid(operation, NOT_LINEAR));
     }
-    let memory = memory.downcast_ref::<CudaMemory>().filter(|m| Arc::ptr_eq(&m.session, session));
-    memory.ok_or_else(|| session.foreign(operation, "memory"))
+    own::<CudaMemory>(memory, session, operation)
 }
 
 #[cfg(test)]

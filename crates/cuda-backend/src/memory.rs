@@ -51,6 +51,8 @@ pub fn not_acquired(operation: &'static str) -> Error {
     Error::invalid(operation, "the OpenGL object is not with CUDA now; call acquire() first")
 }
 
+interop_core::owned!(CudaMemory: Session, "memory", |memory| &memory.session);
+
 impl CudaMemory {
     pub fn new(session: &Arc<Session>, store: Store, len: usize) -> Self {
         Self { store, turn: Turn::default(), hazards: Hazards::default(), staging: None, len, session: session.clone() }

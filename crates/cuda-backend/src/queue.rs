@@ -9,6 +9,7 @@ use crate::kernel::CudaKernel;
 use crate::launch::{linear_argument, prepare};
 use crate::session::Session;
 use interop_core::compute::{DeviceEvent, Lanes, LaunchOf, Priority, Queue, QueueDriver, Queued, Start};
+use interop_core::devices::owned::{Maker, own};
 use interop_core::{ComputeMemory, ComputeQueue, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ impl QueueDriver for CudaQueue {
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
         const OP: &str = "ComputeQueue::launch";
-        let kernel = CudaKernel::of(launch.kernel, &self.session, OP)?;
+        let kernel = own::<CudaKernel>(launch.kernel, &self.session, OP)?;
         let target = linear_argument(&self.session, launch.target, OP)?;
         prepare(&self.session, kernel, target, &launch.view, launch.items, launch.args).map(Some)
     }

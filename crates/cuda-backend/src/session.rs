@@ -8,6 +8,7 @@ use crate::ffi::probe::Attribute;
 use crate::ffi::{Failure, Queue, shared_memory};
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
+use interop_core::devices::owned::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, Result,
     SemaphoreCap, Support, SyncKind,
@@ -67,11 +68,6 @@ impl Session {
         Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain, pinned }))
     }
 
-    /// How messages call the device.
-    pub fn name(&self) -> String {
-        self.identity.to_string()
-    }
-
     /// The caller's error for a refused call.
     pub fn failed(&self) -> impl Fn(Failure) -> Error + '_ {
         |failure| failure.on(&self.name())
@@ -110,10 +106,6 @@ impl Session {
         Error::Unsupported { operation, device: self.name(), reason: reason.into() }
     }
 
-    pub fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.name() }
-    }
-
     /// Orders the stream after an operation of a queue; waits for one that is not with this device yet. Whether it went
     /// well is said by its event.
     pub fn follow(&self, event: &Event) -> Result<()> {
@@ -130,6 +122,12 @@ impl Session {
     /// Waits for the stream.
     pub fn synchronize(&self) -> Result<()> {
         self.queue.synchronize().map_err(self.failed())
+    }
+}
+
+impl Maker for Session {
+    fn name(&self) -> String {
+        self.identity.to_string()
     }
 }
 

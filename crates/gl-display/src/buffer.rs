@@ -23,6 +23,8 @@ pub(crate) struct BufferSurface {
     copies: Proved,
 }
 
+interop_core::owned!(BufferSurface: Shared, "surface", |surface| surface.shared());
+
 impl BufferSurface {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
         let shared = tools.shared();
@@ -38,10 +40,6 @@ impl BufferSurface {
 
     fn shared(&self) -> &Rc<Shared> {
         self.tools.shared()
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(self.shared(), shared)
     }
 
     pub(crate) fn buffer(&self) -> glow::Buffer {

@@ -14,6 +14,7 @@ use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::tools::Tools;
 use glow::HasContext as _;
+use interop_core::devices::owned::{find, foreign};
 use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
 use interop_core::{
@@ -195,11 +196,11 @@ impl GlDisplay {
         let shared = self.shared();
         shared.enter(OP)?;
         let any = surface.as_any();
-        if let Some(s) = any.downcast_ref::<BufferSurface>().filter(|s| s.belongs_to(shared)) {
+        if let Some(s) = find::<BufferSurface>(any, shared) {
             let len = surface.desc().byte_len(OP)?;
             return Ok(GlBuffer { name: s.buffer(), offset: 0, len });
         }
-        if let Some(s) = any.downcast_ref::<InPlaceBuffer>().filter(|s| s.belongs_to(shared)) {
+        if let Some(s) = find::<InPlaceBuffer>(any, shared) {
             let (name, view) = s.buffer()?;
             return Ok(GlBuffer { name, offset: view.offset, len: view.len });
         }
@@ -218,10 +219,10 @@ impl GlDisplay {
 
     fn image_source(&self, surface: &dyn Surface, operation: &'static str) -> Result<ImageSource> {
         let (shared, any) = (self.shared(), surface.as_any());
-        if let Some(s) = any.downcast_ref::<TextureSurface>().filter(|s| s.belongs_to(shared)) {
+        if let Some(s) = find::<TextureSurface>(any, shared) {
             return Ok(s.source());
         }
-        if let Some(s) = any.downcast_ref::<InPlaceImage>().filter(|s| s.belongs_to(shared)) {
+        if let Some(s) = find::<InPlaceImage>(any, shared) {
             return s.source();
         }
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
@@ -230,7 +231,7 @@ impl GlDisplay {
     /// Of the right kind but not ours, or of the wrong kind.
     fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
         if right_kind {
-            return Error::Foreign { operation, object: "surface", device: self.shared().device.name.clone() };
+            return foreign::<TextureSurface>(self.shared(), operation);
         }
         Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
     }

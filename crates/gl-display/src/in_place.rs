@@ -26,13 +26,11 @@ enum Showing {
     Texture(Rc<ImageBlock>),
 }
 
+interop_core::owned!(InPlaceImage: Shared, "surface", |surface| surface.tools.shared());
+
 impl InPlaceImage {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
         Self { tools: Rc::clone(tools), desc, shown: None }
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(self.tools.shared(), shared)
     }
 
     /// The buffer texture and where in it the image lies, counted in texels.
@@ -114,13 +112,11 @@ struct ShownBuffer {
     view: BufferView,
 }
 
+interop_core::owned!(InPlaceBuffer: Shared, "surface", |surface| surface.tools.shared());
+
 impl InPlaceBuffer {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
         Self { tools: Rc::clone(tools), desc, shown: None }
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(self.tools.shared(), shared)
     }
 
     /// The block's buffer and the range in it. From now on shaders of the user's may write it.

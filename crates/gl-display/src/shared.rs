@@ -6,6 +6,7 @@ use crate::features::{Features, check_version};
 use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
+use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, GlContext, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -40,6 +41,12 @@ pub(crate) struct Shared {
     graveyard: RefCell<Vec<Corpse>>,
     /// What makes memory and semaphores for others.
     pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
+}
+
+impl Maker for Shared {
+    fn name(&self) -> String {
+        self.device.name.clone()
+    }
 }
 
 impl Shared {

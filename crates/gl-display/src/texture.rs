@@ -36,6 +36,8 @@ fn single_rows(transfer: ImageTransfer) -> impl Iterator<Item = (Region, usize)>
     (0..at.height).map(move |y| (Region { y: at.y + y, height: 1, ..at }, view.row_start(y)))
 }
 
+interop_core::owned!(TextureSurface: Shared, "surface", |surface| surface.shared());
+
 impl TextureSurface {
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
         const OP: &str = "glTexStorage2D";
@@ -75,10 +77,6 @@ impl TextureSurface {
 
     fn shared(&self) -> &Rc<Shared> {
         self.tools.shared()
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(self.shared(), shared)
     }
 
     pub(crate) fn source(&self) -> ImageSource {

@@ -13,6 +13,7 @@ use crate::sharing::gl_listed::listed;
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::describe::pattern::Pattern;
+use interop_core::devices::owned::own;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
     Display, GlContext, HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc,
@@ -179,14 +180,16 @@ impl ComputeBackend for OpenClBackend {
         let images = (from.is::<OpenClImage>(), to.is::<OpenClImage>());
         shared.timed(None, || match images {
             (false, false) => OpenClMemory::of(from, shared, OP)?.copy_to(OpenClMemory::of(to, shared, OP)?, range),
-            (true, true) => OpenClImage::of(from, shared, OP)?.copy_image(OpenClImage::of(to, shared, OP)?, &range),
+            (true, true) => {
+                own::<OpenClImage>(from, shared, OP)?.copy_image(own::<OpenClImage>(to, shared, OP)?, &range)
+            }
             (true, false) => {
                 let to = OpenClMemory::of(to, shared, OP)?;
-                OpenClImage::of(from, shared, OP)?.copy_linear(&range, &to.buffer, true)
+                own::<OpenClImage>(from, shared, OP)?.copy_linear(&range, &to.buffer, true)
             }
             (false, true) => {
                 let from = OpenClMemory::of(from, shared, OP)?;
-                OpenClImage::of(to, shared, OP)?.copy_linear(&range, &from.buffer, false)
+                own::<OpenClImage>(to, shared, OP)?.copy_linear(&range, &from.buffer, false)
             }
         })
     }

@@ -10,7 +10,6 @@ use interop_core::compute::SourceCode;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use opencl3::error_codes::CL_BUILD_PROGRAM_FAILURE;
 use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
-use std::any::Any;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -36,19 +35,11 @@ impl Kernel for OpenClKernel {
     fn name(&self) -> &str {
         &self.name
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
-impl OpenClKernel {
-    /// The backend's own type again; [`Error::Foreign`] for a kernel of another backend or device.
-    pub fn of<'k>(kernel: &'k dyn Kernel, shared: &Arc<Shared>, operation: &'static str) -> Result<&'k Self> {
-        let kernel = kernel.as_any().downcast_ref::<Self>().filter(|k| Arc::ptr_eq(&k.built.shared, shared));
-        kernel.ok_or_else(|| shared.foreign(operation, "kernel"))
-    }
+interop_core::owned!(OpenClKernel: Shared, "kernel", |kernel| &kernel.built.shared);
 
+impl OpenClKernel {
     pub fn build(shared: &Arc<Shared>, source: &KernelSource) -> Result<Self> {
         const OP: &str = "ComputeBackend::build";
         let name = source.name();

@@ -8,6 +8,7 @@ use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use crate::work_size::WorkSize;
 use interop_core::compute::{Access, NOT_LINEAR};
+use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ const OP: &str = "ComputeBackend::launch";
 const ANY_TYPE_ALIGNMENT: usize = 16;
 
 pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-    let kernel = OpenClKernel::of(kernel, shared, OP)?;
+    let kernel = own::<OpenClKernel>(kernel, shared, OP)?;
     let asked = target.items();
     let (memory, view) = target.into_parts();
     if memory.is::<OpenClImage>() {
@@ -38,7 +39,7 @@ fn on_image(
     view: &View,
     args: &[Arg<'_>],
 ) -> Result<()> {
-    let image = OpenClImage::of_mut(memory, shared, OP)?;
+    let image = own_mut::<OpenClImage>(memory, shared, OP)?;
     let View::Image(view) = view else {
         return Err(Error::invalid(OP, "a range of bytes of an image was given as target; give a view of pixels"));
     };
@@ -159,7 +160,7 @@ fn memory_argument<'a>(
     let (name, declared) = (&param.name, &param.type_name);
     match (sort(param) == Sort::Image, memory.is::<OpenClImage>()) {
         (false, false) => Ok(ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer)),
-        (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&OpenClImage::of(memory, shared, OP)?.image)),
+        (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&own::<OpenClImage>(memory, shared, OP)?.image)),
         (true, _) => Err(invalid(
             kernel,
             &format!(

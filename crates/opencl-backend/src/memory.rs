@@ -7,6 +7,7 @@ use crate::shared::Shared;
 use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR, check_range};
+use interop_core::devices::owned::{find, own};
 use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, SyncKind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct OpenClMemory {
     pub(crate) is_own: bool,
     shared: Arc<Shared>,
 }
+
+interop_core::owned!(OpenClMemory: Shared, "memory", |memory| &memory.shared);
 
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<Shared>, bytes: usize) -> Result<Self> {
@@ -79,11 +82,10 @@ impl OpenClMemory {
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device, [`Error::InvalidInput`] for
     /// an image of this one.
     pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
-        let linear = memory.downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
-        linear.ok_or_else(|| match OpenClImage::of(memory, shared, operation) {
-            Ok(_) => Error::invalid(operation, NOT_LINEAR),
-            Err(foreign) => foreign,
-        })
+        match find::<OpenClImage>(memory, shared) {
+            Some(_) => Err(Error::invalid(operation, NOT_LINEAR)),
+            None => own::<Self>(memory, shared, operation),
+        }
     }
 
     /// Queues a copy of `range` to the same place in `to`.

@@ -7,6 +7,7 @@ use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
+use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -112,7 +113,7 @@ impl PatternKernel {
     pub fn write(&self, shared: &Arc<Shared>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
         if memory.is::<OpenClImage>() {
-            return self.write_image(OpenClImage::of(memory, shared, OP)?, &view, pattern);
+            return self.write_image(own::<OpenClImage>(memory, shared, OP)?, &view, pattern);
         }
         let memory = OpenClMemory::of(memory, shared, OP)?;
         let rows = Rows::of(&view)?;

@@ -11,6 +11,7 @@ use crate::shared::Shared;
 use interop_core::compute::{
     DeviceEvent, DeviceStream, Landed, Lanes, LaunchOf, Priority, Queue, QueueDriver, Queued, Start,
 };
+use interop_core::devices::owned::own;
 use interop_core::{ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ impl QueueDriver for OpenClQueue {
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
         const OP: &str = "ComputeQueue::launch";
-        let kernel = OpenClKernel::of(launch.kernel, &self.shared, OP)?;
+        let kernel = own::<OpenClKernel>(launch.kernel, &self.shared, OP)?;
         let target = OpenClMemory::of(launch.target, &self.shared, OP)?;
         let Planned { values, items, target_len } =
             plan(&self.shared, kernel, &target.buffer, launch.view, launch.items, launch.args)?;

@@ -8,6 +8,7 @@ use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl_listed::listed;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
+use interop_core::devices::owned::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
     PixelFormat, Result, Support,
@@ -84,10 +85,6 @@ impl Shared {
         Error::Unsupported { operation, device: self.name().to_owned(), reason }
     }
 
-    pub fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.name().to_owned() }
-    }
-
     /// Tells events of this backend's queues from others.
     pub fn owner(&self) -> usize {
         Arc::as_ptr(&self.session).addr()
@@ -137,6 +134,12 @@ impl Shared {
 
 /// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
 const SIZE_ALIGNMENT: usize = 64;
+
+impl Maker for Shared {
+    fn name(&self) -> String {
+        Self::name(self).to_owned()
+    }
+}
 
 fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFormat>) -> ComputeCaps {
     let memory = device.identity().memory;

@@ -19,6 +19,8 @@ pub(crate) struct BufferSurface {
     tools: Rc<Tools>,
 }
 
+interop_core::owned!(BufferSurface: Shared, "surface", |surface| &surface.tools.shared);
+
 impl BufferSurface {
     /// wgpu makes the content zero.
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
@@ -34,10 +36,6 @@ impl BufferSurface {
         };
         let buffer = shared.scoped("create_surface", || shared.device.create_buffer(&descriptor))?;
         Ok(Self { tools: Rc::clone(tools), desc, buffer, bytes })
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.tools.shared, shared)
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {

@@ -14,6 +14,7 @@ use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::tools::Tools;
 use crate::vulkan::Vulkan;
+use interop_core::devices::owned::{find, foreign};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Error, Extent, ImageView, PixelFormat, Result,
@@ -276,10 +277,10 @@ impl WgpuDisplay {
     pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<WgpuBuffer> {
         const OP: &str = "surface_buffer";
         let any = surface.as_any();
-        if let Some(s) = any.downcast_ref::<BufferSurface>().filter(|s| s.belongs_to(&self.tools.shared)) {
+        if let Some(s) = find::<BufferSurface>(any, &self.tools.shared) {
             return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });
         }
-        if let Some(s) = any.downcast_ref::<InPlaceBuffer>().filter(|s| s.belongs_to(&self.tools.shared)) {
+        if let Some(s) = find::<InPlaceBuffer>(any, &self.tools.shared) {
             let (buffer, view) = s.buffer()?;
             return Ok(WgpuBuffer { buffer: buffer.clone(), offset: view.offset as u64, len: view.len as u64 });
         }
@@ -298,10 +299,10 @@ impl WgpuDisplay {
 
     fn picture<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s Picture> {
         let any = surface.as_any();
-        if let Some(s) = any.downcast_ref::<TextureSurface>().filter(|s| s.belongs_to(&self.tools.shared)) {
+        if let Some(s) = find::<TextureSurface>(any, &self.tools.shared) {
             return Ok(s.picture());
         }
-        if let Some(s) = any.downcast_ref::<InPlaceImage>().filter(|s| s.belongs_to(&self.tools.shared)) {
+        if let Some(s) = find::<InPlaceImage>(any, &self.tools.shared) {
             return s.picture();
         }
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
@@ -310,7 +311,7 @@ impl WgpuDisplay {
     /// Of the right kind but not ours, or of the wrong kind.
     fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
         if right_kind {
-            return self.tools.shared.foreign(operation, "surface");
+            return foreign::<TextureSurface>(&self.tools.shared, operation);
         }
         Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
     }

@@ -17,13 +17,11 @@ pub(crate) struct InPlaceImage {
     tools: Rc<Tools>,
 }
 
+interop_core::owned!(InPlaceImage: Shared, "surface", |surface| &surface.tools.shared);
+
 impl InPlaceImage {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
         Self { tools: Rc::clone(tools), desc, shown: None }
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.tools.shared, shared)
     }
 
     pub(crate) fn picture(&self) -> Result<&Picture> {
@@ -78,13 +76,11 @@ pub(crate) struct InPlaceBuffer {
     shared: Rc<Shared>,
 }
 
+interop_core::owned!(InPlaceBuffer: Shared, "surface", |surface| &surface.shared);
+
 impl InPlaceBuffer {
     pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc) -> Self {
         Self { shared: Rc::clone(shared), desc, shown: None }
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.shared, shared)
     }
 
     pub(crate) fn buffer(&self) -> Result<(&wgpu::Buffer, BufferView)> {

@@ -5,6 +5,7 @@ use crate::format::{TEXTURE_USAGE, bits};
 use crate::gl::Gl;
 use crate::vulkan::Vulkan;
 use interop_core::describe::panics::catch;
+use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -42,6 +43,12 @@ pub(crate) struct Parts {
     pub float_targets: bool,
     pub vulkan: Option<Vulkan>,
     pub gl: Option<Rc<Gl>>,
+}
+
+impl Maker for Shared {
+    fn name(&self) -> String {
+        self.identity.to_string()
+    }
 }
 
 impl Shared {
@@ -123,10 +130,6 @@ impl Shared {
 
     pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.identity.to_string(), reason: reason.into() }
-    }
-
-    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.identity.to_string() }
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct TextureSurface {
     tools: Rc<Tools>,
 }
 
+interop_core::owned!(TextureSurface: Shared, "surface", |surface| &surface.tools.shared);
+
 impl TextureSurface {
     /// wgpu makes the content zero.
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
@@ -31,10 +33,6 @@ impl TextureSurface {
             (texture.clone(), Picture::texture(texture, image.format))
         })?;
         Ok(Self { tools: Rc::clone(tools), desc: SurfaceDesc::Image(*image), texture, picture })
-    }
-
-    pub(crate) fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(&self.tools.shared, shared)
     }
 
     pub(crate) fn picture(&self) -> &Picture {

@@ -153,10 +153,6 @@ impl Kernel for Built {
     fn name(&self) -> &str {
         &self.name
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl ComputeBackend for Worker {
@@ -199,7 +195,7 @@ impl ComputeBackend for Worker {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let built = kernel.as_any().downcast_ref::<Built>().ok_or_else(|| Error::Foreign {
+        let built = (kernel as &dyn Any).downcast_ref::<Built>().ok_or_else(|| Error::Foreign {
             operation: "launch",
             object: "kernel",
             device: self.device.to_string(),

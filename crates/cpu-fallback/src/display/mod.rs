@@ -11,6 +11,7 @@ pub use convert::RgbaImage;
 pub use target::OffscreenTarget;
 
 use crate::host;
+use interop_core::devices::owned::own;
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape,
@@ -107,9 +108,7 @@ impl MemoryDisplay {
     }
 
     fn own<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s MemorySurface> {
-        let surface = surface.as_any().downcast_ref::<MemorySurface>();
-        let own = surface.filter(|s| Rc::ptr_eq(s.display(), &self.shared));
-        own.ok_or_else(|| self.shared.foreign(operation, "surface"))
+        own::<MemorySurface>(surface.as_any(), &self.shared, operation)
     }
 
     fn image<'s>(surface: &'s MemorySurface, operation: &'static str) -> Result<&'s ImageDesc> {

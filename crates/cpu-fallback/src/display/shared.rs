@@ -1,5 +1,6 @@
 //! What the display and its objects share.
 
+use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result, SurfaceDesc};
 
 /// What the display's objects know of it; also how it tells them from those of others.
@@ -8,11 +9,13 @@ pub(crate) struct Shared {
     pub(crate) caps: DisplayCaps,
 }
 
-impl Shared {
-    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.device.to_string() }
+impl Maker for Shared {
+    fn name(&self) -> String {
+        self.device.to_string()
     }
+}
 
+impl Shared {
     pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
         Error::Unsupported { operation, device: self.device.to_string(), reason }
     }

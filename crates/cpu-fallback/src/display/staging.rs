@@ -37,6 +37,8 @@ impl MemoryStaging {
     }
 }
 
+interop_core::owned!(MemoryStaging: Shared, "staging block", |block| block.display());
+
 impl Staging for MemoryStaging {
     fn len(&self) -> usize {
         self.bytes.len()

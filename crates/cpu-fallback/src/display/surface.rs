@@ -5,6 +5,7 @@ use super::shared::Shared;
 use super::staging::MemoryStaging;
 use crate::raw::Bytes;
 use interop_core::describe::pattern::rows;
+use interop_core::devices::owned::own;
 use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;
@@ -79,12 +80,11 @@ impl MemorySurface {
     }
 
     fn own<'s>(&self, staging: &'s dyn Staging, operation: &'static str) -> Result<&'s MemoryStaging> {
-        let staging: Option<&MemoryStaging> = staging.as_any().downcast_ref();
-        staging
-            .filter(|s| Rc::ptr_eq(s.display(), &self.display))
-            .ok_or_else(|| self.display.foreign(operation, "staging block"))
+        own::<MemoryStaging>(staging.as_any(), &self.display, operation)
     }
 }
+
+interop_core::owned!(MemorySurface: Shared, "surface", |surface| surface.display());
 
 impl Surface for MemorySurface {
     fn desc(&self) -> &SurfaceDesc {

@@ -5,7 +5,6 @@ use super::event::Event;
 use super::{DeviceBlock, Failure, Queue, Stream};
 use interop_core::compute::{DeviceEvent, DeviceStream, Landed, now};
 use interop_core::{Error, Result as Outcome};
-use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What later work on the device can be ordered after.
@@ -26,15 +25,11 @@ impl Passed {
 
     /// The event's own type again, of the same context.
     pub fn of<'a>(event: &'a dyn DeviceEvent, queue: &Arc<Queue>) -> Option<&'a Self> {
-        event.as_any().downcast_ref::<Self>().filter(|passed| Arc::ptr_eq(&passed.queue, queue))
+        event.downcast_ref::<Self>().filter(|passed| Arc::ptr_eq(&passed.queue, queue))
     }
 }
 
-impl DeviceEvent for Passed {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
+impl DeviceEvent for Passed {}
 
 /// A command in the stream.
 pub struct Flight {

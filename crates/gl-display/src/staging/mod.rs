@@ -15,6 +15,7 @@ use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::devices::borrows::Holder;
+use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::{Staging, StagingKind};
 use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
 use std::any::Any;
@@ -89,8 +90,7 @@ impl GlStaging {
 
     /// Finds our type again, made in this context.
     pub(crate) fn of<'a>(staging: &'a dyn Staging, shared: &Rc<Shared>, operation: &'static str) -> Result<&'a Self> {
-        let found = staging.as_any().downcast_ref::<Self>();
-        found.filter(|s| s.belongs_to(shared)).ok_or_else(|| foreign(shared, operation))
+        own::<Self>(staging.as_any(), shared, operation)
     }
 
     /// The same, to change it.
@@ -99,12 +99,7 @@ impl GlStaging {
         shared: &Rc<Shared>,
         operation: &'static str,
     ) -> Result<&'a mut Self> {
-        let found = staging.as_any_mut().downcast_mut::<Self>();
-        found.filter(|s| s.belongs_to(shared)).ok_or_else(|| foreign(shared, operation))
-    }
-
-    fn belongs_to(&self, shared: &Rc<Shared>) -> bool {
-        Rc::ptr_eq(self.body.shared(), shared)
+        own_mut::<Self>(staging.as_any_mut(), shared, operation)
     }
 
     /// The buffer, for what needs linear memory.
@@ -137,9 +132,7 @@ impl GlStaging {
     }
 }
 
-fn foreign(shared: &Shared, operation: &'static str) -> Error {
-    Error::Foreign { operation, object: "staging block", device: shared.device.name.clone() }
-}
+interop_core::owned!(GlStaging: Shared, "staging block", |block| block.body.shared());
 
 impl Staging for GlStaging {
     fn len(&self) -> usize {

@@ -156,10 +156,7 @@ impl fmt::Debug for KernelSource {
 }
 
 /// A kernel built for one backend; cheap to share.
-pub trait Kernel: Send + Sync {
+pub trait Kernel: Any + Send + Sync {
     /// Function name.
     fn name(&self) -> &str;
-
-    /// For the backend to find its own type again.
-    fn as_any(&self) -> &dyn Any;
 }

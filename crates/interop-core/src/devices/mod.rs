@@ -9,6 +9,7 @@ pub mod language;
 mod limits;
 pub mod loading;
 pub mod os_handle;
+pub mod owned;
 pub mod ranges;
 pub mod shared_handle;
 pub mod timeline;

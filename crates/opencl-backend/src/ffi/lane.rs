@@ -4,7 +4,6 @@ use super::command::{Command, Launch, enqueue};
 use super::{Event, Failure, LaunchFailure, Queue, Status};
 use cl3::event as ev;
 use interop_core::compute::{DeviceEvent, EventStatus, now};
-use std::any::Any;
 
 /// What later work on the device can be ordered after.
 pub struct Passed {
@@ -16,7 +15,7 @@ pub struct Passed {
 impl Passed {
     /// The event's own type again, of the same owner.
     pub fn of(event: &dyn DeviceEvent, owner: usize) -> Option<&Self> {
-        event.as_any().downcast_ref::<Self>().filter(|passed| passed.owner == owner)
+        event.downcast_ref::<Self>().filter(|passed| passed.owner == owner)
     }
 }
 
@@ -27,10 +26,6 @@ impl DeviceEvent for Passed {
             Ok(Status::Running | Status::Complete | Status::Failed(_)) => EventStatus::Running,
             _ => EventStatus::Submitted,
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -23,26 +23,12 @@ fn part(region: Region) -> ImageBox {
     ImageBox { origin: [x, y, 0], region: [width, height, 1] }
 }
 
+interop_core::owned!(OpenClImage: Shared, "memory", |memory| &memory.shared);
+
 impl OpenClImage {
     pub fn new(shared: &Arc<Shared>, image: SharedImage, desc: ImageDesc) -> Result<Self> {
         let rows = OpaqueImage::new(desc, "ComputeBackend::import_surface")?;
         Ok(Self { scratch: None, image, rows, shared: shared.clone() })
-    }
-
-    /// The backend's own type again, see [`crate::memory::OpenClMemory::of`].
-    pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
-        let memory = memory.downcast_ref::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
-        memory.ok_or_else(|| shared.foreign(operation, "memory"))
-    }
-
-    /// The same, to change it.
-    pub fn of_mut<'a>(
-        memory: &'a mut dyn ComputeMemory,
-        shared: &Arc<Shared>,
-        operation: &'static str,
-    ) -> Result<&'a mut Self> {
-        let memory = memory.downcast_mut::<Self>().filter(|m| Arc::ptr_eq(&m.shared, shared));
-        memory.ok_or_else(|| shared.foreign(operation, "memory"))
     }
 
     pub fn desc(&self) -> &ImageDesc {

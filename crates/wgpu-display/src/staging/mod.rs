@@ -10,6 +10,7 @@ use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::vulkan::{Exported, Vulkan};
 use interop_core::devices::borrows::Holder;
+use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;
@@ -88,8 +89,7 @@ impl WgpuStaging {
 
     /// Finds our type again, made by this display.
     pub(crate) fn of<'a>(staging: &'a dyn Staging, shared: &Rc<Shared>, operation: &'static str) -> Result<&'a Self> {
-        let found = staging.as_any().downcast_ref::<Self>();
-        found.filter(|s| Rc::ptr_eq(&s.shared, shared)).ok_or_else(|| shared.foreign(operation, "staging block"))
+        own::<Self>(staging.as_any(), shared, operation)
     }
 
     /// The same, to change it.
@@ -98,8 +98,7 @@ impl WgpuStaging {
         shared: &Rc<Shared>,
         operation: &'static str,
     ) -> Result<&'a mut Self> {
-        let found = staging.as_any_mut().downcast_mut::<Self>();
-        found.filter(|s| Rc::ptr_eq(&s.shared, shared)).ok_or_else(|| shared.foreign(operation, "staging block"))
+        own_mut::<Self>(staging.as_any_mut(), shared, operation)
     }
 
     /// The buffer to copy from.
@@ -140,6 +139,8 @@ impl WgpuStaging {
         self.shown.set(true);
     }
 }
+
+interop_core::owned!(WgpuStaging: Shared, "staging block", |block| &block.shared);
 
 impl Staging for WgpuStaging {
     fn len(&self) -> usize {

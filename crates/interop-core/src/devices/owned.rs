@@ -1,0 +1,103 @@
+//! Objects that only their maker takes back: found again by type and maker, or refused.
+
+use super::identity::DeviceIdentity;
+use crate::describe::error::{Error, Result};
+use std::any::Any;
+use std::ptr;
+
+/// What all objects of one backend or display share.
+pub trait Maker: 'static {
+    /// How messages call its device.
+    fn name(&self) -> String;
+}
+
+/// An object that calls get back as a trait object, perhaps of another maker.
+pub trait Owned: Any {
+    /// Whose objects they are.
+    type Maker: Maker;
+
+    /// What messages call it, e.g. `memory`.
+    const OBJECT: &'static str;
+
+    /// Who made this one.
+    fn maker(&self) -> &Self::Maker;
+}
+
+/// [`Owned`] for a type: `owned!(Block: Device, "block", |block| &block.device);`.
+#[macro_export]
+macro_rules! owned {
+    ($type:ty: $maker:ty, $object:literal, |$this:ident| $of:expr) => {
+        impl $crate::devices::owned::Owned for $type {
+            type Maker = $maker;
+
+            const OBJECT: &'static str = $object;
+
+            fn maker(&self) -> &$maker {
+                let $this = self;
+                $of
+            }
+        }
+    };
+}
+
+/// The object's own type, where this very maker made it.
+pub fn find<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker) -> Option<&'a T> {
+    object.downcast_ref::<T>().filter(|object| ptr::eq(object.maker(), maker))
+}
+
+/// [`find`] or an error.
+///
+/// # Errors
+/// [`Error::Foreign`] for another type, and for another maker's.
+pub fn own<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker, operation: &'static str) -> Result<&'a T> {
+    find(object, maker).ok_or_else(|| foreign::<T>(maker, operation))
+}
+
+/// [`own`], to change it.
+///
+/// # Errors
+/// Those of [`own`].
+pub fn own_mut<'a, T: Owned>(object: &'a mut dyn Any, maker: &T::Maker, operation: &'static str) -> Result<&'a mut T> {
+    let found = object.downcast_mut::<T>().filter(|object| ptr::eq(object.maker(), maker));
+    found.ok_or_else(|| foreign::<T>(maker, operation))
+}
+
+/// The refusal of another maker's object.
+pub fn foreign<T: Owned>(maker: &T::Maker, operation: &'static str) -> Error {
+    Error::Foreign { operation, object: T::OBJECT, device: maker.name() }
+}
+
+impl Maker for DeviceIdentity {
+    fn name(&self) -> String {
+        self.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    struct Device(&'static str);
+
+    impl Maker for Device {
+        fn name(&self) -> String {
+            self.0.into()
+        }
+    }
+
+    struct Block(Rc<Device>);
+
+    crate::owned!(Block: Device, "block", |block| &block.0);
+
+    #[test]
+    fn only_its_maker_takes_an_object_back() {
+        let (one, other) = (Rc::new(Device("one")), Rc::new(Device("one")));
+        let mut block = Block(Rc::clone(&one));
+        assert!(own::<Block>(&block, &one, "use").is_ok() && own_mut::<Block>(&mut block, &one, "use").is_ok());
+        assert!(find::<Block>(&block, &other).is_none());
+        let text = own::<Block>(&block, &other, "use").err().unwrap().to_string();
+        assert!(text.contains("block") && text.contains("one"), "{text}");
+        assert!(own::<Block>(&7, &one, "use").is_err() && own_mut::<Block>(&mut 7, &one, "use").is_err());
+    }
+}
