@@ -9,7 +9,7 @@ use pixelferry::{
     Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Link,
     LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
-use pixelferry_tests::{Need, Usage, asked, given, need, pass_in_child, ramp, ramp_pixel, wait_until};
+use pixelferry_tests::{Need, Usage, asked, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -122,12 +122,9 @@ fn rounds(backend: BackendChoice, display: DisplayChoice) {
 #[ignore = "run by the tests below, in a process of its own"]
 fn child() {
     let backend = BackendChoice::parse(&std::env::var("PIXELFERRY_ANEW_BACKEND").unwrap()).unwrap();
-    let (display, driver) = match std::env::var("PIXELFERRY_ANEW_DISPLAY").unwrap().as_str() {
-        "wgpu" => (DisplayChoice::Wgpu, Need::Lavapipe),
-        _ => (DisplayChoice::Gl, Need::Egl),
-    };
+    let display = DisplayChoice::parse(&std::env::var("PIXELFERRY_ANEW_DISPLAY").unwrap()).unwrap();
     let Some(compute) = need(given(), open_backend(backend)) else { return };
-    let Some(screen) = need(driver, open_headless_for(compute.device(), display)) else { return };
+    let Some(screen) = need_display(display, open_headless_for(compute.device(), display)) else { return };
     println!("{} -> {}", compute.device(), screen.display().device());
     resizes(&compute, &screen);
     drop((screen, compute));

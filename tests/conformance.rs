@@ -6,29 +6,20 @@ use interop_core::conformance::{Manner, Outcome, Row, Table, run};
 use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
-use pixelferry::{
-    ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, SyncKind, cuda, open_headless, opencl,
-};
-use pixelferry_tests::{Need, asked, given, in_child, need, pass_in_child, path_problems};
+use pixelferry::{ComputeBackend, CpuBackend, Display, SyncKind, cuda, opencl};
+use pixelferry_tests::{Need, asked, displays, given, in_child, need, pass_in_child, path_problems};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Every display without a window.
-fn displays() -> Vec<Headless> {
-    let gl = need(Need::Egl, open_headless(DisplayChoice::Gl));
-    let wgpu = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu));
-    gl.into_iter().chain(wgpu).chain([MemoryDisplay::new().into()]).collect()
-}
 
 /// Runs in latency mode and pipelined, prints and judges.
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let mut all = Vec::new();
-    for display in displays() {
+    for (_, display) in displays() {
         all.extend(run(backend, &display.display(), Manner::default()));
     }
     judge(backend, &all);
     let mut late = Vec::new();
-    for display in displays() {
+    for (_, display) in displays() {
         late.extend(run(backend, &display.display(), Manner::late(3)));
     }
     println!("\nPipelined, 3 frames late:");
@@ -36,7 +27,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     for sync in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
         if backend.caps().can_open_semaphore(sync).is_yes() {
             let mut all = Vec::new();
-            for display in displays().iter().filter(|d| d.display().caps().can_make_semaphore(sync).is_yes()) {
+            for (_, display) in displays().filter(|(_, d)| d.display().caps().can_make_semaphore(sync).is_yes()) {
                 all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::default() }));
                 all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::late(3) }));
             }
@@ -122,7 +113,7 @@ fn child_opencl_part() {
     println!("RAN ON {}", backend.device());
     assert!(backend.device().name.contains("a part of 1 units"));
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-    let rows = displays().into_iter().flat_map(|display| run(&backend, &display.display(), Manner::default()));
+    let rows = displays().flat_map(|(_, display)| run(&backend, &display.display(), Manner::default()));
     judge(&backend, &rows.collect::<Vec<_>>());
 }
 

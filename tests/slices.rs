@@ -8,10 +8,10 @@ use pixelferry::describe::pattern::Pattern;
 use pixelferry::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
 use pixelferry::opencl::{OpenClBackend, OpenClDevice};
 use pixelferry::{
-    ComputeBackend, ComputeMemory, CpuBackend, DisplayChoice, Error, HandleType, Headless, HostBlock, MemoryDisplay,
-    MemoryShape, Result, Staging, StagingKind, Support, Target, open_headless,
+    ComputeBackend, ComputeMemory, CpuBackend, Error, HandleType, HostBlock, MemoryShape, Result, Staging, StagingKind,
+    Support, Target,
 };
-use pixelferry_tests::{Need, given, need, pass_in_child, wait_until};
+use pixelferry_tests::{Need, displays, given, need, pass_in_child, wait_until};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,12 +71,6 @@ fn held<T>(what: &str, result: Result<T>) {
     }
 }
 
-fn displays() -> Vec<Headless> {
-    let gl = need(Need::Egl, open_headless(DisplayChoice::Gl));
-    let wgpu = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu));
-    gl.into_iter().chain(wgpu).chain([MemoryDisplay::new().into()]).collect()
-}
-
 /// The block as memory of the backend's. A device with memory of its own says that it takes none of the host's.
 fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Option<Way> {
     let listed = backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear);
@@ -95,9 +89,9 @@ fn rigs(backends: &[Arc<dyn ComputeBackend>]) -> Vec<Vec<(String, Way)>> {
         let twice = backends.iter().chain(backends);
         twice.filter_map(|b| Some((format!("import by {}", b.device().name), imports(b, block)?))).collect::<Vec<_>>()
     };
-    let (displays, pages) = (displays(), HostBlock::allocate(BYTES).unwrap());
+    let (displays, pages) = (displays().collect::<Vec<_>>(), HostBlock::allocate(BYTES).unwrap());
     let (mut rigs, mut neutral) = (Vec::new(), of_backends(&pages));
-    for display in displays.iter().map(Headless::display) {
+    for display in displays.iter().map(|(_, d)| d.display()) {
         let name = display.device().name.clone();
         if display.caps().can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes() {
             let staging = display.create_staging(StagingKind::Imported(pages.clone()), BYTES).unwrap();
@@ -270,10 +264,9 @@ fn child_maps() {
 #[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
 fn child_waits() {
     of_opencl(|backends, device| {
-        let [gl, wgpu, memory] = [DisplayChoice::Gl, DisplayChoice::Wgpu, DisplayChoice::Memory].map(open_headless);
-        let displays = [need(Need::Egl, gl), need(Need::Lavapipe, wgpu), memory.ok()];
+        let displays: Vec<_> = displays().collect();
         let mut ways = Vec::new();
-        for display in displays.iter().flatten().map(Headless::display) {
+        for display in displays.iter().map(|(_, d)| d.display()) {
             let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
             ways.push((staging.host_block().unwrap(), Way::Staging(staging)));
         }

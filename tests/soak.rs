@@ -6,11 +6,11 @@
 
 use pixelferry::gl::ObjectCounts;
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions,
-    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
+    Arg, Choice as _, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
+    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Kind, Step};
-use pixelferry_tests::{Dice, Need, Usage, given, need, pass_in_child, ramp, ramp_pixel};
+use pixelferry_tests::{Dice, Need, Usage, given, need, need_display, pass_in_child, ramp, ramp_pixel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -208,11 +208,8 @@ fn judge(before: &(Usage, Option<ObjectCounts>), after: &(Usage, Option<ObjectCo
 
 fn soak(backend: Arc<dyn ComputeBackend>) {
     let wanted = std::env::var("PIXELFERRY_SOAK").unwrap_or_default();
-    let (choice, driver) = match wanted.as_str() {
-        "wgpu" => (DisplayChoice::Wgpu, Need::Lavapipe),
-        _ => (DisplayChoice::Gl, Need::Egl),
-    };
-    if need(driver, open_headless(choice)).is_none() {
+    let choice = DisplayChoice::parse(&wanted).unwrap();
+    if need_display(choice, open_headless(choice)).is_none() {
         return;
     }
     let faults = Faults::default();

@@ -1,5 +1,6 @@
 //! What the tests of whole links share, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a kernel.
 
+mod displays;
 #[cfg(unix)]
 pub mod faulty;
 mod paths;
@@ -8,6 +9,7 @@ mod ramp;
 mod viewer;
 mod xvfb;
 
+pub use displays::{displays, need_display};
 pub use paths::{has_path, path_problems};
 /// The name it had.
 pub use pixelferry_testing::Need as Driver;

@@ -18,7 +18,7 @@ use pixelferry_demo::LookOptions;
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_faults::{Kind, Step};
-use pixelferry_tests::{Need, need};
+use pixelferry_tests::{Need, displays, need, need_display};
 use std::rc::Rc;
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -239,11 +239,7 @@ fn step_of_the_path(player: &Player) -> Step {
 #[test]
 fn an_injected_fault_leaves_the_path_and_the_log_says_so() {
     for choice in [DisplayChoice::Gl, DisplayChoice::Memory] {
-        let screen = match choice {
-            DisplayChoice::Gl => gl(),
-            other => Some(open_headless(other).unwrap()),
-        };
-        let Some(screen) = screen else { continue };
+        let Some(screen) = need_display(choice, open_headless(choice)) else { continue };
         let show = show(Setup::small());
         let subscriber = tracing_subscriber::registry().with(show.log.layer());
         tracing::subscriber::with_default(subscriber, || {
@@ -314,14 +310,8 @@ fn opengl_and_plain_memory_paint_the_same_panels() {
 
 #[test]
 fn every_display_shows_the_picture_and_its_controls() {
-    let displays = [
-        (DisplayChoice::Gl, Need::Egl),
-        // The tests' crate has the feature `wgpu`.
-        (DisplayChoice::Wgpu, Need::Lavapipe),
-        (DisplayChoice::Memory, Need::Egl),
-    ];
-    for (choice, driver) in displays {
-        let Some(screen) = need(driver, open_headless(choice)) else { continue };
+    // The tests' crate has the feature `wgpu`.
+    for (choice, screen) in displays() {
         let show = show(Setup::small());
         let mut player = player(&show, &screen);
         let picture: RgbaImage = picture_after(&show, &mut player, &screen, 4).unwrap();
