@@ -1,8 +1,8 @@
 //! Which adapter draws, and opening a device on it.
 
+use crate::device::Loss;
 use crate::error::now;
 use crate::identity::identify;
-use crate::shared::Loss;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -3,12 +3,14 @@
 use crate::adapter::{self, WgpuOptions};
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
+use crate::device::Loss;
+use crate::device::WgpuDevice;
 use crate::gl::Gl;
 use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::painter::{DrawTarget, Frame, begin_pass};
 use crate::picture::{Picture, Source};
-use crate::shared::{Loss, Parts};
+use crate::shared::Parts;
 use crate::staging::WgpuStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
@@ -128,11 +130,8 @@ impl WgpuDisplay {
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let caps = caps(adapter, &device, sharing);
         let tools = Tools::new(Parts {
-            device,
-            queue,
-            identity,
+            base: WgpuDevice { device, queue, identity, loss },
             caps,
-            loss,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
             float_targets: {
                 let features = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba32Float);

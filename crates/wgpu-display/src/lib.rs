@@ -36,6 +36,7 @@ mod adapter;
 mod buffer;
 mod caps;
 mod checks;
+mod device;
 mod display;
 mod error;
 mod format;
@@ -63,6 +64,7 @@ mod vulkan;
 mod vulkan;
 
 pub use adapter::{WgpuOptions, open_device, wgpu_adapters};
+pub use device::WgpuDevice;
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
 pub use painter::DrawTarget;

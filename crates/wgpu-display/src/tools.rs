@@ -18,7 +18,7 @@ impl Tools {
     /// Those of a device. Where its fragment shaders read no linear memory, its caps say so afterwards.
     pub(crate) fn new(mut parts: Parts) -> Result<Rc<Self>> {
         const OP: &str = "WgpuDisplay";
-        let (device, identity) = (&parts.device, &parts.identity);
+        let (device, identity) = (&parts.base.device, &parts.base.identity);
         let mut painter = in_scopes(device, identity, OP, || Painter::new(device))?;
         // wgpu takes an extension of OpenGL 3.3 for storage buffers, and its shaders need 4.0.
         if parts.gl.is_some()
