@@ -1,6 +1,6 @@
 //! Which adapter draws, and opening a device on it.
 
-use crate::device::Loss;
+use crate::error::Loss;
 use crate::error::now;
 use crate::identity::identify;
 use interop_core::describe::panics::catch;

@@ -1,13 +1,9 @@
 //! [`WgpuDevice`].
 
 use crate::adapter::{WgpuOptions, choose, open};
-use crate::error::{failure, in_scopes};
+use crate::error::{Loss, failure, in_scopes};
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
-use std::sync::{Arc, OnceLock};
-
-/// Why a device was lost, once it was.
-pub(crate) type Loss = Arc<OnceLock<String>>;
 
 /// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
 #[derive(Debug, Clone)]
@@ -77,10 +73,12 @@ impl WgpuDevice {
         })?
     }
 
+    /// An error of a call by wgpu's own words.
     pub fn failure(&self, operation: &'static str, code_name: String, hint: &str) -> Error {
         failure(&self.identity, operation, 0, code_name, hint)
     }
 
+    /// The device cannot do this.
     pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.identity.to_string(), reason: reason.into() }
     }

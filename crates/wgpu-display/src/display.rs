@@ -3,8 +3,8 @@
 use crate::adapter::{self, WgpuOptions};
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
-use crate::device::Loss;
 use crate::device::WgpuDevice;
+use crate::error::Loss;
 use crate::gl::Gl;
 use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};

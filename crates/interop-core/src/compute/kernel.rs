@@ -107,6 +107,13 @@ impl KernelSource {
         self.with(language, SourceCode::Native(code))
     }
 
+    /// Adds WGSL text (see the crate `wgpu-backend` for what it may call). It is safe: a backend that takes
+    /// [`Language::Wgsl`] keeps all accesses inside the launch's memory.
+    #[must_use]
+    pub fn wgsl(self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Language::Wgsl, SourceCode::Text(text.into()))
+    }
+
     fn with(mut self, language: Language, code: SourceCode) -> Self {
         self.sources.retain(|(l, _)| *l != language);
         self.sources.push((language, code));

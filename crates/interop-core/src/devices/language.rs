@@ -14,6 +14,8 @@ pub enum Language {
     CudaCpp,
     /// PTX text.
     Ptx,
+    /// WGSL, whose every access to memory its backend checks.
+    Wgsl,
     /// A Rust closure, run on the CPU (see the crate `cpu-fallback`).
     Rust,
     /// One that this library does not know, by the name that its backend gives it.
@@ -27,6 +29,7 @@ impl fmt::Display for Language {
             Self::OpenClC => "OpenCL C",
             Self::CudaCpp => "CUDA C++",
             Self::Ptx => "PTX",
+            Self::Wgsl => "WGSL",
             Self::Rust => "Rust",
             Self::Other(name) => name,
         })

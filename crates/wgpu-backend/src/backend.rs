@@ -1,0 +1,135 @@
+//! [`WgpuBackend`].
+
+use crate::kernel::WgslKernel;
+use crate::launch;
+use crate::memory::WgpuMemory;
+use crate::pattern::PatternKernel;
+use crate::session::{NUMBERS, Session};
+use interop_core::compute::check_range;
+use interop_core::describe::pattern::Pattern;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::{
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, Kernel, KernelSource, Language,
+    Result, Target,
+};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+use wgpu_display::{WgpuDevice, WgpuOptions};
+
+/// Bytes of the largest memory that a kernel's 32-bit addresses reach.
+const MOST_BYTES: u64 = u32::MAX as u64 & !3;
+
+/// A device that computes. See the crate.
+pub struct WgpuBackend {
+    session: Arc<Session>,
+    pattern: OnceLock<PatternKernel>,
+}
+
+impl WgpuBackend {
+    /// Opens a device of its own: the best adapter that `options` allow.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is none, or the driver refuses; [`Error::Unsupported`] where it has no compute
+    /// shaders.
+    pub fn open(options: &WgpuOptions) -> Result<Self> {
+        Self::on(WgpuDevice::open(options)?)
+    }
+
+    /// Computes on a device that is there, in its queue.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where it has no compute shaders that write storage buffers.
+    pub fn on(device: WgpuDevice) -> Result<Self> {
+        const OP: &str = "WgpuBackend::on";
+        let limits = device.device.limits();
+        if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
+            return Err(device.unsupported(OP, "it has no compute shaders that write storage buffers"));
+        }
+        let identity = DeviceIdentity { api: Api::Wgpu, ..device.identity.clone() };
+        let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
+        let caps = ComputeCaps {
+            languages: vec![Language::Wgsl],
+            imports: Vec::new(),
+            image_formats: Vec::new(),
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            max_allocation: most,
+        };
+        let numbers = device.scoped(OP, || {
+            device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("pixelferry launch"),
+                size: NUMBERS,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        })?;
+        let numbers = Mutex::new(numbers);
+        let session = Arc::new(Session { device, identity, caps, limits, numbers });
+        Ok(Self { session, pattern: OnceLock::new() })
+    }
+
+    /// Its wgpu device.
+    pub fn wgpu_device(&self) -> &WgpuDevice {
+        &self.session.device
+    }
+}
+
+impl ComputeBackend for WgpuBackend {
+    fn device(&self) -> &DeviceIdentity {
+        &self.session.identity
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        &self.session.caps
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        Ok(Arc::new(WgslKernel::build(&self.session, source)?))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::allocate";
+        let most = self.session.caps.max_allocation;
+        if bytes == 0 {
+            return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
+        }
+        if bytes as u64 > most {
+            let reason = format!("{bytes} bytes are above its largest allocation, {most}");
+            return Err(self.session.device.unsupported(OP, reason));
+        }
+        Ok(Box::new(WgpuMemory::new(&self.session, bytes)?))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        const OP: &str = "ComputeBackend::launch";
+        let kernel = own::<WgslKernel>(kernel, &self.session, OP)?;
+        launch::launch(&self.session, kernel, target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        const OP: &str = "ComputeBackend::write_pattern";
+        let (memory, view) = target.into_parts();
+        let memory = own_mut::<WgpuMemory>(memory, &self.session, OP)?;
+        let kernel = match self.pattern.get() {
+            Some(kernel) => kernel,
+            None => {
+                let built = PatternKernel::build(&self.session)?;
+                // Another thread may have been faster; its kernel is as good.
+                self.pattern.get_or_init(|| built)
+            }
+        };
+        kernel.write(&self.session, memory, &view, pattern)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        check_range(&range, from.len(), OP)?;
+        check_range(&range, to.len(), OP)?;
+        let from = own::<WgpuMemory>(from, &self.session, OP)?;
+        own_mut::<WgpuMemory>(to, &self.session, OP)?.copy_from(from, range)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.session.finish("ComputeBackend::finish")
+    }
+}

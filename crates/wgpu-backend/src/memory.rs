@@ -1,0 +1,177 @@
+//! Memory: storage buffers.
+
+use crate::session::Session;
+use interop_core::compute::check_range;
+use interop_core::{ComputeMemory, Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// wgpu copies whole words only.
+pub(crate) const WORD: usize = 4;
+
+/// Memory of one backend.
+pub struct WgpuMemory {
+    buffer: wgpu::Buffer,
+    len: usize,
+    session: Arc<Session>,
+    /// Where the turn that was submitted last ends in the queue.
+    turn: Option<wgpu::SubmissionIndex>,
+}
+
+interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
+
+impl WgpuMemory {
+    pub fn new(session: &Arc<Session>, len: usize) -> Result<Self> {
+        let buffer = session.device.scoped("ComputeBackend::allocate", || {
+            session.device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("pixelferry memory"),
+                size: len.next_multiple_of(WORD) as u64,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self { buffer, len, session: session.clone(), turn: None })
+    }
+
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Queues a copy of `range` to the same place here.
+    pub fn copy_from(&mut self, from: &Self, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        let words = whole_words(&range);
+        for edge in [range.start..words.start.min(range.end), words.end.max(words.start).min(range.end)..range.end] {
+            if !edge.is_empty() {
+                let bytes = from.bytes(&edge, OP)?;
+                self.put(edge.start, &bytes, OP)?;
+            }
+        }
+        if words.is_empty() {
+            return Ok(());
+        }
+        let (start, len) = (words.start as u64, words.len() as u64);
+        self.session
+            .device
+            .submit(OP, |encoder| encoder.copy_buffer_to_buffer(&from.buffer, start, &self.buffer, start, len))
+            .map(drop)
+    }
+
+    /// Bytes on the host, after all that was queued before.
+    fn bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
+        let device = &self.session.device;
+        let start = range.start / WORD * WORD;
+        let len = (range.end - start).next_multiple_of(WORD);
+        let staging = device.scoped(operation, || {
+            device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("pixelferry read"),
+                size: len as u64,
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                mapped_at_creation: false,
+            })
+        })?;
+        let index = device.submit(operation, |encoder| {
+            encoder.copy_buffer_to_buffer(&self.buffer, start as u64, &staging, 0, len as u64);
+        })?;
+        device.scoped(operation, || staging.map_async(wgpu::MapMode::Read, .., |_| ()))?;
+        device.wait(operation, Some(index))?;
+        // Fails where the mapping did.
+        let mapped = staging.get_mapped_range(..).map_err(|e| device.failure(operation, e.to_string(), ""))?;
+        Ok(mapped[range.start - start..][..range.len()].to_vec())
+    }
+
+    /// Queues a write of bytes that may begin and end inside a word.
+    fn put(&mut self, offset: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
+        let range = offset..offset + bytes.len();
+        let outer = range.start / WORD * WORD..range.end.next_multiple_of(WORD);
+        let write = |at: usize, bytes: &[u8]| {
+            let device = &self.session.device;
+            device.scoped(operation, || device.queue.write_buffer(&self.buffer, at as u64, bytes))
+        };
+        if outer == range {
+            return write(offset, bytes);
+        }
+        // What else is in the words at both ends stays. Bytes behind the memory's end are nobody's.
+        let mut whole = vec![0; outer.len()];
+        for edge in [outer.start..outer.start + WORD, outer.end - WORD..outer.end] {
+            let kept = self.bytes(&edge, operation)?;
+            whole[edge.start - outer.start..edge.end - outer.start].copy_from_slice(&kept);
+        }
+        whole[range.start - outer.start..][..bytes.len()].copy_from_slice(bytes);
+        write(outer.start, &whole)
+    }
+
+    fn check(&self, offset: usize, len: usize, operation: &'static str) -> Result<Range<usize>> {
+        let range = offset..offset.saturating_add(len);
+        check_range(&range, self.len, operation)?;
+        Ok(range)
+    }
+}
+
+/// The words that lie whole in a range.
+fn whole_words(range: &Range<usize>) -> Range<usize> {
+    range.start.next_multiple_of(WORD)..range.end / WORD * WORD
+}
+
+/// Memory of the host, or an error.
+fn reserve(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|error| Error::Unavailable {
+        what: format!("host memory of {len} bytes"),
+        reason: error.to_string(),
+        hint: "Use a smaller part or free memory.".into(),
+    })?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
+impl ComputeMemory for WgpuMemory {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::read";
+        let range = self.check(offset, into.len(), OP)?;
+        if !range.is_empty() {
+            into.copy_from_slice(&self.bytes(&range, OP)?);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::write";
+        let range = self.check(offset, from.len(), OP)?;
+        if range.is_empty() { Ok(()) } else { self.put(offset, from, OP) }
+    }
+
+    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::view";
+        check_range(&range, self.len, OP)?;
+        if range.is_empty() {
+            return f(&[]);
+        }
+        f(&self.bytes(&range, OP)?)
+    }
+
+    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::fill";
+        check_range(&range, self.len, OP)?;
+        let mut bytes = reserve(range.len())?;
+        f(&mut bytes)?;
+        if range.is_empty() { Ok(()) } else { self.put(range.start, &bytes, OP) }
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.turn = Some(self.session.device.flush("ComputeMemory::submit")?);
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        const OP: &str = "ComputeMemory::release";
+        match self.turn.take() {
+            Some(index) => self.session.device.wait(OP, Some(index)),
+            None => self.session.finish(OP),
+        }
+    }
+}

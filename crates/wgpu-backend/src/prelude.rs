@@ -1,0 +1,79 @@
+//! What every kernel's text is followed by: the target, as functions.
+
+use interop_core::PixelFormat;
+use interop_core::describe::format::PerFormat;
+
+/// The functions of every kernel, but for `pf_store`, which is made for the target's format.
+///
+/// It stands behind the kernel's text, which WGSL allows, so that the compiler's lines are those of the text.
+pub const PRELUDE: &str = include_str!("prelude.wgsl");
+
+/// Memory whose words one work item each writes.
+const WHOLE: &str = "
+@group(0) @binding(0) var<storage, read_write> pf_memory: array<u32>;
+fn pf_set(index: u32, word: u32) {
+  pf_memory[index] = word;
+}
+";
+
+/// Memory of which several work items write the bytes of one word: each changes only bits of its own.
+const PARTS: &str = "
+@group(0) @binding(0) var<storage, read_write> pf_memory: array<atomic<u32>>;
+fn pf_set(index: u32, word: u32) {
+  atomicStore(&pf_memory[index], word);
+}
+fn pf_set_part(byte: u32, mask: u32, bits: u32) {
+  let shift = byte % 4u * 8u;
+  atomicAnd(&pf_memory[byte / 4u], ~(mask << shift));
+  atomicOr(&pf_memory[byte / 4u], bits << shift);
+}
+";
+
+/// How a colour `c` is written at byte `b`.
+fn store(format: PixelFormat) -> (&'static str, &'static str) {
+    const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
+        (PixelFormat::R8, (PARTS, "pf_set_part(b, 0xffu, pack4x8unorm(vec4<f32>(c.x, 0.0, 0.0, 0.0)));")),
+        (PixelFormat::Rg8, (PARTS, "pf_set_part(b, 0xffffu, pack4x8unorm(vec4<f32>(c.xy, 0.0, 0.0)));")),
+        (PixelFormat::R16, (PARTS, "pf_set_part(b, 0xffffu, pack2x16unorm(vec2<f32>(c.x, 0.0)));")),
+        (PixelFormat::R16F, (PARTS, "pf_set_part(b, 0xffffu, pack2x16float(vec2<f32>(c.x, 0.0)) & 0xffffu);")),
+        (PixelFormat::Rgba8, (WHOLE, "pf_set(b / 4u, pack4x8unorm(c));")),
+        (PixelFormat::Bgra8, (WHOLE, "pf_set(b / 4u, pack4x8unorm(c.zyxw));")),
+        (
+            PixelFormat::Rgb10A2,
+            (
+                WHOLE,
+                "let q = vec4<u32>(floor(clamp(c, vec4<f32>(0.0), vec4<f32>(1.0)) * vec4<f32>(1023.0, 1023.0, 1023.0, 3.0) \
+                 + 0.5)); pf_set(b / 4u, q.x | q.y << 10u | q.z << 20u | q.w << 30u);",
+            ),
+        ),
+        (PixelFormat::Rg16F, (WHOLE, "pf_set(b / 4u, pack2x16float(c.xy));")),
+        (PixelFormat::R32F, (WHOLE, "pf_set(b / 4u, bitcast<u32>(c.x));")),
+        (
+            PixelFormat::Rgba16F,
+            (WHOLE, "pf_set(b / 4u, pack2x16float(c.xy)); pf_set(b / 4u + 1u, pack2x16float(c.zw));"),
+        ),
+        (PixelFormat::Rg32F, (WHOLE, "pf_set(b / 4u, bitcast<u32>(c.x)); pf_set(b / 4u + 1u, bitcast<u32>(c.y));")),
+        (
+            PixelFormat::Rgba32F,
+            (WHOLE, "let w = bitcast<vec4<u32>>(c); for (var i = 0u; i < 4u; i++) { pf_set(b / 4u + i, w[i]); }"),
+        ),
+    ]);
+    ROWS.get(format)
+}
+
+/// The kernel's text with all that it may call.
+pub fn with_prelude(text: &str, format: PixelFormat) -> String {
+    let (memory, store) = store(format);
+    let bytes = format.bytes_per_pixel();
+    format!(
+        "{text}\n{PRELUDE}{memory}
+// Writes a pixel; nothing outside the target.
+fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
+  if (pf_inside(at)) {{
+    let b = pf_launch.first + at.y * pf_launch.pitch + at.x * {bytes}u;
+    {store}
+  }}
+}}
+"
+    )
+}

@@ -1,0 +1,52 @@
+struct PfLaunch {
+  // Byte of pixel (0, 0), or of the buffer's first word.
+  first: u32,
+  // Bytes from one row to the next, in two's complement; of a buffer its bytes.
+  pitch: u32,
+  // In pixels; of a buffer the work items and 1.
+  size: vec2<u32>,
+  // Work items in one row of the grid.
+  stride: u32,
+  numbers: array<vec4<u32>, 8>,
+}
+@group(0) @binding(1) var<uniform> pf_launch: PfLaunch;
+
+// Width and height of the target in pixels.
+fn pf_size() -> vec2<u32> {
+  return pf_launch.size;
+}
+// Whether the target has such a pixel.
+fn pf_inside(at: vec2<u32>) -> bool {
+  return all(at < pf_launch.size);
+}
+// The work item's number, of a kernel for buffers.
+fn pf_index(id: vec3<u32>) -> u32 {
+  return id.x + id.y * pf_launch.stride;
+}
+// How many work items there are, of a kernel for buffers.
+fn pf_items() -> u32 {
+  return pf_launch.size.x;
+}
+// Words of a target that is a buffer.
+fn pf_words() -> u32 {
+  return pf_launch.pitch / 4u;
+}
+// Numbers among the arguments, counted from 0.
+fn pf_arg_u32(index: u32) -> u32 {
+  return pf_launch.numbers[index / 4u][index % 4u];
+}
+fn pf_arg_i32(index: u32) -> i32 {
+  return bitcast<i32>(pf_arg_u32(index));
+}
+fn pf_arg_f32(index: u32) -> f32 {
+  return bitcast<f32>(pf_arg_u32(index));
+}
+// Writes a word of a target that is a buffer; nothing beyond its end.
+fn pf_put(index: u32, word: u32) {
+  if (index < pf_words()) {
+    pf_set(pf_launch.first / 4u + index, word);
+  }
+}
+fn pf_put_f32(index: u32, value: f32) {
+  pf_put(index, bitcast<u32>(value));
+}
