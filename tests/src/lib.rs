@@ -21,3 +21,8 @@ pub use ramp::{ramp, ramp_pixel};
 #[cfg(target_os = "linux")]
 pub use viewer::{Rgb, Viewer};
 pub use xvfb::Xvfb;
+
+/// What the repository's README shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -36,6 +36,8 @@ pub enum Error {
         folder.display()
     )]
     NoLibrary { folder: PathBuf, library: &'static str },
+    #[error("package {name} is not fit to be published: {problem}")]
+    Package { name: String, problem: String },
     #[error("{} cannot be put on the loader's path: {source}", folder.display())]
     LoaderPath { folder: PathBuf, source: std::env::JoinPathsError },
 }

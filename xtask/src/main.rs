@@ -5,6 +5,7 @@ mod check_docs;
 mod check_imports;
 mod check_size;
 mod error;
+mod package;
 mod platforms;
 mod ptx;
 mod repository;
@@ -48,6 +49,8 @@ enum Chore {
     },
     /// Compiles everything for Windows and macOS, as far as rustup can fetch their standard libraries. Runs nothing
     Platforms,
+    /// Packs the crates that are published and compiles a program outside the workspace against them. Needs cargo 1.90
+    Package,
     /// Measures which sharing path is fastest here: `pixelferry bench` as a release build, with the same options
     #[command(disable_help_flag = true)]
     Bench {
@@ -72,6 +75,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
         Chore::CheckDocs => check_docs::run(&repository::root()?),
         Chore::CheckImports => check_imports::run(&repository::root()?),
+        Chore::Package => package::run(&repository::root()?),
         Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),
         Chore::Ptx { nvrtc, check } => ptx::run(&repository::root()?, nvrtc.as_deref(), *check),

@@ -1,0 +1,121 @@
+//! Whether what would be published is whole: a program outside the workspace builds against the packed crates.
+
+mod metadata;
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::Error;
+use metadata::Workspace;
+
+/// Files of its own that each package holds; the licences are the repository's.
+const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+const README: &str = "README.md";
+/// More than the largest needs: a picture or a build folder that slipped in is seen.
+const MOST_BYTES: u64 = 512 * 1024;
+/// The program outside; what it uses of the facade needs every backend and every display.
+const PROGRAM: &str = include_str!("program.rs");
+
+/// Packs the crates that are published, unpacks them, and checks a program and the command line against them.
+pub fn run(root: &Path) -> Result<(), Error> {
+    let workspace = Workspace::read(root)?;
+    if workspace.published.is_empty() {
+        return Err(Error::NothingToCheck);
+    }
+    let folder = workspace.target.join("packages");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(Error::file("remove", &folder))?;
+    }
+    pack(root, &workspace, &folder)?;
+    let outside = folder.join("outside");
+    fs::create_dir_all(outside.join("program")).map_err(Error::file("make", &outside))?;
+    let packed: Vec<String> =
+        workspace.published.iter().map(|name| format!("{name}-{}", env!("CARGO_PKG_VERSION"))).collect();
+    for package in &packed {
+        let file = folder.join("package").join(format!("{package}.crate"));
+        let bytes = fs::metadata(&file).map_err(Error::file("find", &file))?.len();
+        println!("{:>4} KiB {package}", bytes.div_ceil(1024));
+        if bytes > MOST_BYTES {
+            return Err(Error::Package { name: package.clone(), problem: format!("it has {bytes} bytes") });
+        }
+        finish("tar", Command::new("tar").arg("-xzf").arg(&file).arg("-C").arg(&outside))?;
+        complete(root, &outside.join(package), package)?;
+    }
+    check(root, &workspace, &outside)
+}
+
+/// Makes the `.crate` files, of the tree as it is.
+fn pack(root: &Path, workspace: &Workspace, folder: &Path) -> Result<(), Error> {
+    let mut cargo = cargo();
+    cargo.args(["package", "--quiet", "--locked", "--no-verify", "--allow-dirty", "--target-dir"]).arg(folder);
+    for name in &workspace.published {
+        cargo.args(["--package", name]);
+    }
+    finish("cargo package", cargo.current_dir(root))
+}
+
+/// Looks for the files that each package must bring.
+fn complete(root: &Path, package: &Path, name: &str) -> Result<(), Error> {
+    let read = |file: &Path| fs::read(file).map_err(Error::file("read", file));
+    if read(&package.join(README))?.is_empty() {
+        return Err(Error::Package { name: name.to_owned(), problem: format!("its {README} is empty") });
+    }
+    for license in LICENSES {
+        // A link to the licence that was checked out as a text file would be packed as that.
+        if read(&package.join(license))? != read(&root.join(license))? {
+            let problem = format!("its {license} is not the repository's");
+            return Err(Error::Package { name: name.to_owned(), problem });
+        }
+    }
+    Ok(())
+}
+
+/// Compiles the program and the command line against the unpacked crates, as cargo would those of a registry.
+fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error> {
+    let version = env!("CARGO_PKG_VERSION");
+    let write = |name: &str, text: &str| {
+        let file = outside.join(name);
+        fs::write(&file, text).map_err(Error::file("write", file))
+    };
+    // Debug information as in the workspace, so that what others wrote is not built twice.
+    let mut manifest = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = [\"program\", \"pixelferry-cli-{version}\"]\n\n\
+         [profile.dev]\ndebug = \"line-tables-only\"\n\n[patch.crates-io]\n"
+    );
+    for name in &workspace.published {
+        manifest.push_str(&format!("{name} = {{ path = \"{name}-{version}\" }}\n"));
+    }
+    write("Cargo.toml", &manifest)?;
+    write(
+        "program/Cargo.toml",
+        &format!(
+            "[package]\nname = \"program\"\nedition = \"2024\"\n\n[[bin]]\nname = \"program\"\npath = \"main.rs\"\n\n\
+             [dependencies]\npixelferry = {{ version = \"{version}\", features = [\"wgpu\"] }}\n"
+        ),
+    )?;
+    write("program/main.rs", PROGRAM)?;
+    // The versions that the workspace is tested with; cargo drops what is not needed here.
+    let lock = root.join("Cargo.lock");
+    fs::copy(&lock, outside.join("Cargo.lock")).map_err(Error::file("copy", lock))?;
+    let mut cargo = cargo();
+    cargo.args(["check", "--quiet", "--target-dir"]).arg(&workspace.target).current_dir(outside);
+    finish("cargo check", &mut cargo)?;
+    println!("a program outside the workspace builds against {} packed crates", workspace.published.len());
+    Ok(())
+}
+
+fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| OsStr::new("cargo").to_owned()))
+}
+
+/// Runs a command to its end, its output shown.
+fn finish(name: &'static str, command: &mut Command) -> Result<(), Error> {
+    let status = command.status().map_err(|source| Error::Start { command: name, source })?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Error::Command { command: name, message: format!("its message is above ({status})") })
+}

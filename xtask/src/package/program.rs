@@ -1,0 +1,18 @@
+//! A program that depends on the packed `pixelferry`: it names every backend and every display.
+
+use pixelferry::*;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let source = KernelSource::new("ramp").cpu_image(|out, _| out.par_pixels(|x, y| [x as u8, y as u8, 0, 255]));
+    let (backend, screen) = open_pair(BackendChoice::Auto, DisplayChoice::Auto, &[source.clone()])?;
+    let ramp = backend.build(&source)?;
+    let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+    let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
+    link.frame(|next| next.launch(ramp.as_ref(), &[]))?;
+    save_picture(&mut link, std::env::temp_dir().join("ramp.png"))?;
+    println!("{:?}", opencl::OpenClBackend::open_best().map(|_| ()));
+    println!("{:?}", cuda::devices().map(|_| ()));
+    println!("{:?}", gl::GlDisplay::headless(gl::HeadlessOptions::default()).map(|_| ()));
+    println!("{:?}", wgpu_display::WgpuDisplay::headless(wgpu_display::WgpuOptions::default()).map(|_| ()));
+    Ok(())
+}
