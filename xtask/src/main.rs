@@ -49,7 +49,7 @@ enum Chore {
     },
     /// Compiles everything for Windows and macOS, as far as rustup can fetch their standard libraries. Runs nothing
     Platforms,
-    /// Packs the crates that are published and compiles a program outside the workspace against them. Needs cargo 1.90
+    /// Packs the crates that are published and compiles a program outside the workspace against them
     Package,
     /// Measures which sharing path is fastest here: `pixelferry bench` as a release build, with the same options
     #[command(disable_help_flag = true)]
