@@ -18,10 +18,10 @@ const README: &str = "README.md";
 const MOST_BYTES: u64 = 512 * 1024;
 /// The first cargo that packs crates of one workspace together; the workspace builds with an older one.
 const OLDEST: (u32, u32) = (1, 90);
-/// The program outside; what it uses of the facade needs every backend and every display.
+/// The program outside: it uses every backend and every display of the facade.
 const PROGRAM: &str = include_str!("program.rs");
 
-/// Packs the crates that are published, unpacks them, and checks a program and the command line against them.
+/// Packs the crates that are published, unpacks them, and checks them and a program that uses them.
 pub fn run(root: &Path) -> Result<(), Error> {
     let version = version(root)?;
     if version < OLDEST {
@@ -98,7 +98,7 @@ fn complete(root: &Path, package: &Path, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compiles the program and the command line against the unpacked crates, as cargo would those of a registry.
+/// Compiles the unpacked crates and the program, each against the others as if they were of a registry.
 fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error> {
     let version = env!("CARGO_PKG_VERSION");
     let write = |name: &str, text: &str| {
@@ -107,7 +107,7 @@ fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error
     };
     // Debug information as in the workspace, so that what others wrote is not built twice.
     let mut manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [\"program\", \"pixelferry-cli-{version}\"]\n\n\
+        "[workspace]\nresolver = \"3\"\nmembers = [\"program\", \"*-{version}\"]\n\n\
          [profile.dev]\ndebug = \"line-tables-only\"\n\n[patch.crates-io]\n"
     );
     for name in &workspace.published {
