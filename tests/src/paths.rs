@@ -10,9 +10,9 @@ fn described(backend: &dyn ComputeBackend) -> String {
     format!("{} ({})", backend.device(), backend.device().driver)
 }
 
-/// True of a reason that is about what was asked for, such as a texture, and not about a driver.
-fn is_of_surface(reason: &str) -> bool {
-    reason.starts_with("surface: ")
+/// True of a reason that is about what was asked for, such as a texture or a semaphore, and not about a driver.
+fn is_asked(reason: &str) -> bool {
+    reason.starts_with("surface: ") || reason.starts_with("policy: ")
 }
 
 /// What opens by a path, or `None` after saying SKIPPED and why, or that the path is for other surfaces.
@@ -22,7 +22,7 @@ fn is_of_surface(reason: &str) -> bool {
 #[track_caller]
 pub fn has_path<T>(backend: &dyn ComputeBackend, path: PathId, found: Result<T, impl fmt::Display>) -> Option<T> {
     match found.map_err(|reason| reason.to_string()) {
-        Err(reason) if is_of_surface(&reason) => {
+        Err(reason) if is_asked(&reason) => {
             println!("{path} is for other surfaces: {reason}");
             None
         }
@@ -53,7 +53,7 @@ fn outcome<'a>(cases: impl Iterator<Item = &'a Outcome>) -> Option<Comes> {
         match case {
             Outcome::Pass => passed = true,
             Outcome::Fail(reason) => return Some(Comes::Fails(reason.clone())),
-            Outcome::Skipped(reason) if is_of_surface(reason) => {}
+            Outcome::Skipped(reason) if is_asked(reason) => {}
             Outcome::Skipped(reason) => skipped = Some(reason.clone()),
         }
     }

@@ -13,7 +13,7 @@ use interop_core::{
     Result, Target,
 };
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use wgpu_display::{WgpuDevice, WgpuOptions};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = u32::MAX as u64 & !3;
 /// A device that computes. See the crate.
 pub struct WgpuBackend {
     session: Arc<Session>,
-    pattern: OnceLock<PatternKernel>,
+    pattern: PatternKernel,
 }
 
 impl WgpuBackend {
@@ -65,7 +65,12 @@ impl WgpuBackend {
         })?;
         let numbers = Mutex::new(numbers);
         let session = Arc::new(Session { device, identity, caps, limits, numbers });
-        Ok(Self { session, pattern: OnceLock::new() })
+        // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
+        let pattern = PatternKernel::build(&session).map_err(|error| {
+            let reason = format!("its compute shaders do not build: {error}");
+            session.device.unsupported(OP, reason)
+        })?;
+        Ok(Self { session, pattern })
     }
 
     /// Its wgpu device.
@@ -110,15 +115,7 @@ impl ComputeBackend for WgpuBackend {
         const OP: &str = "ComputeBackend::write_pattern";
         let (memory, view) = target.into_parts();
         let memory = own_mut::<WgpuMemory>(memory, &self.session, OP)?;
-        let kernel = match self.pattern.get() {
-            Some(kernel) => kernel,
-            None => {
-                let built = PatternKernel::build(&self.session)?;
-                // Another thread may have been faster; its kernel is as good.
-                self.pattern.get_or_init(|| built)
-            }
-        };
-        kernel.write(&self.session, memory, &view, pattern)
+        self.pattern.write(&self.session, memory, &view, pattern)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

@@ -11,7 +11,7 @@ const OP: &str = "ComputeBackend::write_pattern";
 
 const GROUP: u32 = 64;
 
-/// The kernel, built when it is first needed.
+/// The kernel.
 pub struct PatternKernel {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
@@ -20,22 +20,23 @@ pub struct PatternKernel {
 impl PatternKernel {
     pub fn build(session: &Session) -> Result<Self> {
         let device = &session.device;
-        device.scoped(OP, || {
-            let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("pixelferry pattern"),
-                source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(include_str!("pattern.wgsl"))),
-            });
-            let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some("pixelferry pattern"),
-                layout: None,
-                module: &module,
-                entry_point: Some("pattern"),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                cache: None,
-            });
-            let layout = pipeline.get_bind_group_layout(0);
-            Self { pipeline, layout }
-        })
+        device
+            .scoped(OP, || {
+                let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("pixelferry pattern"),
+                    source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(include_str!("pattern.wgsl"))),
+                });
+                let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some("pixelferry pattern"),
+                    layout: None,
+                    module: &module,
+                    entry_point: Some("pattern"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                });
+                (pipeline.get_bind_group_layout(0), pipeline)
+            })
+            .map(|(layout, pipeline)| Self { pipeline, layout })
     }
 
     /// Queues the pattern as `view` lays it out.

@@ -7,10 +7,10 @@ use interop_core::conformance::{Manner, Table, run};
 use interop_core::{
     Arg, BufferView, ComputeBackend, Display, Error, Extent, ImageView, KernelSource, PixelFormat, Result, Target, View,
 };
-use pixelferry_testing::{Need, need};
+use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::Arc;
-use wgpu_backend::{WgpuBackend, WgpuOptions};
+use wgpu_backend::{WgpuBackend, WgpuDevice, WgpuOptions};
 
 fn open(backends: wgpu::Backends) -> Result<WgpuBackend> {
     WgpuBackend::open(&WgpuOptions { backends, ..WgpuOptions::default() })
@@ -18,9 +18,18 @@ fn open(backends: wgpu::Backends) -> Result<WgpuBackend> {
 
 /// On Vulkan and on OpenGL.
 fn backends() -> Vec<Arc<dyn ComputeBackend>> {
-    let vulkan = need(Need::Lavapipe, open(wgpu::Backends::VULKAN));
-    let gl = need(Need::Egl, open(wgpu::Backends::GL));
-    vulkan.into_iter().chain(gl).map(|backend| Arc::new(backend) as Arc<dyn ComputeBackend>).collect()
+    let apis = [(Need::Lavapipe, wgpu::Backends::VULKAN), (Need::Egl, wgpu::Backends::GL)];
+    let opened = apis.into_iter().filter_map(|(driver, api)| {
+        let device = WgpuDevice::open(&WgpuOptions { backends: api, ..WgpuOptions::default() });
+        let device = need(driver, device)?;
+        let name = format!("{} ({})", device.identity, device.identity.driver);
+        let opened = match WgpuBackend::on(device) {
+            Err(error @ Error::Unsupported { .. }) => Err(error),
+            other => Ok(other.unwrap()),
+        };
+        has("compute shaders", name, opened)
+    });
+    opened.map(|backend| Arc::new(backend) as Arc<dyn ComputeBackend>).collect()
 }
 
 fn on_each(test: impl Fn(&dyn ComputeBackend)) {
