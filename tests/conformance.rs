@@ -6,10 +6,11 @@ use interop_core::conformance::{Manner, Outcome, Row, Table, run};
 use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
-use pixelferry::{ComputeBackend, CpuBackend, Display, SyncKind, cuda, opencl};
+use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, SyncKind, cuda, opencl};
 use pixelferry_tests::{Need, asked, displays, given, in_child, need, pass_in_child, path_problems};
 use std::rc::Rc;
 use std::sync::Arc;
+use wgpu_backend::WgpuBackend;
 
 /// Runs in latency mode and pipelined, prints and judges.
 fn check(backend: &Arc<dyn ComputeBackend>) {
@@ -89,6 +90,17 @@ fn on_threads_to_wgpus_opengl_3_3() {
 #[ignore = "run by the test above, in a process of its own"]
 fn child_threads_to_wgpus_opengl() {
     check_wgpus_opengl(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
+}
+
+/// WGSL on lavapipe. To plain memory the crate's own tests show it.
+#[test]
+fn on_wgpu() {
+    let options = WgpuOptions { backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() };
+    let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) else { return };
+    let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
+    let screens = displays().filter(|(choice, _)| *choice != DisplayChoice::Memory);
+    let rows: Vec<_> = screens.flat_map(|(_, display)| run(&backend, &display.display(), Manner::default())).collect();
+    judge(&backend, &rows);
 }
 
 fn on_opencl(check: fn(&Arc<dyn ComputeBackend>)) {
