@@ -1,4 +1,4 @@
-//! Keeps every source file short enough to be read in one sitting.
+//! Keeps every source file short enough to be read in one sitting, and has Rust ones say first what they hold.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -15,23 +15,44 @@ pub fn run(root: &Path, limit: usize) -> Result<(), Error> {
     for (file, lines) in &long {
         println!("{lines:6} lines  {}", file.display());
     }
-    if long.is_empty() {
-        println!("{} files, none longer than {limit} lines", files.len());
-        return Ok(());
+    if !long.is_empty() {
+        return Err(Error::TooLong { count: long.len(), checked: files.len(), limit });
     }
-    Err(Error::TooLong { count: long.len(), checked: files.len(), limit })
+    let silent = silent(root, &files)?;
+    silent.iter().for_each(|file| println!("{}", file.display()));
+    if !silent.is_empty() {
+        return Err(Error::Silent(silent.len()));
+    }
+    println!("{} files, none longer than {limit} lines, each of Rust says what it holds", files.len());
+    Ok(())
+}
+
+/// Rust files that do not begin with a sentence about themselves.
+fn silent(root: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut silent = Vec::new();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+        let bytes = contents(root, file)?;
+        if bytes.is_some_and(|bytes| !(bytes.starts_with(b"//! ") || bytes.starts_with(b"#![doc ="))) {
+            silent.push(file.clone());
+        }
+    }
+    Ok(silent)
+}
+
+/// `None` where it is deleted in the work tree, but not yet in the index.
+fn contents(root: &Path, file: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let path = root.join(file);
+    match fs::read(&path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::file("read", path)(error)),
+    }
 }
 
 fn longer_than(root: &Path, files: &[PathBuf], limit: usize) -> Result<Vec<(PathBuf, usize)>, Error> {
     let mut long = Vec::new();
     for file in files {
-        let path = root.join(file);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            // Deleted in the work tree, not yet in the index.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Error::file("read", path)(error)),
-        };
+        let Some(bytes) = contents(root, file)? else { continue };
         let lines = count_lines(&bytes);
         if lines > limit {
             long.push((file.clone(), lines));
@@ -67,5 +88,18 @@ mod tests {
         assert_eq!(long.len(), 1);
         assert_eq!(long[0].0, files[0]);
         assert!(long[0].1 > 3);
+    }
+
+    #[test]
+    fn files_that_say_nothing_first_are_listed() {
+        let root = repository::root().unwrap();
+        let files = ["xtask/src/check_size.rs", "xtask/Cargo.toml", "xtask/no-such-file.rs"].map(PathBuf::from);
+        assert!(silent(&root, &files).unwrap().is_empty());
+        let folder = std::env::temp_dir().join(format!("pixelferry-silent-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.rs"), "use std::fs;\n").unwrap();
+        let found = silent(&folder, &[PathBuf::from("a.rs")]);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.unwrap(), [PathBuf::from("a.rs")]);
     }
 }

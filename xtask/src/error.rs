@@ -15,6 +15,8 @@ pub enum Error {
     NoRepository(PathBuf),
     #[error("{count} of {checked} files are longer than {limit} lines; split each by what its parts are about")]
     TooLong { count: usize, checked: usize, limit: usize },
+    #[error("{0} Rust files do not begin with a sentence that says what they hold (`//! ...`)")]
+    Silent(usize),
     #[error("no file to check: git lists none, so the check would prove nothing")]
     NothingToCheck,
     #[error("{} is no Rust that can be read: line {}: {source}", path.display(), source.span().start().line)]

@@ -28,7 +28,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Lists the tracked .rs, .md and .sh files that are longer than a reader's patience
+    /// Lists the tracked .rs, .md and .sh files that are longer than a reader's patience, and .rs files that do not say first
+    /// what they hold
     CheckSize {
         /// The most lines a file may have
         #[arg(long, default_value_t = 600)]
