@@ -251,7 +251,7 @@ pub const KNOWN: &[Known] = &[
         ],
         drivers: &["lavapipe"],
         expected: Lacks,
-        reason: "our backend on wgpu shares no memory yet",
+        reason: "our backend on wgpu shares memory with wgpu only, by a path that a program adds",
         link: "docs/architecture.md#wgpu-computes",
     },
     Known {

@@ -9,12 +9,12 @@ use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, Kernel, KernelSource, Language,
-    Result, Target,
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use wgpu_display::{WgpuDevice, WgpuOptions};
+use wgpu_display::{LentBuffer, WgpuDevice, WgpuOptions};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -51,7 +51,7 @@ impl WgpuBackend {
             languages: vec![Language::Wgsl],
             imports: Vec::new(),
             image_formats: Vec::new(),
-            exports: Vec::new(),
+            exports: vec![MemoryCap::new(LentBuffer::HANDLE, MemoryShape::Linear, Support::Yes)],
             semaphores: Vec::new(),
             max_allocation: most,
         };
@@ -71,6 +71,18 @@ impl WgpuBackend {
             session.device.unsupported(OP, reason)
         })?;
         Ok(Self { session, pattern })
+    }
+
+    fn check_size(&self, bytes: usize, operation: &'static str) -> Result<()> {
+        let most = self.session.caps.max_allocation;
+        if bytes == 0 {
+            return Err(Error::invalid(operation, "0 bytes asked for; give at least 1"));
+        }
+        if bytes as u64 > most {
+            let reason = format!("{bytes} bytes are above its largest allocation, {most}");
+            return Err(self.session.device.unsupported(operation, reason));
+        }
+        Ok(())
     }
 
     /// Its wgpu device.
@@ -94,15 +106,26 @@ impl ComputeBackend for WgpuBackend {
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "ComputeBackend::allocate";
-        let most = self.session.caps.max_allocation;
-        if bytes == 0 {
-            return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
-        }
-        if bytes as u64 > most {
-            let reason = format!("{bytes} bytes are above its largest allocation, {most}");
+        self.check_size(bytes, OP)?;
+        let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
+        Ok(Box::new(WgpuMemory::over(&self.session, lent.buffer().clone(), bytes)))
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        const OP: &str = "ComputeBackend::allocate_shared";
+        if handle != LentBuffer::HANDLE {
+            let reason = format!("it shares no memory with {display} by {handle}");
             return Err(self.session.device.unsupported(OP, reason));
         }
-        Ok(Box::new(WgpuMemory::new(&self.session, bytes)?))
+        self.check_size(bytes, OP)?;
+        let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
+        let memory = WgpuMemory::over(&self.session, lent.buffer().clone(), bytes);
+        Ok((Box::new(memory), lent.into_handle()))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {

@@ -5,6 +5,32 @@
 //! | on a device of its own | [`WgpuBackend::open`] |
 //! | on a device that is there, a display's say | [`WgpuBackend::on`] |
 //!
+//! On a display's own device frames need not leave its queue:
+//!
+//! ```
+//! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, Paths, PixelFormat, Policy, SurfaceDesc};
+//! use wgpu_backend::{WgpuBackend, WgpuOptions, in_queue};
+//! use wgpu_display::WgpuDisplay;
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! # let Ok(display) = WgpuDisplay::headless(WgpuOptions::default()) else { return Ok(()) };
+//! # let _ = stringify! {
+//! let display = WgpuDisplay::headless(WgpuOptions::default())?;
+//! # };
+//! let backend = std::sync::Arc::new(WgpuBackend::on(display.shared_device())?);
+//! let kernel = backend.build(&KernelSource::new("grey").wgsl(
+//!     "@compute @workgroup_size(8, 8)
+//!      fn grey(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); }",
+//! ))?;
+//! let policy = Policy { paths: Paths::default().with(in_queue())?, ..Policy::default() };
+//! let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
+//! let mut link = Link::open(backend, display, surface, LinkOptions { policy })?;
+//! link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(0.5)]))?;
+//! assert_eq!(link.read_back()?[..4], [128; 4]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Kernels
 //! A kernel is an entry point of the kernel's name, `@compute`, in a text that is put before the [`PRELUDE`]:
 //!
@@ -28,6 +54,7 @@
 //! done; they keep the order in which they were called.
 
 mod backend;
+mod in_queue;
 mod kernel;
 mod launch;
 mod memory;
@@ -37,5 +64,6 @@ mod prelude;
 mod session;
 
 pub use backend::WgpuBackend;
+pub use in_queue::in_queue;
 pub use prelude::PRELUDE;
 pub use wgpu_display::{WgpuDevice, WgpuOptions};

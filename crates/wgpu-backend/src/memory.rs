@@ -21,16 +21,9 @@ pub struct WgpuMemory {
 interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
 
 impl WgpuMemory {
-    pub fn new(session: &Arc<Session>, len: usize) -> Result<Self> {
-        let buffer = session.device.scoped("ComputeBackend::allocate", || {
-            session.device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("pixelferry memory"),
-                size: len.next_multiple_of(WORD) as u64,
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        })?;
-        Ok(Self { buffer, len, session: session.clone(), turn: None })
+    /// Over a buffer of whole words that has them all.
+    pub fn over(session: &Arc<Session>, buffer: wgpu::Buffer, len: usize) -> Self {
+        Self { buffer, len, session: session.clone(), turn: None }
     }
 
     pub fn buffer(&self) -> &wgpu::Buffer {

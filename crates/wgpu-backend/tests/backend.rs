@@ -3,14 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use cpu_fallback::MemoryDisplay;
-use interop_core::conformance::{Manner, Table, run};
+use interop_core::conformance::{Manner, Table, run, run_on};
 use interop_core::{
-    Arg, BufferView, ComputeBackend, Display, Error, Extent, ImageView, KernelSource, PixelFormat, Result, Target, View,
+    Arg, BufferView, ComputeBackend, Display, Error, Extent, ImageView, KernelSource, Link, LinkOptions, Paths,
+    PixelFormat, Policy, Result, SurfaceDesc, Target, View,
 };
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::Arc;
-use wgpu_backend::{WgpuBackend, WgpuDevice, WgpuOptions};
+use wgpu_backend::{WgpuBackend, WgpuDevice, WgpuOptions, in_queue};
+use wgpu_display::WgpuDisplay;
 
 fn open(backends: wgpu::Backends) -> Result<WgpuBackend> {
     WgpuBackend::open(&WgpuOptions { backends, ..WgpuOptions::default() })
@@ -47,6 +49,32 @@ fn the_conformance_suite() {
         println!("{}", Table(&rows));
         let (passed, failed, _) = Table(&rows).counts();
         assert!(passed > 30 && failed == 0, "{passed} passed, {failed} failed");
+    }
+}
+
+/// Kernels in the queue that draws.
+#[test]
+fn the_conformance_suite_in_the_displays_queue() {
+    for api in [wgpu::Backends::VULKAN, wgpu::Backends::GL] {
+        let driver = if api == wgpu::Backends::GL { Need::Egl } else { Need::Lavapipe };
+        let options = WgpuOptions { backends: api, ..WgpuOptions::default() };
+        let Some(display) = need(driver, WgpuDisplay::headless(options)) else { continue };
+        let name = format!("{} ({})", display.device(), display.device().driver);
+        let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
+        let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
+        let display: Rc<dyn Display> = display;
+        let paths = Paths::default().with(in_queue()).unwrap();
+        let mut rows = run_on(&paths, &backend, &display, Manner::default());
+        rows.retain(|row| row.path.name() == "in-queue");
+        println!("{}", Table(&rows));
+        let (passed, failed, skipped) = Table(&rows).counts();
+        assert!(passed >= 14 && failed == 0 && skipped <= 1, "{name}: {passed} passed, {failed} failed");
+        // A backend on a device of its own is another queue.
+        let stranger: Arc<dyn ComputeBackend> = Arc::new(open(api).unwrap());
+        let desc = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
+        let policy = Policy { paths, force: Some(rows[0].path), ..Policy::default() };
+        let error = Link::open(stranger, display, desc, LinkOptions { policy }).err().unwrap().to_string();
+        assert!(error.contains("another wgpu device"), "{error}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a wgpu device can hand over and take, as data.
 
 use crate::format::image_formats;
-use interop_core::{DisplayCaps, MemoryCap, RowOrder, SemaphoreCap, Support};
+use crate::lent_buffer::LentBuffer;
+use interop_core::{DisplayCaps, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support};
 
 /// What Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
@@ -26,8 +27,9 @@ pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, sharing: Shar
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
+    let lent = MemoryCap::new(LentBuffer::HANDLE, MemoryShape::Linear, Support::Yes);
     DisplayCaps {
-        imports: sharing.imports,
+        imports: sharing.imports.into_iter().chain([lent]).collect(),
         exports: sharing.exports,
         semaphores: sharing.semaphores,
         orphaned_staging: Support::Yes,

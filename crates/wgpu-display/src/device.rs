@@ -4,6 +4,7 @@ use crate::adapter::{WgpuOptions, choose, open};
 use crate::error::{Loss, failure, in_scopes};
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
+use std::sync::Arc;
 
 /// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
 #[derive(Debug, Clone)]
@@ -27,6 +28,11 @@ impl WgpuDevice {
         let (adapter, identity) = choose(options)?;
         let (device, queue, loss) = open(&adapter, &identity, options.features)?;
         Ok(Self { device, queue, identity, loss })
+    }
+
+    /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.loss, &other.loss)
     }
 
     /// Runs `f` and gives what wgpu reports of it as an error of `operation`.

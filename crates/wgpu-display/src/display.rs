@@ -148,6 +148,11 @@ impl WgpuDisplay {
         &self.tools.shared.device
     }
 
+    /// The same with its queue, for a compute backend on it (the crate `wgpu-backend`).
+    pub fn shared_device(&self) -> WgpuDevice {
+        WgpuDevice::clone(&self.tools.shared)
+    }
+
     /// Its queue.
     pub fn wgpu_queue(&self) -> &wgpu::Queue {
         &self.tools.shared.queue

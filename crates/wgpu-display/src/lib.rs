@@ -47,6 +47,7 @@ mod gl;
 mod gl;
 mod identity;
 mod in_place;
+mod lent_buffer;
 mod painter;
 mod picture;
 mod read_back;
@@ -67,6 +68,7 @@ pub use adapter::{WgpuOptions, open_device, wgpu_adapters};
 pub use device::WgpuDevice;
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
+pub use lent_buffer::LentBuffer;
 pub use painter::DrawTarget;
 pub use target::OffscreenTarget;
 

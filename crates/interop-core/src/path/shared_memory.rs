@@ -69,7 +69,8 @@ impl SharedMemory {
     /// Opens a ring of pieces that `make` makes, each of at least so many bytes. For a program's own memory: the turns,
     /// the ring, frames shown late, regions and the rule for unwritten pixels are the same as for the built-in paths.
     ///
-    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`].
+    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`]. [`SyncKind::Implicit`] is for sides
+    /// that are one queue.
     ///
     /// # Errors
     /// Those of the two sides and of `make`.

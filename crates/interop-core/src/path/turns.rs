@@ -1,5 +1,5 @@
-//! How the two sides take turns at one slot of shared memory: by a fence that the host waits for, or by semaphores that
-//! only the devices wait for.
+//! How the two sides take turns at one slot of shared memory: by a fence that the host waits for, by semaphores that only
+//! the devices wait for, or by the order of the one queue that both are.
 
 use super::pairing::Pairing;
 use crate::compute::{ComputeMemory, ComputeSemaphore};
@@ -75,6 +75,8 @@ enum Way {
     Host,
     /// The other side's queue waits.
     Semaphores { written: Semaphore, read: Semaphore },
+    /// Both sides are one queue, which does things in the order in which they were submitted.
+    Queue,
 }
 
 /// The turns at one slot.
@@ -90,6 +92,7 @@ impl Turns {
             Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {
                 Way::Semaphores { written: Semaphore::open(pairing, kind)?, read: Semaphore::open(pairing, kind)? }
             }
+            Some(SyncKind::Implicit) => Way::Queue,
             _ => Way::Host,
         };
         Ok(Self { way, owed: false })
@@ -111,6 +114,7 @@ impl Turns {
         match &mut self.way {
             Way::Host => staging.wait(),
             Way::Semaphores { read, .. } => read.compute_waits(),
+            Way::Queue => Ok(()),
         }
     }
 
@@ -123,6 +127,7 @@ impl Turns {
                 memory.release_in_queue()?;
                 written.compute_signals(staging)
             }
+            Way::Queue => Ok(()),
         }
     }
 
@@ -133,6 +138,7 @@ impl Turns {
             Way::Host => memory.release(),
             // A second try after a read that failed has waited already.
             Way::Semaphores { written, .. } => written.display_waits(staging),
+            Way::Queue => Ok(()),
         }
     }
 
@@ -150,6 +156,7 @@ impl Turns {
         match &mut self.way {
             Way::Host => staging.fence(),
             Way::Semaphores { read, .. } => read.display_signals(staging),
+            Way::Queue => Ok(()),
         }
     }
 }

@@ -6,6 +6,7 @@ mod ring;
 pub(crate) use block::Block;
 
 use crate::gl;
+use crate::lent_buffer::LentBuffer;
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::vulkan::{Exported, Vulkan};
@@ -68,6 +69,9 @@ impl WgpuStaging {
         let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
             (StagingKind::Orphaned, ..) => {
                 return Ok(Self::of_body(shared, Body::Ring(Ring::new(shared, bytes)?), None));
+            }
+            (StagingKind::External(handle), ..) if handle.handle_type() == LentBuffer::HANDLE => {
+                Made { object: Object::Buffer(LentBuffer::open(&handle, shared, bytes)?), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?,
             (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?,
