@@ -1,5 +1,6 @@
 //! Which adapter draws, and opening a device on it.
 
+use crate::device::WgpuDevice;
 use crate::error::Loss;
 use crate::error::now;
 use crate::identity::identify;
@@ -177,6 +178,18 @@ pub(crate) fn open(
     let name = identity.to_string();
     device.on_uncaptured_error(Arc::new(move |error| tracing::error!(device = name, %error, "a mistake in drawing")));
     Ok((device, queue, loss))
+}
+
+impl WgpuDevice {
+    /// Opens a device of its own, as [`crate::WgpuDisplay::headless`] does.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where no adapter is allowed or the driver refuses.
+    pub fn open(options: &WgpuOptions) -> Result<Self> {
+        let (adapter, identity) = choose(options)?;
+        let (device, queue, loss) = open(&adapter, &identity, options.features)?;
+        Ok(Self { device, queue, identity, loss })
+    }
 }
 
 fn request(

@@ -1,6 +1,5 @@
 //! [`WgpuDevice`].
 
-use crate::adapter::{WgpuOptions, choose, open};
 use crate::error::{Loss, failure, in_scopes};
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
@@ -20,16 +19,6 @@ pub struct WgpuDevice {
 }
 
 impl WgpuDevice {
-    /// Opens a device of its own, as [`crate::WgpuDisplay::headless`] does.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] where no adapter is allowed or the driver refuses.
-    pub fn open(options: &WgpuOptions) -> Result<Self> {
-        let (adapter, identity) = choose(options)?;
-        let (device, queue, loss) = open(&adapter, &identity, options.features)?;
-        Ok(Self { device, queue, identity, loss })
-    }
-
     /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.loss, &other.loss)

@@ -2,7 +2,6 @@
 
 use crate::device::WgpuDevice;
 use crate::format::whole_words;
-use crate::shared::Shared;
 use interop_core::{Error, HandleType, Result, SharedHandle};
 
 /// What shared handles of it are called.
@@ -48,7 +47,7 @@ impl LentBuffer {
     }
 
     /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
-    pub(crate) fn open(handle: &SharedHandle, shared: &Shared, bytes: usize) -> Result<wgpu::Buffer> {
+    pub(crate) fn open(handle: &SharedHandle, display: &WgpuDevice, bytes: usize) -> Result<wgpu::Buffer> {
         const OP: &str = "create_staging";
         let SharedHandle::Other { name: NAME, handle } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a wgpu buffer"));
@@ -56,8 +55,8 @@ impl LentBuffer {
         let Some(Self { device, buffer }) = handle.downcast_ref::<Self>() else {
             return Err(Error::invalid(OP, "the handle is of another version of wgpu-display"));
         };
-        if !device.is(shared) {
-            return Err(shared.unsupported(OP, "the buffer is of another wgpu device"));
+        if !device.is(display) {
+            return Err(display.unsupported(OP, "the buffer is of another wgpu device"));
         }
         if buffer.size() < bytes as u64 {
             let problem = format!("the buffer has {} bytes, {bytes} are needed", buffer.size());
