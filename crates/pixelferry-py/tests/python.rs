@@ -56,8 +56,9 @@ fn the_package_works_in_python() {
 fn the_stubs_name_every_backend_and_display() {
     let stubs = include_str!("../pixelferry.pyi");
     let line = |start: &str| stubs.lines().find(|line| line.trim_start().starts_with(start)).unwrap();
-    let displays: Vec<_> =
-        DisplayChoice::all().filter(|row| row.built).map(|row| format!("\"{}\"", row.name)).collect();
+    // The package is built without the feature `wgpu`, which other crates of the workspace switch on.
+    let packed = DisplayChoice::all().filter(|row| row.choice != DisplayChoice::Wgpu);
+    let displays: Vec<_> = packed.map(|row| format!("\"{}\"", row.name)).collect();
     assert!(line("display: Literal").contains(&format!("[{}]", displays.join(", "))));
     for row in BackendChoice::all().filter(|row| row.choice.api().is_some()) {
         assert!(line("backend: \"").contains(&format!("\"{}\"", row.name)), "{row:?}");
