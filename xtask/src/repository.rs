@@ -14,16 +14,17 @@ pub fn root() -> Result<PathBuf, Error> {
 /// Tracked files whose names match one of the patterns, relative to `root`.
 pub fn tracked(root: &Path, patterns: &[&str]) -> Result<Vec<PathBuf>, Error> {
     const COMMAND: &str = "git ls-files";
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--"])
-        .args(patterns)
-        .current_dir(root)
-        .output()
-        .map_err(|source| Error::Start { command: COMMAND, source })?;
+    let listed = printed(COMMAND, Command::new("git").args(["ls-files", "-z", "--"]).args(patterns).current_dir(root))?;
+    let names = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    Ok(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
+}
+
+/// What a command prints; an error by its `name` where it does not end well.
+pub fn printed(name: &'static str, command: &mut Command) -> Result<Vec<u8>, Error> {
+    let output = command.output().map_err(|source| Error::Start { command: name, source })?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Error::Command { command: COMMAND, message });
+        return Err(Error::Command { command: name, message });
     }
-    let names = output.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
-    Ok(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
+    Ok(output.stdout)
 }

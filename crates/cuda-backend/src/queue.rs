@@ -53,14 +53,9 @@ impl QueueDriver for CudaQueue {
         Passed::of(event, &self.session.queue).is_some()
     }
 
-    fn start(&self, mut start: Start, command: Command) -> Result<()> {
-        if start.after_default {
-            match Passed::by_default(&self.session.queue) {
-                Ok(passed) => start.after.push(Arc::new(passed)),
-                Err(failure) => return Err(start.completer.refuse(self.session.failed()(failure))),
-            }
-        }
-        self.lanes.start(start, command)
+    fn start(&self, start: Start, command: Command) -> Result<()> {
+        let session = &self.session;
+        self.lanes.start(start, command, || Ok(Arc::new(Passed::by_default(&session.queue).map_err(session.failed())?)))
     }
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {

@@ -105,15 +105,12 @@ impl QueueDriver for OpenClQueue {
         Passed::of(event, self.shared.owner()).is_some()
     }
 
-    fn start(&self, mut start: Start, command: Command) -> Result<()> {
-        if start.after_default {
-            let session = &self.shared.session;
-            match session.queue().marker(&[]).and_then(|event| session.flush().map(|()| event)) {
-                Ok(event) => start.after.push(Arc::new(Passed { event, owner: self.shared.owner() })),
-                Err(failure) => return Err(start.completer.refuse(self.shared.error(failure))),
-            }
-        }
-        self.lanes.start(start, command)
+    fn start(&self, start: Start, command: Command) -> Result<()> {
+        let (session, owner) = (&self.shared.session, self.shared.owner());
+        self.lanes.start(start, command, || {
+            let mark = session.queue().marker(&[]).and_then(|event| session.flush().map(|()| event));
+            Ok(Arc::new(Passed { event: mark.map_err(|failure| self.shared.error(failure))?, owner }))
+        })
     }
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {

@@ -33,17 +33,19 @@ impl WgpuMemory {
     /// Queues a copy of `range` to the same place here.
     pub fn copy_from(&mut self, from: &Self, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
-        let words = whole_words(&range);
-        for edge in [range.start..words.start.min(range.end), words.end.max(words.start).min(range.end)..range.end] {
+        // Whole words, where there are any, between what the range has of a word at each end.
+        let first = range.start.next_multiple_of(WORD).min(range.end);
+        let last = (range.end / WORD * WORD).max(first);
+        for edge in [range.start..first, last..range.end] {
             if !edge.is_empty() {
                 let bytes = from.bytes(&edge, OP)?;
                 self.put(edge.start, &bytes, OP)?;
             }
         }
-        if words.is_empty() {
+        if first == last {
             return Ok(());
         }
-        let (start, len) = (words.start as u64, words.len() as u64);
+        let (start, len) = (first as u64, (last - first) as u64);
         self.session
             .device
             .submit(OP, |encoder| encoder.copy_buffer_to_buffer(&from.buffer, start, &self.buffer, start, len))
@@ -52,25 +54,7 @@ impl WgpuMemory {
 
     /// Bytes on the host, after all that was queued before.
     fn bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
-        let device = &self.session.device;
-        let start = range.start / WORD * WORD;
-        let len = (range.end - start).next_multiple_of(WORD);
-        let staging = device.scoped(operation, || {
-            device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("pixelferry read"),
-                size: len as u64,
-                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-                mapped_at_creation: false,
-            })
-        })?;
-        let index = device.submit(operation, |encoder| {
-            encoder.copy_buffer_to_buffer(&self.buffer, start as u64, &staging, 0, len as u64);
-        })?;
-        device.scoped(operation, || staging.map_async(wgpu::MapMode::Read, .., |_| ()))?;
-        device.wait(operation, Some(index))?;
-        // Fails where the mapping did.
-        let mapped = staging.get_mapped_range(..).map_err(|e| device.failure(operation, e.to_string(), ""))?;
-        Ok(mapped[range.start - start..][..range.len()].to_vec())
+        self.session.device.read_buffer(&self.buffer, range.start as u64..range.end as u64, operation)
     }
 
     /// Queues a write of bytes that may begin and end inside a word.
@@ -86,7 +70,11 @@ impl WgpuMemory {
         }
         // What else is in the words at both ends stays. Bytes behind the memory's end are nobody's.
         let mut whole = vec![0; outer.len()];
-        for edge in [outer.start..outer.start + WORD, outer.end - WORD..outer.end] {
+        let edges = [
+            (outer.start..outer.start + WORD, outer.start < range.start),
+            (outer.end - WORD..outer.end, range.end < outer.end),
+        ];
+        for (edge, _) in edges.into_iter().filter(|(_, is_cut)| *is_cut) {
             let kept = self.bytes(&edge, operation)?;
             whole[edge.start - outer.start..edge.end - outer.start].copy_from_slice(&kept);
         }
@@ -99,11 +87,6 @@ impl WgpuMemory {
         check_range(&range, self.len, operation)?;
         Ok(range)
     }
-}
-
-/// The words that lie whole in a range.
-fn whole_words(range: &Range<usize>) -> Range<usize> {
-    range.start.next_multiple_of(WORD)..range.end / WORD * WORD
 }
 
 /// Memory of the host, or an error.

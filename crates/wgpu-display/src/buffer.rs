@@ -112,7 +112,7 @@ impl Surface for BufferSurface {
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let range = range(&self.desc, part, "read_back")?;
-        crate::read_back::buffer(&self.tools.shared, &self.buffer, range)
+        self.tools.shared.read_buffer(&self.buffer, range, "read_back")
     }
 
     fn as_any(&self) -> &dyn Any {

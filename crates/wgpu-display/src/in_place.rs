@@ -108,7 +108,7 @@ impl Surface for InPlaceBuffer {
         let range = range(&self.desc, part, "read_back")?;
         let (buffer, view) = self.buffer()?;
         let start = view.offset as u64;
-        crate::read_back::buffer(&self.shared, buffer, start + range.start..start + range.end)
+        self.shared.read_buffer(buffer, start + range.start..start + range.end, "read_back")
     }
 
     fn as_any(&self) -> &dyn Any {

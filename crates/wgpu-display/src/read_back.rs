@@ -1,32 +1,31 @@
 //! Bytes of the device on the host.
 
+use crate::device::WgpuDevice;
 use crate::format::{WORD, whole_words};
-use crate::shared::Shared;
 use interop_core::{Error, Extent, Result};
 use std::ops::Range;
 
-const OP: &str = "read_back";
-
 /// Records copies into a buffer of `bytes` bytes that the host then reads. Waits.
 fn read<T>(
-    shared: &Shared,
+    device: &WgpuDevice,
+    operation: &'static str,
     bytes: u64,
     record: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
     take: impl FnOnce(&[u8]) -> Result<T>,
 ) -> Result<T> {
-    let buffer = shared.scoped(OP, || {
-        shared.device.create_buffer(&wgpu::BufferDescriptor {
+    let buffer = device.scoped(operation, || {
+        device.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("pixelferry read back"),
             size: whole_words(bytes),
             usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
             mapped_at_creation: false,
         })
     })?;
-    let index = shared.submit(OP, |encoder| record(encoder, &buffer))?;
-    shared.scoped(OP, || buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
-    shared.wait(OP, Some(index))?;
+    let index = device.submit(operation, |encoder| record(encoder, &buffer))?;
+    device.scoped(operation, || buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
+    device.wait(operation, Some(index))?;
     // Fails where the mapping did.
-    let mapped = buffer.get_mapped_range(..).map_err(|e| shared.failure(OP, e.to_string(), ""))?;
+    let mapped = buffer.get_mapped_range(..).map_err(|e| device.failure(operation, e.to_string(), ""))?;
     take(&mapped)
 }
 
@@ -41,25 +40,30 @@ fn reserve(bytes: usize) -> Result<Vec<u8>> {
     Ok(found)
 }
 
-/// A range of a buffer whose size is in whole words.
-pub(crate) fn buffer(shared: &Shared, from: &wgpu::Buffer, range: Range<u64>) -> Result<Vec<u8>> {
-    let start = range.start / WORD * WORD;
-    let skip = (range.start - start) as usize;
-    let wanted = (range.end - range.start) as usize;
-    let bytes = whole_words(range.end - start);
-    let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
-        encoder.copy_buffer_to_buffer(from, start, to, 0, bytes)
-    };
-    read(shared, bytes, record, |mapped| {
-        let mut found = reserve(wanted)?;
-        found.extend_from_slice(&mapped[skip..skip + wanted]);
-        Ok(found)
-    })
+impl WgpuDevice {
+    /// A range of a buffer's bytes, after all that was queued before; the buffer's size is in whole words of 4 bytes.
+    ///
+    /// # Errors
+    /// What wgpu refuses; [`Error::Unavailable`] where the host has no memory for them.
+    pub fn read_buffer(&self, from: &wgpu::Buffer, range: Range<u64>, operation: &'static str) -> Result<Vec<u8>> {
+        let start = range.start / WORD * WORD;
+        let skip = (range.start - start) as usize;
+        let wanted = (range.end - range.start) as usize;
+        let bytes = whole_words(range.end - start);
+        let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
+            encoder.copy_buffer_to_buffer(from, start, to, 0, bytes)
+        };
+        read(self, operation, bytes, record, |mapped| {
+            let mut found = reserve(wanted)?;
+            found.extend_from_slice(&mapped[skip..skip + wanted]);
+            Ok(found)
+        })
+    }
 }
 
 /// The top left corner of a texture that `draw` makes in the same submission, in tight rows.
 pub(crate) fn image(
-    shared: &Shared,
+    device: &WgpuDevice,
     extent: Extent,
     bytes_per_pixel: usize,
     draw: impl FnOnce(&mut wgpu::CommandEncoder) -> wgpu::Texture,
@@ -74,7 +78,7 @@ pub(crate) fn image(
         let to = wgpu::TexelCopyBufferInfo { buffer: to, layout };
         encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
     };
-    read(shared, pitch as u64 * u64::from(extent.height), record, |mapped| {
+    read(device, "read_back", pitch as u64 * u64::from(extent.height), record, |mapped| {
         let mut found = reserve(row * extent.height as usize)?;
         mapped.chunks_exact(pitch).for_each(|line| found.extend_from_slice(&line[..row]));
         Ok(found)

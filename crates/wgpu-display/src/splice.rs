@@ -66,7 +66,7 @@ impl Splicer {
         from_byte: u64,
     ) -> Result<wgpu::SubmissionIndex> {
         let Some(pipeline) = self.pipeline(shared) else {
-            let bytes = crate::read_back::buffer(shared, from, from_byte..from_byte + splice.bytes)?;
+            let bytes = shared.read_buffer(from, from_byte..from_byte + splice.bytes, "read_back")?;
             return by_host(shared, splice, &bytes);
         };
         shared.submit(OP, |encoder| {
@@ -85,7 +85,7 @@ impl Splicer {
 fn by_host(shared: &Shared, splice: &Splice<'_>, bytes: &[u8]) -> Result<wgpu::SubmissionIndex> {
     let start = splice.to_byte / WORD * WORD;
     let end = start + whole_words(splice.to_byte + splice.bytes - start);
-    let mut words = crate::read_back::buffer(shared, splice.to, start..end)?;
+    let mut words = shared.read_buffer(splice.to, start..end, "read_back")?;
     let inside = (splice.to_byte - start) as usize;
     words[inside..inside + bytes.len()].copy_from_slice(bytes);
     shared.scoped(OP, || {

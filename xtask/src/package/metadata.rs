@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::repository;
 
 /// The crates that are published, by name, and where builds go.
 pub struct Workspace {
@@ -29,16 +30,9 @@ impl Workspace {
     /// Asks `cargo metadata`.
     pub fn read(root: &Path) -> Result<Self, Error> {
         const COMMAND: &str = "cargo metadata";
-        let output = super::cargo()
-            .args(["metadata", "--locked", "--no-deps", "--format-version", "1"])
-            .current_dir(root)
-            .output()
-            .map_err(|source| Error::Start { command: COMMAND, source })?;
-        if !output.status.success() {
-            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            return Err(Error::Command { command: COMMAND, message });
-        }
-        let answer: Answer = serde_json::from_slice(&output.stdout)
+        let arguments = ["metadata", "--locked", "--no-deps", "--format-version", "1"];
+        let output = repository::printed(COMMAND, super::cargo().args(arguments).current_dir(root))?;
+        let answer: Answer = serde_json::from_slice(&output)
             .map_err(|error| Error::Command { command: COMMAND, message: error.to_string() })?;
         let published = answer.packages.into_iter().filter(|package| package.publish != Some(Vec::new()));
         Ok(Self { published: published.map(|package| package.name).collect(), target: answer.target_directory })

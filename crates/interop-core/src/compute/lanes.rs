@@ -146,11 +146,23 @@ impl<S: DeviceStream> Lanes<S> {
         Ok(Self { lanes, next: AtomicUsize::new(0) })
     }
 
-    /// For [`super::QueueDriver::start`], where [`Start::after`] has what the backend's own calls queued, too.
+    /// For [`super::QueueDriver::start`]. `default` marks what the backend's own calls have queued; asked where the command
+    /// follows that.
     ///
     /// # Errors
-    /// Those of [`DeviceStream::submit`]; the event has failed by then.
-    pub fn start(&self, start: Start, command: Command<S::Block, S::Launch>) -> Result<()> {
+    /// Those of `default` and of [`DeviceStream::submit`]; the event has failed by then.
+    pub fn start(
+        &self,
+        mut start: Start,
+        command: Command<S::Block, S::Launch>,
+        default: impl FnOnce() -> Result<Arc<dyn DeviceEvent>>,
+    ) -> Result<()> {
+        if start.after_default {
+            match default() {
+                Ok(mark) => start.after.push(mark),
+                Err(error) => return Err(start.completer.refuse(error)),
+            }
+        }
         self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()].start(start, command)
     }
 }
