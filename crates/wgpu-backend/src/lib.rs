@@ -32,22 +32,8 @@
 //! ```
 //!
 //! # Kernels
-//! A kernel is an entry point of the kernel's name, `@compute`, in a text that is put before the [`PRELUDE`]:
-//!
-//! ```wgsl
-//! @compute @workgroup_size(8, 8)
-//! fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
-//!   let size = vec2<f32>(pf_size());
-//!   pf_store(id.xy, vec4<f32>(vec2<f32>(id.xy) / size, pf_arg_f32(0), 1.0));
-//! }
-//! ```
-//!
-//! `pf_store` converts a colour to the target's format, whatever that is, and leaves alone what is outside. A kernel for
-//! buffers writes words by `pf_put`, with `pf_index(id)` below `pf_items()`. Arguments that are numbers are read by
-//! `pf_arg_i32`, `pf_arg_u32` and `pf_arg_f32`, by their place among the numbers. The n-th argument that is memory is a
-//! variable of the text's own, `@group(1) @binding(n) var<storage, read> name: array<...>`.
-//!
-//! wgpu keeps every access inside its memory, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
+//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. wgpu keeps every access inside its memory, so
+//! that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! # Threads
 //! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are
@@ -58,12 +44,10 @@ mod in_queue;
 mod kernel;
 mod launch;
 mod memory;
-mod params;
 mod pattern;
-mod prelude;
 mod session;
 
 pub use backend::WgpuBackend;
 pub use in_queue::in_queue;
-pub use prelude::PRELUDE;
 pub use wgpu_display::{WgpuDevice, WgpuOptions};
+pub use wgsl_kernel::PRELUDE;

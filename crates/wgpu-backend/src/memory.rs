@@ -5,9 +5,7 @@ use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// wgpu copies whole words only.
-pub(crate) const WORD: usize = 4;
+use wgsl_kernel::WORD;
 
 /// Memory of one backend.
 pub struct WgpuMemory {
@@ -30,7 +28,7 @@ impl WgpuMemory {
         &self.buffer
     }
 
-    /// Queues a copy of `range` to the same place here.
+    /// Queues a copy of `range` to the same place here; wgpu copies whole words only.
     pub fn copy_from(&mut self, from: &Self, range: Range<usize>) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
         // Whole words, where there are any, between what the range has of a word at each end.

@@ -4,13 +4,14 @@ use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::sync::{Mutex, PoisonError};
 use wgpu_display::WgpuDevice;
+use wgsl_kernel::Limits;
 
 /// One open device.
 pub struct Session {
     pub device: WgpuDevice,
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
-    pub limits: wgpu::Limits,
+    pub limits: Limits,
     /// The launch's numbers. Written and submitted by one thread at a time, so that each launch has its own.
     pub numbers: Mutex<wgpu::Buffer>,
 }
@@ -32,6 +33,3 @@ impl Session {
         self.device.flush(operation).and_then(|index| self.device.wait(operation, Some(index)))
     }
 }
-
-/// Bytes of the launch's numbers: `PfLaunch` of the prelude, or that of the pattern.
-pub const NUMBERS: u64 = 256;

@@ -107,7 +107,7 @@ impl KernelSource {
         self.with(language, SourceCode::Native(code))
     }
 
-    /// Adds WGSL text (see the crate `wgpu-backend` for what it may call). It is safe: a backend that takes
+    /// Adds WGSL text (see the crate `wgsl-kernel` for what it may call). It is safe: a backend that takes
     /// [`Language::Wgsl`] keeps all accesses inside the launch's memory.
     #[must_use]
     pub fn wgsl(self, text: impl Into<Cow<'static, str>>) -> Self {

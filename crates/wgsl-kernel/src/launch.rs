@@ -1,0 +1,194 @@
+//! Launches: a target and arguments made into numbers and a grid.
+
+use crate::params::MOST_NUMBERS;
+use crate::text::KernelText;
+use interop_core::devices::owned::{Owned, own};
+use interop_core::{Arg, BufferView, DeviceIdentity, Error, ImageView, PixelFormat, Result, View};
+use std::ptr;
+
+const OP: &str = "ComputeBackend::launch";
+
+/// Bytes of a word: memory is written and bound in whole ones.
+pub const WORD: usize = 4;
+
+/// Bytes of the uniform block of any launch at most.
+pub const NUMBERS: usize = 256;
+
+/// What a device allows.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub(crate) device: String,
+    pub(crate) memories: usize,
+    pub(crate) groups: u32,
+}
+
+impl Limits {
+    /// Those of a device: storage buffers of one kernel, the target's among them; groups of a grid in one direction, at least 1.
+    pub fn new(device: &DeviceIdentity, memories: u32, groups: u32) -> Self {
+        Self { device: device.to_string(), memories: memories as usize, groups: groups.max(1) }
+    }
+
+    /// A kernel that was not built, and why.
+    pub fn refused(&self, kernel: &str, log: String) -> Error {
+        Error::KernelBuild { kernel: kernel.to_owned(), device: self.device.clone(), log }
+    }
+
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.device.clone(), reason }
+    }
+}
+
+/// What a device is given to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The uniform block.
+    pub numbers: Vec<u8>,
+    /// Groups across and down. With none, nothing is to be run.
+    pub groups: [u32; 2],
+}
+
+impl Launch {
+    pub(crate) fn new(words: impl IntoIterator<Item = u32>, groups: [u32; 2]) -> Self {
+        Self { numbers: words.into_iter().flat_map(u32::to_ne_bytes).collect(), groups }
+    }
+
+    /// Whether there is nothing to run.
+    pub fn is_empty(&self) -> bool {
+        self.groups.contains(&0)
+    }
+}
+
+/// The head of `PfLaunch`, and the grid.
+struct Plan {
+    format: PixelFormat,
+    head: [u32; 8],
+    groups: [u32; 2],
+}
+
+impl KernelText {
+    /// Plans a launch for a view of memory that 32 bits address: which format the text is for, and what to run. `items`: work items
+    /// for a buffer, where the launch says so.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where numbers or view do not fit, [`Error::Unsupported`] for more groups than the device takes.
+    pub fn plan(
+        &self,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+        limits: &Limits,
+    ) -> Result<(PixelFormat, Launch)> {
+        let numbers: [u32; MOST_NUMBERS] = self.numbers.bits(self.name(), args, OP)?;
+        let plan = match view {
+            View::Image(image) => self.of_image(image)?,
+            View::Buffer(buffer) => self.of_buffer(buffer, items, limits)?,
+        };
+        let launch = Launch::new(plan.head.into_iter().chain(numbers), plan.groups);
+        if !launch.is_empty() && plan.groups.iter().any(|count| *count > limits.groups) {
+            let ([x, y], most) = (plan.groups, limits.groups);
+            return Err(limits.unsupported(OP, format!("{x} x {y} groups are more than {most} in one direction")));
+        }
+        Ok((plan.format, launch))
+    }
+
+    /// The memories among the arguments.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for another maker's, [`Error::InvalidInput`] where they are not those of the text, or one is the target.
+    pub fn own_memories<'m, M: Owned>(&self, target: &M, args: &[Arg<'m>], maker: &M::Maker) -> Result<Vec<&'m M>> {
+        let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}': {problem}", self.name()));
+        let given = args.iter().filter_map(|arg| match arg {
+            Arg::Memory(memory) => Some(own::<M>(*memory, maker, OP)),
+            _ => None,
+        });
+        let given: Vec<_> = given.collect::<Result<_>>()?;
+        if given.len() != self.memories {
+            return Err(invalid(format!("its text has {} memories, {} were given", self.memories, given.len())));
+        }
+        if given.iter().any(|memory| ptr::eq(*memory, target)) {
+            return Err(invalid("the target is an argument, too; WGSL reads no memory that a launch writes".into()));
+        }
+        Ok(given)
+    }
+
+    fn of_image(&self, view: &ImageView) -> Result<Plan> {
+        let align = view.format.bytes_per_pixel().min(WORD);
+        if !view.offset.is_multiple_of(align) || !view.row_pitch.unsigned_abs().is_multiple_of(align) {
+            return Err(Error::invalid(OP, format!("{view:?} is not aligned to {align} bytes, as its pixels must be")));
+        }
+        let [across, down] = self.group;
+        let (width, height) = (view.extent.width, view.extent.height);
+        // The view lies in memory that 32 bits address; a negative pitch counts round.
+        let head = [view.offset as u32, view.row_pitch as u32, width, height, 0, 0, 0, 0];
+        Ok(Plan { format: view.format, head, groups: [width.div_ceil(across), height.div_ceil(down)] })
+    }
+
+    fn of_buffer(&self, view: &BufferView, items: Option<usize>, limits: &Limits) -> Result<Plan> {
+        if !view.offset.is_multiple_of(WORD) {
+            return Err(Error::invalid(OP, format!("{view:?} does not begin at a word of {WORD} bytes")));
+        }
+        let items = items.or(self.items).unwrap_or(view.len / WORD);
+        let too_many = || Error::invalid(OP, format!("{items} work items are more than a device takes"));
+        let items = u32::try_from(items).map_err(|_| too_many())?;
+        let [across, down] = self.group;
+        let groups = items.div_ceil(across);
+        let rows = groups.div_ceil(limits.groups).next_multiple_of(down);
+        let columns = if rows == 0 { 0 } else { groups.div_ceil(rows) };
+        let stride = columns.checked_mul(across).ok_or_else(too_many)?;
+        let head = [view.offset as u32, view.len as u32, items, 1, stride, 0, 0, 0];
+        Ok(Plan { format: PixelFormat::Rgba8, head, groups: [columns, rows / down] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interop_core::{Extent, KernelSource};
+
+    fn limits() -> Limits {
+        Limits { device: "a device".into(), memories: 4, groups: 100 }
+    }
+
+    fn text(group: &str) -> KernelText {
+        let text = format!("@compute @workgroup_size({group}) fn k() {{ pf_put(0u, 1u); }}");
+        KernelText::of(&KernelSource::new("k").wgsl(text), &limits()).unwrap()
+    }
+
+    fn word(launch: &Launch, at: usize) -> u32 {
+        u32::from_ne_bytes(launch.numbers[4 * at..4 * at + 4].try_into().unwrap())
+    }
+
+    #[test]
+    fn grids_cover_every_item_once() {
+        for (group, [across, down]) in [("64", [64, 1]), ("8, 8", [8, 8]), ("1", [1, 1])] {
+            for items in [0_usize, 1, 63, 64, 65, 6400, 6401, 9999] {
+                let view = View::Buffer(BufferView { offset: 4, len: 40_000 });
+                let planned = text(group).plan(&view, Some(items), &[], &limits());
+                if group == "1" && items > 100 * 100 {
+                    assert!(planned.is_err());
+                    continue;
+                }
+                let (_, launch) = planned.unwrap();
+                let [columns, rows] = launch.groups;
+                let stride = word(&launch, 4);
+                assert_eq!((word(&launch, 0), word(&launch, 2)), (4, items as u32));
+                assert_eq!(stride, columns * across, "{group}, {items}");
+                assert!(stride as usize * (rows * down) as usize >= items, "{group}, {items}");
+                assert_eq!(launch.is_empty(), items == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn images_are_covered_and_too_large_ones_refused() {
+        let image = |width, height| {
+            View::Image(ImageView::packed(Extent::new(width, height), PixelFormat::R8, 1, 0, true).unwrap())
+        };
+        let (format, launch) = text("8, 4").plan(&image(17, 9), None, &[], &limits()).unwrap();
+        assert_eq!((format, launch.groups), (PixelFormat::R8, [3, 3]));
+        assert_eq!([word(&launch, 1), word(&launch, 2), word(&launch, 3)], [17_u32.wrapping_neg(), 17, 9]);
+        assert!(launch.numbers.len() <= NUMBERS);
+        let error = text("8, 4").plan(&image(801, 9), None, &[], &limits()).unwrap_err().to_string();
+        assert!(error.contains("101 x 3 groups") && error.contains("a device"), "{error}");
+    }
+}

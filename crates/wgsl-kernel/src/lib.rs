@@ -1,0 +1,40 @@
+//! Kernels in WGSL, for any backend that runs them; what a backend adds is a device.
+//!
+//! A kernel is an entry point of the kernel's name, `@compute`, in a text that is put before the [`PRELUDE`]:
+//!
+//! ```wgsl
+//! @compute @workgroup_size(8, 8)
+//! fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
+//!   let size = vec2<f32>(pf_size());
+//!   pf_store(id.xy, vec4<f32>(vec2<f32>(id.xy) / size, pf_arg_f32(0), 1.0));
+//! }
+//! ```
+//!
+//! `pf_store` converts a colour to the target's format, whatever that is, and leaves alone what is outside. A kernel for
+//! buffers writes words by `pf_put`, with `pf_index(id)` below `pf_items()`. Arguments that are numbers are read by
+//! `pf_arg_i32`, `pf_arg_u32` and `pf_arg_f32`, by their place among the numbers. The n-th argument that is memory is a
+//! variable of the text's own, `@group(1) @binding(n) var<storage, read> name: array<...>`.
+//!
+//! A text need not be vouched for ([`interop_core::KernelSource::wgsl`] is safe), so a backend must keep every access inside the memory
+//! that it binds: with naga by [`naga::proc::BoundsCheckPolicy::Restrict`] or `ReadZeroSkipWrite`.
+//!
+//! # Bindings
+//! | | |
+//! |---|---|
+//! | group 0, binding 0 | the target's memory, from its first byte, in whole words |
+//! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`] |
+//! | group 1, binding n | the n-th memory among the arguments |
+
+mod launch;
+mod params;
+mod pattern;
+mod prelude;
+mod text;
+
+pub use launch::{Launch, Limits, NUMBERS, WORD};
+pub use pattern::{PATTERN, pattern};
+pub use prelude::PRELUDE;
+pub use text::KernelText;
+
+/// The version of naga whose limits and errors these texts meet.
+pub use naga;

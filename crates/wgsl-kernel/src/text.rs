@@ -1,0 +1,126 @@
+//! What a kernel's text says of the kernel.
+
+use crate::launch::Limits;
+use crate::params::Numbers;
+use crate::prelude::with_prelude;
+use interop_core::compute::SourceCode;
+use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
+
+const OP: &str = "ComputeBackend::build";
+
+/// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
+#[derive(Debug)]
+pub struct KernelText {
+    name: String,
+    text: String,
+    pub(crate) numbers: Numbers,
+    /// Among its arguments.
+    pub(crate) memories: usize,
+    /// Work items of a group, across and down.
+    pub(crate) group: [u32; 2],
+    /// Work items for a buffer target, where the source said so.
+    pub(crate) items: Option<usize>,
+}
+
+impl KernelText {
+    /// Reads the WGSL of a source.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where there is none, or it has more memories than the device binds; [`Error::KernelBuild`] with what
+    /// is wrong in it, by line.
+    pub fn of(source: &KernelSource, limits: &Limits) -> Result<Self> {
+        let name = source.name();
+        let text = match source.source(Language::Wgsl) {
+            Some(SourceCode::Text(text)) => text.as_ref(),
+            Some(SourceCode::Native(_)) => {
+                return Err(Error::invalid(OP, format!("the WGSL of kernel '{name}' must be text")));
+            }
+            None => {
+                let reason = format!("kernel '{name}' has no WGSL; the languages given: {}", source.languages());
+                return Err(limits.unsupported(OP, reason));
+            }
+        };
+        let shape = Shape::of(name, text).map_err(|log| limits.refused(name, log))?;
+        let most = limits.memories;
+        if shape.memories + 1 > most {
+            let reason =
+                format!("kernel '{name}' has {} memories, the target among them; it takes {most}", shape.memories + 1);
+            return Err(limits.unsupported(OP, reason));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            numbers: Numbers::of(text),
+            memories: shape.memories,
+            group: shape.group,
+            items: source.items(),
+        })
+    }
+
+    /// Its name, which is that of its entry point.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many memories there are among its arguments.
+    pub fn memories(&self) -> usize {
+        self.memories
+    }
+
+    /// All of the text, for targets of this format; a buffer takes any format of whole words.
+    pub fn whole(&self, format: PixelFormat) -> String {
+        with_prelude(&self.text, format)
+    }
+}
+
+struct Shape {
+    memories: usize,
+    group: [u32; 2],
+}
+
+impl Shape {
+    fn of(name: &str, text: &str) -> Result<Self, String> {
+        let whole = with_prelude(text, PixelFormat::Rgba8);
+        let module = naga::front::wgsl::parse_str(&whole).map_err(|error| error.emit_to_string(&whole))?;
+        let compute = |entry: &&naga::EntryPoint| entry.stage == naga::ShaderStage::Compute;
+        let names =
+            || module.entry_points.iter().filter(compute).map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
+        let entry = module.entry_points.iter().filter(compute).find(|entry| entry.name == name);
+        let entry = entry.ok_or_else(|| {
+            format!(
+                "the text has no '@compute ... fn {name}'; it has: {}",
+                Some(names()).filter(|n| !n.is_empty()).unwrap_or("none".into())
+            )
+        })?;
+        let [across, down, deep] = entry.workgroup_size;
+        if across == 0 || down == 0 {
+            return Err(format!("its groups are {across} x {down}; each has at least one work item"));
+        }
+        if deep != 1 {
+            return Err(format!("its groups are {deep} deep; launches are two-dimensional, so it must be 1"));
+        }
+        let mut bindings = Vec::new();
+        for (_, variable) in module.global_variables.iter() {
+            let Some(binding) = &variable.binding else { continue };
+            let own = variable.name.as_deref().unwrap_or("a variable");
+            let read_only =
+                matches!(variable.space, naga::AddressSpace::Storage { access } if access == naga::StorageAccess::LOAD);
+            match (binding.group, read_only) {
+                (0, _) if own.starts_with("pf_") => {}
+                (1, true) => bindings.push(binding.binding as usize),
+                _ => {
+                    return Err(format!(
+                        "'{own}' must be '@group(1) @binding(n) var<storage, read>': memory among the arguments"
+                    ));
+                }
+            }
+        }
+        bindings.sort_unstable();
+        if bindings.iter().enumerate().any(|(at, binding)| at != *binding) {
+            return Err(format!(
+                "its memories have the bindings {bindings:?} of group 1; number them from 0 without gaps"
+            ));
+        }
+        Ok(Self { memories: bindings.len(), group: [across, down] })
+    }
+}
