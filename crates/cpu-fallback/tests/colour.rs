@@ -51,6 +51,7 @@ const PLAIN: DrawOptions = DrawOptions {
     exposure: 0.0,
     tone_map: ToneMap::None,
     target: TargetEncoding::Srgb,
+    manner: None,
 };
 
 #[test]

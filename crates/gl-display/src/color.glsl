@@ -1,7 +1,7 @@
 // Colours: decode to light, shown by a tone map, encode for the target. What each step does is fixed when the program
 // is made: DECODE and ENCODE (0 linear, 1 sRGB, 2 power 2.2), ALPHA (0 stored, 1 opaque, 2 premultiplied, 3 straight),
 // TONE (0 none, 1 clamp, 2 Reinhard, 3 ACES by Narkowicz, 4 ACES by Hill), OVER (on a background) and BLENDS
-// (0 or 1). The reference is interop_core::look::paint.
+// (0 or 1). The reference is interop_core::draw::paint.
 
 // What light is multiplied by, and 1 / white^2.
 uniform vec2 exposure;
@@ -15,13 +15,9 @@ vec3 clean(vec3 v) {
   return mix(clamp(v, -LIMIT, LIMIT), vec3(0.0), nan);
 }
 
-// Odd about 0; the power of 0 would be undefined.
-vec3 power(vec3 m, float p) { return pow(max(m, 1e-30), vec3(p)); }
-
 vec3 decode(vec3 v) {
 #if DECODE == 1
-  vec3 m = abs(v);
-  return sign(v) * mix(power((m + 0.055) / 1.055, 2.4), m / 12.92, lessThanEqual(m, vec3(0.04045)));
+  return srgb_to_light(v);
 #elif DECODE == 2
   return sign(v) * power(abs(v), 2.2);
 #else
@@ -31,8 +27,7 @@ vec3 decode(vec3 v) {
 
 vec3 encode(vec3 v) {
 #if ENCODE == 1
-  vec3 m = abs(v);
-  return sign(v) * mix(1.055 * power(m, 1.0 / 2.4) - 0.055, m * 12.92, lessThanEqual(m, vec3(0.0031308)));
+  return light_to_srgb(v);
 #elif ENCODE == 2
   return sign(v) * power(abs(v), 1.0 / 2.2);
 #else

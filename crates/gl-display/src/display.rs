@@ -3,10 +3,11 @@
 use crate::buffer::BufferSurface;
 use crate::context::GlFunctions;
 use crate::draw_state::Viewport;
+use crate::drawing::Draw;
 use crate::gl_objects::{GlBuffer, GlTexture};
+use crate::image_source::ImageSource;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
-use crate::quad::ImageSource;
 use crate::semaphore::GlSemaphore;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
@@ -18,8 +19,8 @@ use interop_core::devices::owned::{find, foreign};
 use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Error, Extent, FrameTag, GlContext, PixelFormat, Result,
-    SharedHandle, Support, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, GlContext, PixelFormat,
+    Result, SharedHandle, Support, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
@@ -129,6 +130,10 @@ impl GlDisplay {
     /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
     /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is.
     ///
+    /// Where that is a texture which shaders store into (as [`OffscreenTarget`] is), a compute shader writes the same pixels
+    /// once the first draws have shown that it is quicker; [`DrawOptions::manner`] asks for one of the two, and
+    /// [`Display::drawn`] says which it was and why.
+    ///
     /// In a context of this crate's, viewport 0 and the fragment tests stay as the draw set them (tests off).
     ///
     /// # Errors
@@ -138,7 +143,7 @@ impl GlDisplay {
     /// as they like), [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
-        let _step = drawing(OP);
+        let step = drawing(OP);
         let shared = self.shared();
         shared.enter(OP)?;
         let source = self.image_source(surface, OP)?;
@@ -154,11 +159,13 @@ impl GlDisplay {
             encodes(shared, OP)?;
         }
         let quad = self.tools.quad()?;
-        self.tools.timed(OP, || {
-            shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
-                quad.draw(shared, &source, image.extent.full(), viewport, &plan, false)
-            })
-        })?
+        let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan };
+        let manner = self.tools.timed(OP, || {
+            shared
+                .checked_if(cfg!(debug_assertions), OP, || self.tools.drawing.draw(shared, quad, &draw, options.manner))
+        })??;
+        step.record("manner", manner.name());
+        Ok(())
     }
 
     /// Runs `f`, whose OpenGL commands are then one piece of work of the timeline, called `name`: for drawing of the
@@ -263,7 +270,8 @@ fn encodes(shared: &Shared, operation: &'static str) -> Result<()> {
 /// A step of a frame: its draw.
 fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
     let frame = FrameTag::current().map(|tag| tag.frame);
-    tracing::trace_span!(target: "pixelferry::frame", "draw", frame, name).entered()
+    let manner = tracing::field::Empty;
+    tracing::trace_span!(target: "pixelferry::frame", "draw", frame, name, manner).entered()
 }
 
 impl Display for GlDisplay {
@@ -341,6 +349,10 @@ impl Display for GlDisplay {
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         self.shared().enter("drain_timeline")?;
         self.tools.timeline.drain(self.shared(), into)
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        self.tools.drawing.last()
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
 
 use crate::shared::Shared;
-use crate::state::Reading;
+use crate::state::{Reading, Sampler};
 use glow::HasContext as _;
 
 /// Everything that could change or drop a fragment; off while we draw. For states that exist once per draw buffer
@@ -121,8 +121,6 @@ struct Saved {
     polygon_mode: u32,
     viewport: [f32; 4],
     vertex_array: Option<glow::VertexArray>,
-    /// Of unit 0.
-    sampler: Option<glow::Sampler>,
     /// Where the draw blends.
     blending: Option<Blending>,
 }
@@ -133,6 +131,7 @@ pub(crate) struct DrawState<'a> {
     shared: &'a Shared,
     saved: Option<Saved>,
     written: Written,
+    _sampler: Sampler<'a>,
     // Put back after all else.
     _reading: Reading<'a>,
 }
@@ -181,6 +180,7 @@ impl<'a> DrawState<'a> {
     ) -> Self {
         let gl = &shared.gl;
         let reading = Reading::set(shared, keep, program, source.target, source.texture);
+        let sampler = Sampler::bind(shared, keep, source.sampler);
         let saved = (keep || shared.is_engine()).then(|| save(shared, written));
         SWITCHES.iter().for_each(|s| set_switch(shared, *s, false));
         written.switch(shared, true);
@@ -193,13 +193,12 @@ impl<'a> DrawState<'a> {
             gl.color_mask_draw_buffer(0, true, true, true, true);
             gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL);
             gl.bind_vertex_array(Some(vertex_array));
-            gl.bind_sampler(0, Some(source.sampler));
         }
-        Self { shared, saved, written, _reading: reading }
+        Self { shared, saved, written, _sampler: sampler, _reading: reading }
     }
 }
 
-/// Reads all that [`DrawState`] itself changes. Unit 0 is active.
+/// Reads all that [`DrawState`] itself changes.
 fn save(shared: &Shared, written: Written) -> Saved {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are of GL 3.3. POLYGON_MODE may be two integers and VIEWPORT is four.
@@ -214,7 +213,6 @@ fn save(shared: &Shared, written: Written) -> Saved {
             polygon_mode: polygon_mode[0] as u32,
             viewport,
             vertex_array: gl.get_parameter_vertex_array(glow::VERTEX_ARRAY_BINDING),
-            sampler: gl.get_parameter_sampler(glow::SAMPLER_BINDING),
             blending: written.blends.then(|| Blending::read(shared)),
         }
     }
@@ -226,12 +224,10 @@ impl Drop for DrawState<'_> {
         // SAFETY: the context is still current; the values came from it.
         unsafe {
             let Some(saved) = &self.saved else {
-                gl.bind_sampler(0, None);
                 gl.bind_vertex_array(None);
                 self.written.switch(self.shared, false);
                 return;
             };
-            gl.bind_sampler(0, saved.sampler);
             gl.bind_vertex_array(saved.vertex_array);
             gl.polygon_mode(glow::FRONT_AND_BACK, saved.polygon_mode);
             let [r, g, b, a] = saved.color_mask;

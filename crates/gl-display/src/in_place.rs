@@ -4,7 +4,7 @@
 use crate::buffer_object::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
 use crate::gl_format::{GlFormat, gl_format};
-use crate::quad::ImageSource;
+use crate::image_source::ImageSource;
 use crate::shared::Shared;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use crate::tools::Tools;

@@ -29,6 +29,7 @@
 //!   buffer 0, polygon mode, and the switches for blending (draw buffer 0), scissor (viewport 0), depth, stencil,
 //!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
 //!   clip distances 0 to 7; draws that blend also how draw buffer 0 blends;
+//! - draws by a compute shader: program, active unit, unit 0's texture and sampler, and image unit 0;
 //! - reading back: all of these, both framebuffer bindings, `PIXEL_PACK_BUFFER` and the `PACK_*` of the list above.
 //!
 //! Not put back: errors that the engine left in `glGetError` are taken away (and logged) by calls that ask for errors
@@ -37,8 +38,9 @@
 //! feedback or a bound program pipeline's validation is in progress.
 //!
 //! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound, the
-//! fragment tests off, how buffers blend as the last draw that blended set it, and image unit 0 as the last upload did.
+//! fragment tests off, how buffers blend as the last draw that blended set it, and image unit 0 as the last upload or draw did.
 
+mod attachment;
 mod buffer;
 mod buffer_object;
 mod caps;
@@ -46,7 +48,9 @@ mod checks;
 mod context;
 mod device_copy;
 mod display;
+mod draw_program;
 mod draw_state;
+mod drawing;
 mod error;
 mod error_codes;
 mod features;
@@ -55,6 +59,8 @@ mod framebuffer;
 mod gl_format;
 mod gl_objects;
 mod identity;
+mod image_source;
+mod image_unit;
 mod in_place;
 mod memory_object;
 mod names;
@@ -69,9 +75,11 @@ mod semaphore_object;
 mod shared;
 mod staging;
 mod state;
+mod store;
 mod target;
 mod texture;
 mod texture_object;
+mod texture_query;
 mod timeline;
 mod timer;
 mod tools;
@@ -85,7 +93,7 @@ pub use display::GlDisplay;
 pub use draw_state::Viewport;
 pub use features::MIN_VERSION;
 pub use gl_objects::{GlBuffer, GlTexture};
-pub use interop_core::{AlphaMode, DrawOptions, Encoding, Filter, Fit, TargetEncoding, ToneMap};
+pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 pub use names::ObjectCounts;
 pub use target::OffscreenTarget;
 

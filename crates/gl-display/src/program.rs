@@ -1,10 +1,20 @@
 //! Programs.
 
+use crate::features::Features;
 use crate::owned::Owned;
 use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
+
+/// The start of a compute shader in a context that has them.
+pub(crate) fn compute_version(features: &Features) -> &'static str {
+    if features.version >= (4, 3) {
+        "#version 430 core\n"
+    } else {
+        "#version 420 core\n#extension GL_ARB_compute_shader : require\n"
+    }
+}
 
 /// Compiles and links stages, each given by its type and whole text. The context must be current and have them.
 pub(crate) fn link(shared: &Rc<Shared>, stages: &[(u32, &str)]) -> Result<Owned<glow::Program>> {

@@ -2,6 +2,7 @@
 
 use crate::memory_object::MemoryObjectFns;
 use crate::semaphore_object::SemaphoreFns;
+use crate::texture_query::TextureFns;
 use crate::timer::TimerFns;
 use std::ffi::{CStr, c_void};
 
@@ -28,6 +29,8 @@ pub(crate) struct RawFns {
     pub semaphores: Option<SemaphoreFns>,
     /// Timestamps.
     pub timers: Option<TimerFns>,
+    /// Textures by name.
+    pub textures: Option<TextureFns>,
 }
 
 impl RawFns {
@@ -48,6 +51,7 @@ impl RawFns {
                 memory_objects: MemoryObjectFns::load(load),
                 semaphores: SemaphoreFns::load(load),
                 timers: TimerFns::load(load),
+                textures: TextureFns::load(load),
             }
         }
     }

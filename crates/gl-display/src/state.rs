@@ -240,6 +240,32 @@ impl Drop for Reading<'_> {
     }
 }
 
+/// The sampler of unit 0, which must be active.
+pub(crate) struct Sampler<'a> {
+    shared: &'a Shared,
+    saved: Option<glow::Sampler>,
+}
+
+impl<'a> Sampler<'a> {
+    /// `keep` saves and restores in any context; else a context of our own gets none bound afterwards.
+    pub(crate) fn bind(shared: &'a Shared, keep: bool, sampler: glow::Sampler) -> Self {
+        let (gl, keep) = (&shared.gl, keep || shared.is_engine());
+        // SAFETY: the context is current and the sampler is of it.
+        unsafe {
+            let saved = if keep { gl.get_parameter_sampler(glow::SAMPLER_BINDING) } else { None };
+            gl.bind_sampler(0, Some(sampler));
+            Self { shared, saved }
+        }
+    }
+}
+
+impl Drop for Sampler<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the context is still current and the binding came from it.
+        unsafe { self.shared.gl.bind_sampler(0, self.saved) }
+    }
+}
+
 /// Both framebuffer bindings; always put back.
 pub(crate) struct Framebuffers<'a> {
     shared: &'a Shared,

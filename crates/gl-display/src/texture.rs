@@ -2,9 +2,9 @@
 
 use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
 use crate::gl_format::{GlFormat, gl_format};
+use crate::image_source::ImageSource;
 use crate::owned::Owned;
 use crate::proved::Proved;
-use crate::quad::ImageSource;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::state::Unpack;

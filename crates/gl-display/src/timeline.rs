@@ -29,13 +29,14 @@ struct Timed {
     pair: Pair,
 }
 
-struct Pair {
-    start: Owned<glow::Query>,
-    end: Owned<glow::Query>,
+/// Two timestamps.
+pub(crate) struct Pair {
+    pub start: Owned<glow::Query>,
+    pub end: Owned<glow::Query>,
 }
 
 impl Pair {
-    fn new(shared: &Rc<Shared>) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<Shared>) -> Result<Self> {
         let query = || {
             // SAFETY: the context is current.
             let name = unsafe { shared.gl.create_query() };

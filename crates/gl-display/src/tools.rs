@@ -3,11 +3,13 @@
 use crate::buffer_object::{copy, create_buffer};
 use crate::device_copy::DeviceCopy;
 use crate::draw_state::{ClearState, Viewport};
+use crate::drawing::Drawing;
 use crate::framebuffer::ColorTarget;
 use crate::gl_format::gl_format;
 use crate::gl_objects::GlBuffer;
+use crate::image_source::ImageSource;
 use crate::owned::Owned;
-use crate::quad::{ImageSource, Quad};
+use crate::quad::Quad;
 use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::timeline::Timeline;
@@ -20,6 +22,7 @@ use std::rc::Rc;
 /// Shared by a display and its surfaces.
 pub(crate) struct Tools {
     quad: OnceCell<Quad>,
+    pub drawing: Drawing,
     /// Nothing where the driver refuses it.
     device_copy: OnceCell<Option<DeviceCopy>>,
     /// Where measurements draw and copy to, as large as the last of them needed.
@@ -33,7 +36,8 @@ impl Tools {
     pub(crate) fn new(shared: Rc<Shared>) -> Rc<Self> {
         let (quad, device_copy) = (OnceCell::new(), OnceCell::new());
         let (unseen, unseen_bytes) = (RefCell::default(), RefCell::default());
-        Rc::new(Self { quad, device_copy, unseen, unseen_bytes, timeline: Timeline::default(), shared })
+        let (drawing, timeline) = (Drawing::default(), Timeline::default());
+        Rc::new(Self { quad, drawing, device_copy, unseen, unseen_bytes, timeline, shared })
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {

@@ -6,7 +6,7 @@ mod common;
 mod engine;
 
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
-use gl_display::{DrawOptions, Encoding, GlDisplay, TargetEncoding, Viewport};
+use gl_display::{DrawOptions, Encoding, GlDisplay, Manner, TargetEncoding, Viewport};
 use glow::HasContext as _;
 use half::f16;
 use interop_core::conformance::Drawing;
@@ -58,9 +58,7 @@ impl<'a> Encoding8<'a> {
         unsafe {
             let (framebuffer, texture) = (gl.create_framebuffer().unwrap(), gl.create_texture().unwrap());
             gl.bind_texture(glow::TEXTURE_2D, Some(texture));
-            let (format, none) = (glow::SRGB8_ALPHA8 as i32, glow::PixelUnpackData::Slice(None));
-            let (w, h) = (width as i32, height as i32);
-            gl.tex_image_2d(glow::TEXTURE_2D, 0, format, w, h, 0, glow::RGBA, glow::UNSIGNED_BYTE, none);
+            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::SRGB8_ALPHA8, width as i32, height as i32);
             gl.bind_texture(glow::TEXTURE_2D, None);
             gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
             let attachment = glow::COLOR_ATTACHMENT0;
@@ -107,6 +105,11 @@ fn draw(display: &GlDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
     target.read_pixels().unwrap()
 }
 
+/// The same drawn in a manner.
+fn by(manner: Manner, case: &Drawing) -> Drawing {
+    Drawing { options: DrawOptions { manner: Some(manner), ..case.options }, ..case.clone() }
+}
+
 #[test]
 fn every_drawing_is_as_the_reference() {
     // The shaders are the same in every version: old ones draw every sixth.
@@ -114,7 +117,11 @@ fn every_drawing_is_as_the_reference() {
         let mut wrong = Vec::new();
         for case in Drawing::all().into_iter().step_by(step) {
             let texture = surface(&display, &case, ImageAccess::Texture);
-            wrong.extend(case.check(&draw(&display, &case, texture.as_ref())).err());
+            for manner in Manner::ALL {
+                wrong.extend(case.check(&draw(&display, &by(manner, &case), texture.as_ref())).err());
+                let expected = if display.version() >= (4, 5) { manner } else { Manner::Triangle };
+                assert_eq!(display.drawn().unwrap().manner, expected, "{case:?}");
+            }
         }
         assert!(wrong.is_empty(), "{} wrong, the first: {}", wrong.len(), wrong[0]);
     }
@@ -125,7 +132,9 @@ fn linear_memory_is_drawn_alike() {
     let Some(display) = common::headless(None) else { return };
     for case in Drawing::all().iter().step_by(3) {
         let in_place = surface(&display, case, ImageAccess::Any);
-        case.check(&draw(&display, case, in_place.as_ref())).unwrap();
+        for manner in Manner::ALL {
+            case.check(&draw(&display, &by(manner, case), in_place.as_ref())).unwrap();
+        }
     }
 }
 

@@ -13,7 +13,7 @@ mod engine;
 mod vulkan;
 
 use engine::Engine;
-use gl_display::{AlphaMode, DrawOptions, Encoding, EngineOptions, Filter, Fit, GlDisplay, ToneMap, Viewport};
+use gl_display::{AlphaMode, DrawOptions, Encoding, EngineOptions, Filter, Fit, GlDisplay, Manner, ToneMap, Viewport};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
@@ -377,6 +377,26 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     unchanged(gl, "drop surface", || drop((surface, target)));
 }
 
+/// Draws in either manner, blended and not, and those by which the quicker one is found out.
+fn exercise_manners(gl: &glow::Context, display: &GlDisplay, format: PixelFormat, stores: bool) {
+    let desc = ImageDesc::new(9, 5, format).with_encoding(Encoding::Srgb).with_alpha(AlphaMode::Premultiplied);
+    let surface = display.create_surface(&SurfaceDesc::Image(desc)).unwrap();
+    let draw =
+        |options| display.draw(surface.as_ref(), Viewport { x: -3, y: 7, width: 30, height: 90 }, options).unwrap();
+    for manner in Manner::ALL {
+        for background in [None, Some([0.5; 3])] {
+            let options = DrawOptions { background, manner: Some(manner), ..DrawOptions::default() };
+            unchanged(gl, manner.name(), || draw(options));
+        }
+        let expected = if stores { manner } else { Manner::Triangle };
+        assert_eq!(display.drawn().unwrap().manner, expected);
+    }
+    for _ in 0..10 {
+        unchanged(gl, "measured draw", || draw(DrawOptions::default()));
+    }
+    unchanged(gl, "drop drawn", || drop(surface));
+}
+
 /// Uploads from memory of another API: by the shader, and by `glTexSubImage2D` where rows start between pixels.
 #[cfg(unix)]
 fn exercise_device_memory(gl: &glow::Context, display: &GlDisplay) {
@@ -432,6 +452,7 @@ fn every_operation_leaves_the_state_as_it_was() {
             let display = unchanged(&gl, "from_loader", || engine.pixelferry(limit));
             for format in common::FORMATS {
                 exercise(&gl, &display, format);
+                exercise_manners(&gl, &display, format, limit.is_none());
             }
             // The extension is in no version's core.
             #[cfg(unix)]
@@ -504,6 +525,7 @@ fn works_by_the_engines_own_glow() {
     // SAFETY: the context is current and outlives the display.
     let display = unsafe { GlDisplay::from_engine(gl.clone(), engine.options(None)) }.unwrap();
     exercise(&gl, &display, PixelFormat::Rgba8);
+    exercise_manners(&gl, &display, PixelFormat::Rgba8, false);
     assert!(display.make_current().is_err());
     drop(display);
     assert_eq!(Rc::strong_count(&gl), 1);

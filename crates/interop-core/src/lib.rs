@@ -51,7 +51,7 @@ pub use devices::os_handle::OsHandle;
 pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
-pub use draw::{DrawOptions, Filter, Fit};
+pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner};
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};

@@ -6,8 +6,8 @@ use crate::staging::StagingDouble;
 use crate::step::Step;
 use crate::surface::SurfaceDouble;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, GlContext, Result, SharedHandle, Staging,
-    StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, GlContext, Result, SharedHandle,
+    Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
@@ -72,6 +72,10 @@ impl Display for DisplayDouble {
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
         self.faults.check(Step::DrawUnseen)?;
         self.inner.draw_unseen(surface)
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        self.inner.drawn()
     }
 
     fn finish(&self) -> Result<()> {

@@ -37,9 +37,9 @@ impl std::fmt::Debug for EngineOptions {
 impl GlDisplay {
     /// Works in an engine's context by the engine's own glow, which it may hold by `Rc` or by `Arc`.
     ///
-    /// Three things need functions that glow does not wrap and are left out here: the device's UUID, opening memory of
-    /// a compute device, and noticing that the driver lost a mapped buffer's content. Prefer [`GlDisplay::from_loader`] where the engine has a
-    /// loader.
+    /// Four things need functions that glow does not wrap and are left out here: the device's UUID, opening memory of
+    /// a compute device, noticing that the driver lost a mapped buffer's content, and draws by a compute shader. Prefer
+    /// [`GlDisplay::from_loader`] where the engine has a loader.
     ///
     /// # Safety
     /// The context of `gl` is current on this thread, stays alive until every object of this display is dropped or

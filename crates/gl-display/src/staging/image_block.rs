@@ -1,8 +1,8 @@
 //! A texture in memory that is shared with a compute device.
 
+use crate::image_source::ImageSource;
 use crate::memory_object::MemoryObject;
 use crate::owned::Owned;
-use crate::quad::ImageSource;
 use crate::shared::Shared;
 use interop_core::{ImageDesc, Result, SurfaceDesc};
 use std::rc::Rc;

@@ -128,6 +128,7 @@ const PLAIN: DrawOptions = DrawOptions {
     exposure: 0.0,
     tone_map: ToneMap::None,
     target: TargetEncoding::Srgb,
+    manner: None,
 };
 
 /// What is drawn into what: every curve there is, either way, and none.

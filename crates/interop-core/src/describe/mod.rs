@@ -9,4 +9,5 @@ pub mod panics;
 pub mod path_id;
 pub mod pattern;
 pub mod surface;
+pub(crate) mod variable;
 pub mod view;

@@ -9,6 +9,7 @@ use crate::devices::gl_context::GlContext;
 use crate::devices::identity::DeviceIdentity;
 use crate::devices::shared_handle::SharedHandle;
 use crate::devices::timeline::DeviceSpan;
+use crate::draw::Drawn;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -60,6 +61,11 @@ pub trait Display: Any {
     /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
     /// Does not wait. For measurements.
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()>;
+
+    /// How the last draw to a target was done, and why so. `None` before the first, and where a display has one manner.
+    fn drawn(&self) -> Option<Drawn> {
+        None
+    }
 
     /// Waits until everything that was drawn so far is done.
     fn finish(&self) -> Result<()>;

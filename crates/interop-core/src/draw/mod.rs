@@ -5,11 +5,15 @@
 //! memory calls [`paint()`], and all of them come to the same pixels.
 
 mod fit;
+mod manner;
+mod manners;
 mod paint;
 mod plan;
 mod variant;
 
 pub use fit::{Fit, Placement};
+pub use manner::{Drawn, Manner, Obstacle, Storing, Why};
+pub use manners::Manners;
 pub use paint::paint;
 pub use plan::{Plan, Shading};
 pub use variant::Variant;
@@ -50,6 +54,8 @@ pub struct DrawOptions {
     pub tone_map: ToneMap,
     /// What the target takes its numbers for.
     pub target: TargetEncoding,
+    /// Who writes the pixels, where the target leaves a choice. `None`: the quicker one, which the first draws find out.
+    pub manner: Option<Manner>,
 }
 
 impl Default for DrawOptions {
@@ -62,6 +68,7 @@ impl Default for DrawOptions {
             exposure: 0.0,
             tone_map: ToneMap::default(),
             target: TargetEncoding::default(),
+            manner: None,
         }
     }
 }

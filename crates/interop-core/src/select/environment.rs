@@ -7,12 +7,15 @@
 //! | `PIXELFERRY_MODE` | `latency`, `late:N`, `throughput`, `throughput:N` |
 //! | `PIXELFERRY_CALIBRATE_MS` | time for measuring; 0 takes the first that works |
 //! | `PIXELFERRY_PROFILES` | a folder for what was measured, or `off` |
+//! | `PIXELFERRY_DRAW` | a name of [`Manner`]: draws that way, where the target and the device have it |
 //!
-//! Each stands above what the program asked for.
+//! Each stands above what the program asked for. The last is heard by displays, the others by [`Policy::overridden`].
 
 use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles};
-use crate::describe::error::{Error, Result};
+use crate::describe::error::Result;
+use crate::describe::variable::{text, wrong};
 use crate::devices::capability::SyncKind;
+use crate::draw::Manner;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -23,7 +26,7 @@ const CALIBRATE_MS: &str = "PIXELFERRY_CALIBRATE_MS";
 const PROFILES: &str = "PIXELFERRY_PROFILES";
 
 /// The names of the variables.
-pub const VARIABLES: [&str; 5] = [PATH, SYNC, MODE, CALIBRATE_MS, PROFILES];
+pub const VARIABLES: [&str; 6] = [PATH, SYNC, MODE, CALIBRATE_MS, PROFILES, Manner::VARIABLE];
 
 impl Policy {
     /// The policy with what the environment says instead of the program. Empty variables count as not set.
@@ -62,17 +65,6 @@ impl Policy {
     }
 }
 
-/// A variable's value without spaces around it; `None` where it is not set or empty.
-fn text(get: &dyn Fn(&str) -> Option<OsString>, variable: &str, wanted: &str) -> Result<Option<String>> {
-    let Some(value) = get(variable) else { return Ok(None) };
-    let text = value.to_str().ok_or_else(|| wrong(variable, &value.to_string_lossy(), wanted))?.trim();
-    Ok((!text.is_empty()).then(|| text.to_owned()))
-}
-
-fn wrong(variable: &str, value: &str, wanted: &str) -> Error {
-    Error::invalid("environment", format!("{variable} is '{value}'; give {wanted}"))
-}
-
 fn mode(text: &str) -> Result<Mode> {
     let problem = || {
         let wanted = format!("latency, late:N, throughput or throughput:N with N at most {MAX_FRAMES_LATE}");
@@ -94,8 +86,8 @@ fn mode(text: &str) -> Result<Mode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Support;
     use crate::path::{PathId, PathSpec, Paths};
+    use crate::{Error, Support};
 
     fn of(list: &[(&str, &str)]) -> Result<Policy> {
         let get = |name: &str| list.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
@@ -165,7 +157,7 @@ mod tests {
         use std::os::unix::ffi::OsStringExt as _;
 
         let bytes = || OsString::from_vec(vec![b'/', 0xff]);
-        for name in VARIABLES {
+        for name in [PATH, SYNC, MODE, CALIBRATE_MS, PROFILES] {
             let policy = Policy::default().overridden_by(&|asked| (asked == name).then(bytes));
             match policy {
                 Ok(policy) => assert_eq!((name, policy.profiles), (PROFILES, Profiles::Folder(bytes().into()))),

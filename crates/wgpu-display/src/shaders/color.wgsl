@@ -1,5 +1,5 @@
 // Colours: decode to light, shown by a tone map, encode for the target. What each step does is fixed when the pipeline
-// is made. The reference is interop_core::look::paint.
+// is made. The reference is interop_core::draw::paint.
 
 // 0 linear, 1 sRGB, 2 power 2.2.
 override DECODE: u32 = 0;

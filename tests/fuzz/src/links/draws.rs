@@ -5,7 +5,7 @@ use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
 use pixelferry::gl::Viewport;
-use pixelferry::{DrawOptions, Error, Filter, Fit, Region, TargetEncoding, ToneMap};
+use pixelferry::{DrawOptions, Error, Filter, Fit, Manner, Region, TargetEncoding, ToneMap};
 use pixelferry_faults::Faults;
 
 fn options(rng: &mut Rng) -> DrawOptions {
@@ -18,6 +18,7 @@ fn options(rng: &mut Rng) -> DrawOptions {
         exposure: if rng.one_in(3) { number(rng) } else { 0.0 },
         tone_map: if rng.one_in(4) { ToneMap::Reinhard { white: number(rng) } } else { ToneMap::default() },
         target: rng.pick(&[TargetEncoding::Srgb, TargetEncoding::Linear]),
+        manner: rng.pick(&[None, Some(Manner::Triangle), Some(Manner::Compute)]),
     }
 }
 

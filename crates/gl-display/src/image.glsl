@@ -1,5 +1,5 @@
-// Shows an image, pixel (0, 0) at the bottom left of the picture. Positions come from gl_FragCoord, so no clip
-// origin or depth convention of the engine's matters.
+// Shows an image, pixel (0, 0) at the bottom left of the picture: what is drawn at a place of the framebuffer, whoever
+// writes it there.
 
 #ifdef LINEAR_MEMORY
 #ifdef RGB10A2
@@ -36,8 +36,6 @@ uniform int grey;
 // What is beside the picture (BARS) and below it (OVER), before it is encoded.
 uniform vec3 background;
 
-out vec4 color;
-
 #ifdef SHADED
 vec4 tap(ivec2 p) {
   vec4 own = texel(p);
@@ -52,28 +50,24 @@ vec3 encode(vec3 v) { return v; }
 
 vec4 clamped(ivec2 p) { return tap(region.xy + clamp(p, ivec2(0), region.zw - 1)); }
 
-void main() {
+// At the centre of a pixel of the framebuffer.
+vec4 drawn(vec2 at) {
 #ifdef BARS
-  vec2 inside = gl_FragCoord.xy - window.xy;
+  vec2 inside = at - window.xy;
   if (any(lessThan(inside, vec2(0.0))) || any(greaterThanEqual(inside, window.zw))) {
-    color = vec4(encode(background), 1.0);
-    return;
+    return vec4(encode(background), 1.0);
   }
 #endif
 #ifdef ONE_TO_ONE
   // A texel for each pixel: nothing to weigh or clamp.
-  color = tap(region.xy + ivec2(gl_FragCoord.xy) - ivec2(window.xy));
+  return finished(tap(region.xy + ivec2(at) - ivec2(window.xy)));
 #else
-  vec2 p = (gl_FragCoord.xy - window.xy) / window.zw * vec2(region.zw);
-  if (smooth_ != 0) {
-    p -= 0.5;
-    ivec2 i = ivec2(floor(p));
-    vec2 f = p - floor(p);
-    color = mix(mix(clamped(i), clamped(i + ivec2(1, 0)), f.x),
-                mix(clamped(i + ivec2(0, 1)), clamped(i + ivec2(1, 1)), f.x), f.y);
-  } else {
-    color = clamped(ivec2(floor(p)));
-  }
+  vec2 p = (at - window.xy) / window.zw * vec2(region.zw);
+  if (smooth_ == 0) return finished(clamped(ivec2(floor(p))));
+  p -= 0.5;
+  ivec2 i = ivec2(floor(p));
+  vec2 f = p - floor(p);
+  return finished(mix(mix(clamped(i), clamped(i + ivec2(1, 0)), f.x),
+                      mix(clamped(i + ivec2(0, 1)), clamped(i + ivec2(1, 1)), f.x), f.y));
 #endif
-  color = finished(color);
 }

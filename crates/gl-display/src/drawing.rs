@@ -1,0 +1,155 @@
+//! One draw of a display: by a triangle or by stores, and timed while it is found out which is quicker.
+
+use crate::attachment::{Attachment, StoreFormat};
+use crate::draw_program::Kind;
+use crate::draw_state::Viewport;
+use crate::image_source::ImageSource;
+use crate::quad::Quad;
+use crate::shared::Shared;
+use crate::store;
+use crate::timeline::Pair;
+use crate::timer::TimerFns;
+use glow::HasContext as _;
+use interop_core::draw::{Drawn, Manner, Manners, Plan, Why};
+use interop_core::{Region, Result};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Most timed draws that are on their way; a driver that never tells is not asked for more.
+const ON_THEIR_WAY: usize = 32;
+
+/// What a draw's time depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Class {
+    kind: Kind,
+    weighs: bool,
+    format: StoreFormat,
+    size: u32,
+}
+
+struct Timed {
+    class: Class,
+    manner: Manner,
+    pair: Pair,
+}
+
+/// The choices of a display.
+#[derive(Default)]
+pub(crate) struct Drawing {
+    manners: Manners<Class>,
+    timed: RefCell<Vec<Timed>>,
+    /// Timestamps of the GPU's; `None` where the host's clock must do.
+    timers: OnceCell<Option<TimerFns>>,
+}
+
+/// What is drawn, and where.
+pub(crate) struct Draw<'a> {
+    pub image: &'a ImageSource,
+    pub region: Region,
+    pub viewport: Viewport,
+    pub plan: &'a Plan,
+}
+
+impl Drawing {
+    pub(crate) fn last(&self) -> Option<Drawn> {
+        self.manners.last()
+    }
+
+    /// Draws into the bound draw framebuffer. The context must be current.
+    pub(crate) fn draw(
+        &self,
+        shared: &Rc<Shared>,
+        quad: &Quad,
+        draw: &Draw<'_>,
+        asked: Option<Manner>,
+    ) -> Result<Manner> {
+        self.collect();
+        let able = || {
+            let target = Attachment::bound(shared)?;
+            draw.plan.may_store(target.storing(), &target.format)?;
+            let kind = store::kind(draw.plan, draw.image, &target);
+            let size = Manners::<Class>::size_class(draw.plan.drawn.extent().pixels());
+            Ok((Class { kind, weighs: draw.plan.weighs, format: target.format, size }, target))
+        };
+        let (mut drawn, found) = self.manners.choose(asked, able)?;
+        let by_triangle = || quad.draw(shared, draw.image, draw.region, draw.viewport, draw.plan, false);
+        let Some((class, target)) = found else { return by_triangle().map(|()| drawn.manner) };
+        let program = match drawn.manner {
+            Manner::Triangle => None,
+            Manner::Compute => match quad.programs.get(shared, class.kind) {
+                Ok(program) => Some(program),
+                Err(error) => {
+                    tracing::warn!(%error, "no compute shader for draws of this kind");
+                    drawn = self.manners.refuse(class, error.to_string());
+                    None
+                }
+            },
+        };
+        let run = || match &program {
+            None => by_triangle(),
+            Some(program) => {
+                let (what, place) = ((draw.image, draw.region), (&target, draw.viewport));
+                store::draw(shared, program, quad.sampler.get(), what, place, draw.plan)
+            }
+        };
+        if drawn.why == Why::Measuring {
+            self.time(shared, class, drawn.manner, run)?
+        } else {
+            run()?
+        }
+        Ok(drawn.manner)
+    }
+
+    /// Runs a draw and takes its time, or has it taken.
+    fn time(&self, shared: &Rc<Shared>, class: Class, manner: Manner, run: impl FnOnce() -> Result<()>) -> Result<()> {
+        let Some(timers) = self.timers(shared) else {
+            // SAFETY: the context is current.
+            let finish = || unsafe { shared.gl.finish() };
+            finish();
+            let start = Instant::now();
+            run()?;
+            finish();
+            self.manners.told(class, manner, start.elapsed());
+            return Ok(());
+        };
+        if self.timed.borrow().len() == ON_THEIR_WAY {
+            return run();
+        }
+        let pair = Pair::new(shared)?;
+        // SAFETY: the context is current and the queries of it.
+        unsafe { timers.mark(pair.start.get()) };
+        run()?;
+        // SAFETY: as above.
+        unsafe { timers.mark(pair.end.get()) };
+        self.timed.borrow_mut().push(Timed { class, manner, pair });
+        Ok(())
+    }
+
+    /// Where a CPU draws, a timestamp is not taken between two draws, and waiting costs nothing.
+    fn timers(&self, shared: &Shared) -> Option<TimerFns> {
+        *self.timers.get_or_init(|| {
+            // SAFETY: the context is current.
+            shared.raw.timers.filter(|timers| !shared.device.software && unsafe { timers.bits() } > 0)
+        })
+    }
+
+    /// Takes the times that are there, and lets go of those that nobody needs any more. Does not wait.
+    fn collect(&self) {
+        let Some(timers) = self.timers.get().copied().flatten() else { return };
+        self.timed.borrow_mut().retain(|timed| {
+            if !self.manners.is_measuring(&timed.class) {
+                return false;
+            }
+            // SAFETY: the context is current; the queries are of it and were marked.
+            let times = unsafe {
+                timers
+                    .is_done(timed.pair.end.get())
+                    .then(|| (timers.time(timed.pair.start.get()), timers.time(timed.pair.end.get())))
+            };
+            let Some((start, end)) = times else { return true };
+            self.manners.told(timed.class, timed.manner, Duration::from_nanos(end.saturating_sub(start)));
+            false
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! Textures asked by name and seen as others: what glow does not wrap of OpenGL 4.3 and 4.5.
+
+use std::ffi::{CStr, c_void};
+use std::num::NonZeroU32;
+
+type GetParameter = unsafe extern "system" fn(texture: u32, parameter: u32, value: *mut i32);
+type View = unsafe extern "system" fn(u32, target: u32, of: u32, format: u32, u32, levels: u32, u32, layers: u32);
+
+/// Function pointers of one context.
+#[derive(Clone, Copy)]
+pub(crate) struct TextureFns {
+    get: GetParameter,
+    view: View,
+}
+
+impl TextureFns {
+    /// Looks the functions up: all or none.
+    ///
+    /// # Safety
+    /// `load` returns null or the address of the GL function of that name for the current context.
+    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
+        let (get, view) = (load(c"glGetTextureParameteriv"), load(c"glTextureView"));
+        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
+        // (OpenGL 4.6 core, sections 8.11.2 and 8.18).
+        unsafe {
+            Some(Self {
+                get: std::mem::transmute::<*const c_void, Option<GetParameter>>(get)?,
+                view: std::mem::transmute::<*const c_void, Option<View>>(view)?,
+            })
+        }
+    }
+
+    /// A parameter that is one integer.
+    ///
+    /// # Safety
+    /// The context is current, has OpenGL 4.5, and the texture is of it.
+    pub(crate) unsafe fn parameter(&self, texture: glow::Texture, parameter: u32) -> i32 {
+        let mut value = 0;
+        // SAFETY: the caller's promise; one integer is written.
+        unsafe { (self.get)(texture.0.get(), parameter, &raw mut value) };
+        value
+    }
+
+    /// Makes `view`, a name that was never bound, one layer of one level of `of`, seen as a 2-D texture of `format`.
+    ///
+    /// # Safety
+    /// As of [`TextureFns::parameter`], for both; the storage of `of` is immutable.
+    pub(crate) unsafe fn view(&self, view: glow::Texture, of: glow::Texture, format: u32, level: i32, layer: i32) {
+        let [level, layer] = [level, layer].map(|v| u32::try_from(v).unwrap_or(0));
+        let name = |texture: glow::Texture| NonZeroU32::get(texture.0);
+        // SAFETY: the caller's promise; what does not fit is an error of GL's.
+        unsafe { (self.view)(name(view), glow::TEXTURE_2D, name(of), format, level, 1, layer, 1) }
+    }
+}

@@ -1,0 +1,277 @@
+//! Which manner is the quicker one, found out by the first draws of each kind.
+
+use super::manner::{Drawn, Manner, Obstacle, Why};
+use crate::describe::error::Result;
+use std::cell::{OnceCell, RefCell};
+use std::time::Duration;
+
+/// Draws of each manner that are timed. The first does not count: drivers build at the first use.
+const TIMED: usize = 4;
+
+/// Kinds of draws that are remembered; a program that draws more kinds measures the oldest anew.
+const KINDS: usize = 64;
+
+/// Draws of one kind.
+#[derive(Default)]
+enum Trial {
+    #[default]
+    New,
+    Running([Times; 2]),
+    Decided {
+        triangle: Duration,
+        compute: Duration,
+    },
+    Refused(Obstacle),
+}
+
+#[derive(Clone, Copy, Default)]
+struct Times {
+    begun: usize,
+    told: usize,
+    /// But for the first.
+    quickest: Option<Duration>,
+}
+
+/// The choices of one display. `K`: what a draw's time depends on, its size as [`Manners::size_class`].
+///
+/// Real draws are timed, in turns, as both manners write the same pixels: nothing is drawn for the measurement alone.
+pub struct Manners<K> {
+    asked: OnceCell<Option<Manner>>,
+    trials: RefCell<Vec<(K, Trial)>>,
+    last: RefCell<Option<Drawn>>,
+}
+
+impl<K> Default for Manners<K> {
+    fn default() -> Self {
+        Self { asked: OnceCell::new(), trials: RefCell::default(), last: RefCell::default() }
+    }
+}
+
+impl Times {
+    fn told(&mut self, time: Duration) {
+        if self.told > 0 {
+            self.quickest = Some(self.quickest.map_or(time, |quickest| quickest.min(time)));
+        }
+        self.told += 1;
+    }
+
+    fn result(self) -> Option<Duration> {
+        self.quickest.filter(|_| self.told >= TIMED)
+    }
+}
+
+impl Trial {
+    fn choose(&mut self, asked: Option<Manner>) -> Drawn {
+        let measuring = |times: &mut [Times; 2]| {
+            let [triangle, compute] = times;
+            let (manner, next) =
+                if compute.begun < triangle.begun { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
+            next.begun += 1;
+            Drawn { manner, why: Why::Measuring }
+        };
+        match (&mut *self, asked) {
+            (Self::Refused(obstacle), _) => only(obstacle.clone()),
+            (_, Some(manner)) => Drawn { manner, why: Why::Asked },
+            (Self::New, None) => {
+                let mut times = Default::default();
+                let drawn = measuring(&mut times);
+                *self = Self::Running(times);
+                drawn
+            }
+            (Self::Running(times), None) => measuring(times),
+            (Self::Decided { triangle, compute }, None) => {
+                // By a sixteenth at least: below that the one that stores least is kept.
+                let quicker = *compute + *triangle / 16 < *triangle;
+                let manner = if quicker { Manner::Compute } else { Manner::Triangle };
+                Drawn { manner, why: Why::Measured { triangle: *triangle, compute: *compute } }
+            }
+        }
+    }
+}
+
+fn only(obstacle: Obstacle) -> Drawn {
+    Drawn { manner: Manner::Triangle, why: Why::Only(obstacle) }
+}
+
+impl<K: Copy + PartialEq> Manners<K> {
+    /// Draws of about so many pixels take about as long: powers of 4.
+    pub fn size_class(pixels: u64) -> u32 {
+        pixels.max(1).ilog2() / 2
+    }
+
+    /// How to do a draw. `able` looks at the target: of which kind the draw is, and what a compute shader needs for it; it is
+    /// not called where a triangle is asked for. Where the answer is [`Why::Measuring`], tell [`Manners::told`] how long it
+    /// took.
+    ///
+    /// # Errors
+    /// A value of [`Manner::VARIABLE`] that is none.
+    pub fn choose<T>(
+        &self,
+        asked: Option<Manner>,
+        able: impl FnOnce() -> Result<(K, T), Obstacle>,
+    ) -> Result<(Drawn, Option<(K, T)>)> {
+        let forced = match self.asked.get() {
+            Some(known) => *known,
+            None => {
+                let found = Manner::asked(&|name| std::env::var_os(name))?;
+                *self.asked.get_or_init(|| found)
+            }
+        };
+        let asked = forced.or(asked);
+        let (drawn, found) = match asked {
+            Some(Manner::Triangle) => (Drawn { manner: Manner::Triangle, why: Why::Asked }, None),
+            _ => match able() {
+                Err(obstacle) => (only(obstacle), None),
+                Ok((kind, found)) => (self.with(kind, |trial| trial.choose(asked)), Some((kind, found))),
+            },
+        };
+        *self.last.borrow_mut() = Some(drawn.clone());
+        Ok((drawn, found))
+    }
+
+    /// A draw of this kind took so long.
+    pub fn told(&self, kind: K, manner: Manner, time: Duration) {
+        self.with(kind, |trial| {
+            let Trial::Running(times) = trial else { return };
+            times[usize::from(manner == Manner::Compute)].told(time);
+            if let [Some(triangle), Some(compute)] = times.map(Times::result) {
+                *trial = Trial::Decided { triangle, compute };
+            }
+        });
+    }
+
+    /// The driver cannot do draws of this kind by a compute shader: they are by a triangle from now on, as the one that
+    /// was just chosen.
+    pub fn refuse(&self, kind: K, why: String) -> Drawn {
+        let obstacle = Obstacle::Refused(why);
+        self.with(kind, |trial| *trial = Trial::Refused(obstacle.clone()));
+        let drawn = only(obstacle);
+        *self.last.borrow_mut() = Some(drawn.clone());
+        drawn
+    }
+
+    /// Whether times of this kind are still wanted.
+    pub fn is_measuring(&self, kind: &K) -> bool {
+        self.trials.borrow().iter().any(|(other, trial)| other == kind && matches!(trial, Trial::Running(_)))
+    }
+
+    /// How the last draw was done.
+    pub fn last(&self) -> Option<Drawn> {
+        self.last.borrow().clone()
+    }
+
+    fn with<R>(&self, kind: K, f: impl FnOnce(&mut Trial) -> R) -> R {
+        let mut trials = self.trials.borrow_mut();
+        let at = trials.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
+            if trials.len() == KINDS {
+                trials.remove(0);
+            }
+            trials.push((kind, Trial::New));
+            trials.len() - 1
+        });
+        f(&mut trials[at].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(manners: &Manners<u32>, asked: Option<Manner>, kind: u32) -> Drawn {
+        manners.choose(asked, || Ok((kind, ()))).unwrap().0
+    }
+
+    /// Draws until it is decided; `times` of a triangle and of a compute shader, microseconds.
+    fn decided(manners: &Manners<u32>, kind: u32, times: [u64; 2]) -> Drawn {
+        for _ in 0..2 * TIMED {
+            let drawn = choose(manners, None, kind);
+            assert_eq!(drawn.why, Why::Measuring);
+            assert!(manners.is_measuring(&kind));
+            let time = times[usize::from(drawn.manner == Manner::Compute)];
+            manners.told(kind, drawn.manner, Duration::from_micros(time));
+        }
+        assert!(!manners.is_measuring(&kind));
+        choose(manners, None, kind)
+    }
+
+    #[test]
+    fn the_quicker_one_is_kept_for_each_kind() {
+        let manners = Manners::default();
+        for (kind, times, expected) in [
+            (0, [160, 24], Manner::Compute),
+            (1, [24, 160], Manner::Triangle),
+            (2, [100, 99], Manner::Triangle),
+            (3, [0, 0], Manner::Triangle),
+        ] {
+            let drawn = decided(&manners, kind, times);
+            let [triangle, compute] = times.map(Duration::from_micros);
+            assert_eq!((drawn.manner, drawn.why), (expected, Why::Measured { triangle, compute }));
+        }
+        assert_eq!(choose(&manners, None, 0).manner, Manner::Compute, "others change nothing");
+        assert_eq!(manners.last().unwrap().manner, Manner::Compute);
+    }
+
+    #[test]
+    fn the_first_draw_of_each_does_not_count() {
+        let manners = Manners::default();
+        for _ in 0..2 {
+            let drawn = choose(&manners, None, 0);
+            manners.told(0, drawn.manner, Duration::ZERO);
+        }
+        for _ in 0..2 * (TIMED - 1) {
+            let drawn = choose(&manners, None, 0);
+            let time = if drawn.manner == Manner::Compute { 2 } else { 9 };
+            manners.told(0, drawn.manner, Duration::from_micros(time));
+        }
+        let [triangle, compute] = [9, 2].map(Duration::from_micros);
+        assert_eq!(choose(&manners, None, 0).why, Why::Measured { triangle, compute });
+    }
+
+    #[test]
+    fn times_may_come_late() {
+        let manners = Manners::default();
+        let drawn: Vec<_> = (0..5 * TIMED).map(|_| choose(&manners, None, 0).manner).collect();
+        assert_eq!(drawn.iter().filter(|manner| **manner == Manner::Compute).count(), 5 * TIMED / 2);
+        for manner in drawn {
+            manners.told(0, manner, Duration::from_micros(if manner == Manner::Compute { 1 } else { 5 }));
+        }
+        assert_eq!(choose(&manners, None, 0).manner, Manner::Compute);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done_where_it_can_be() {
+        let manners = Manners::default();
+        for manner in Manner::ALL {
+            let drawn = choose(&manners, Some(manner), 0);
+            assert_eq!(drawn, Drawn { manner, why: Why::Asked });
+        }
+        let (drawn, _) = manners.choose(Some(Manner::Compute), || Err::<(u32, ()), _>(Obstacle::InPass)).unwrap();
+        assert_eq!(drawn, Drawn { manner: Manner::Triangle, why: Why::Only(Obstacle::InPass) });
+        let (_, looked) =
+            manners.choose(Some(Manner::Triangle), || -> Result<(u32, ()), _> { unreachable!() }).unwrap();
+        assert!(looked.is_none());
+        let refused = manners.refuse(0, "no".into());
+        assert_eq!(refused, manners.last().unwrap());
+        for asked in [None, Some(Manner::Compute)] {
+            assert_eq!(choose(&manners, asked, 0), refused);
+        }
+        assert_eq!(refused.to_string(), "triangle (the driver refused it: no)");
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let manners = Manners::default();
+        for kind in 0..3 * KINDS as u32 {
+            decided(&manners, kind, [5, 1]);
+        }
+        assert_eq!(manners.trials.borrow().len(), KINDS);
+        assert_eq!(choose(&manners, None, 0).why, Why::Measuring);
+    }
+
+    #[test]
+    fn sizes_are_alike_within_a_factor_of_four() {
+        let class = Manners::<u32>::size_class;
+        assert_eq!((class(0), class(1), class(1920 * 1080)), (0, 0, class(2048 * 1024)));
+        assert!(class(3840 * 2160) > class(1920 * 1080) && class(u64::MAX) == 31);
+    }
+}
