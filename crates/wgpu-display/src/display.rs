@@ -4,14 +4,16 @@ use crate::adapter::{self, WgpuOptions};
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
 use crate::device::WgpuDevice;
+use crate::drawing::Target;
 use crate::error::Loss;
 use crate::gl::Gl;
 use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
-use crate::painter::{DrawTarget, Frame, begin_pass};
+use crate::painter::{DrawTarget, Frame};
 use crate::picture::{Picture, Source};
 use crate::shared::Parts;
 use crate::staging::WgpuStaging;
+use crate::store_formats::StoreFormats;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
 use crate::tools::Tools;
@@ -19,8 +21,8 @@ use crate::vulkan::Vulkan;
 use interop_core::devices::owned::{find, foreign};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Error, Extent, ImageView, PixelFormat, Result,
-    SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView,
+    PixelFormat, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -129,7 +131,9 @@ impl WgpuDisplay {
         };
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let caps = caps(adapter, &device, sharing);
+        let stores = StoreFormats::of(adapter, &device);
         let tools = Tools::new(Parts {
+            stores,
             base: WgpuDevice { device, queue, identity, loss },
             caps,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
@@ -193,10 +197,15 @@ impl WgpuDisplay {
         options: DrawOptions,
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
+        self.tools.drawing.in_pass();
         self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
 
     /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
+    ///
+    /// Where the texture's usage has [`wgpu::TextureUsages::STORAGE_BINDING`] (as that of [`OffscreenTarget`] has where its
+    /// format can), a compute shader writes the same pixels once the first draws, which wait for the device, have shown
+    /// that it is quicker; [`DrawOptions::manner`] asks for one of the two, and [`Display::drawn`] says which it was and why.
     ///
     /// # Errors
     /// As of [`WgpuDisplay::draw`].
@@ -210,11 +219,17 @@ impl WgpuDisplay {
         options: DrawOptions,
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, format, viewport, options)?;
-        let record = |encoder: &mut wgpu::CommandEncoder| {
-            let mut pass = begin_pass(encoder, view, clear);
-            self.tools.painter.paint(&self.tools.shared, &mut pass, picture, DrawTarget::new(format), frame);
-        };
-        self.tools.shared.submit("draw_to", record).map(drop)
+        let (tools, target) = (&self.tools, Target { view, format, clear });
+        let step = tracing::trace_span!(
+            target: "pixelferry::frame",
+            "draw",
+            frame = FrameTag::current().map(|tag| tag.frame),
+            manner = tracing::field::Empty
+        )
+        .entered();
+        let drawn = tools.drawing.draw_to(&tools.shared, &tools.painter, picture, target, frame, options.manner)?;
+        step.record("manner", drawn.name());
+        Ok(())
     }
 
     fn frame<'s>(
@@ -377,6 +392,10 @@ impl Display for WgpuDisplay {
                 self.tools.painter.copy_unseen(&self.tools.shared, &buffer, offset, len)
             }
         }
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        self.tools.drawing.last()
     }
 
     fn finish(&self) -> Result<()> {

@@ -23,19 +23,30 @@ pub(crate) const fn texture_format(format: PixelFormat) -> wgpu::TextureFormat {
     TEXTURE_FORMATS.get(format)
 }
 
-/// What some formats need, and draws into them; our own devices are opened with what the adapter has of it.
-pub(crate) const FEATURES: wgpu::Features =
-    wgpu::Features::TEXTURE_FORMAT_16BIT_NORM.union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
+/// What some formats need, and draws into them by either manner; our own devices are opened with what the adapter has of it.
+pub(crate) const FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
+    .union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
+    .union(wgpu::Features::BGRA8UNORM_STORAGE);
+
+/// What the device does with a format.
+pub(crate) fn format_features(
+    adapter: &wgpu::Adapter,
+    device: &wgpu::Device,
+    format: wgpu::TextureFormat,
+) -> wgpu::TextureFormatFeatures {
+    let features = device.features();
+    match features.contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES) {
+        true => adapter.get_texture_format_features(format),
+        false => format.guaranteed_format_features(features),
+    }
+}
 
 /// The formats of which the device has textures that can be shown and read back.
 pub(crate) fn image_formats(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Vec<PixelFormat> {
     let features = device.features();
     let has = |pixels: &PixelFormat| {
         let format = texture_format(*pixels);
-        let usages = match features.contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES) {
-            true => adapter.get_texture_format_features(format).allowed_usages,
-            false => format.guaranteed_format_features(features).allowed_usages,
-        };
+        let usages = format_features(adapter, device, format).allowed_usages;
         // Those with integers of the same bits are read back by way of them.
         let drawn = bits(format).map_or(usages, |_| wgpu::TextureUsages::RENDER_ATTACHMENT);
         features.contains(format.required_features()) && (usages | drawn).contains(TEXTURE_USAGE)

@@ -1,11 +1,12 @@
 //! Pipelines that draw images, and a target where nobody looks.
 
 use crate::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
-use crate::picture::{Look, Picture, Source};
+use crate::picture::{Look, Picture};
 use crate::shared::Shared;
-use interop_core::draw::{Plan, Variant};
+use crate::steps::{Halves, Steps};
+use interop_core::draw::Plan;
 use interop_core::{Extent, PixelFormat, Region, Result};
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 
 /// What a render pass draws into; pipelines are made for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,74 +30,29 @@ impl DrawTarget {
 /// Everything that a pipeline is made for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
-    /// The format, where pixels lie in linear memory.
-    memory: Option<PixelFormat>,
-    one_to_one: bool,
-    bars: bool,
-    /// Work on colours; plain draws have a module of their own with nothing of it.
-    colors: Option<Variant>,
+    steps: Steps,
     blends: bool,
     /// The numbers' bits go to a target of integers.
     bits: bool,
     target: DrawTarget,
 }
 
-/// Shader, layouts, and pipelines by the first use.
+/// Pipelines by the first use.
 pub(crate) struct Painter {
-    texture: Half,
-    /// Not where fragments cannot read storage buffers; then nothing is shown in place.
-    memory: Half,
+    pub halves: Halves,
+    /// For each kind of source, plain and with work on colours.
+    modules: RefCell<Vec<((bool, bool), wgpu::ShaderModule)>>,
     pipelines: RefCell<Vec<(Kind, wgpu::RenderPipeline)>>,
     unseen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
     scratch: RefCell<Option<wgpu::Buffer>>,
 }
 
-/// What one kind of source needs.
-struct Half {
-    text: &'static str,
-    layout: wgpu::BindGroupLayout,
-    /// Plain, and with work on colours.
-    modules: [OnceCell<wgpu::ShaderModule>; 2],
-}
-
-impl Half {
-    fn new(device: &wgpu::Device, text: &'static str, image: wgpu::BindingType) -> Self {
-        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::FRAGMENT,
-            ty,
-            count: None,
-        };
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("pixelferry image"),
-            entries: &[entry(0, crate::splice::buffer(wgpu::BufferBindingType::Uniform)), entry(1, image)],
-        });
-        Self { text, layout, modules: Default::default() }
-    }
-
-    fn module(&self, device: &wgpu::Device, colors: bool) -> &wgpu::ShaderModule {
-        let steps = if colors { include_str!("shaders/color.wgsl") } else { include_str!("shaders/plain.wgsl") };
-        let text = || format!("{}{steps}{}", include_str!("shaders/common.wgsl"), self.text);
-        self.modules[usize::from(colors)].get_or_init(|| crate::shader::trusted(device, text()))
-    }
-}
-
 impl Painter {
     /// Made inside error scopes.
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        let sampled = wgpu::BindingType::Texture {
-            // Texels are loaded, never sampled: 32-bit floats need no feature then.
-            sample_type: wgpu::TextureSampleType::Float { filterable: false },
-            view_dimension: wgpu::TextureViewDimension::D2,
-            multisampled: false,
-        };
-        let stored = crate::splice::buffer(wgpu::BufferBindingType::Storage { read_only: true });
-        // A layout with storage is refused where fragments read none; that half is then never used.
-        let readable = device.limits().max_storage_buffers_per_shader_stage > 0;
-        let memory = if readable { stored } else { sampled };
         Self {
-            texture: Half::new(device, include_str!("shaders/texture.wgsl"), sampled),
-            memory: Half::new(device, include_str!("shaders/memory.wgsl"), memory),
+            halves: Halves::new(device),
+            modules: RefCell::default(),
             pipelines: RefCell::default(),
             unseen: RefCell::default(),
             scratch: RefCell::default(),
@@ -106,26 +62,28 @@ impl Painter {
     /// Makes the pipeline that shows RGBA8 in linear memory, inside error scopes: a device may promise storage buffers and
     /// then refuse the shader that reads one.
     pub(crate) fn prove_memory(&self, device: &wgpu::Device) {
-        let format = PixelFormat::Rgba8;
         let target = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
-        let [one_to_one, bars, blends, bits] = [true, false, false, false];
-        let kind = Kind { memory: Some(format), one_to_one, bars, colors: None, blends, bits, target };
-        self.pipeline(device, &self.memory, kind);
+        let steps = Steps { memory: Some(PixelFormat::Rgba8), one_to_one: true, bars: false, colors: None };
+        self.pipeline(device, Kind { steps, blends: false, bits: false, target });
     }
 
-    fn half(&self, source: &Source) -> &Half {
-        match source {
-            Source::Texture(..) => &self.texture,
-            Source::Memory(..) => &self.memory,
+    fn module(&self, device: &wgpu::Device, steps: Steps) -> wgpu::ShaderModule {
+        let of = (steps.memory.is_some(), steps.colors.is_some());
+        let mut made = self.modules.borrow_mut();
+        if let Some((_, module)) = made.iter().find(|(other, _)| *other == of) {
+            return module.clone();
         }
+        let module = self.halves.get(steps).module(device, of.1, include_str!("shaders/triangle.wgsl"));
+        made.push((of, module.clone()));
+        module
     }
 
-    fn pipeline(&self, device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
+    fn pipeline(&self, device: &wgpu::Device, kind: Kind) -> wgpu::RenderPipeline {
         let mut made = self.pipelines.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return pipeline.clone();
         }
-        let pipeline = build(device, half, kind);
+        let pipeline = build(device, &self.halves.get(kind.steps).layout, &self.module(device, kind.steps), kind);
         made.push((kind, pipeline.clone()));
         pipeline
     }
@@ -139,36 +97,15 @@ impl Painter {
         target: DrawTarget,
         frame: Frame,
     ) {
-        let Frame { region, at: (x, y), plan, bits } = frame;
-        let memory = match picture.source() {
-            Source::Texture(..) => None,
-            Source::Memory(..) => Some(picture.format()),
-        };
-        let (one_to_one, bars, blends) = (plan.one_to_one, plan.bars, plan.blends);
-        let kind = Kind { memory, one_to_one, bars, colors: Variant::of(&plan), blends, bits, target };
-        let half = self.half(picture.source());
-        let pipeline = self.pipeline(&shared.device, half, kind);
-        // Where it lies in the target; no side comes near what 64 bits count.
-        let placed = |start: i32, inside: i64| (i64::from(start) + inside) as f32;
-        let (place, drawn) = (plan.picture, plan.drawn);
-        let left_top = [placed(x, place.x.into()), placed(y, place.y.into())];
-        let [r, g, b] = plan.background.unwrap_or_default();
-        let exposure = plan.shading.map_or([1.0, 0.0], |s| [s.gain, s.tone.inverse_white_squared()]);
-        let look = Look {
-            region: [region.x, region.y, region.width, region.height],
-            picture: [left_top[0], left_top[1], place.width as f32, place.height as f32],
-            base: 0,
-            pitch: 0,
-            linear: plan.weighs.into(),
-            grey: plan.grey.into(),
-            background: [r, g, b, 1.0],
-            exposure: [exposure[0], exposure[1], 0.0, 0.0],
-        };
-        let bindings = picture.bindings(shared, &half.layout, look);
+        let steps = Steps::of(&frame.plan, picture);
+        let kind = Kind { steps, blends: frame.plan.blends, bits: frame.bits, target };
+        let pipeline = self.pipeline(&shared.device, kind);
+        let look = frame.look();
+        let bindings = picture.bindings(shared, &self.halves.get(steps).layout, look);
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
-        let (left, top) = (placed(x, drawn.x.into()), placed(y, drawn.y.into()));
-        pass.set_viewport(left, top, drawn.width as f32, drawn.height as f32, 0.0, 1.0);
+        let [left, top, width, height] = look.area.map(|v| v as f32);
+        pass.set_viewport(left, top, width, height, 0.0, 1.0);
         pass.draw(0..3, 0..1);
     }
 
@@ -264,6 +201,32 @@ pub(crate) struct Frame {
     pub bits: bool,
 }
 
+impl Frame {
+    /// What the shaders are told of it.
+    pub(crate) fn look(&self) -> Look {
+        let Self { region, at: (x, y), plan, .. } = self;
+        let (place, drawn) = (plan.picture, plan.drawn);
+        // Where it lies in the target; no side comes near what 64 bits count.
+        let placed = |start: i32, inside: i64| i64::from(start) + inside;
+        let (left, top) = (placed(*x, place.x.into()), placed(*y, place.y.into()));
+        let (first, above) = (placed(*x, drawn.x.into()), placed(*y, drawn.y.into()));
+        let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        let [r, g, b] = plan.background.unwrap_or_default();
+        let exposure = plan.shading.map_or([1.0, 0.0], |s| [s.gain, s.tone.inverse_white_squared()]);
+        Look {
+            region: [region.x, region.y, region.width, region.height],
+            picture: [left as f32, top as f32, place.width as f32, place.height as f32],
+            base: 0,
+            pitch: 0,
+            linear: plan.weighs.into(),
+            grey: plan.grey.into(),
+            background: [r, g, b, 1.0],
+            exposure: [exposure[0], exposure[1], 0.0, 0.0],
+            area: [whole(first), whole(above), whole(drawn.width.into()), whole(drawn.height.into())],
+        }
+    }
+}
+
 /// A pass with one colour attachment, cleared or as it was.
 pub(crate) fn begin_pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
@@ -283,15 +246,16 @@ pub(crate) fn begin_pass<'a>(
     })
 }
 
-fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> wgpu::RenderPipeline {
-    let module = half.module(device, kind.colors.is_some());
-    let switches = [("one_to_one", kind.one_to_one), ("bars", kind.bars)].map(|(n, on)| (n, f64::from(u8::from(on))));
-    let colors = kind.colors.map(Variant::constants).into_iter().flatten().map(|(n, value)| (n, f64::from(value)));
-    let format = kind.memory.map(|format| ("kind", f64::from(format.info().shader_id)));
-    let constants: Vec<_> = switches.into_iter().chain(colors).chain(format).collect();
+fn build(
+    device: &wgpu::Device,
+    bindings: &wgpu::BindGroupLayout,
+    module: &wgpu::ShaderModule,
+    kind: Kind,
+) -> wgpu::RenderPipeline {
+    let constants = kind.steps.constants();
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("pixelferry image"),
-        bind_group_layouts: &[Some(&half.layout)],
+        bind_group_layouts: &[Some(bindings)],
         immediate_size: 0,
     });
     let depth_stencil = kind.target.depth_stencil.map(|format| wgpu::DepthStencilState {

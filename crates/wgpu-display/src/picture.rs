@@ -24,6 +24,7 @@ pub(crate) struct Look {
     pub grey: u32,
     pub background: [f32; 4],
     pub exposure: [f32; 4],
+    pub area: [i32; 4],
 }
 
 /// Draws that differ, of which the bindings are kept.

@@ -3,6 +3,7 @@
 use crate::device::WgpuDevice;
 use crate::format::{TEXTURE_USAGE, bits};
 use crate::gl::Gl;
+use crate::store_formats::StoreFormats;
 use crate::vulkan::Vulkan;
 use interop_core::devices::owned::Maker;
 use interop_core::{DisplayCaps, Result};
@@ -18,6 +19,7 @@ pub(crate) struct Shared {
     pub index_buffers: bool,
     /// Whether 32-bit floats are drawn to (not on every OpenGL).
     pub float_targets: bool,
+    pub stores: StoreFormats,
     /// Vulkan's end of the device, where it is one.
     pub vulkan: Option<Vulkan>,
     /// OpenGL's end of it, where it is one.
@@ -30,6 +32,7 @@ pub(crate) struct Parts {
     pub caps: DisplayCaps,
     pub index_buffers: bool,
     pub float_targets: bool,
+    pub stores: StoreFormats,
     pub vulkan: Option<Vulkan>,
     pub gl: Option<Rc<Gl>>,
 }
@@ -50,8 +53,8 @@ impl Maker for Shared {
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { base, caps, index_buffers, float_targets, vulkan, gl } = parts;
-        Self { limits: base.device.limits(), base, caps, index_buffers, float_targets, vulkan, gl }
+        let Parts { base, caps, index_buffers, float_targets, stores, vulkan, gl } = parts;
+        Self { limits: base.device.limits(), base, caps, index_buffers, float_targets, stores, vulkan, gl }
     }
 
     /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything

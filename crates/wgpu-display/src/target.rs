@@ -27,7 +27,7 @@ impl OffscreenTarget {
         if !shared.is_drawn_to(format) {
             return Err(shared.unsupported(OP, format!("the driver does not draw to {pixels}; use RGBA16F")));
         }
-        let descriptor = texture_descriptor(width, height, format, TEXTURE_USAGE);
+        let descriptor = texture_descriptor(width, height, format, TEXTURE_USAGE | shared.stores.usage(format));
         let (texture, view) = shared.scoped(OP, || {
             let texture = shared.device.create_texture(&descriptor);
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());

@@ -1,5 +1,6 @@
 //! What drawing, copying and reading back need, beside the device.
 
+use crate::drawing::Drawing;
 use crate::error::in_scopes;
 use crate::painter::Painter;
 use crate::shared::{Parts, Shared};
@@ -10,6 +11,7 @@ use std::rc::Rc;
 /// Shared by a display and its surfaces.
 pub(crate) struct Tools {
     pub painter: Painter,
+    pub drawing: Drawing,
     pub splicer: Splicer,
     pub shared: Rc<Shared>,
 }
@@ -30,6 +32,7 @@ impl Tools {
             // Without the pipeline that is none.
             painter = in_scopes(device, identity, OP, || Painter::new(device))?;
         }
-        Ok(Rc::new(Self { painter, splicer: Splicer::default(), shared: Rc::new(Shared::new(parts)) }))
+        let (drawing, splicer) = (Drawing::default(), Splicer::default());
+        Ok(Rc::new(Self { painter, drawing, splicer, shared: Rc::new(Shared::new(parts)) }))
     }
 }

@@ -10,13 +10,15 @@ use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use half::f16;
 use interop_core::conformance::Drawing;
 use interop_core::describe::color::Curve;
+use interop_core::draw::{Obstacle, Why};
 use interop_core::{
     AlphaMode, ComputeBackend, Display, Error, ImageAccess, ImageDesc, ImageView, KernelSource, Link, LinkOptions,
     Part, PixelFormat, StagingKind, Surface, SurfaceDesc, View,
 };
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use wgpu_display::{DrawOptions, Encoding, OffscreenTarget, TargetEncoding, Viewport, WgpuDisplay};
+use wgpu_display::{DrawOptions, Encoding, Manner, OffscreenTarget, TargetEncoding, Viewport, WgpuDisplay};
 
 /// The image as a texture, or where its memory lies.
 fn surface(display: &WgpuDisplay, case: &Drawing, access: ImageAccess) -> Box<dyn Surface> {
@@ -121,10 +123,15 @@ fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8>
     target.read_pixels().unwrap()
 }
 
+/// The same drawn in a manner.
+fn by(manner: Manner, case: &Drawing) -> Drawing {
+    Drawing { options: DrawOptions { manner: Some(manner), ..case.options }, ..case.clone() }
+}
+
 #[test]
 fn every_drawing_is_as_the_reference() {
     let Some(display) = common::display() else { return };
-    let mut wrong = Vec::new();
+    let (mut wrong, mut done) = (Vec::new(), BTreeMap::new());
     // wgpu takes an OpenGL without GL_ARB_color_buffer_float, as core profiles are, for one without such targets.
     let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba32F);
     assert!(floats.is_ok() || common::is_opengl());
@@ -134,8 +141,17 @@ fn every_drawing_is_as_the_reference() {
         Drawing::all().into_iter().step_by(every).filter(|case| floats.is_ok() || case.target != PixelFormat::Rgba32F)
     {
         let texture = surface(&display, &case, ImageAccess::Texture);
-        wrong.extend(case.check(&draw(&display, &case, texture.as_ref())).err());
+        for manner in Manner::ALL {
+            wrong.extend(case.check(&draw(&display, &by(manner, &case), texture.as_ref())).err());
+            let drawn = display.drawn().unwrap();
+            *done.entry(drawn.to_string()).or_insert(0) += 1;
+            let encodes = case.options.target == TargetEncoding::SrgbFormat;
+            let reads = matches!(&drawn.why, Why::Only(Obstacle::Blends(_)));
+            let expected = if encodes || reads { Manner::Triangle } else { manner };
+            assert_eq!(drawn.manner, expected, "{drawn}: {case:?}");
+        }
     }
+    println!("{done:?}");
     assert!(wrong.is_empty(), "{} wrong, the first: {}", wrong.len(), wrong[0]);
 }
 
@@ -144,7 +160,9 @@ fn linear_memory_is_drawn_alike() {
     let Some(display) = common::display() else { return };
     for case in Drawing::all().iter().step_by(8) {
         let in_place = surface(&display, case, ImageAccess::Any);
-        case.check(&draw(&display, case, in_place.as_ref())).unwrap();
+        for manner in Manner::ALL {
+            case.check(&draw(&display, &by(manner, case), in_place.as_ref())).unwrap();
+        }
     }
 }
 

@@ -6,5 +6,7 @@
 mod colour;
 #[path = "drawing.rs"]
 mod drawing;
+#[path = "manners.rs"]
+mod manners;
 #[path = "sharing.rs"]
 mod sharing;

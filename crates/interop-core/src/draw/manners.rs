@@ -145,6 +145,11 @@ impl<K: Copy + PartialEq> Manners<K> {
     pub fn refuse(&self, kind: K, why: String) -> Drawn {
         let obstacle = Obstacle::Refused(why);
         self.with(kind, |trial| *trial = Trial::Refused(obstacle.clone()));
+        self.only(obstacle)
+    }
+
+    /// The draw that was just chosen, or one that had no choice, is by a triangle.
+    pub fn only(&self, obstacle: Obstacle) -> Drawn {
         let drawn = only(obstacle);
         *self.last.borrow_mut() = Some(drawn.clone());
         drawn

@@ -1,5 +1,5 @@
 // Shows an image, pixel (0, 0) at the top left of the picture. `texel` comes from memory.wgsl or texture.wgsl; `tap`,
-// `finished` and `encode` from color.wgsl or plain.wgsl.
+// `finished` and `encode` from color.wgsl or plain.wgsl. What is shown is written by triangle.wgsl or store.wgsl.
 
 struct Look {
   // Of the image, in texels: left, top, width, height.
@@ -17,6 +17,8 @@ struct Look {
   background: vec4<f32>,
   // What light is multiplied by, and 1 / white^2.
   exposure: vec4<f32>,
+  // Of the target, in pixels: what is drawn. Left, top, width, height.
+  area: vec4<i32>,
 }
 
 @group(0) @binding(0) var<uniform> look: Look;
@@ -25,12 +27,6 @@ struct Look {
 override one_to_one: bool = false;
 // More than the picture is drawn.
 override bars: bool = false;
-
-// One triangle that covers the viewport; no vertex data.
-@vertex
-fn cover(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
-  return vec4<f32>(vec2<f32>(vec2<u32>(i & 1u, i >> 1u)) * 4.0 - 1.0, 0.0, 1.0);
-}
 
 fn clamped(p: vec2<i32>) -> vec4<f32> {
   let inside = clamp(p, vec2<i32>(0), vec2<i32>(look.region.zw) - 1);
@@ -49,6 +45,7 @@ fn scaled(p: vec2<f32>) -> vec4<f32> {
   return mix(above, below, f.y);
 }
 
+// At the centre of a pixel of the target.
 fn shown(at: vec2<f32>) -> vec4<f32> {
   let p = at - look.picture.xy;
   if bars {
@@ -63,15 +60,4 @@ fn shown(at: vec2<f32>) -> vec4<f32> {
     color = scaled(p / look.picture.zw * vec2<f32>(look.region.zw));
   }
   return finished(color);
-}
-
-@fragment
-fn show(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
-  return shown(at.xy);
-}
-
-// For 32-bit floats that are not drawn to.
-@fragment
-fn show_bits(@builtin(position) at: vec4<f32>) -> @location(0) vec4<u32> {
-  return bitcast<vec4<u32>>(shown(at.xy));
 }

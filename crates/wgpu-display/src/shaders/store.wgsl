@@ -1,0 +1,12 @@
+// By stores, a pixel for each work item. `canvas` is declared for the target's format; `over` comes from replace.wgsl or
+// blend.wgsl.
+
+@compute @workgroup_size(32, 8)
+fn store(@builtin(global_invocation_id) id: vec3<u32>) {
+  let within = vec2<i32>(id.xy);
+  let p = look.area.xy + within;
+  if any(within >= look.area.zw) || any(p < vec2<i32>(0)) || any(vec2<u32>(p) >= textureDimensions(canvas)) {
+    return;
+  }
+  textureStore(canvas, p, over(shown(vec2<f32>(p) + 0.5), p));
+}

@@ -1,0 +1,120 @@
+//! Drawing an image into a texture by a compute shader.
+
+use crate::painter::Frame;
+use crate::picture::Picture;
+use crate::shared::Shared;
+use crate::steps::{Half, Halves, Steps};
+use crate::store_formats::{GROUP, StoreFormat};
+use interop_core::draw::Plan;
+use std::cell::RefCell;
+
+/// Everything that a pipeline is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kind {
+    steps: Steps,
+    blends: bool,
+    format: StoreFormat,
+}
+
+impl Kind {
+    pub(crate) fn of(plan: &Plan, picture: &Picture, format: StoreFormat) -> Self {
+        Self { steps: Steps::of(plan, picture), blends: plan.blends, format }
+    }
+}
+
+/// Pipelines by the first use.
+#[derive(Default)]
+pub(crate) struct Storer(RefCell<Vec<(Kind, Made)>>);
+
+/// A pipeline, and the layout of the target's group.
+#[derive(Clone)]
+pub(crate) struct Made {
+    pipeline: wgpu::ComputePipeline,
+    target: wgpu::BindGroupLayout,
+}
+
+impl Storer {
+    /// Inside error scopes; what is refused is kept only where [`Storer::forget`] is not called then.
+    pub(crate) fn get(&self, device: &wgpu::Device, halves: &Halves, kind: Kind) -> Made {
+        let mut made = self.0.borrow_mut();
+        if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
+            return pipeline.clone();
+        }
+        let new = build(device, halves.get(kind.steps), kind);
+        made.push((kind, new.clone()));
+        new
+    }
+
+    pub(crate) fn forget(&self, kind: Kind) {
+        self.0.borrow_mut().retain(|(other, _)| *other != kind);
+    }
+
+    /// Records the draw of a frame of this kind. `target` is [`target`] of the same kind.
+    pub(crate) fn store(
+        shared: &Shared,
+        encoder: &mut wgpu::CommandEncoder,
+        (halves, kind, made): (&Halves, Kind, &Made),
+        picture: &Picture,
+        target: &wgpu::BindGroup,
+        frame: Frame,
+    ) {
+        let bindings = picture.bindings(shared, &halves.get(kind.steps).layout, frame.look());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&made.pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.set_bind_group(1, target, &[]);
+        let drawn = frame.plan.drawn;
+        pass.dispatch_workgroups(drawn.width.div_ceil(GROUP.0), drawn.height.div_ceil(GROUP.1), 1);
+    }
+}
+
+/// What is bound of a target. Made for each draw: kept, it would keep the texture.
+pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureView) -> wgpu::BindGroup {
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("pixelferry target"),
+        layout: &made.target,
+        entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(view) }],
+    })
+}
+
+fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> Made {
+    let StoreFormat { format, name, fixed, .. } = kind.format;
+    let (access, word) = match kind.blends {
+        true => (wgpu::StorageTextureAccess::ReadWrite, "read_write"),
+        false => (wgpu::StorageTextureAccess::WriteOnly, "write"),
+    };
+    let over = if kind.blends { include_str!("shaders/blend.wgsl") } else { include_str!("shaders/replace.wgsl") };
+    let writes = format!(
+        "@group(1) @binding(0) var canvas: texture_storage_2d<{name}, {word}>;\n{}{over}",
+        include_str!("shaders/store.wgsl")
+    );
+    let module = half.module(device, kind.steps.colors.is_some(), &writes);
+    let target = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("pixelferry target"),
+        entries: &[wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::StorageTexture { access, format, view_dimension: wgpu::TextureViewDimension::D2 },
+            count: None,
+        }],
+    });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("pixelferry store"),
+        bind_group_layouts: &[Some(&half.layout), Some(&target)],
+        immediate_size: 0,
+    });
+    let fixed = kind.blends.then_some(("cut_off", f64::from(u8::from(fixed))));
+    let constants: Vec<_> = kind.steps.constants().into_iter().chain(fixed).collect();
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("pixelferry store"),
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("store"),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &constants,
+            ..wgpu::PipelineCompilationOptions::default()
+        },
+        cache: None,
+    });
+    Made { pipeline, target }
+}
