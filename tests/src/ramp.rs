@@ -21,6 +21,14 @@ pub fn ramp() -> KernelSource {
                if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + n, y, n, 255));
              }",
     )
+    .wgsl(
+        "@compute @workgroup_size(8, 8)
+         fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
+           let n = pf_arg_u32(0);
+           let bytes = ((id.x + n) & 255u) | ((id.y & 255u) << 8u) | ((n & 255u) << 16u) | 0xff000000u;
+           pf_store(id.xy, unpack4x8unorm(bytes));
+         }",
+    )
     .cpu_image(|out, args| {
         let n = args.u32(0)?;
         out.par_pixels(|x, y| ramp_pixel(x, y, n))

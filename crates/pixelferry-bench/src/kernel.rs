@@ -29,6 +29,26 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
            if (x < (uint)out_width && y < (uint)out_height) PF_STORE(out, x, y, {opencl});
          }}"
     );
+    // Halves by their bits, which the store gives back as they were.
+    let wgsl = match format {
+        PixelFormat::Rgba8 => {
+            "unpack4x8unorm(((p.x + n) & 255u) | ((p.y & 255u) << 8u) | ((n & 255u) << 16u) | 0xff000000u)"
+        }
+        PixelFormat::Rgba16F => {
+            "vec4<f32>(unpack2x16float(((p.x + n) % 0x3c00u) | ((p.y % 0x3c00u) << 16u)),
+                       unpack2x16float((n % 0x3c00u) | 0x3c000000u))"
+        }
+        PixelFormat::R32F => "vec4<f32>(f32((p.x + p.y + n) & 255u) / 255.0)",
+        _ => "vec4<f32>(f32((p.x + n) & 255u) / 255.0, f32(p.y & 255u) / 255.0, 0.0, 1.0)",
+    };
+    let wgsl = format!(
+        "@compute @workgroup_size(16, 16)
+         fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {{
+           let p = id.xy;
+           let n = pf_arg_u32(0);
+           pf_store(p, {wgsl});
+         }}"
+    );
     let cuda = format!(
         "__global__ void ramp(PF_IMAGE({pixel}, out), unsigned n) {{
            unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -36,7 +56,7 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
          }}"
     );
     // SAFETY: both write pixels below the width and height only, and take a number.
-    let source = unsafe { KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda) };
+    let source = unsafe { KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda) }.wgsl(wgsl);
     let byte = |v: u32| (v & 255) as f32 / 255.0;
     Some(source.cpu_image(move |out, args| {
         let n = args.u32(0)?;
@@ -64,7 +84,7 @@ mod tests {
     fn every_format_of_the_grid_has_a_kernel_in_every_language() {
         for format in FORMATS {
             let source = ramp(format).unwrap();
-            for language in [Language::OpenClC, Language::CudaCpp, Language::Rust] {
+            for language in [Language::OpenClC, Language::CudaCpp, Language::Wgsl, Language::Rust] {
                 assert!(source.source(language).is_some(), "{format}: {language}");
             }
         }

@@ -136,6 +136,36 @@ impl Pixels {
         )
     }
 
+    /// `fn pixel(c: vec3<f32>, coverage: f32) -> vec4<f32>` of WGSL, for `pf_store`.
+    pub(crate) fn wgsl(self) -> String {
+        let shown = match self.tone {
+            Tone::None | Tone::Light => "c",
+            Tone::Srgb => "encoded(c)",
+            Tone::Reinhard => "encoded(reinhard(c))",
+            Tone::Aces => "encoded(aces(c))",
+        };
+        let stored = match self.alpha {
+            Alpha::Opaque => "vec4<f32>(shown, 1.0)",
+            Alpha::Straight => "vec4<f32>(shown, coverage)",
+            Alpha::Premultiplied => "vec4<f32>(shown * coverage, coverage)",
+        };
+        format!(
+            "fn encoded(light: vec3<f32>) -> vec3<f32> {{
+               let c = clamp(light, vec3<f32>(0.0), vec3<f32>(1.0));
+               return select(1.055 * pow(c, vec3<f32>(1.0 / 2.4)) - 0.055, 12.92 * c, c <= vec3<f32>(0.0031308));
+             }}
+             fn reinhard(c: vec3<f32>) -> vec3<f32> {{ return c / (1.0 + c); }}
+             fn aces(light: vec3<f32>) -> vec3<f32> {{
+               let c = max(light, vec3<f32>(0.0));
+               return clamp(c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14), vec3<f32>(0.0), vec3<f32>(1.0));
+             }}
+             fn pixel(c: vec3<f32>, coverage: f32) -> vec4<f32> {{
+               let shown = {shown};
+               return {stored};
+             }}\n"
+        )
+    }
+
     /// The same in Rust, for all of `out`: `color` gives what is computed and its coverage.
     pub(crate) fn write(
         self,

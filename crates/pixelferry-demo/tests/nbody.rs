@@ -37,7 +37,7 @@ fn farthest(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[test]
-fn bodies_go_the_same_way_on_opencl_and_threads() {
+fn bodies_go_the_same_way_on_every_backend() {
     on_every_driver("child_same_way");
 }
 
@@ -45,7 +45,7 @@ fn bodies_go_the_same_way_on_opencl_and_threads() {
 /// compiler chooses. Over the 0.24 units of time here that alone moves a body by less than 1e-6; passing the cores, where
 /// ways part, makes a few times that of it (4e-6 was measured). A wrong kernel is off by the way they went, about 1.
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_same_way() {
     const TOLERANCE: f32 = 1e-4;
     let Some((opencl, cpu)) = backends() else { return };
@@ -96,12 +96,12 @@ fn energy_and_momentum_are_kept_by_threads() {
 }
 
 #[test]
-fn energy_and_momentum_are_kept_by_opencl() {
+fn energy_and_momentum_are_kept_by_every_device() {
     on_every_driver("child_conservation");
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_conservation() {
     if let Some((opencl, _)) = backends() {
         check_conservation(opencl);
@@ -135,7 +135,7 @@ fn late_frames_are_those_of_before_and_all_arrive() {
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_late() {
     if let Some((opencl, _)) = backends() {
         late_on(opencl);

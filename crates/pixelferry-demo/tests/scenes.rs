@@ -50,12 +50,12 @@ fn same_picture(make: &Make, frames: u32) {
 }
 
 #[test]
-fn plasma_is_the_same_on_opencl_and_threads() {
+fn plasma_is_the_same_on_every_backend() {
     on_every_driver("child_plasma");
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_plasma() {
     for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces, Tone::Light] {
         for (format, alpha) in [(Format::Rgba8, Alpha::Opaque), (Format::Rgba16f, Alpha::Premultiplied)] {
@@ -67,12 +67,12 @@ fn child_plasma() {
 }
 
 #[test]
-fn fluid_is_the_same_on_opencl_and_threads() {
+fn fluid_is_the_same_on_every_backend() {
     on_every_driver("child_fluid");
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_fluid() {
     let all = [
         Pixels { alpha: Alpha::Straight, ..Pixels::default() },
@@ -114,12 +114,12 @@ fn the_fluid_flows_and_does_not_pile_up() {
 }
 
 #[test]
-fn filters_are_the_same_on_opencl_and_threads() {
+fn filters_are_the_same_on_every_backend() {
     on_every_driver("child_filters");
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_filters() {
     for filter in [Filter::Gaussian, Filter::Sobel, Filter::Edges] {
         let make = move |b, d| -> Result<Box<dyn Scene>, SceneError> {
@@ -130,7 +130,7 @@ fn child_filters() {
 }
 
 #[test]
-fn a_video_is_the_same_on_opencl_and_threads() {
+fn a_video_is_the_same_on_every_backend() {
     on_every_driver("child_video");
 }
 
@@ -140,7 +140,7 @@ fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Bo
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_video() {
     same_picture(&clip, 24);
 }
@@ -156,12 +156,12 @@ fn a_video_ends() {
 }
 
 #[test]
-fn sine_is_the_same_on_opencl_and_threads() {
+fn sine_is_the_same_on_every_backend() {
     on_every_driver("child_sine");
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_sine() {
     let Some((opencl, cpu)) = backends() else { return };
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(b, d, LinkOptions::default())?)) };
@@ -176,12 +176,12 @@ fn child_sine() {
 }
 
 #[test]
-fn fountain_is_the_same_on_opencl_and_threads() {
+fn fountain_is_the_same_on_every_backend() {
     on_every_driver("child_fountain");
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_fountain() {
     const DROPS: u32 = 5_000;
     let Some((opencl, cpu)) = backends() else { return };
@@ -207,7 +207,7 @@ fn the_tile_keeps_what_a_frame_does_not_write() {
 }
 
 #[test]
-#[ignore = "run by the test above, in a process that sees one OpenCL driver"]
+#[ignore = "run by the test above, in a process that sees one driver"]
 fn child_tile() {
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Tile::new(b, d, LinkOptions::default())?)) };
     // Long enough for three of the four parts.

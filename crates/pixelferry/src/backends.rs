@@ -2,6 +2,7 @@
 
 use crate::availability::Availability;
 use crate::choice::{Choice, Named};
+use crate::displays::DisplayChoice;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Result};
@@ -14,13 +15,17 @@ use tracing::info;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendChoice {
-    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU, else our own threads. Never fails for want of a driver.
+    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU, else wgpu on a GPU where every kernel is given in WGSL, else our own
+    /// threads. Never fails for want of a driver.
     #[default]
     Auto,
     /// The best CUDA device, or an error.
     Cuda,
     /// The best OpenCL device, or an error.
     OpenCl,
+    /// The best device of wgpu that has compute shaders, or an error: also where this library was built without its feature
+    /// `wgpu`.
+    Wgpu,
     /// Threads of this process.
     Cpu,
 }
@@ -41,6 +46,10 @@ pub struct BackendStatus {
 pub(crate) struct Driver {
     named: Named<BackendChoice>,
     pub(crate) api: Api,
+    /// Whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels.
+    suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
+    /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
+    pub(crate) display: Option<DisplayChoice>,
     /// Opens the best device.
     best: fn() -> Result<Arc<dyn ComputeBackend>>,
     /// Opens the best device for a display, the one that draws before others.
@@ -61,6 +70,8 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA"),
         api: Api::Cuda,
+        suits_auto: |_, _| true,
+        display: None,
         best: || Ok(Arc::new(CudaBackend::open_best()?)),
         best_for: |display| Ok(Arc::new(CudaBackend::open_best_for(display)?)),
         list: || listed(cuda_backend::devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?))),
@@ -69,6 +80,8 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL"),
         api: Api::OpenCl,
+        suits_auto: |_, _| true,
+        display: None,
         best: || Ok(Arc::new(OpenClBackend::open_best()?)),
         best_for: |display| Ok(Arc::new(OpenClBackend::open_best_for(display)?)),
         list: || {
@@ -77,8 +90,29 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-opencl",
     },
     Driver {
+        named: Named {
+            built: cfg!(feature = "wgpu"),
+            ..Named::new(
+                BackendChoice::Wgpu,
+                "wgpu",
+                &[],
+                "wgpu's compute shaders, where it was built in (feature `wgpu`)",
+            )
+        },
+        api: Api::Wgpu,
+        // Programs that have no WGSL are not moved here, and threads are quicker than shaders on a CPU.
+        suits_auto: |device, kernels| !device.software && !kernels.is_empty(),
+        display: Some(DisplayChoice::Wgpu),
+        best: || open_wgpu(None),
+        best_for: |display| open_wgpu(Some(display)),
+        list: || listed(vec![open_wgpu(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d))),
+        missing: |_| "no-wgpu-compute",
+    },
+    Driver {
         named: Named::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
         api: Api::Cpu,
+        suits_auto: |_, _| true,
+        display: None,
         best: || Ok(Arc::new(CpuBackend::new()?)),
         best_for: |_| Ok(Arc::new(CpuBackend::new()?)),
         list: || listed(vec![Arc::new(CpuBackend::new()?)], |d| d.device().clone(), |d| Ok(Arc::clone(d) as _)),
@@ -96,6 +130,18 @@ impl Choice for BackendChoice {
     fn api(self) -> Option<Api> {
         DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
     }
+}
+
+#[cfg(feature = "wgpu")]
+fn open_wgpu(display: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
+    use wgpu_backend::{WgpuBackend, WgpuOptions};
+    let options = WgpuOptions { same_device_as: display.cloned(), ..WgpuOptions::default() };
+    Ok(Arc::new(WgpuBackend::open(&options)?))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
+    Err(crate::displays::wgpu_is_not_built_in())
 }
 
 fn listed<D: 'static>(
@@ -127,6 +173,12 @@ pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Resu
     first_that_suits(choice, kernels, |driver| (driver.best)())
 }
 
+/// The display that [`DisplayChoice::Auto`] tries first beside a backend.
+pub(crate) fn display_of(backend: &dyn ComputeBackend) -> Option<DisplayChoice> {
+    let api = backend.device().api;
+    DRIVERS.iter().find(|driver| driver.api == api).and_then(|driver| driver.display)
+}
+
 /// The same by any way of opening one.
 pub(crate) fn first_that_suits(
     choice: BackendChoice,
@@ -137,6 +189,7 @@ pub(crate) fn first_that_suits(
     for driver in DRIVERS.iter().filter(|driver| choice == BackendChoice::Auto || choice == driver.named.choice) {
         let reason = match open(driver) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
+                None if choice == BackendChoice::Auto && !(driver.suits_auto)(backend.device(), kernels) => continue,
                 None => return Ok(backend),
                 Some(kernel) => Error::Unsupported {
                     operation: "open_backend_for",

@@ -177,11 +177,16 @@ fn open_wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
 
 #[cfg(not(feature = "wgpu"))]
 fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
-    Err(Error::Unavailable {
+    Err(wgpu_is_not_built_in())
+}
+
+#[cfg(not(feature = "wgpu"))]
+pub(crate) fn wgpu_is_not_built_in() -> Error {
+    Error::Unavailable {
         what: "wgpu".into(),
         reason: "this program was built without it".into(),
-        hint: "Build it with the feature `wgpu`, or choose another display.".into(),
-    })
+        hint: "Build it with the feature `wgpu`, or choose another one.".into(),
+    }
 }
 
 /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.

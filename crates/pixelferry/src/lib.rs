@@ -26,6 +26,9 @@ pub use opencl_backend as opencl;
 pub use pair::{backend_in, open_backend_for_display, open_pair};
 pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};
+/// The wgpu backend: kernels in WGSL (feature `wgpu`).
+#[cfg(feature = "wgpu")]
+pub use wgpu_backend;
 /// The wgpu display: devices, drawing, and surfaces as textures and buffers (feature `wgpu`).
 #[cfg(feature = "wgpu")]
 pub use wgpu_display;

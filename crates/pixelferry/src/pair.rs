@@ -1,14 +1,14 @@
 //! Backend and display that are opened for one another.
 
-use crate::backends::{BackendChoice, first_that_suits, open_backend_for};
+use crate::backends::{BackendChoice, display_of, first_that_suits, open_backend_for};
 use crate::displays::{DisplayChoice, Headless, open_headless_for};
 use interop_core::{ComputeBackend, Display, KernelSource, Result};
 use std::sync::Arc;
 use tracing::{debug, warn};
 
 /// Opens both sides of a link: the first backend that speaks a language of every one of `kernels`, a display without a window
-/// on the device that computes wherever that can draw, and the backend inside that display where the device shares with
-/// OpenGL ([`backend_in`]).
+/// on the device that computes wherever that can draw, and the backend inside that display where it can be ([`backend_in`]).
+/// [`DisplayChoice::Auto`] is the display in whose queue the backend computes, where it has one.
 ///
 /// # Errors
 /// As of [`open_backend_for`] and [`crate::open_headless`].
@@ -18,7 +18,11 @@ pub fn open_pair(
     kernels: &[KernelSource],
 ) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
     let backend = open_backend_for(backend, kernels)?;
-    let screen = open_headless_for(backend.device(), display)?;
+    let own = display_of(backend.as_ref()).filter(|_| display == DisplayChoice::Auto);
+    let screen = match own.map(|own| open_headless_for(backend.device(), own)) {
+        Some(Ok(screen)) => screen,
+        _ => open_headless_for(backend.device(), display)?,
+    };
     Ok((backend_in(&backend, screen.display().as_ref()), screen))
 }
 
@@ -37,9 +41,9 @@ pub fn open_backend_for_display(
     Ok(backend_in(&backend, display))
 }
 
-/// The backend for links to `display`: the same device opened once more inside the display's OpenGL context where it shares
-/// with one (`cl_khr_gl_sharing`), so that kernels may write the display's own textures and buffers; else `backend` itself.
-/// The context must be current on this thread.
+/// The backend for links to `display`: the same device opened once more inside the display where that opens paths, else
+/// `backend` itself. OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread; wgpu
+/// computes in the queue of a wgpu display.
 ///
 /// Kernels and memory are of one of the two: build and allocate with what this returns. It keeps the context for as long as it
 /// lives; in an engine's context, drop it before the context goes ([`crate::gl::GlDisplay::from_engine`]).

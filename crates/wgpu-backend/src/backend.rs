@@ -9,12 +9,12 @@ use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, Error, HandleType, Kernel,
+    KernelSource, Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use wgpu_display::{LentBuffer, WgpuDevice, WgpuOptions};
+use wgpu_display::{LentBuffer, WgpuDevice, WgpuDisplay, WgpuOptions};
 use wgsl_kernel::{Limits, NUMBERS};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
@@ -52,7 +52,7 @@ impl WgpuBackend {
             languages: vec![Language::Wgsl],
             imports: Vec::new(),
             image_formats: Vec::new(),
-            exports: vec![MemoryCap::new(LentBuffer::HANDLE, MemoryShape::Linear, Support::Yes)],
+            exports: vec![MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes)],
             semaphores: Vec::new(),
             max_allocation: most,
         };
@@ -104,6 +104,15 @@ impl ComputeBackend for WgpuBackend {
         &self.session.caps
     }
 
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let Some(display) = display.downcast_ref::<WgpuDisplay>() else { return Ok(None) };
+        let theirs = display.shared_device();
+        if theirs.is(&self.session.device) || !self.session.identity.is_one_with(&theirs.identity).is_yes() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Self::on(theirs)?)))
+    }
+
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
         Ok(Arc::new(WgslKernel::build(&self.session, source)?))
     }
@@ -122,7 +131,7 @@ impl ComputeBackend for WgpuBackend {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         const OP: &str = "ComputeBackend::allocate_shared";
-        if handle != LentBuffer::HANDLE {
+        if handle != HandleType::QueueBuffer {
             let reason = format!("it shares no memory with {display} by {handle}");
             return Err(self.session.device.unsupported(OP, reason));
         }

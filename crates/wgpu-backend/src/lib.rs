@@ -5,11 +5,11 @@
 //! | on a device of its own | [`WgpuBackend::open`] |
 //! | on a device that is there, a display's say | [`WgpuBackend::on`] |
 //!
-//! On a display's own device frames need not leave its queue:
+//! On a display's own device frames stay in its queue, by the paths `in-queue-in-place` and `in-queue-upload`:
 //!
 //! ```
-//! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, Paths, PixelFormat, Policy, SurfaceDesc};
-//! use wgpu_backend::{WgpuBackend, WgpuOptions, in_queue};
+//! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
+//! use wgpu_backend::{WgpuBackend, WgpuOptions};
 //! use wgpu_display::WgpuDisplay;
 //!
 //! # fn main() -> interop_core::Result<()> {
@@ -22,9 +22,8 @@
 //!     "@compute @workgroup_size(8, 8)
 //!      fn grey(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); }",
 //! ))?;
-//! let policy = Policy { paths: Paths::default().with(in_queue())?, ..Policy::default() };
 //! let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
-//! let mut link = Link::open(backend, display, surface, LinkOptions { policy })?;
+//! let mut link = Link::open(backend, display, surface, LinkOptions::default())?;
 //! link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(0.5)]))?;
 //! assert_eq!(link.read_back()?[..4], [128; 4]);
 //! # Ok(())
@@ -40,7 +39,6 @@
 //! done; they keep the order in which they were called.
 
 mod backend;
-mod in_queue;
 mod kernel;
 mod launch;
 mod memory;
@@ -48,6 +46,5 @@ mod pattern;
 mod session;
 
 pub use backend::WgpuBackend;
-pub use in_queue::in_queue;
 pub use wgpu_display::{WgpuDevice, WgpuOptions};
 pub use wgsl_kernel::PRELUDE;

@@ -1,8 +1,7 @@
 //! What a wgpu device can hand over and take, as data.
 
 use crate::format::image_formats;
-use crate::lent_buffer::LentBuffer;
-use interop_core::{DisplayCaps, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support};
+use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support};
 
 /// What Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
@@ -27,7 +26,7 @@ pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, sharing: Shar
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
-    let lent = MemoryCap::new(LentBuffer::HANDLE, MemoryShape::Linear, Support::Yes);
+    let lent = MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes);
     DisplayCaps {
         imports: sharing.imports.into_iter().chain([lent]).collect(),
         exports: sharing.exports,

@@ -2,10 +2,7 @@
 
 use crate::device::WgpuDevice;
 use crate::format::whole_words;
-use interop_core::{Error, HandleType, Result, SharedHandle};
-
-/// What shared handles of it are called.
-const NAME: &str = "wgpu buffer";
+use interop_core::{Error, Result, SharedHandle};
 
 /// A buffer by which a compute backend on the display's device ([`crate::WgpuDisplay::shared_device`]) gives it memory, see
 /// [`interop_core::StagingKind::External`]. Both sides submit to one queue, which keeps the order.
@@ -16,9 +13,6 @@ pub struct LentBuffer {
 }
 
 impl LentBuffer {
-    /// The type of its handles.
-    pub const HANDLE: HandleType = HandleType::Other(NAME);
-
     /// Makes one of at least so many bytes, which kernels write, draws read, and copies do both with.
     ///
     /// # Errors
@@ -43,17 +37,17 @@ impl LentBuffer {
 
     /// As a handle.
     pub fn into_handle(self) -> SharedHandle {
-        SharedHandle::Other { name: NAME, handle: Box::new(self) }
+        SharedHandle::QueueBuffer(Box::new(self))
     }
 
     /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
     pub(crate) fn open(handle: &SharedHandle, display: &WgpuDevice, bytes: usize) -> Result<wgpu::Buffer> {
         const OP: &str = "create_staging";
-        let SharedHandle::Other { name: NAME, handle } = handle else {
-            return Err(Error::invalid(OP, "the handle does not name a wgpu buffer"));
+        let SharedHandle::QueueBuffer(handle) = handle else {
+            return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
         };
         let Some(Self { device, buffer }) = handle.downcast_ref::<Self>() else {
-            return Err(Error::invalid(OP, "the handle is of another version of wgpu-display"));
+            return Err(Error::invalid(OP, "the buffer is not wgpu's, or is of another version of wgpu-display"));
         };
         if !device.is(display) {
             return Err(display.unsupported(OP, "the buffer is of another wgpu device"));

@@ -14,6 +14,9 @@ const WHOLE: &str = "
 fn pf_set(index: u32, word: u32) {
   pf_memory[index] = word;
 }
+fn pf_word(index: u32) -> u32 {
+  return pf_memory[index];
+}
 ";
 
 /// Memory of which several work items write the bytes of one word: each changes only bits of its own.
@@ -21,6 +24,9 @@ const PARTS: &str = "
 @group(0) @binding(0) var<storage, read_write> pf_memory: array<atomic<u32>>;
 fn pf_set(index: u32, word: u32) {
   atomicStore(&pf_memory[index], word);
+}
+fn pf_word(index: u32) -> u32 {
+  return atomicLoad(&pf_memory[index]);
 }
 fn pf_set_part(byte: u32, mask: u32, bits: u32) {
   let shift = byte % 4u * 8u;

@@ -41,6 +41,16 @@ fn pf_arg_i32(index: u32) -> i32 {
 fn pf_arg_f32(index: u32) -> f32 {
   return bitcast<f32>(pf_arg_u32(index));
 }
+// A word of a target that is a buffer, as it was before or as this work item wrote it; 0 beyond its end.
+fn pf_get(index: u32) -> u32 {
+  if (index < pf_words()) {
+    return pf_word(pf_launch.first / 4u + index);
+  }
+  return 0u;
+}
+fn pf_get_f32(index: u32) -> f32 {
+  return bitcast<f32>(pf_get(index));
+}
 // Writes a word of a target that is a buffer; nothing beyond its end.
 fn pf_put(index: u32, word: u32) {
   if (index < pf_words()) {

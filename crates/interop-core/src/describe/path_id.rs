@@ -11,6 +11,8 @@ pub enum PathKind {
     Direct,
     /// One API exports memory that the other opens.
     ExternalMemory,
+    /// Kernels run in the display's own queue.
+    InQueue,
     /// The compute API writes memory that the display reads or maps: no copy by us.
     HostVisible,
     /// Through a pixel buffer object (or its like) of the display.
@@ -41,6 +43,10 @@ impl PathId {
     pub const EXPORTED_IN_PLACE: Self = Self("exported-in-place");
     /// Memory of the display's device, opened by the compute device, then uploaded by the display.
     pub const EXPORTED_UPLOAD: Self = Self("exported-upload");
+    /// Memory of the display's device, written by kernels in the display's queue, read by the draw where it lies.
+    pub const IN_QUEUE_IN_PLACE: Self = Self("in-queue-in-place");
+    /// Memory of the display's device, written by kernels in the display's queue, then copied by the display.
+    pub const IN_QUEUE_UPLOAD: Self = Self("in-queue-upload");
     /// Mapped memory of the display, written by the kernel, read by the draw where it lies.
     pub const HOST_VISIBLE_IN_PLACE: Self = Self("host-visible-in-place");
     /// Mapped memory of the display, written by the kernel, then uploaded by the display.

@@ -21,6 +21,8 @@ pub enum HandleType {
     Win32,
     /// An OpenGL object name (`cl_khr_gl_sharing`, CUDA-GL).
     GlObject,
+    /// A buffer of the display's own device, made by a backend that computes in the display's queue.
+    QueueBuffer,
     /// One that only a backend, a display and a path of a program's own know, by its name ([`crate::SharedHandle::Other`]).
     #[serde(untagged)]
     Other(&'static str),
@@ -38,6 +40,7 @@ impl fmt::Display for HandleType {
             Self::OpaqueFd => "opaque fd",
             Self::Win32 => "Win32 handle",
             Self::GlObject => "GL object",
+            Self::QueueBuffer => "queue buffer",
             Self::Other(name) => name,
         })
     }

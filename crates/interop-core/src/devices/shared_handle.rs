@@ -25,6 +25,8 @@ pub enum SharedHandle {
     Memory(MemoryHandle),
     /// A semaphore behind an opaque handle of the operating system.
     Semaphore(SemaphoreHandle),
+    /// A buffer of the display's own device, of a type of the display's crate, which knows it again.
+    QueueBuffer(Box<dyn Any + Send>),
     /// Something that only those know who give it the same name, such as a dma-buf or an IOSurface.
     Other {
         /// Its name, as in [`HandleType::Other`].
@@ -40,6 +42,7 @@ impl SharedHandle {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
             Self::Memory(_) | Self::Semaphore(_) => HandleType::OPAQUE,
+            Self::QueueBuffer(_) => HandleType::QueueBuffer,
             Self::Other { name, .. } => HandleType::Other(name),
         }
     }

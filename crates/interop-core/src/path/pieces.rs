@@ -38,8 +38,17 @@ fn on_the_host(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize) -> Result
 
 /// The compute device's, opened by the display.
 pub(super) fn external(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    of_the_compute_side(pairing, bytes, HandleType::OPAQUE)
+}
+
+/// A buffer of the display's device that the compute side made.
+pub(super) fn in_queue(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    of_the_compute_side(pairing, bytes, HandleType::QueueBuffer)
+}
+
+fn of_the_compute_side(pairing: &Pairing<'_>, bytes: usize, handle: HandleType) -> Result<Piece> {
     let Pairing { backend, display, .. } = pairing;
-    let (memory, handle) = backend.allocate_shared(bytes, HandleType::OPAQUE, display.device())?;
+    let (memory, handle) = backend.allocate_shared(bytes, handle, display.device())?;
     Ok(Piece { memory, staging: display.create_staging(StagingKind::External(handle), bytes)? })
 }
 

@@ -16,6 +16,8 @@ use crate::devices::capability::{HandleType, Support, SyncKind};
 const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
 /// Ways of taking turns at memory of the host.
 const HOST: &[SyncKind] = &[SyncKind::HostFence];
+/// Both sides are one queue, which keeps the order.
+const QUEUE: &[SyncKind] = &[SyncKind::Implicit];
 
 /// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this order.
 pub static PATHS: &[PathSpec] = &[
@@ -29,6 +31,30 @@ pub static PATHS: &[PathSpec] = &[
         means: Means::Ours {
             offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
             open: |p| Ok(Direct::open(p)?.into()),
+        },
+    },
+    PathSpec {
+        id: PathId::IN_QUEUE_IN_PLACE,
+        kind: PathKind::InQueue,
+        mechanism: "the kernel runs in the display's own queue and writes memory that the draw reads: no copy, no fence",
+        syncs: QUEUE,
+        pipelined: false,
+        cost: Cost::in_place(Medium::Device),
+        means: Means::Ours {
+            offer: |p| offer_in_queue(p).and(|| offer_in_place(p)),
+            open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::InPlace, pieces::in_queue)?.into()),
+        },
+    },
+    PathSpec {
+        id: PathId::IN_QUEUE_UPLOAD,
+        kind: PathKind::InQueue,
+        mechanism: "the kernel runs in the display's own queue, the display copies what it wrote: 1 copy, no fence",
+        syncs: QUEUE,
+        pipelined: false,
+        cost: Cost::copied(Medium::Device, 1),
+        means: Means::Ours {
+            offer: offer_in_queue,
+            open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::Upload, pieces::in_queue)?.into()),
         },
     },
     PathSpec {
@@ -268,6 +294,15 @@ fn reaches(p: &Pairing<'_>) -> Support {
 /// Linear memory of the display's device.
 fn offer_exported(p: &Pairing<'_>) -> Support {
     same_device(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
+}
+
+fn offer_in_queue(p: &Pairing<'_>) -> Support {
+    same_device(p).and(|| offer_both(p, HandleType::QueueBuffer, LINEAR, Giver::Compute))
+}
+
+/// Taking turns as [`QUEUE`] does, where nothing was asked for.
+fn in_queue<'p>(p: &Pairing<'p>) -> Pairing<'p> {
+    Pairing { sync: Some(SyncKind::Implicit), ..*p }
 }
 
 fn offer_mapped(p: &Pairing<'_>) -> Support {

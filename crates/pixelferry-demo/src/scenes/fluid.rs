@@ -5,6 +5,7 @@
 mod cpu;
 mod kernels;
 mod simulation;
+mod wgsl;
 
 pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 

@@ -94,6 +94,18 @@ fn source() -> KernelSource {
                PF_ITEM(out, i) = make_float2(x, y);
              }",
     )
+    .wgsl(
+        "@compute @workgroup_size(64)
+         fn sine(@builtin(global_invocation_id) id: vec3<u32>) {
+           let i = pf_index(id);
+           let n = pf_items();
+           let t = pf_arg_f32(0);
+           if (i >= n) { return; }
+           let x = 2.0 * f32(i) / f32(n - 1u) - 1.0;
+           pf_put_f32(2u * i, x);
+           pf_put_f32(2u * i + 1u, 0.6 * sin(9.0 * x + 2.0 * t) * cos(1.5 * x) + 0.15 * sin(60.0 * x - 5.0 * t));
+         }",
+    )
     .cpu_buffer(|out, args| {
         let t = args.f32(0)?;
         let last = POINTS as f32 - 1.0;

@@ -120,6 +120,13 @@ fn source() -> KernelSource {
                PF_STORE(out, x, y, pf_rgba8(c, 1.0f));
              }",
     )
+        .wgsl(
+            "@compute @workgroup_size(8, 8)
+             fn tint(@builtin(global_invocation_id) id: vec3<u32>) {
+               let p = 1.3 * pf_arg_f32(0) + 1.7 * f32(id.x + pf_size().x * id.y);
+               pf_store(id.xy, vec4<f32>(0.5 + 0.5 * cos(p + vec3<f32>(0.0, 2.1, 4.2)), 1.0));
+             }",
+        )
         .cpu_image(|out, args| {
             let (t, width) = (args.f32(0)?, out.width());
             out.par_pixels(|x, y| {

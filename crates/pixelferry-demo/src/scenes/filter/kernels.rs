@@ -61,6 +61,22 @@ pub fn gauss_rows() -> KernelSource {
                PF_STORE(out, x, y, sum);
              }",
     )
+    .wgsl(
+        "@group(1) @binding(0) var<storage, read> pixels: array<u32>;
+         @group(1) @binding(1) var<storage, read> weights: array<f32>;
+         @compute @workgroup_size(8, 8)
+         fn gauss_rows(@builtin(global_invocation_id) id: vec3<u32>) {
+           if (!pf_inside(id.xy)) { return; }
+           let width = i32(pf_size().x);
+           let r = pf_arg_i32(0);
+           var sum = vec4<f32>(0.0);
+           for (var i = -r; i <= r; i++) {
+             let at = i32(id.y) * width + clamp(i32(id.x) + i, 0, width - 1);
+             sum += weights[i + r] * 255.0 * unpack4x8unorm(pixels[at]);
+           }
+           pf_store(id.xy, sum);
+         }",
+    )
     .cpu_image(|out, args| {
         let (input, weights, r) = (args.memory::<[u8; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
         let (width, height) = (out.width(), out.height());
@@ -99,6 +115,21 @@ pub fn gauss_columns() -> KernelSource {
                }
                PF_STORE(out, x, y, make_uchar4(to_u8(sum.x), to_u8(sum.y), to_u8(sum.z), to_u8(sum.w)));
              }",
+    )
+    .wgsl(
+        "@group(1) @binding(0) var<storage, read> pixels: array<vec4<f32>>;
+         @group(1) @binding(1) var<storage, read> weights: array<f32>;
+         @compute @workgroup_size(8, 8)
+         fn gauss_columns(@builtin(global_invocation_id) id: vec3<u32>) {
+           if (!pf_inside(id.xy)) { return; }
+           let size = vec2<i32>(pf_size());
+           let r = pf_arg_i32(0);
+           var sum = vec4<f32>(0.0);
+           for (var i = -r; i <= r; i++) {
+             sum += weights[i + r] * pixels[clamp(i32(id.y) + i, 0, size.y - 1) * size.x + i32(id.x)];
+           }
+           pf_store(id.xy, sum / 255.0);
+         }",
     )
     .cpu_image(|out, args| {
         let (input, weights, r) = (args.memory::<[f32; 4]>(0)?, args.memory::<f32>(1)?, args.i32(2)?);
@@ -149,6 +180,26 @@ pub fn sobel() -> KernelSource {
                PF_STORE(out, x, y, make_uchar4(v, v, v, 255));
              }",
     )
+    .wgsl(
+        "@group(1) @binding(0) var<storage, read> pixels: array<u32>;
+         fn luma(x: i32, y: i32) -> f32 {
+           let size = vec2<i32>(pf_size());
+           let p = pixels[clamp(y, 0, size.y - 1) * size.x + clamp(x, 0, size.x - 1)];
+           return dot(255.0 * unpack4x8unorm(p).rgb, vec3<f32>(0.2126, 0.7152, 0.0722));
+         }
+         @compute @workgroup_size(8, 8)
+         fn sobel(@builtin(global_invocation_id) id: vec3<u32>) {
+           let x = i32(id.x);
+           let y = i32(id.y);
+           let a = vec3<f32>(luma(x - 1, y - 1), luma(x, y - 1), luma(x + 1, y - 1));
+           let b = vec3<f32>(luma(x - 1, y), luma(x, y), luma(x + 1, y));
+           let c = vec3<f32>(luma(x - 1, y + 1), luma(x, y + 1), luma(x + 1, y + 1));
+           let gx = a.z + 2.0 * b.z + c.z - a.x - 2.0 * b.x - c.x;
+           let gy = c.x + 2.0 * c.y + c.z - a.x - 2.0 * a.y - a.z;
+           let v = pf_arg_f32(0) * sqrt(gx * gx + gy * gy) / 255.0;
+           pf_store(id.xy, vec4<f32>(vec3<f32>(v), 1.0));
+         }",
+    )
     .cpu_image(|out, args| {
         let (input, gain) = (args.memory::<[u8; 4]>(0)?, args.f32(1)?);
         let (width, height) = (out.width(), out.height());
@@ -190,6 +241,26 @@ pub fn yuv_to_rgba() -> KernelSource {
                PF_STORE(out, x, y, make_uchar4(to_u8(l + 1.596027f * v), to_u8(l - 0.391762f * u - 0.812968f * v),
                                                to_u8(l + 2.017232f * u), 255));
              }",
+    )
+    .wgsl(
+        "@group(1) @binding(0) var<storage, read> ys: array<u32>;
+         @group(1) @binding(1) var<storage, read> us: array<u32>;
+         @group(1) @binding(2) var<storage, read> vs: array<u32>;
+         fn byte_of(word: u32, at: u32) -> f32 { return f32((word >> (at % 4u * 8u)) & 255u); }
+         @compute @workgroup_size(8, 8)
+         fn yuv_to_rgba(@builtin(global_invocation_id) id: vec3<u32>) {
+           if (!pf_inside(id.xy)) { return; }
+           let sx = u32(pf_arg_i32(0));
+           let sy = u32(pf_arg_i32(1));
+           let width = pf_size().x;
+           let at = id.y * width + id.x;
+           let c = (id.y >> sy) * ((width + (1u << sx) - 1u) >> sx) + (id.x >> sx);
+           let l = 1.164384 * (byte_of(ys[at / 4u], at) - 16.0);
+           let u = byte_of(us[c / 4u], c) - 128.0;
+           let v = byte_of(vs[c / 4u], c) - 128.0;
+           let rgb = vec3<f32>(l + 1.596027 * v, l - 0.391762 * u - 0.812968 * v, l + 2.017232 * u);
+           pf_store(id.xy, vec4<f32>(rgb / 255.0, 1.0));
+         }",
     )
     .cpu_image(|out, args| {
         let (ys, us, vs) = (args.memory::<u8>(0)?, args.memory::<u8>(1)?, args.memory::<u8>(2)?);

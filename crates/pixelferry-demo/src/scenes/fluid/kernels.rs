@@ -1,8 +1,8 @@
-//! The fluid's kernels. The text is both OpenCL C and CUDA C++; `super::cpu` is the same in Rust.
+//! The fluid's kernels. The text is both OpenCL C and CUDA C++; `super::wgsl` is the same in WGSL, `super::cpu` in Rust.
 //!
 //! Cell (x, y) lies at (x + 0.5, y + 0.5) / rows, in heights. What lies outside has the values of the nearest cell.
 
-use super::cpu;
+use super::{cpu, wgsl};
 use crate::convert::reinhard;
 use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
@@ -68,6 +68,7 @@ pub fn jets() -> KernelSource {
           PF_ITEM(out, i) = jet;
         }";
     source("jets", body)
+        .wgsl(wgsl::jets())
         .cpu_buffer(|out, args| {
             let (aspect, t) = (args.f32(0)?, args.f32(1)?);
             out.par_items(|i| cpu::jet(i, aspect, t))
@@ -89,7 +90,7 @@ pub fn push() -> KernelSource {
           }
           PF_STORE(out, x, y, v);
         }";
-    source("push", body).cpu_image(|out, args| {
+    source("push", body).wgsl(wgsl::push()).cpu_image(|out, args| {
         let (flow, jets, dt) = (cpu::Field::of(args.memory(0)?, out.extent())?, args.memory(1)?, args.f32(2)?);
         out.par_pixels(|x, y| cpu::push(&flow, jets, x, y, dt))
     })
@@ -106,7 +107,7 @@ pub fn divergence() -> KernelSource {
           float above = y > 0 ? flow[(y - 1) * w + x].y : 0.0f, below = y < h - 1 ? flow[(y + 1) * w + x].y : 0.0f;
           PF_STORE(out, x, y, 0.5f * h * (right - left + below - above));
         }";
-    source("divergence", body).cpu_image(|out, args| {
+    source("divergence", body).wgsl(wgsl::divergence()).cpu_image(|out, args| {
         let flow = cpu::Field::of(args.memory(0)?, out.extent())?;
         out.par_pixels(|x, y| cpu::divergence(&flow, x, y))
     })
@@ -123,7 +124,7 @@ pub fn jacobi() -> KernelSource {
                        + pressure[inside(y - 1, h) * w + x] + pressure[inside(y + 1, h) * w + x];
           PF_STORE(out, x, y, 0.25f * (around - divergence[y * w + x] / ((float)h * h)));
         }";
-    source("jacobi", body).cpu_image(|out, args| {
+    source("jacobi", body).wgsl(wgsl::jacobi()).cpu_image(|out, args| {
         let (pressure, divergence) =
             (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
         out.par_pixels(|x, y| cpu::jacobi(&pressure, &divergence, x, y))
@@ -141,7 +142,7 @@ pub fn project() -> KernelSource {
           v.y -= 0.5f * h * (pressure[inside(y + 1, h) * w + x] - pressure[inside(y - 1, h) * w + x]);
           PF_STORE(out, x, y, v);
         }";
-    source("project", body).cpu_image(|out, args| {
+    source("project", body).wgsl(wgsl::project()).cpu_image(|out, args| {
         let (flow, pressure) =
             (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
         out.par_pixels(|x, y| cpu::project(&flow, &pressure, x, y))
@@ -167,7 +168,7 @@ pub fn carry() -> KernelSource {
           }
           PF_STORE(out, x, y, c);
         }";
-    source("carry", body).cpu_image(|out, args| {
+    source("carry", body).wgsl(wgsl::carry()).cpu_image(|out, args| {
         let (dye, flow) =
             (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
         let (jets, dt) = (args.memory(2)?, args.f32(3)?);
@@ -196,7 +197,7 @@ pub fn dye(pixels: Pixels) -> KernelSource {
         }}",
         pixels.source()
     );
-    source("dye", &body).cpu_image(move |out, args| {
+    source("dye", &body).wgsl(wgsl::dye(pixels)).cpu_image(move |out, args| {
         let cells = pixelferry::Extent::new(args.i32(1)?.max(0) as u32, args.i32(2)?.max(0) as u32);
         let (field, size) = (cpu::Field::of(args.memory(0)?, cells)?, out.extent());
         pixels.write(out, |x, y| {

@@ -36,7 +36,31 @@ pub fn source(drops: u32) -> KernelSource {
     let (opencl, cuda) = (format!("{chance}{opencl}"), format!("__device__ {}{cuda}", chance.trim_start()));
     // SAFETY: both write items below the target's length only, and take a number.
     let source = unsafe { KernelSource::new("fountain").opencl_c(opencl).cuda_cpp(cuda) };
+    let wgsl = "
+        fn chance(drop: u32, life: u32, which: u32) -> f32 {
+          var h = (drop * 0x9E3779B1u) ^ (life * 0x85EBCA77u) ^ (which * 0xC2B2AE3Du);
+          h ^= h >> 15u; h *= 0x2C1B3C6Du; h ^= h >> 12u; h *= 0x297A2D39u; h ^= h >> 15u;
+          return f32(h >> 8u) * (1.0 / 16777216.0);
+        }
+        @compute @workgroup_size(64)
+        fn fountain(@builtin(global_invocation_id) id: vec3<u32>) {
+          let i = pf_index(id);
+          if (i >= pf_items()) { return; }
+          let span = 1.6 + 1.2 * chance(i, 0u, 0u);
+          let lives = pf_arg_f32(0) / span + chance(i, 0u, 1u);
+          let life = u32(floor(lives));
+          let age = fract(lives);
+          let a = age * span;
+          let turn = 6.2831853 * chance(i, life, 2u);
+          let r = 0.015 + (0.10 + 0.26 * sqrt(chance(i, life, 3u))) * a;
+          let up = 1.75 + 0.35 * chance(i, life, 4u);
+          pf_put_f32(4u * i, r * cos(turn));
+          pf_put_f32(4u * i + 1u, max(up * a - 0.95 * a * a, 0.0));
+          pf_put_f32(4u * i + 2u, r * sin(turn));
+          pf_put_f32(4u * i + 3u, age);
+        }";
     source
+        .wgsl(wgsl)
         .cpu_buffer(|out, args| {
             let t = args.f32(0)?;
             out.par_items(|i| -> [f32; 4] {

@@ -74,6 +74,39 @@ pub fn kick(bodies: u32) -> KernelSource {
                PF_ITEM(velocity, i).z += dt * az;
              }",
     )
+    .wgsl(
+        "const TILE = 256u;
+         @group(1) @binding(0) var<storage, read> body: array<vec4<f32>>;
+         var<workgroup> tile: array<vec4<f32>, TILE>;
+         @compute @workgroup_size(TILE)
+         fn kick(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+           let i = pf_index(id);
+           let n = pf_items();
+           let dt = pf_arg_f32(0);
+           let softening = pf_arg_f32(1);
+           let me = body[min(i, n - 1u)];
+           var pull = vec3<f32>(0.0);
+           for (var first = 0u; first < n; first += TILE) {
+             // What is missing in the last tile has no mass.
+             var mine = vec4<f32>(0.0);
+             if (first + lane < n) { mine = body[first + lane]; }
+             tile[lane] = mine;
+             workgroupBarrier();
+             for (var j = 0u; j < TILE; j++) {
+               let b = tile[j];
+               let d = b.xyz - me.xyz;
+               let q = inverseSqrt(dot(d, d) + softening * softening);
+               pull += b.w * q * q * q * d;
+             }
+             workgroupBarrier();
+           }
+           if (i < n) {
+             for (var axis = 0u; axis < 3u; axis++) {
+               pf_put_f32(4u * i + axis, pf_get_f32(4u * i + axis) + dt * pull[axis]);
+             }
+           }
+         }",
+    )
     .cpu_buffer(|velocities, args| {
         let (bodies, dt, softening) = (args.memory::<[f32; 4]>(0)?, args.f32(1)?, args.f32(2)?);
         // Rayon itself: the work of one body is far more than `par_chunks` takes for worth a thread.
@@ -126,6 +159,17 @@ pub fn drift(bodies: u32) -> KernelSource {
                PF_ITEM(body, i).z += dt * velocity[i].z;
              }",
     )
+    .wgsl(
+        "@group(1) @binding(0) var<storage, read> velocity: array<vec4<f32>>;
+         @compute @workgroup_size(64)
+         fn drift(@builtin(global_invocation_id) id: vec3<u32>) {
+           let i = pf_index(id);
+           if (i >= pf_items()) { return; }
+           for (var axis = 0u; axis < 3u; axis++) {
+             pf_put_f32(4u * i + axis, pf_get_f32(4u * i + axis) + pf_arg_f32(0) * velocity[i][axis]);
+           }
+         }",
+    )
     .cpu_buffer(|bodies, args| {
         let (velocities, dt) = (args.memory::<[f32; 4]>(0)?, args.f32(1)?);
         bodies.par_chunks(LANES, |chunk, bodies: &mut [[f32; 4]]| {
@@ -152,6 +196,17 @@ pub fn vertices(bodies: u32) -> KernelSource {
                float4 b = body[i], v = velocity[i];
                PF_ITEM(out, i) = make_float4(b.x, b.y, b.z, sqrtf(v.x * v.x + v.y * v.y + v.z * v.z));
              }",
+    )
+    .wgsl(
+        "@group(1) @binding(0) var<storage, read> body: array<vec4<f32>>;
+         @group(1) @binding(1) var<storage, read> velocity: array<vec4<f32>>;
+         @compute @workgroup_size(64)
+         fn vertices(@builtin(global_invocation_id) id: vec3<u32>) {
+           let i = pf_index(id);
+           if (i >= pf_items()) { return; }
+           let vertex = vec4<f32>(body[i].xyz, length(velocity[i].xyz));
+           for (var k = 0u; k < 4u; k++) { pf_put_f32(4u * i + k, vertex[k]); }
+         }",
     )
     .cpu_buffer(|out, args| {
         let (bodies, velocities) = (args.memory::<[f32; 4]>(0)?, args.memory::<[f32; 4]>(1)?);

@@ -34,6 +34,17 @@ pub fn waves() -> KernelSource {
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
              }",
     )
+    .wgsl(
+        "@compute @workgroup_size(8, 8)
+         fn waves(@builtin(global_invocation_id) id: vec3<u32>) {
+           let t = pf_arg_f32(0);
+           let p = 12.0 * vec2<f32>(id.xy) / f32(pf_size().y);
+           let c = p - vec2<f32>(10.5 + 3.0 * sin(0.4 * t), 6.0 + 2.5 * cos(0.6 * t));
+           let s = sin(p.x + t) + sin(0.7 * p.y - 1.3 * t) + sin(0.6 * (p.x + p.y) + 0.5 * t)
+                 + sin(sqrt(dot(c, c) + 1.0) * 1.7 - 2.0 * t);
+           pf_store(id.xy, vec4<f32>(0.5 + 0.125 * s));
+         }",
+    )
     .cpu_image(|out, args| {
         let t = args.f32(0)?;
         let height = out.height() as f32;
@@ -77,7 +88,20 @@ pub fn colours(pixels: Pixels) -> KernelSource {
                                   l * (0.5f + 0.5f * cosf(0.8f * p + 4.6f)));
            PF_STORE(out, x, y, pixel(c, COVERAGE(f)));
          }";
-    texts("colours", head.clone() + opencl, head + cuda).cpu_image(move |out, args| {
+    let light = if pixels.tone == Tone::None { "1.0" } else { "8.0 * f * f * f" };
+    let wgsl = format!(
+        "{}@group(1) @binding(0) var<storage, read> field: array<f32>;
+         @compute @workgroup_size(8, 8)
+         fn colours(@builtin(global_invocation_id) id: vec3<u32>) {{
+           if (!pf_inside(id.xy)) {{ return; }}
+           let f = field[id.y * pf_size().x + id.x];
+           let p = 9.424778 * f;
+           let c = 0.5 + 0.5 * cos(p * vec3<f32>(1.0, 1.0, 0.8) + vec3<f32>(2.6, 3.7, 4.6));
+           pf_store(id.xy, pixel({light} * c, f * f * (3.0 - 2.0 * f)));
+         }}",
+        pixels.wgsl()
+    );
+    texts("colours", head.clone() + opencl, head + cuda).wgsl(wgsl).cpu_image(move |out, args| {
         let field = args.memory::<f32>(0)?;
         let width = out.width() as usize;
         pixels.write(out, |x, y| {
