@@ -1,9 +1,10 @@
 //! Launches: a target and arguments made into numbers and a grid.
 
+use crate::limits::Limits;
 use crate::params::MOST_NUMBERS;
 use crate::text::KernelText;
 use interop_core::devices::owned::{Owned, own};
-use interop_core::{Arg, BufferView, DeviceIdentity, Error, ImageView, PixelFormat, Result, View};
+use interop_core::{Arg, BufferView, Error, ImageView, PixelFormat, Result, View};
 use std::ptr;
 
 const OP: &str = "ComputeBackend::launch";
@@ -13,30 +14,6 @@ pub const WORD: usize = 4;
 
 /// Bytes of the uniform block of any launch at most.
 pub const NUMBERS: usize = 256;
-
-/// What a device allows.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    pub(crate) device: String,
-    pub(crate) memories: usize,
-    pub(crate) groups: u32,
-}
-
-impl Limits {
-    /// Those of a device: storage buffers of one kernel, the target's among them; groups of a grid in one direction, at least 1.
-    pub fn new(device: &DeviceIdentity, memories: u32, groups: u32) -> Self {
-        Self { device: device.to_string(), memories: memories as usize, groups: groups.max(1) }
-    }
-
-    /// A kernel that was not built, and why.
-    pub fn refused(&self, kernel: &str, log: String) -> Error {
-        Error::KernelBuild { kernel: kernel.to_owned(), device: self.device.clone(), log }
-    }
-
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.device.clone(), reason }
-    }
-}
 
 /// What a device is given to run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,12 +26,14 @@
 //! | group 1, binding n | the n-th memory among the arguments |
 
 mod launch;
+mod limits;
 mod params;
 mod pattern;
 mod prelude;
 mod text;
 
-pub use launch::{Launch, Limits, NUMBERS, WORD};
+pub use launch::{Launch, NUMBERS, WORD};
+pub use limits::Limits;
 pub use pattern::{PATTERN, pattern};
 pub use prelude::PRELUDE;
 pub use text::KernelText;

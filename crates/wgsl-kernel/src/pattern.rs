@@ -1,6 +1,7 @@
 //! The verification pattern, written by a kernel.
 
-use crate::launch::{Launch, Limits, WORD};
+use crate::launch::{Launch, WORD};
+use crate::limits::Limits;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, Result, View};
 

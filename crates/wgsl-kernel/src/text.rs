@@ -1,6 +1,6 @@
 //! What a kernel's text says of the kernel.
 
-use crate::launch::Limits;
+use crate::limits::Limits;
 use crate::params::Numbers;
 use crate::prelude::with_prelude;
 use interop_core::compute::SourceCode;

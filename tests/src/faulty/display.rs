@@ -7,7 +7,7 @@ use super::staging::FaultyStaging;
 use super::surface::FaultySurface;
 use super::turn::Turn;
 use pixelferry::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Error, GlContext, HandleType, HostBlock,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, Error, GlContext, HandleType, HostBlock,
     MemoryDisplay, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use pixelferry_faults::{Faults, Step};
@@ -132,6 +132,10 @@ impl Display for FaultyDisplay {
             device: self.device.to_string(),
         })?;
         self.inner.draw_unseen(surface.visible())
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        self.inner.drawn()
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,0 +1,27 @@
+//! What a device allows.
+
+use interop_core::{DeviceIdentity, Error};
+
+/// What a device allows.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub(crate) device: String,
+    pub(crate) memories: usize,
+    pub(crate) groups: u32,
+}
+
+impl Limits {
+    /// Those of a device: storage buffers of one kernel, the target's among them; groups of a grid in one direction, at least 1.
+    pub fn new(device: &DeviceIdentity, memories: u32, groups: u32) -> Self {
+        Self { device: device.to_string(), memories: memories as usize, groups: groups.max(1) }
+    }
+
+    /// A kernel that was not built, and why.
+    pub fn refused(&self, kernel: &str, log: String) -> Error {
+        Error::KernelBuild { kernel: kernel.to_owned(), device: self.device.clone(), log }
+    }
+
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.device.clone(), reason }
+    }
+}
