@@ -49,7 +49,8 @@ impl DeviceCopy {
         let gl = &shared.gl;
         let _reading = Reading::set(shared, false, self.program.get(), glow::TEXTURE_BUFFER, source);
         let access = glow::WRITE_ONLY;
-        let image = ImageUnit::bind(shared, Bound { texture, level: 0, layer: 0, access, format: format.integers });
+        let image =
+            ImageUnit::bind(shared, false, Bound { texture, level: 0, layer: 0, access, format: format.integers });
         // SAFETY: the context is current and has compute shaders; our program is in use with its texture and image, and
         // every access lies inside them. The integers are of the same size and class as the texture's format, as
         // formats must match (OpenGL 4.6 core, section 8.26).

@@ -3,11 +3,11 @@
 use crate::buffer::BufferSurface;
 use crate::context::GlFunctions;
 use crate::draw_state::Viewport;
-use crate::drawing::Draw;
 use crate::gl_objects::{GlBuffer, GlTexture};
 use crate::image_source::ImageSource;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::names::{Corpse, ObjectCounts};
+use crate::quad::Draw;
 use crate::semaphore::GlSemaphore;
 use crate::shared::Shared;
 use crate::staging::GlStaging;
@@ -19,8 +19,8 @@ use interop_core::devices::owned::{find, foreign};
 use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, GlContext, PixelFormat,
-    Result, SharedHandle, Support, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, GlContext, Manner,
+    PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
@@ -159,12 +159,12 @@ impl GlDisplay {
             encodes(shared, OP)?;
         }
         let quad = self.tools.quad()?;
-        let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan };
-        let manner = self.tools.timed(OP, || {
+        let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan, keep: false };
+        let drawn = self.tools.timed(OP, || {
             shared
                 .checked_if(cfg!(debug_assertions), OP, || self.tools.drawing.draw(shared, quad, &draw, options.manner))
         })??;
-        step.record("manner", manner.name());
+        step.record("manner", drawn.manner.name());
         Ok(())
     }
 
@@ -329,13 +329,17 @@ impl Display for GlDisplay {
     }
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        self.draw_unseen_by(surface, None)
+    }
+
+    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
         const OP: &str = "draw_unseen";
         self.shared().enter(OP)?;
         let _step = drawing(OP);
         self.tools.timed(OP, || match surface.desc() {
             SurfaceDesc::Image(image) => {
                 let source = self.image_source(surface, OP)?;
-                self.tools.draw_unseen(&source, image.extent, image.format)
+                self.tools.draw_unseen(&source, image.extent, image.format, manner)
             }
             SurfaceDesc::Buffer(_) => self.tools.copy_unseen(&self.surface_buffer(surface)?),
         })

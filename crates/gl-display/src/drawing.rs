@@ -2,16 +2,14 @@
 
 use crate::attachment::{Attachment, StoreFormat};
 use crate::draw_program::Kind;
-use crate::draw_state::Viewport;
-use crate::image_source::ImageSource;
-use crate::quad::Quad;
+use crate::quad::{Draw, Quad};
 use crate::shared::Shared;
 use crate::store;
 use crate::timeline::Pair;
 use crate::timer::TimerFns;
 use glow::HasContext as _;
-use interop_core::draw::{Drawn, Manner, Manners, Plan, Why};
-use interop_core::{Region, Result};
+use interop_core::Result;
+use interop_core::draw::{Drawn, Manner, Manners, Why};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -43,14 +41,6 @@ pub(crate) struct Drawing {
     timers: OnceCell<Option<TimerFns>>,
 }
 
-/// What is drawn, and where.
-pub(crate) struct Draw<'a> {
-    pub image: &'a ImageSource,
-    pub region: Region,
-    pub viewport: Viewport,
-    pub plan: &'a Plan,
-}
-
 impl Drawing {
     pub(crate) fn last(&self) -> Option<Drawn> {
         self.manners.last()
@@ -63,7 +53,7 @@ impl Drawing {
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
-    ) -> Result<Manner> {
+    ) -> Result<Drawn> {
         self.collect();
         let able = || {
             let target = Attachment::bound(shared)?;
@@ -73,8 +63,8 @@ impl Drawing {
             Ok((Class { kind, weighs: draw.plan.weighs, format: target.format, size }, target))
         };
         let (mut drawn, found) = self.manners.choose(asked, able)?;
-        let by_triangle = || quad.draw(shared, draw.image, draw.region, draw.viewport, draw.plan, false);
-        let Some((class, target)) = found else { return by_triangle().map(|()| drawn.manner) };
+        let by_triangle = || quad.draw(shared, draw);
+        let Some((class, target)) = found else { return by_triangle().map(|()| drawn) };
         let program = match drawn.manner {
             Manner::Triangle => None,
             Manner::Compute => match quad.programs.get(shared, class.kind) {
@@ -88,17 +78,35 @@ impl Drawing {
         };
         let run = || match &program {
             None => by_triangle(),
-            Some(program) => {
-                let (what, place) = ((draw.image, draw.region), (&target, draw.viewport));
-                store::draw(shared, program, quad.sampler.get(), what, place, draw.plan)
-            }
+            Some(program) => store::draw(shared, program, quad.sampler.get(), &target, draw),
         };
         if drawn.why == Why::Measuring {
             self.time(shared, class, drawn.manner, run)?
         } else {
             run()?
         }
-        Ok(drawn.manner)
+        Ok(drawn)
+    }
+
+    /// Draws into the bound draw framebuffer, whose content nobody looks at: a kind that is not settled is settled here, with
+    /// waits, as those who measure would else time both manners. Where a CPU draws, the triangle does: there both take as
+    /// long, and settling takes most of the time that there is for choosing a path. The context must be current.
+    pub(crate) fn settled(
+        &self,
+        shared: &Rc<Shared>,
+        quad: &Quad,
+        draw: &Draw<'_>,
+        asked: Option<Manner>,
+    ) -> Result<()> {
+        let asked = asked.or(shared.device.software.then_some(Manner::Triangle));
+        for _ in 0..Manners::<Class>::SETTLE {
+            if self.draw(shared, quad, draw, asked)?.why != Why::Measuring {
+                return Ok(());
+            }
+            // SAFETY: the context is current.
+            unsafe { shared.gl.finish() };
+        }
+        self.draw(shared, quad, draw, asked).map(drop)
     }
 
     /// Runs a draw and takes its time, or has it taken.

@@ -25,7 +25,7 @@ pub(crate) struct Bound {
     pub format: u32,
 }
 
-/// Image unit 0, put back in an engine's context.
+/// Image unit 0, put back in an engine's context, and in any where it is to be kept.
 pub(crate) struct ImageUnit<'a> {
     shared: &'a Shared,
     saved: Option<SavedUnit>,
@@ -42,14 +42,14 @@ struct SavedUnit {
 
 impl<'a> ImageUnit<'a> {
     /// The context must be current and have compute shaders.
-    pub(crate) fn bind(shared: &'a Shared, bound: Bound) -> Self {
+    pub(crate) fn bind(shared: &'a Shared, keep: bool, bound: Bound) -> Self {
         let gl = &shared.gl;
         let Bound { texture, level, layer, access, format } = bound;
         // SAFETY: the context is current and has image units, whose state is single integers; the texture is of it.
         unsafe {
             let get = |parameter| gl.get_parameter_indexed_i32(parameter, 0);
             let unsigned = |parameter| u32::try_from(get(parameter)).unwrap_or(0);
-            let saved = shared.is_engine().then(|| SavedUnit {
+            let saved = (keep || shared.is_engine()).then(|| SavedUnit {
                 texture: NonZeroU32::new(unsigned(glow::IMAGE_BINDING_NAME)).map(glow::NativeTexture),
                 level: get(glow::IMAGE_BINDING_LEVEL),
                 layered: get(glow::IMAGE_BINDING_LAYERED) != 0,

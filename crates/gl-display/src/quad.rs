@@ -17,6 +17,18 @@ pub(crate) struct Quad {
     pub sampler: Owned<glow::Sampler>,
 }
 
+/// What is drawn, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Draw<'a> {
+    pub image: &'a ImageSource,
+    /// Of the image, as planned.
+    pub region: Region,
+    pub viewport: Viewport,
+    pub plan: &'a Plan,
+    /// Puts the state back in any context.
+    pub keep: bool,
+}
+
 /// Where a plan lies in a framebuffer, whose rows count from the bottom; those of plans count from the top.
 pub(crate) struct Placed {
     /// What is written.
@@ -60,17 +72,9 @@ impl Quad {
         Ok(Self { programs: Programs::default(), vertex_array, sampler })
     }
 
-    /// Draws `region` of the image as planned into `viewport` of the bound draw framebuffer. `keep` puts the state
-    /// back in any context.
-    pub(crate) fn draw(
-        &self,
-        shared: &Rc<Shared>,
-        image: &ImageSource,
-        region: Region,
-        viewport: Viewport,
-        plan: &Plan,
-        keep: bool,
-    ) -> Result<()> {
+    /// Draws into the bound draw framebuffer.
+    pub(crate) fn draw(&self, shared: &Rc<Shared>, draw: &Draw<'_>) -> Result<()> {
+        let Draw { image, region, viewport, plan, keep } = *draw;
         let program = self.programs.get(shared, Kind::of(plan, image, None))?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
         let Placed { clip, corner } = Placed::new(plan, viewport);

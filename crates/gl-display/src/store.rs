@@ -9,12 +9,12 @@ use crate::draw_state::Viewport;
 use crate::image_source::ImageSource;
 use crate::image_unit::{Bound, ImageUnit};
 use crate::owned::Owned;
-use crate::quad::Placed;
+use crate::quad::{Draw, Placed};
 use crate::shared::Shared;
 use crate::state::{Reading, Sampler};
 use glow::HasContext as _;
+use interop_core::Result;
 use interop_core::draw::Plan;
-use interop_core::{Region, Result};
 use std::rc::Rc;
 
 /// What the program for a draw into `target` is made for.
@@ -48,30 +48,25 @@ fn unencoded(shared: &Rc<Shared>, target: &Attachment) -> Result<Option<Owned<gl
     }
 }
 
-/// Draws `region` of the image as planned into what `viewport` reaches of `target`, by a program of [`kind`].
+/// Draws into what the viewport reaches of `target`, by a program of [`kind`].
 pub(crate) fn draw(
     shared: &Rc<Shared>,
     program: &Program,
     sampler: glow::Sampler,
-    (image, region): (&ImageSource, Region),
-    (target, viewport): (&Attachment, Viewport),
-    plan: &Plan,
+    target: &Attachment,
+    draw: &Draw<'_>,
 ) -> Result<()> {
+    let Draw { image, region, viewport, plan, keep } = *draw;
     let Placed { clip, corner } = Placed::new(plan, viewport);
     let Some([x, y, width, height]) = inside(clip, target) else { return Ok(()) };
     let view = unencoded(shared, target)?;
     let access = if plan.blends { glow::READ_WRITE } else { glow::WRITE_ONLY };
-    let own = Bound {
-        texture: target.texture,
-        level: target.level,
-        layer: target.layer,
-        access,
-        format: target.format.internal,
-    };
+    let Attachment { texture, level, layer, format, .. } = *target;
+    let own = Bound { texture, level, layer, access, format: format.internal };
     let bound = view.as_ref().map_or(own, |view| Bound { texture: view.get(), level: 0, layer: 0, ..own });
-    let _reading = Reading::set(shared, false, program.name(), image.target, image.texture);
-    let _sampler = Sampler::bind(shared, false, sampler);
-    let unit = ImageUnit::bind(shared, bound);
+    let _reading = Reading::set(shared, keep, program.name(), image.target, image.texture);
+    let _sampler = Sampler::bind(shared, keep, sampler);
+    let unit = ImageUnit::bind(shared, keep, bound);
     // SAFETY: the context is current and has compute shaders, our program is in use with its texture and image; the region
     // lies inside the image and the area inside the target, so every access does.
     unsafe {

@@ -9,12 +9,12 @@ use crate::gl_format::gl_format;
 use crate::gl_objects::GlBuffer;
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
-use crate::quad::Quad;
+use crate::quad::{Draw, Quad};
 use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::timeline::Timeline;
 use glow::HasContext as _;
-use interop_core::draw::Plan;
+use interop_core::draw::{Manner, Plan};
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -76,13 +76,20 @@ impl Tools {
         let viewport = Viewport::full(region.width, region.height);
         let _bound = Framebuffers::bind(shared, target.framebuffer());
         shared.checked("glDrawArrays", || {
-            quad.draw(shared, image, region, viewport, &Plan::exact(region.extent()), true)
+            quad.draw(shared, &Draw { image, region, viewport, plan: &Plan::exact(region.extent()), keep: true })
         })??;
         target.read_bound(format.bytes_per_pixel())
     }
 
-    /// Draws all of an image, one to one, to where nobody looks, and does not wait. All state is put back.
-    pub(crate) fn draw_unseen(&self, image: &ImageSource, extent: Extent, format: PixelFormat) -> Result<()> {
+    /// Draws all of an image, one to one, to where nobody looks, and waits only at the first draws of a kind. All state is
+    /// put back.
+    pub(crate) fn draw_unseen(
+        &self,
+        image: &ImageSource,
+        extent: Extent,
+        format: PixelFormat,
+        asked: Option<Manner>,
+    ) -> Result<()> {
         let (shared, quad) = (&self.shared, self.quad()?);
         let mut unseen = self.unseen.borrow_mut();
         let target = match unseen.take() {
@@ -92,7 +99,13 @@ impl Tools {
         {
             let _bound = Framebuffers::bind(shared, target.framebuffer());
             let viewport = Viewport::full(extent.width, extent.height);
-            quad.draw(shared, image, extent.full(), viewport, &Plan::exact(extent), true)?;
+            let plan = &Plan::exact(extent);
+            self.drawing.settled(
+                shared,
+                quad,
+                &Draw { image, region: extent.full(), viewport, plan, keep: true },
+                asked,
+            )?;
         }
         *unseen = Some((format, target));
         Ok(())

@@ -388,6 +388,7 @@ fn exercise_manners(gl: &glow::Context, display: &GlDisplay, format: PixelFormat
             let options = DrawOptions { background, manner: Some(manner), ..DrawOptions::default() };
             unchanged(gl, manner.name(), || draw(options));
         }
+        unchanged(gl, "draw_unseen_by", || display.draw_unseen_by(surface.as_ref(), Some(manner)).unwrap());
         let expected = if stores { manner } else { Manner::Triangle };
         assert_eq!(display.drawn().unwrap().manner, expected);
     }

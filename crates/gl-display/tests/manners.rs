@@ -160,14 +160,14 @@ fn levels_layers_and_faces_are_reached() {
             gl.framebuffer_texture_2d(framebuffer, attachment, face, Some(texture), 0);
         });
         let encodes = DrawOptions { target: TargetEncoding::SrgbFormat, ..DrawOptions::default() };
-        let light = surface_of_light(&display);
+        let light = translucent(&display);
         for options in [DrawOptions::default(), encodes] {
             both(&display, &cube, light.as_ref(), viewport, options);
         }
     }
 }
 
-fn surface_of_light(display: &GlDisplay) -> Box<dyn Surface> {
+fn translucent(display: &GlDisplay) -> Box<dyn Surface> {
     let image = ImageDesc::new(5, 3, PixelFormat::Rgba8);
     surface(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
@@ -175,7 +175,7 @@ fn surface_of_light(display: &GlDisplay) -> Box<dyn Surface> {
 #[test]
 fn every_storable_format_is_drawn_and_blended_alike() {
     let Some(display) = display() else { return };
-    let surfaces = [plain(&display), surface_of_light(&display)];
+    let surfaces = [plain(&display), translucent(&display)];
     let viewport = Viewport { x: 1, y: 2, width: 13, height: 11 };
     for format in [
         glow::RGBA8,
@@ -266,7 +266,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
 #[test]
 fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     let Some(display) = display() else { return };
-    let surface = surface_of_light(&display);
+    let surface = translucent(&display);
     let target = display.create_offscreen_target(64, 48).unwrap();
     target.bind().unwrap();
     let draw = |options| {
@@ -297,4 +297,18 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
         (0, before),
         "what measured is gone, and draws leave nothing"
     );
+}
+
+/// For those who measure, who ask for one or for neither.
+#[test]
+fn what_nobody_sees_is_drawn_in_the_manner_that_is_asked_for() {
+    let Some(display) = display() else { return };
+    for surface in [plain(&display), translucent(&display)] {
+        for manner in Manner::ALL {
+            display.draw_unseen_by(surface.as_ref(), Some(manner)).unwrap();
+            assert_eq!(display.drawn().unwrap().manner, manner);
+        }
+        display.draw_unseen(surface.as_ref()).unwrap();
+        assert_ne!(display.drawn().unwrap().why, Why::Measuring, "it is settled at once");
+    }
 }

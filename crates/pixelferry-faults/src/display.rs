@@ -6,7 +6,7 @@ use crate::staging::StagingDouble;
 use crate::step::Step;
 use crate::surface::SurfaceDouble;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, GlContext, Result, SharedHandle,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, GlContext, Manner, Result, SharedHandle,
     Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
@@ -72,6 +72,11 @@ impl Display for DisplayDouble {
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
         self.faults.check(Step::DrawUnseen)?;
         self.inner.draw_unseen(surface)
+    }
+
+    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+        self.faults.check(Step::DrawUnseen)?;
+        self.inner.draw_unseen_by(surface, manner)
     }
 
     fn drawn(&self) -> Option<Drawn> {

@@ -22,7 +22,8 @@ use interop_core::devices::owned::{find, foreign};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView,
-    PixelFormat, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    Manner, PixelFormat, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -219,7 +220,7 @@ impl WgpuDisplay {
         options: DrawOptions,
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, format, viewport, options)?;
-        let (tools, target) = (&self.tools, Target { view, format, clear });
+        let (tools, target) = (&self.tools, Target { operation: "draw_to", view, format, clear });
         let step = tracing::trace_span!(
             target: "pixelferry::frame",
             "draw",
@@ -228,7 +229,7 @@ impl WgpuDisplay {
         )
         .entered();
         let drawn = tools.drawing.draw_to(&tools.shared, &tools.painter, picture, target, frame, options.manner)?;
-        step.record("manner", drawn.name());
+        step.record("manner", drawn.manner.name());
         Ok(())
     }
 
@@ -383,9 +384,14 @@ impl Display for WgpuDisplay {
     }
 
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        self.draw_unseen_by(surface, None)
+    }
+
+    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
         match surface.desc() {
             SurfaceDesc::Image(_) => {
-                self.tools.painter.draw_unseen(&self.tools.shared, self.picture(surface, "draw_unseen")?)
+                let (tools, picture) = (&self.tools, self.picture(surface, "draw_unseen")?);
+                tools.drawing.draw_unseen(&tools.shared, &tools.painter, picture, manner)
             }
             SurfaceDesc::Buffer(_) => {
                 let WgpuBuffer { buffer, offset, len } = self.surface_buffer(surface)?;

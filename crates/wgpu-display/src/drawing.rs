@@ -1,14 +1,13 @@
 //! One draw to a view: by a triangle or by stores, and timed while it is found out which is quicker.
 
+use crate::format::texture_format;
 use crate::painter::{DrawTarget, Frame, Painter, begin_pass};
 use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::store::{self, Kind, Made, Storer};
 use interop_core::Result;
-use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Storing, Why};
+use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Storing, Why};
 use std::time::Instant;
-
-const OP: &str = "draw_to";
 
 /// What a draw's time depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +27,8 @@ pub(crate) struct Drawing {
 /// A view, as what is drawn to.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
+    /// What the caller called.
+    pub operation: &'static str,
     pub view: &'a wgpu::TextureView,
     pub format: wgpu::TextureFormat,
     pub clear: Option<wgpu::Color>,
@@ -64,7 +65,7 @@ impl Drawing {
         target: Target<'_>,
         frame: Frame,
         asked: Option<Manner>,
-    ) -> Result<Manner> {
+    ) -> Result<Drawn> {
         let able = || {
             let texture = target.view.texture();
             if texture.sample_count() > 1 {
@@ -83,7 +84,7 @@ impl Drawing {
         let class = class.map(|(class, ())| class);
         let bound = match class {
             Some(class) if drawn.manner == Manner::Compute => {
-                let bound = self.bind(shared, painter, class, target.view);
+                let bound = self.bind(shared, painter, class, target);
                 bound.map_err(|refused| drawn = refused).ok()
             }
             _ => None,
@@ -101,16 +102,41 @@ impl Drawing {
             }
         };
         match class.filter(|_| drawn.why == Why::Measuring) {
-            None => shared.submit(OP, record).map(drop)?,
+            None => shared.submit(target.operation, record).map(drop)?,
             Some(class) => {
-                shared.wait(OP, None)?;
+                shared.wait(target.operation, None)?;
                 let start = Instant::now();
-                let index = shared.submit(OP, record)?;
-                shared.wait(OP, Some(index))?;
+                let index = shared.submit(target.operation, record)?;
+                shared.wait(target.operation, Some(index))?;
                 self.manners.told(class, drawn.manner, start.elapsed());
             }
         }
-        Ok(drawn.manner)
+        Ok(drawn)
+    }
+
+    /// Draws all of an image at its own size to where nobody looks: a kind that is not settled is settled here, with waits, as
+    /// those who measure would else time both manners. Where a CPU draws, the triangle does: there both take as long, and
+    /// settling takes most of the time that there is for choosing a path.
+    pub(crate) fn draw_unseen(
+        &self,
+        shared: &Shared,
+        painter: &Painter,
+        picture: &Picture,
+        asked: Option<Manner>,
+    ) -> Result<()> {
+        let asked = asked.or(shared.identity.software.then_some(Manner::Triangle));
+        let (extent, format) = (picture.extent(), texture_format(picture.format()));
+        let (bits, format) = painter.unseen_format(shared, format);
+        const OP: &str = "draw_unseen";
+        let view = shared.scoped(OP, || painter.unseen(shared, extent, format).1)?;
+        let target = Target { operation: OP, view: &view, format, clear: None };
+        let frame = Frame { region: extent.full(), at: (0, 0), plan: Plan::exact(extent), bits };
+        for _ in 0..Manners::<Class>::SETTLE {
+            if self.draw_to(shared, painter, picture, target, frame, asked)?.why != Why::Measuring {
+                return Ok(());
+            }
+        }
+        self.draw_to(shared, painter, picture, target, frame, asked).map(drop)
     }
 
     /// What a draw by stores needs, or how it is drawn instead.
@@ -119,17 +145,17 @@ impl Drawing {
         shared: &Shared,
         painter: &Painter,
         class: Class,
-        view: &wgpu::TextureView,
+        Target { operation, view, .. }: Target<'_>,
     ) -> Result<(Kind, Made, wgpu::BindGroup), Drawn> {
         let kind = class.kind;
-        let made = shared.scoped(OP, || self.storer.get(&shared.device, &painter.halves, kind));
+        let made = shared.scoped(operation, || self.storer.get(&shared.device, &painter.halves, kind));
         let made = made.map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");
             self.storer.forget(kind);
             self.manners.refuse(class, error.to_string())
         })?;
         // The next view may be another: of more dimensions or for fewer uses this one is not seen to be.
-        let group = shared.scoped(OP, || store::target(&shared.device, &made, view));
+        let group = shared.scoped(operation, || store::target(&shared.device, &made, view));
         let group = group.map_err(|error| self.manners.only(Obstacle::Refused(error.to_string())))?;
         Ok((kind, made, group))
     }

@@ -119,10 +119,7 @@ impl Painter {
         region: Region,
         format: wgpu::TextureFormat,
     ) -> wgpu::Texture {
-        let (bits, format) = match bits(format) {
-            Some(integers) if !shared.is_drawn_to(format) => (true, integers),
-            _ => (false, format),
-        };
+        let (bits, format) = self.unseen_format(shared, format);
         let (texture, view) = self.unseen(shared, region.extent(), format);
         // All of it is drawn over.
         let mut pass = begin_pass(encoder, &view, None);
@@ -131,8 +128,16 @@ impl Painter {
         texture
     }
 
+    /// The format of a target for numbers of this one, and whether it takes their bits.
+    pub(crate) fn unseen_format(&self, shared: &Shared, format: wgpu::TextureFormat) -> (bool, wgpu::TextureFormat) {
+        match bits(format) {
+            Some(integers) if !shared.is_drawn_to(format) => (true, integers),
+            _ => (false, format),
+        }
+    }
+
     /// A target of this size; the last one where it fits.
-    fn unseen(
+    pub(crate) fn unseen(
         &self,
         shared: &Shared,
         extent: Extent,
@@ -143,20 +148,11 @@ impl Painter {
         if let Some((texture, view)) = kept.as_ref().filter(|(texture, _)| fits(texture)) {
             return (texture.clone(), view.clone());
         }
-        let descriptor = texture_descriptor(extent.width, extent.height, format, TEXTURE_USAGE);
+        let descriptor =
+            texture_descriptor(extent.width, extent.height, format, TEXTURE_USAGE | shared.stores.usage(format));
         let texture = shared.device.create_texture(&descriptor);
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         kept.insert((texture, view)).clone()
-    }
-
-    /// See [`interop_core::Display::draw_unseen`].
-    pub(crate) fn draw_unseen(&self, shared: &Shared, picture: &Picture) -> Result<()> {
-        const OP: &str = "draw_unseen";
-        let format = texture_format(picture.format());
-        let record = |encoder: &mut wgpu::CommandEncoder| {
-            self.paint_unseen(shared, encoder, picture, picture.extent().full(), format);
-        };
-        shared.submit(OP, record).map(drop)
     }
 
     /// Copies whole words of a buffer to where nobody looks.

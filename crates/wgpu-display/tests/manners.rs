@@ -279,3 +279,17 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     assert_eq!(Manner::ALL.map(measured), [4, 4]);
     assert!(matches!(manners[8].why, Why::Measured { .. }), "it is decided: {}", manners[8]);
 }
+
+/// For those who measure, who ask for one or for neither.
+#[test]
+fn what_nobody_sees_is_drawn_in_the_manner_that_is_asked_for() {
+    let Some(display) = display() else { return };
+    for surface in [plain(&display), translucent(&display)] {
+        for manner in Manner::ALL {
+            display.draw_unseen_by(surface.as_ref(), Some(manner)).unwrap();
+            assert_eq!(display.drawn().unwrap().manner, manner);
+        }
+        display.draw_unseen(surface.as_ref()).unwrap();
+        assert_ne!(display.drawn().unwrap().why, Why::Measuring, "it is settled at once");
+    }
+}

@@ -9,7 +9,7 @@ use crate::devices::gl_context::GlContext;
 use crate::devices::identity::DeviceIdentity;
 use crate::devices::shared_handle::SharedHandle;
 use crate::devices::timeline::DeviceSpan;
-use crate::draw::Drawn;
+use crate::draw::{Drawn, Manner};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -59,10 +59,17 @@ pub trait Display: Any {
     }
 
     /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
-    /// Does not wait. For measurements.
+    /// Does not wait, but at the first draws of their kind, where it finds out which manner is quicker. For measurements.
     fn draw_unseen(&self, surface: &dyn Surface) -> Result<()>;
 
-    /// How the last draw to a target was done, and why so. `None` before the first, and where a display has one manner.
+    /// The same in a manner, where display and surface leave a choice; see [`crate::DrawOptions::manner`].
+    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+        let _ = manner;
+        self.draw_unseen(surface)
+    }
+
+    /// How the last draw was done, unseen ones among them, and why so. `None` before the first, and where a display has one
+    /// manner.
     fn drawn(&self) -> Option<Drawn> {
         None
     }

@@ -155,6 +155,9 @@ impl<K: Copy + PartialEq> Manners<K> {
         drawn
     }
 
+    /// Draws in a row that settle a kind, where each is told before the next.
+    pub const SETTLE: usize = 2 * TIMED;
+
     /// Whether times of this kind are still wanted.
     pub fn is_measuring(&self, kind: &K) -> bool {
         self.trials.borrow().iter().any(|(other, trial)| other == kind && matches!(trial, Trial::Running(_)))
