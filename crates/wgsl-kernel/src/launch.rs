@@ -4,7 +4,7 @@ use crate::limits::Limits;
 use crate::params::MOST_NUMBERS;
 use crate::text::KernelText;
 use interop_core::devices::owned::{Owned, own};
-use interop_core::{Arg, BufferView, Error, ImageView, PixelFormat, Result, View};
+use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Result, View};
 use std::ptr;
 
 const OP: &str = "ComputeBackend::launch";
@@ -71,16 +71,28 @@ impl KernelText {
     /// The memories among the arguments.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for another maker's, [`Error::InvalidInput`] where they are not those of the text, or one is the target.
-    pub fn own_memories<'m, M: Owned>(&self, target: &M, args: &[Arg<'m>], maker: &M::Maker) -> Result<Vec<&'m M>> {
+    /// [`Error::Foreign`] for another maker's; [`Error::InvalidInput`] where they are not those of the text, one is smaller than its
+    /// type, or one is the target.
+    pub fn own_memories<'m, M: Owned + ComputeMemory>(
+        &self,
+        target: &M,
+        args: &[Arg<'m>],
+        maker: &M::Maker,
+    ) -> Result<Vec<&'m M>> {
         let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}': {problem}", self.name()));
         let given = args.iter().filter_map(|arg| match arg {
             Arg::Memory(memory) => Some(own::<M>(*memory, maker, OP)),
             _ => None,
         });
         let given: Vec<_> = given.collect::<Result<_>>()?;
-        if given.len() != self.memories {
-            return Err(invalid(format!("its text has {} memories, {} were given", self.memories, given.len())));
+        if given.len() != self.memories() {
+            return Err(invalid(format!("its text has {} memories, {} were given", self.memories(), given.len())));
+        }
+        for (at, (memory, least)) in given.iter().zip(&self.memories).enumerate() {
+            let has = memory.len().next_multiple_of(WORD);
+            if (has as u64) < *least {
+                return Err(invalid(format!("memory {at} has {has} bytes, its text declares {least}")));
+            }
         }
         if given.iter().any(|memory| ptr::eq(*memory, target)) {
             return Err(invalid("the target is an argument, too; WGSL reads no memory that a launch writes".into()));

@@ -25,13 +25,18 @@
 //! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`] |
 //! | group 1, binding n | the n-th memory among the arguments |
 
+mod bounded;
+mod glsl;
 mod launch;
 mod limits;
 mod params;
 mod pattern;
 mod prelude;
+mod rebuild;
 mod text;
 
+pub use bounded::bounded;
+pub use glsl::glsl;
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use pattern::{PATTERN, pattern};

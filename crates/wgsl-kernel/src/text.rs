@@ -14,8 +14,8 @@ pub struct KernelText {
     name: String,
     text: String,
     pub(crate) numbers: Numbers,
-    /// Among its arguments.
-    pub(crate) memories: usize,
+    /// Bytes that each memory among its arguments has at least.
+    pub(crate) memories: Vec<u64>,
     /// Work items of a group, across and down.
     pub(crate) group: [u32; 2],
     /// Work items for a buffer target, where the source said so.
@@ -42,9 +42,11 @@ impl KernelText {
         };
         let shape = Shape::of(name, text).map_err(|log| limits.refused(name, log))?;
         let most = limits.memories;
-        if shape.memories + 1 > most {
-            let reason =
-                format!("kernel '{name}' has {} memories, the target among them; it takes {most}", shape.memories + 1);
+        if shape.memories.len() + 1 > most {
+            let reason = format!(
+                "kernel '{name}' has {} memories, the target among them; it takes {most}",
+                shape.memories.len() + 1
+            );
             return Err(limits.unsupported(OP, reason));
         }
         Ok(Self {
@@ -64,7 +66,7 @@ impl KernelText {
 
     /// How many memories there are among its arguments.
     pub fn memories(&self) -> usize {
-        self.memories
+        self.memories.len()
     }
 
     /// All of the text, for targets of this format; a buffer takes any format of whole words.
@@ -74,7 +76,7 @@ impl KernelText {
 }
 
 struct Shape {
-    memories: usize,
+    memories: Vec<u64>,
     group: [u32; 2],
 }
 
@@ -107,7 +109,12 @@ impl Shape {
                 matches!(variable.space, naga::AddressSpace::Storage { access } if access == naga::StorageAccess::LOAD);
             match (binding.group, read_only) {
                 (0, _) if own.starts_with("pf_") => {}
-                (1, true) => bindings.push(binding.binding as usize),
+                (1, true) => {
+                    // An array of any length counts as one of a single element.
+                    let bytes = module.types[variable.ty].inner.try_size(module.to_ctx());
+                    let bytes = bytes.ok_or_else(|| format!("'{own}' is larger than any memory"))?;
+                    bindings.push((binding.binding as usize, u64::from(bytes)));
+                }
                 _ => {
                     return Err(format!(
                         "'{own}' must be '@group(1) @binding(n) var<storage, read>': memory among the arguments"
@@ -116,11 +123,12 @@ impl Shape {
             }
         }
         bindings.sort_unstable();
-        if bindings.iter().enumerate().any(|(at, binding)| at != *binding) {
+        let (places, memories): (Vec<_>, Vec<_>) = bindings.into_iter().unzip();
+        if places.iter().enumerate().any(|(at, place)| at != *place) {
             return Err(format!(
-                "its memories have the bindings {bindings:?} of group 1; number them from 0 without gaps"
+                "its memories have the bindings {places:?} of group 1; number them from 0 without gaps"
             ));
         }
-        Ok(Self { memories: bindings.len(), group: [across, down] })
+        Ok(Self { memories, group: [across, down] })
     }
 }
