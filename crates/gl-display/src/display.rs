@@ -6,6 +6,7 @@ use crate::draw_state::Viewport;
 use crate::gl_objects::{GlBuffer, GlTexture};
 use crate::image_source::ImageSource;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
+use crate::lent::GlDevice;
 use crate::names::{Corpse, ObjectCounts};
 use crate::quad::Draw;
 use crate::semaphore::GlSemaphore;
@@ -105,6 +106,17 @@ impl GlDisplay {
     /// ```
     pub unsafe fn context_lost(&self) {
         self.shared().lose();
+    }
+
+    /// Its context, for a backend that computes in it: kernels and draws are one queue then, with no switch between contexts, no
+    /// fence and no copy.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] below OpenGL 4.3, and where no window system (EGL, GLX, WGL, CGL) knows the
+    /// context.
+    pub fn shared_device(&self) -> Result<GlDevice> {
+        self.shared().enter("shared_device")?;
+        GlDevice::new(self.shared())
     }
 
     /// Deletes what was dropped while the context was not current, as the start of every other call does.

@@ -8,17 +8,44 @@ use interop_core::{DriverError, Error, Result};
 /// More queued errors than a driver keeps; a lost context repeats one for ever.
 const MAX_QUEUED: usize = 32;
 
+/// A driver error of a device.
+pub(crate) fn failure(device: &str, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
+    let (device, code_name, hint) = (device.to_owned(), code_name.to_owned(), hint.to_owned());
+    DriverError { operation, device, code, code_name, hint }.into()
+}
+
+/// Takes away errors that others left behind, so that the next [`check`] speaks of our call. The context must be current.
+pub(crate) fn drain(gl: &glow::Context, before: &'static str) {
+    for _ in 0..MAX_QUEUED {
+        // SAFETY: the context is current.
+        let code = unsafe { gl.get_error() };
+        if code == glow::NO_ERROR {
+            return;
+        }
+        tracing::debug!(code = code_name(code), before, "an earlier GL error was still queued");
+    }
+}
+
+/// The first queued error as an error of `operation`; the queue is empty afterwards. The context must be current.
+pub(crate) fn check(
+    gl: &glow::Context,
+    device: &str,
+    operation: &'static str,
+    hint: impl FnOnce(u32) -> &'static str,
+) -> Result<()> {
+    // SAFETY: the context is current.
+    let code = unsafe { gl.get_error() };
+    if code == glow::NO_ERROR {
+        return Ok(());
+    }
+    drain(gl, operation);
+    Err(failure(device, operation, i64::from(code), code_name(code), hint(code)))
+}
+
 impl Shared {
     /// A driver error of this display.
     pub(crate) fn failure(&self, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
-        DriverError {
-            operation,
-            device: self.device.name.clone(),
-            code,
-            code_name: code_name.to_owned(),
-            hint: hint.to_owned(),
-        }
-        .into()
+        failure(&self.device.name, operation, code, code_name, hint)
     }
 
     /// What this context cannot do.
@@ -33,14 +60,7 @@ impl Shared {
 
     /// Takes away errors that others left behind, so that the next [`Shared::check`] speaks of our call.
     pub(crate) fn drain_errors(&self, before: &'static str) {
-        for _ in 0..MAX_QUEUED {
-            // SAFETY: called with the context current.
-            let code = unsafe { self.gl.get_error() };
-            if code == glow::NO_ERROR {
-                return;
-            }
-            tracing::debug!(code = code_name(code), before, "an earlier GL error was still queued");
-        }
+        drain(&self.gl, before);
     }
 
     /// The first queued error as an error of `operation`; the queue is empty afterwards.
@@ -50,13 +70,7 @@ impl Shared {
 
     /// The same, with hints of the caller's.
     pub(crate) fn check_with(&self, operation: &'static str, hint: impl FnOnce(u32) -> &'static str) -> Result<()> {
-        // SAFETY: called with the context current.
-        let code = unsafe { self.gl.get_error() };
-        if code == glow::NO_ERROR {
-            return Ok(());
-        }
-        self.drain_errors(operation);
-        Err(self.failure(operation, i64::from(code), code_name(code), hint(code)))
+        check(&self.gl, &self.device.name, operation, hint)
     }
 
     /// Runs `f` between a drain and a check.

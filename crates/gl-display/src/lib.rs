@@ -30,11 +30,13 @@
 //!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
 //!   clip distances 0 to 7; draws that blend also how draw buffer 0 blends;
 //! - draws by a compute shader: program, active unit, unit 0's texture and sampler, and image unit 0;
+//! - kernels of a backend in the context ([`GlDevice`]): program, uniform block 0 and as many storage blocks as the kernel has
+//!   memories, with the bindings of both targets, `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`;
 //! - reading back: all of these, both framebuffer bindings, `PIXEL_PACK_BUFFER` and the `PACK_*` of the list above.
 //!
 //! Not put back: errors that the engine left in `glGetError` are taken away (and logged) by calls that ask for errors
 //! of their own, and importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, as it cannot be
-//! queried. Do not draw, read back or upload from memory of a compute device while conditional rendering, transform
+//! queried. Do not draw, read back, launch or upload from memory of a compute device while conditional rendering, transform
 //! feedback or a bound program pipeline's validation is in progress.
 //!
 //! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound, the
@@ -62,6 +64,7 @@ mod identity;
 mod image_source;
 mod image_unit;
 mod in_place;
+mod lent;
 mod memory_object;
 mod names;
 mod os;
@@ -94,6 +97,7 @@ pub use draw_state::Viewport;
 pub use features::MIN_VERSION;
 pub use gl_objects::{GlBuffer, GlTexture};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
+pub use lent::{ComputeLimits, ComputeProgram, GlDevice, LentBuffer};
 pub use names::ObjectCounts;
 pub use target::OffscreenTarget;
 

@@ -23,7 +23,7 @@ pub(crate) enum Name {
     Semaphore(SemaphoreObject),
 }
 
-/// GL objects that this display made and that still exist. For leak tests and reports.
+/// GL objects that this display and the backends in its context made and that still exist. For leak tests and reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectCounts {
     /// Textures, buffer textures among them.

@@ -121,10 +121,27 @@ impl Shared {
 
     /// The context for those who share with it.
     pub(crate) fn hold(&self, operation: &'static str) -> Result<Arc<dyn GlContext>> {
+        Ok(self.held(operation)?)
+    }
+
+    /// The same for ourselves.
+    pub(crate) fn held(&self, operation: &'static str) -> Result<Arc<Held>> {
         self.check_not_lost(operation)?;
         let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";
-        let held = self.held.clone().ok_or_else(|| self.unsupported(operation, reason.into()))?;
-        Ok(held)
+        self.held.clone().ok_or_else(|| self.unsupported(operation, reason.into()))
+    }
+
+    /// Whether those have this context.
+    pub(crate) fn is_held_by(&self, held: &Arc<Held>) -> bool {
+        self.held.as_ref().is_some_and(|own| Arc::ptr_eq(own, held))
+    }
+
+    /// Deletes what others dropped where the context was not current. It must be now.
+    fn empty_graves(&self) {
+        if let Some(held) = &self.held {
+            // SAFETY: the context is current, and the functions are its own.
+            unsafe { held.graves.empty(&self.gl) }
+        }
     }
 
     /// The start of every call: the context must be current. Deletes what waited for it.
@@ -136,6 +153,7 @@ impl Shared {
         if self.has_graves.get() {
             self.empty_graveyard();
         }
+        self.empty_graves();
         Ok(())
     }
 
@@ -181,7 +199,14 @@ impl Shared {
     }
 
     pub(crate) fn object_counts(&self) -> ObjectCounts {
-        self.counts.read(self.graveyard.borrow().len())
+        let mut counts = self.counts.read(self.graveyard.borrow().len());
+        if let Some(held) = &self.held {
+            let (buffers, programs, dead) = held.graves.counts();
+            counts.buffers += buffers;
+            counts.programs += programs;
+            counts.awaiting_context += dead;
+        }
+        counts
     }
 }
 
@@ -190,6 +215,9 @@ impl Drop for Shared {
         // Somebody shares with the context, which goes on without this.
         let held = self.held.as_ref().filter(|held| Arc::strong_count(held) > 1).cloned();
         self.bury_all(held.is_some());
+        if self.is_current() {
+            self.empty_graves();
+        }
         if let (Some(held), Some(own)) = (held, self.own.take())
             && let Some(resting) = own.rest()
         {

@@ -26,7 +26,7 @@ pub fn glsl(text: &str, entry: &str) -> Result<String, String> {
         let ResourceBinding { group, binding: place } = binding;
         let block = match variable.space {
             AddressSpace::Uniform => 0,
-            _ => group + place,
+            _ => group.saturating_add(place),
         };
         let block = u8::try_from(block).map_err(|_| format!("binding {place} of group {group} is too large"))?;
         options.binding_map.insert(binding, block);

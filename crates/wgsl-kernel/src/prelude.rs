@@ -8,6 +8,10 @@ use interop_core::describe::format::PerFormat;
 /// It stands behind the kernel's text, which WGSL allows, so that the compiler's lines are those of the text.
 pub const PRELUDE: &str = include_str!("prelude.wgsl");
 
+/// The variables of the functions; no other is bound with them.
+pub const TARGET: &str = "pf_memory";
+pub const NUMBERS: &str = "pf_launch";
+
 /// Memory whose words one work item each writes.
 const WHOLE: &str = "
 @group(0) @binding(0) var<storage, read_write> pf_memory: array<u32>;

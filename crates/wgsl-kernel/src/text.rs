@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use crate::params::Numbers;
-use crate::prelude::with_prelude;
+use crate::prelude::{NUMBERS, TARGET, with_prelude};
 use interop_core::compute::SourceCode;
 use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
 
@@ -108,7 +108,7 @@ impl Shape {
             let read_only =
                 matches!(variable.space, naga::AddressSpace::Storage { access } if access == naga::StorageAccess::LOAD);
             match (binding.group, read_only) {
-                (0, _) if own.starts_with("pf_") => {}
+                (0, _) if own == TARGET || own == NUMBERS => {}
                 (1, true) => {
                     // An array of any length counts as one of a single element.
                     let bytes = module.types[variable.ty].inner.try_size(module.to_ctx());

@@ -2,6 +2,7 @@
 
 use super::native::NativeContext;
 use super::own::Resting;
+use crate::lent::Graves;
 use interop_core::{GlContext, GlName};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +13,24 @@ pub(crate) struct Held {
     native: NativeContext,
     /// The display was told that the context is gone.
     lost: AtomicBool,
+    /// What others made in it and dropped where it was not current.
+    pub graves: Graves,
     /// Where the context is ours: it, once its display is gone. Goes with the last who holds it, on any thread.
     rests: Mutex<Option<Resting>>,
 }
 
 impl Held {
     pub(crate) fn new(native: NativeContext) -> Self {
-        Self { native, lost: AtomicBool::new(false), rests: Mutex::new(None) }
+        Self { native, lost: AtomicBool::new(false), graves: Graves::default(), rests: Mutex::new(None) }
     }
 
     pub(crate) fn lose(&self) {
         self.lost.store(true, Ordering::Release);
+        self.graves.abandon();
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
     }
 
     /// The display is gone: whoever holds this keeps the context.
@@ -40,7 +48,7 @@ unsafe impl GlContext for Held {
     }
 
     fn is_current(&self) -> bool {
-        !self.lost.load(Ordering::Acquire) && self.native.is_current()
+        !self.is_lost() && self.native.is_current()
     }
 
     fn function(&self, name: &CStr) -> *const c_void {

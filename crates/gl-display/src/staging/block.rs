@@ -1,5 +1,6 @@
 //! The GL objects of one staging block.
 
+use crate::lent::LentBuffer;
 use crate::memory_object::MemoryObject;
 use crate::owned::Owned;
 use crate::shared::Shared;
@@ -14,7 +15,7 @@ use std::rc::Rc;
 pub(crate) struct Block {
     // The textures go before the buffer they read.
     textures: RefCell<Vec<(u32, Owned<glow::Texture>)>>,
-    buffer: Owned<glow::Buffer>,
+    buffer: Body,
     /// Memory of another API that the buffer lies in; goes after it.
     memory: Option<Owned<MemoryObject>>,
     /// Whose memory it is, where we made it for others to open; goes last.
@@ -24,12 +25,24 @@ pub(crate) struct Block {
     exposed: Cell<bool>,
 }
 
+/// Whose buffer it is.
+enum Body {
+    Own(Owned<glow::Buffer>),
+    /// A backend's in this context.
+    Lent(LentBuffer),
+}
+
 impl Block {
     pub(crate) fn new(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
-        Rc::new(Self::over(shared, buffer, len))
+        Rc::new(Self::over(shared, Body::Own(buffer), len))
     }
 
-    fn over(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Self {
+    /// A buffer of a backend's in this context, which lives for as long as this.
+    pub(crate) fn lent(shared: &Rc<Shared>, buffer: LentBuffer, len: usize) -> Rc<Self> {
+        Rc::new(Self::over(shared, Body::Lent(buffer), len))
+    }
+
+    fn over(shared: &Rc<Shared>, buffer: Body, len: usize) -> Self {
         Self {
             textures: RefCell::default(),
             buffer,
@@ -49,7 +62,7 @@ impl Block {
         exported: Option<crate::vulkan::VulkanMemory>,
         len: usize,
     ) -> Rc<Self> {
-        Rc::new(Self { memory: Some(memory), exported, ..Self::over(shared, buffer, len) })
+        Rc::new(Self { memory: Some(memory), exported, ..Self::over(shared, Body::Own(buffer), len) })
     }
 
     /// The memory that others can open.
@@ -62,7 +75,10 @@ impl Block {
     }
 
     pub(crate) fn buffer(&self) -> glow::Buffer {
-        self.buffer.get()
+        match &self.buffer {
+            Body::Own(buffer) => buffer.get(),
+            Body::Lent(buffer) => buffer.name(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -71,7 +87,7 @@ impl Block {
 
     /// True where the bytes lie in memory that a device allocated for sharing.
     pub(crate) fn is_device_memory(&self) -> bool {
-        self.memory.is_some()
+        self.memory.is_some() || matches!(self.buffer, Body::Lent(_))
     }
 
     /// The name was given to the user, whose shaders may write it.
@@ -96,7 +112,7 @@ impl Block {
             let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
             let texture = Owned::new(shared, name);
             let _bound = BoundTexture::bind(shared, glow::TEXTURE_BUFFER, name);
-            gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer.get()));
+            gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer()));
             texture
         };
         shared.check(OP)?;

@@ -11,6 +11,7 @@ pub(crate) use block::Block;
 pub(crate) use image_block::ImageBlock;
 
 use crate::fence::Fence;
+use crate::lent::LentBuffer;
 use crate::semaphore_object::Crossing;
 use crate::shared::Shared;
 use glow::HasContext as _;
@@ -75,6 +76,9 @@ impl GlStaging {
             StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Access::Mapped(host)),
             StagingKind::External(SharedHandle::Memory(memory)) => {
                 (linear(external::buffer(shared, memory, bytes, None)?), Access::Never)
+            }
+            StagingKind::External(handle) if handle.handle_type() == HandleType::QueueBuffer => {
+                (linear(Block::lent(shared, LentBuffer::open(&handle, shared, bytes)?, bytes)), Access::Never)
             }
             StagingKind::ExternalImage(SharedHandle::Memory(memory), image) => {
                 (Body::Image(external::texture(shared, memory, &image, None)?), Access::Never)

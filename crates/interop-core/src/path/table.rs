@@ -297,7 +297,9 @@ fn offer_exported(p: &Pairing<'_>) -> Support {
 }
 
 fn offer_in_queue(p: &Pairing<'_>) -> Support {
-    same_device(p).and(|| offer_both(p, HandleType::QueueBuffer, LINEAR, Giver::Compute))
+    let (compute, display) = (p.backend.device().api, p.display.device().api);
+    let one_api = Support::when(compute == display, format!("kernels of {compute} are in no queue of {display}"));
+    one_api.and(|| same_device(p)).and(|| offer_both(p, HandleType::QueueBuffer, LINEAR, Giver::Compute))
 }
 
 /// Taking turns as [`QUEUE`] does, where nothing was asked for.

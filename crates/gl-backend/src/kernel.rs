@@ -1,0 +1,63 @@
+//! Kernels: WGSL made into programs, one for each format of target.
+
+use crate::memory::GlMemory;
+use crate::session::{Program, Session};
+use gl_display::LentBuffer;
+use interop_core::devices::owned::own;
+use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, Target};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use wgsl_kernel::KernelText;
+
+/// A kernel of one backend.
+pub struct GlKernel {
+    text: KernelText,
+    session: Arc<Session>,
+    programs: Mutex<HashMap<PixelFormat, Arc<Program>>>,
+}
+
+interop_core::owned!(GlKernel: Session, "kernel", |kernel| &kernel.session);
+
+impl Kernel for GlKernel {
+    fn name(&self) -> &str {
+        self.text.name()
+    }
+}
+
+impl GlKernel {
+    pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
+        let text = KernelText::of(source, &session.limits)?;
+        let kernel = Self { text, session: session.clone(), programs: Mutex::default() };
+        // What is wrong with the text is told now.
+        kernel.program(PixelFormat::Rgba8, "ComputeBackend::build")?;
+        Ok(kernel)
+    }
+
+    /// For targets of this format; of a buffer any that is of whole words.
+    fn program(&self, format: PixelFormat, operation: &'static str) -> Result<Arc<Program>> {
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(&format) {
+            return Ok(program.clone());
+        }
+        let refused = |log| self.session.limits.refused(self.text.name(), log);
+        let glsl = self.text.glsl(format).map_err(refused)?;
+        let program = Arc::new(Program::build(&self.session.device, &glsl, operation)?.map_err(refused)?);
+        programs.insert(format, program.clone());
+        Ok(program)
+    }
+
+    pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        const OP: &str = "ComputeBackend::launch";
+        let session = &self.session;
+        let items = target.items();
+        let (memory, view) = target.into_parts();
+        let memory = own::<GlMemory>(memory, session, OP)?;
+        let read = self.text.own_memories(memory, args, session)?;
+        let (format, launch) = self.text.plan(&view, items, args, &session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        let memories: Vec<&LentBuffer> = [memory].into_iter().chain(read).map(GlMemory::buffer).collect();
+        self.program(format, OP)?.run(session, &memories, &launch, OP)
+    }
+}

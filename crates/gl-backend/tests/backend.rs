@@ -1,0 +1,51 @@
+//! The backend on the display of this machine.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod common;
+#[path = "../../wgsl-kernel/tests/suite/mod.rs"]
+mod suite;
+
+use common::{Both, both};
+use cpu_fallback::MemoryDisplay;
+use interop_core::Display;
+use interop_core::conformance::{Manner, Table, run};
+use std::rc::Rc;
+
+#[test]
+fn the_conformance_suite_in_the_displays_queue() {
+    let Some(Both { display, backend }) = both() else { return };
+    let display: Rc<dyn Display> = display;
+    for manner in [Manner::default(), Manner::late(3)] {
+        let rows = run(&backend, &display, manner);
+        println!("{}", Table(&rows));
+        for path in ["in-queue-in-place", "in-queue-upload", "pbo-persistent", "pbo-orphan", "host-round-trip"] {
+            let own: Vec<_> = rows.iter().filter(|row| row.path.name() == path).cloned().collect();
+            let (passed, failed, skipped) = Table(&own).counts();
+            assert!(passed >= 13 && failed == 0 && skipped <= 3, "{path}: {passed} passed, {failed} failed");
+        }
+        assert_eq!(Table(&rows).counts().1, 0);
+    }
+}
+
+#[test]
+fn the_conformance_suite_in_plain_memory() {
+    let Some(Both { display, backend }) = both() else { return };
+    let rows = run(&backend, &(MemoryDisplay::new() as Rc<dyn Display>), Manner::default());
+    println!("{}", Table(&rows));
+    let (passed, failed, _) = Table(&rows).counts();
+    assert!(passed > 30 && failed == 0, "{passed} passed, {failed} failed");
+    drop(display);
+}
+
+#[test]
+fn what_every_backend_of_wgsl_is_asked() {
+    let (Some(Both { display, backend }), Ok(stranger)) = (both(), cpu_fallback::CpuBackend::new()) else { return };
+    println!("RAN ON {} ({})", backend.device(), display.device().driver);
+    let backend = backend.as_ref();
+    suite::kernels_write_every_format_in_any_view(backend);
+    suite::buffers_take_memory_and_numbers(backend);
+    suite::copies_keep_the_bytes_around_them(backend);
+    suite::texts_that_are_wrong_say_what_is(backend);
+    suite::bad_calls_are_refused_and_lose_nothing(backend, &stranger);
+}

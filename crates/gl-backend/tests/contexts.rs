@@ -1,0 +1,217 @@
+//! Wrong threads and contexts, contexts that go, and texts that reach for what is not theirs.
+#![allow(clippy::unwrap_used, clippy::panic)] // how tests fail
+
+mod common;
+
+use common::{Both, FILL, PAINT, both};
+use gl_backend::GlBackend;
+use gl_display::Viewport;
+use interop_core::{
+    Arg, BufferView, ComputeBackend, ComputeMemory, Display as _, DrawOptions, Error, Extent, HandleType, ImageAccess,
+    ImageDesc, ImageView, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, StagingKind, SurfaceDesc,
+    Target, View,
+};
+use std::sync::Arc;
+
+fn source(name: &'static str, text: &'static str) -> KernelSource {
+    KernelSource::new(name).wgsl(text)
+}
+
+fn is_wrong<T>(result: Result<T, Error>) -> bool {
+    matches!(result, Err(Error::WrongContext { .. }))
+}
+
+fn image() -> View {
+    View::Image(ImageView::packed(Extent::new(8, 8), PixelFormat::Rgba8, 1, 0, false).unwrap())
+}
+
+/// Every call of a backend, its kernel and its memory, refused.
+fn refused(
+    backend: &dyn ComputeBackend,
+    kernel: &dyn interop_core::Kernel,
+    memory: &mut dyn ComputeMemory,
+    as_is: impl Fn(Error) -> bool,
+) {
+    let is = |result: Result<(), Error>| assert!(as_is(result.unwrap_err()));
+    is(backend.build(&source("paint", PAINT)).map(drop));
+    is(backend.allocate(16).map(drop));
+    is(backend.finish());
+    is(memory.read(0, &mut [0; 4]));
+    is(memory.write(0, &[0; 4]));
+    is(memory.view(0..4, &mut |_| Ok(())));
+    is(memory.fill(0..4, &mut |_| Ok(())));
+    is(memory.release());
+    is(backend.launch(kernel, Target::new(memory, image()).unwrap(), &[Arg::F32(0.0)]));
+    let pattern = interop_core::describe::pattern::Pattern::for_view(&image(), 1);
+    is(backend.write_pattern(Target::new(memory, image()).unwrap(), &pattern));
+}
+
+#[test]
+fn another_thread_is_refused_and_what_it_drops_goes_later() {
+    let Some(Both { display, backend }) = both() else { return };
+    let before = display.object_counts();
+    let kernel = backend.build(&source("paint", PAINT)).unwrap();
+    let mut memory = backend.allocate(256).unwrap();
+    memory.write(0, &[7; 256]).unwrap();
+    std::thread::scope(|scope| {
+        let there = scope.spawn(|| {
+            assert!(is_wrong(backend.allocate(16)) && is_wrong(backend.finish()));
+            assert!(is_wrong(backend.build(&source("paint", PAINT))));
+            let mut own = backend.clone();
+            assert!(Arc::get_mut(&mut own).is_none());
+            drop(kernel);
+        });
+        there.join().unwrap();
+    });
+    assert_eq!(display.object_counts().awaiting_context, 1);
+    let mut found = [0; 256];
+    memory.read(0, &mut found).unwrap();
+    assert_eq!(found, [7; 256]);
+    drop(memory);
+    assert_eq!(display.object_counts(), before);
+}
+
+#[test]
+fn another_context_is_refused_and_nothing_is_lost() {
+    let (Some(first), Some(second)) = (both(), both()) else { return };
+    first.display.make_current().unwrap();
+    let kernel = first.backend.build(&source("paint", PAINT)).unwrap();
+    let mut memory = first.backend.allocate(256).unwrap();
+    memory.write(0, &[7; 256]).unwrap();
+    let (lent, handle) = first.backend.allocate_shared(256, HandleType::QueueBuffer, first.display.device()).unwrap();
+    second.display.make_current().unwrap();
+    refused(first.backend.as_ref(), kernel.as_ref(), memory.as_mut(), |error| {
+        matches!(error, Error::WrongContext { .. })
+    });
+    assert!(is_wrong(GlBackend::on(&first.display)));
+    let error = second.display.create_staging(StagingKind::External(handle), 256).err().unwrap();
+    assert!(error.to_string().contains("another OpenGL context"), "{error}");
+    let stranger = second.backend.copy(memory.as_ref(), second.backend.allocate(256).unwrap().as_mut(), 0..4);
+    assert!(matches!(stranger, Err(Error::Foreign { .. })));
+    let target = second.backend.launch(kernel.as_ref(), Target::new(memory.as_mut(), image()).unwrap(), &[]);
+    assert!(matches!(target, Err(Error::Foreign { .. })));
+    // Deleted when its own context is current, not by the name in this one.
+    let counts = first.display.object_counts();
+    drop(lent);
+    assert_eq!(first.display.object_counts().awaiting_context, counts.awaiting_context + 1);
+    first.display.make_current().unwrap();
+    let mut found = [0; 256];
+    memory.read(0, &mut found).unwrap();
+    assert_eq!(found, [7; 256]);
+    assert_eq!(first.display.object_counts().awaiting_context, 0);
+    // Another backend in the same context is another maker.
+    let other = GlBackend::on(&first.display).unwrap();
+    let stranger = other.copy(memory.as_ref(), other.allocate(256).unwrap().as_mut(), 0..4);
+    assert!(matches!(stranger, Err(Error::Foreign { .. })));
+}
+
+#[test]
+fn a_display_may_go_before_the_backend() {
+    let Some(Both { display, backend }) = both() else { return };
+    let kernel = backend.build(&source("paint", PAINT)).unwrap();
+    let (mut memory, handle) = backend.allocate_shared(256, HandleType::QueueBuffer, display.device()).unwrap();
+    let staging = display.create_staging(StagingKind::External(handle), 256).unwrap();
+    drop((staging, display));
+    refused(backend.as_ref(), kernel.as_ref(), memory.as_mut(), |error| matches!(error, Error::WrongContext { .. }));
+    drop((kernel, memory));
+    // The last that holds the context, on a thread where it never was.
+    std::thread::spawn(move || drop(backend)).join().unwrap();
+    // Others work.
+    both().unwrap().backend.allocate(16).unwrap();
+}
+
+#[test]
+fn a_lost_context_is_told_and_nothing_is_called_in_it() {
+    let Some(Both { display, backend }) = both() else { return };
+    let kernel = backend.build(&source("paint", PAINT)).unwrap();
+    let mut memory = backend.allocate(256).unwrap();
+    backend.finish().unwrap();
+    // SAFETY: the context is used no more, as if it were gone, and nothing of it is mapped.
+    unsafe { display.context_lost() };
+    refused(
+        backend.as_ref(),
+        kernel.as_ref(),
+        memory.as_mut(),
+        |error| matches!(error, Error::Driver(error) if error.code_name.contains("gone")),
+    );
+    drop((kernel, memory, backend));
+    assert_eq!(display.object_counts(), gl_display::ObjectCounts::default());
+}
+
+/// Texts that index beyond everything: the bytes of others stay, and so does the program.
+#[test]
+fn no_text_reaches_beyond_its_memory() {
+    const REACH: &str = "
+@group(1) @binding(0) var<storage, read> numbers: array<u32>;
+var<workgroup> ours: array<u32, 16>;
+@compute @workgroup_size(16)
+fn reach(@builtin(global_invocation_id) id: vec3<u32>) {
+  var local = array<u32, 4>(1u, 2u, 3u, 4u);
+  let far = (id.x + 1u) * 100000007u;
+  local[far] = numbers[far] + numbers[9999];
+  ours[i32(far)] = local[i32(id.x) - 7];
+  workgroupBarrier();
+  pf_set(far, ours[far + 1u]);
+  pf_set(0xffffffffu, local[id.x]);
+  pf_put(far, 5u);
+}";
+    let Some(Both { backend, display: _display }) = both() else { return };
+    let kernel = backend.build(&source("reach", REACH)).unwrap();
+    let mut around: Vec<_> = (0..9).map(|_| backend.allocate(4096).unwrap()).collect();
+    for memory in &mut around {
+        memory.write(0, &[0xA5; 4096]).unwrap();
+    }
+    let (mut target, numbers) = (backend.allocate(64).unwrap(), backend.allocate(64).unwrap());
+    for _ in 0..20 {
+        let view = View::Buffer(BufferView { offset: 0, len: 64 });
+        let target = Target::new(target.as_mut(), view).unwrap();
+        backend.launch(kernel.as_ref(), target, &[Arg::Memory(numbers.as_ref())]).unwrap();
+    }
+    for memory in &mut around {
+        memory
+            .view(0..4096, &mut |bytes| {
+                assert!(bytes.iter().all(|byte| *byte == 0xA5));
+                Ok(())
+            })
+            .unwrap();
+    }
+    // A memory that is smaller than one element of its type cannot be limited to it.
+    let wide = "@group(1) @binding(0) var<storage, read> wide: array<vec4<f32>>;
+                @compute @workgroup_size(1) fn wide_() { pf_put_f32(0u, wide[0].x); }";
+    let kernel = backend.build(&source("wide_", wide)).unwrap();
+    let small = backend.allocate(12).unwrap();
+    let target = Target::new(target.as_mut(), View::Buffer(BufferView { offset: 0, len: 64 })).unwrap();
+    let error = backend.launch(kernel.as_ref(), target, &[Arg::Memory(small.as_ref())]).unwrap_err().to_string();
+    assert!(error.contains("12 bytes") && error.contains("16"), "{error}");
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let Some(Both { display, backend }) = both() else { return };
+    let kernel = backend.build(&source("paint", PAINT)).unwrap();
+    let target = display.create_offscreen_target(32, 32).unwrap();
+    let once = |path| {
+        let image = ImageDesc::new(32, 32, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        let surface = SurfaceDesc::Image(image);
+        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let mut link = Link::open(backend.clone(), display.clone(), surface, options).unwrap();
+        for number in 0..8 {
+            link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(number as f32 / 255.0)])).unwrap();
+            target.bind().unwrap();
+            display.draw(link.shown().unwrap().surface(), Viewport::full(32, 32), DrawOptions::default()).unwrap();
+            // Pixel (3, 0), whichever row is the first.
+            assert_eq!(target.read_rgba8().unwrap()[12], 3);
+            assert_eq!(target.read_rgba8().unwrap()[14], number);
+        }
+        let fill = backend.build(&source("fill", FILL)).unwrap();
+        drop(fill);
+    };
+    for path in [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD] {
+        once(path);
+        let counts = display.object_counts();
+        for _ in 0..5 {
+            once(path);
+            assert_eq!(display.object_counts(), counts);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Names of what was made in a lent context, and the end of those dropped where it was not current.
+
+use glow::HasContext as _;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A name of either kind.
+#[derive(Clone, Copy)]
+pub(crate) enum LentName {
+    Buffer(glow::Buffer),
+    Program(glow::Program),
+}
+
+/// How many there are, and the dead ones among them.
+#[derive(Default)]
+pub(crate) struct Graves {
+    dead: Mutex<Vec<LentName>>,
+    has_dead: AtomicBool,
+    buffers: AtomicUsize,
+    programs: AtomicUsize,
+}
+
+impl Graves {
+    fn count(&self, name: LentName) -> &AtomicUsize {
+        match name {
+            LentName::Buffer(_) => &self.buffers,
+            LentName::Program(_) => &self.programs,
+        }
+    }
+
+    pub(crate) fn made(&self, name: LentName) {
+        self.count(name).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Keeps a dead one until its context is current.
+    pub(crate) fn bury(&self, name: LentName) {
+        self.dead.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        self.has_dead.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> Vec<LentName> {
+        if !self.has_dead.swap(false, Ordering::AcqRel) {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.dead.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Deletes a name.
+    ///
+    /// # Safety
+    /// Its context is current, `gl` is of it, and nobody uses the name afterwards.
+    pub(crate) unsafe fn delete(&self, gl: &glow::Context, name: LentName) {
+        self.count(name).fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match name {
+                LentName::Buffer(name) => gl.delete_buffer(name),
+                LentName::Program(name) => gl.delete_program(name),
+            }
+        }
+    }
+
+    /// Deletes the dead ones.
+    ///
+    /// # Safety
+    /// Their context is current, and `gl` is of it.
+    pub(crate) unsafe fn empty(&self, gl: &glow::Context) {
+        for name in self.take() {
+            // SAFETY: the caller's promise; who buried it has gone.
+            unsafe { self.delete(gl, name) }
+        }
+    }
+
+    /// The context is gone, and they with it.
+    pub(crate) fn abandon(&self) {
+        for name in self.take() {
+            self.count(name).fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Buffers, programs, and how many of both are dead.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        let dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner).len();
+        (self.buffers.load(Ordering::Relaxed), self.programs.load(Ordering::Relaxed), dead)
+    }
+}

@@ -1,0 +1,107 @@
+//! [`ComputeProgram`].
+
+use super::bindings::Bindings;
+use super::buffer::LentBuffer;
+use super::device::GlDevice;
+use super::graves::LentName;
+use glow::HasContext as _;
+use interop_core::{Error, Result};
+
+/// A compute shader in a display's context. Any thread may hold and drop it.
+#[derive(Debug)]
+pub struct ComputeProgram {
+    name: glow::Program,
+    device: GlDevice,
+}
+
+impl Drop for ComputeProgram {
+    fn drop(&mut self) {
+        self.device.unmake(LentName::Program(self.name));
+    }
+}
+
+/// Buffer textures, uploads, vertices, indices, copies, mappings and other shaders see what was stored.
+const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
+    | glow::PIXEL_BUFFER_BARRIER_BIT
+    | glow::VERTEX_ATTRIB_ARRAY_BARRIER_BIT
+    | glow::ELEMENT_ARRAY_BARRIER_BIT
+    | glow::BUFFER_UPDATE_BARRIER_BIT
+    | glow::UNIFORM_BARRIER_BIT
+    | glow::COMMAND_BARRIER_BIT
+    | glow::SHADER_STORAGE_BARRIER_BIT;
+
+impl ComputeProgram {
+    /// Compiles GLSL; where the driver refuses it, the inner error is what it says.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Driver`] where no object could be made.
+    pub fn build(device: &GlDevice, text: &str, operation: &'static str) -> Result<Result<Self, String>> {
+        let gl = device.enter(operation)?;
+        device.checked("glLinkProgram", || {
+            // SAFETY: the context is current and has OpenGL 4.3; names are made, used and deleted here.
+            unsafe {
+                let name = gl.create_program().map_err(|why| device.no_name("glCreateProgram", &why))?;
+                device.made(LentName::Program(name));
+                let program = Self { name, device: device.clone() };
+                let shader = gl.create_shader(glow::COMPUTE_SHADER);
+                let shader = shader.map_err(|why| device.no_name("glCreateShader", &why))?;
+                gl.shader_source(shader, text);
+                gl.compile_shader(shader);
+                let compiled = gl.get_shader_compile_status(shader);
+                let log = if compiled { String::new() } else { gl.get_shader_info_log(shader) };
+                if compiled {
+                    gl.attach_shader(name, shader);
+                }
+                // Stays until the program goes.
+                gl.delete_shader(shader);
+                if !compiled {
+                    return Ok(Err(log));
+                }
+                gl.link_program(name);
+                let linked = gl.get_program_link_status(name);
+                Ok(if linked { Ok(program) } else { Err(gl.get_program_info_log(name)) })
+            }
+        })?
+    }
+
+    /// Puts a run into the queue: storage blocks from 0 on are these buffers, uniform block 0 is `numbers`, which is given the
+    /// bytes of `words` before. What it stores is seen by all commands after it.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a buffer of another context; [`Error::Driver`] in builds with debug
+    /// assertions.
+    ///
+    /// # Safety
+    /// With these buffers the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
+    /// end. It has no other blocks, images or textures.
+    pub unsafe fn run(
+        &self,
+        storage: &[&LentBuffer],
+        (numbers, words): (&LentBuffer, &[u8]),
+        [across, down]: [u32; 2],
+        operation: &'static str,
+    ) -> Result<()> {
+        let device = &self.device;
+        let gl = device.enter(operation)?;
+        if storage.iter().chain([&numbers]).any(|buffer| !buffer.device().is(device)) {
+            return Err(Error::invalid(operation, "a buffer is of another OpenGL context than the program"));
+        }
+        let run = || {
+            // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
+            unsafe {
+                numbers.replace(gl, words);
+                let _bindings = Bindings::set(device, gl, self.name, storage, numbers);
+                // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
+                gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);
+                gl.dispatch_compute(across, down, 1);
+                gl.memory_barrier(STORED);
+            }
+        };
+        // Asking for errors makes a threaded driver wait.
+        if cfg!(debug_assertions) {
+            return device.checked("glDispatchCompute", run);
+        }
+        run();
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What every backend that runs WGSL is asked.
+// How tests fail.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use interop_core::{
+    Arg, BufferView, ComputeBackend, Error, Extent, ImageView, KernelSource, PixelFormat, Target, View,
+};
+use std::sync::Arc;
+
+const PAINT: &str = "
+@compute @workgroup_size(8, 8)
+fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
+  let size = vec2<f32>(pf_size());
+  pf_store(id.xy, vec4<f32>(f32(id.x) / 255.0, f32(id.y) / 255.0, pf_arg_f32(0), 1.0));
+}";
+
+/// What `PAINT` makes of a pixel.
+fn expected(format: PixelFormat, x: u32, y: u32, blue: f32) -> Vec<u8> {
+    let c = [x as f32 / 255.0, y as f32 / 255.0, blue, 1.0];
+    let unorm8 = |v: f32| (v * 255.0 + 0.5) as u8;
+    let half = |v: f32| half::f16::from_f32(v).to_le_bytes();
+    match format {
+        PixelFormat::R8 => vec![unorm8(c[0])],
+        PixelFormat::Rg8 => vec![unorm8(c[0]), unorm8(c[1])],
+        PixelFormat::Rgba8 => c.map(unorm8).to_vec(),
+        PixelFormat::Bgra8 => [c[2], c[1], c[0], c[3]].map(unorm8).to_vec(),
+        PixelFormat::R16 => ((c[0] * 65535.0 + 0.5) as u16).to_le_bytes().to_vec(),
+        PixelFormat::R16F => half(c[0]).to_vec(),
+        PixelFormat::Rg16F => [half(c[0]), half(c[1])].concat(),
+        PixelFormat::Rgba16F => c.map(half).concat(),
+        PixelFormat::R32F => c[0].to_le_bytes().to_vec(),
+        PixelFormat::Rg32F => c[..2].iter().flat_map(|v| v.to_le_bytes()).collect(),
+        PixelFormat::Rgba32F => c.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        PixelFormat::Rgb10A2 => {
+            let q = |v: f32, most: f32| (v * most + 0.5) as u32;
+            (q(c[0], 1023.0) | q(c[1], 1023.0) << 10 | q(c[2], 1023.0) << 20 | q(c[3], 3.0) << 30)
+                .to_le_bytes()
+                .to_vec()
+        }
+        other => panic!("{other} has no row here"),
+    }
+}
+
+/// Channels of a pixel as whole numbers, to be compared with a difference of one: conversions may round either way.
+fn channels(format: PixelFormat, pixel: &[u8]) -> Vec<i64> {
+    let words = |bytes: &[u8]| bytes.iter().rev().fold(0_i64, |n, byte| n << 8 | i64::from(*byte));
+    if format == PixelFormat::Rgb10A2 {
+        let word = words(pixel);
+        return vec![word & 1023, word >> 10 & 1023, word >> 20 & 1023, word >> 30];
+    }
+    let size = match format {
+        PixelFormat::R8 | PixelFormat::Rg8 | PixelFormat::Rgba8 | PixelFormat::Bgra8 => 1,
+        PixelFormat::R16 | PixelFormat::R16F | PixelFormat::Rg16F | PixelFormat::Rgba16F => 2,
+        _ => 4,
+    };
+    pixel.chunks(size).map(words).collect()
+}
+
+pub fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
+    let kernel = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
+    for format in PixelFormat::ALL {
+        for reversed in [false, true] {
+            let extent = Extent::new(37, 11);
+            let bytes = format.bytes_per_pixel();
+            let view = ImageView::packed(extent, format, 64, 16 * bytes, reversed).unwrap();
+            let mut memory = backend.allocate(view.span().end + 5).unwrap();
+            memory
+                .fill(0..view.span().end + 5, &mut |bytes| {
+                    bytes.fill(0xA5);
+                    Ok(())
+                })
+                .unwrap();
+            let target = Target::new(memory.as_mut(), View::Image(view)).unwrap();
+            backend.launch(kernel.as_ref(), target, &[Arg::F32(0.5)]).unwrap();
+            let mut found = vec![0; memory.len()];
+            memory.read(0, &mut found).unwrap();
+            let mut written = vec![false; found.len()];
+            for y in 0..extent.height {
+                for x in 0..extent.width {
+                    let at = view.row_start(y) + x as usize * bytes;
+                    written[at..at + bytes].fill(true);
+                    let (is, wanted) = (&found[at..at + bytes], expected(format, x, y, 0.5));
+                    let off = channels(format, is).into_iter().zip(channels(format, &wanted));
+                    let off = off.map(|(a, b)| (a - b).abs()).max().unwrap();
+                    assert!(off <= 1, "{format} {x}, {y}: {is:?}, not {wanted:?}");
+                }
+            }
+            let kept = found.iter().zip(&written).all(|(byte, written)| *written || *byte == 0xA5);
+            assert!(kept, "{format}: a byte outside the view was changed");
+        }
+    }
+}
+
+const SCALE: &str = "
+@group(1) @binding(0) var<storage, read> numbers: array<f32>;
+@compute @workgroup_size(64)
+fn scale(@builtin(global_invocation_id) id: vec3<u32>) {
+  let i = pf_index(id);
+  if (i < pf_items()) {
+    pf_put_f32(i, numbers[i] * f32(pf_arg_i32(0)));
+  }
+}";
+
+pub fn buffers_take_memory_and_numbers(backend: &dyn ComputeBackend) {
+    let kernel = backend.build(&KernelSource::new("scale").wgsl(SCALE)).unwrap();
+    let count = 100_003;
+    let (mut from, mut to) = (backend.allocate(4 * count).unwrap(), backend.allocate(4 * count + 8).unwrap());
+    let numbers: Vec<u8> = (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect();
+    from.write(0, &numbers).unwrap();
+    let view = View::Buffer(BufferView { offset: 8, len: 4 * count });
+    let target = Target::new(to.as_mut(), view).unwrap();
+    backend.launch(kernel.as_ref(), target, &[Arg::Memory(from.as_ref()), Arg::I32(-2)]).unwrap();
+    let mut found = vec![0; 4 * count + 8];
+    to.read(0, &mut found).unwrap();
+    assert_eq!(found[..8], [0; 8]);
+    for (i, bytes) in found[8..].chunks(4).enumerate() {
+        assert_eq!(f32::from_le_bytes(bytes.try_into().unwrap()), -2.0 * i as f32, "{i}");
+    }
+    // One item alone.
+    to.write(8, &[0; 400]).unwrap();
+    let one = Target::new(to.as_mut(), view).unwrap().with_items(1);
+    backend.launch(kernel.as_ref(), one, &[Arg::Memory(from.as_ref()), Arg::I32(1)]).unwrap();
+}
+
+pub fn copies_keep_the_bytes_around_them(backend: &dyn ComputeBackend) {
+    for range in [0..13, 3..4, 1..3, 5..12, 4..8, 2..11, 12..13] {
+        let (mut from, mut to) = (backend.allocate(13).unwrap(), backend.allocate(13).unwrap());
+        from.write(0, &(1..=13).collect::<Vec<u8>>()).unwrap();
+        to.write(0, &[99; 13]).unwrap();
+        backend.copy(from.as_ref(), to.as_mut(), range.clone()).unwrap();
+        let mut found = [0; 13];
+        to.read(0, &mut found).unwrap();
+        let wanted: Vec<u8> = (0..13).map(|i| if range.contains(&i) { i as u8 + 1 } else { 99 }).collect();
+        assert_eq!(found[..], wanted, "{range:?}");
+        let mut part = vec![0; range.len()];
+        to.read(range.start, &mut part).unwrap();
+        assert_eq!(part, wanted[range.clone()]);
+    }
+}
+
+fn build(backend: &dyn ComputeBackend, name: &'static str, text: &'static str) -> String {
+    match backend.build(&KernelSource::new(name).wgsl(text)) {
+        Ok(_) => panic!("{name} was built"),
+        Err(error) => error.to_string(),
+    }
+}
+
+pub fn texts_that_are_wrong_say_what_is(backend: &dyn ComputeBackend) {
+    let broken = build(backend, "k", "@compute @workgroup_size(1)\nfn k() { let a = nothing; }");
+    assert!(broken.contains("nothing") && broken.contains("2:"), "{broken}");
+    let absent = build(backend, "other", PAINT);
+    assert!(absent.contains("paint"), "{absent}");
+    let deep = build(backend, "k", "@compute @workgroup_size(1, 1, 2) fn k() {}");
+    assert!(deep.contains("deep"), "{deep}");
+    let gap = "@group(1) @binding(1) var<storage, read> a: array<u32>;
+                   @compute @workgroup_size(1) fn k() { pf_put(0u, a[0]); }";
+    assert!(build(backend, "k", gap).contains("without gaps"));
+    let written = "@group(1) @binding(0) var<storage, read_write> a: array<u32>;
+                       @compute @workgroup_size(1) fn k() { a[0] = 1u; }";
+    assert!(build(backend, "k", written).contains("storage, read"));
+    let huge = build(backend, "k", "@compute @workgroup_size(4096, 4096) fn k() {}");
+    let says = huge.to_lowercase();
+    assert!(says.contains("workgroup") || says.contains("work_group") || says.contains("local_size"), "{huge}");
+}
+
+pub fn bad_calls_are_refused_and_lose_nothing(backend: &dyn ComputeBackend, stranger: &dyn ComputeBackend) {
+    let (paint, scale) = (
+        backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap(),
+        backend.build(&KernelSource::new("scale").wgsl(SCALE)).unwrap(),
+    );
+    let mut memory = backend.allocate(64).unwrap();
+    let other = backend.allocate(64).unwrap();
+    let mut refused = |kernel: &Arc<dyn interop_core::Kernel>, view: View, args: &[Arg<'_>]| {
+        let target = Target::new(memory.as_mut(), view).unwrap();
+        match backend.launch(kernel.as_ref(), target, args).unwrap_err() {
+            Error::InvalidInput { problem, .. } => problem,
+            other => panic!("{other}"),
+        }
+    };
+    let image = View::Image(ImageView::packed(Extent::new(4, 4), PixelFormat::Rgba8, 1, 0, false).unwrap());
+    assert!(refused(&paint, image, &[]).contains("reads 1 numbers"));
+    assert!(refused(&paint, image, &[Arg::U32(1)]).contains("F32"));
+    assert!(refused(&paint, image, &[Arg::F64(1.0)]).contains("32 bits"));
+    assert!(refused(&paint, image, &[Arg::F32(1.0), Arg::Memory(other.as_ref())]).contains("1 were given"));
+    let odd =
+        View::Image(ImageView { offset: 1, row_pitch: 16, extent: Extent::new(3, 3), format: PixelFormat::Rgba8 });
+    assert!(refused(&paint, odd, &[Arg::F32(1.0)]).contains("aligned"));
+    let odd = View::Buffer(BufferView { offset: 2, len: 8 });
+    assert!(refused(&scale, odd, &[Arg::Memory(other.as_ref()), Arg::I32(1)]).contains("word"));
+    assert!(matches!(backend.allocate(0), Err(Error::InvalidInput { .. })));
+    assert!(matches!(backend.allocate(usize::MAX), Err(Error::Unsupported { .. })));
+    for (offset, len) in [(60, 5), (65, 0), (usize::MAX, 2)] {
+        assert!(memory.read(offset, &mut vec![0; len]).is_err() && memory.write(offset, &vec![0; len]).is_err());
+    }
+    assert!(matches!(
+        stranger.copy(memory.as_ref(), stranger.allocate(64).unwrap().as_mut(), 0..4),
+        Err(Error::Foreign { .. })
+    ));
+    let target = Target::new(memory.as_mut(), image).unwrap();
+    backend.launch(paint.as_ref(), target, &[Arg::F32(1.0)]).unwrap();
+    backend.finish().unwrap();
+}
