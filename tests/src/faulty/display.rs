@@ -8,7 +8,8 @@ use super::surface::FaultySurface;
 use super::turn::Turn;
 use pixelferry::{
     DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, Error, GlContext, HandleType, HostBlock,
-    MemoryDisplay, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    Manner, MemoryDisplay, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    SyncKind,
 };
 use pixelferry_faults::{Faults, Step};
 use std::any::Any;
@@ -132,6 +133,11 @@ impl Display for FaultyDisplay {
             device: self.device.to_string(),
         })?;
         self.inner.draw_unseen(surface.visible())
+    }
+
+    fn draw_unseen_by(&self, surface: &dyn Surface, _: Option<Manner>) -> Result<()> {
+        // The memory display has one manner.
+        self.draw_unseen(surface)
     }
 
     fn drawn(&self) -> Option<Drawn> {
