@@ -9,7 +9,7 @@ use crate::timeline::Pair;
 use crate::timer::TimerFns;
 use glow::HasContext as _;
 use interop_core::Result;
-use interop_core::draw::{Drawn, Manner, Manners, Why};
+use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Why};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -54,8 +54,20 @@ impl Drawing {
         draw: &Draw<'_>,
         asked: Option<Manner>,
     ) -> Result<Drawn> {
+        self.draw_unless(None, shared, quad, draw, asked)
+    }
+
+    fn draw_unless(
+        &self,
+        obstacle: Option<Obstacle>,
+        shared: &Rc<Shared>,
+        quad: &Quad,
+        draw: &Draw<'_>,
+        asked: Option<Manner>,
+    ) -> Result<Drawn> {
         self.collect();
         let able = || {
+            obstacle.map_or(Ok(()), Err)?;
             let target = Attachment::bound(shared)?;
             draw.plan.may_store(target.storing(), &target.format)?;
             let kind = store::kind(draw.plan, draw.image, &target);
@@ -88,9 +100,8 @@ impl Drawing {
         Ok(drawn)
     }
 
-    /// Draws into the bound draw framebuffer, whose content nobody looks at: a kind that is not settled is settled here, with
-    /// waits, as those who measure would else time both manners. Where a CPU draws, the triangle does: there both take as
-    /// long, and settling takes most of the time that there is for choosing a path. The context must be current.
+    /// Draws into the bound draw framebuffer, whose content nobody looks at; see [`Manners::settle`]. The context must be
+    /// current.
     pub(crate) fn settled(
         &self,
         shared: &Rc<Shared>,
@@ -98,15 +109,15 @@ impl Drawing {
         draw: &Draw<'_>,
         asked: Option<Manner>,
     ) -> Result<()> {
-        let asked = asked.or(shared.device.software.then_some(Manner::Triangle));
-        for _ in 0..Manners::<Class>::SETTLE {
-            if self.draw(shared, quad, draw, asked)?.why != Why::Measuring {
-                return Ok(());
+        self.manners.settle(asked, shared.device.software, |obstacle| {
+            let drawn = self.draw_unless(obstacle, shared, quad, draw, asked)?;
+            if drawn.why == Why::Measuring {
+                // SAFETY: the context is current.
+                unsafe { shared.gl.finish() };
+                self.collect();
             }
-            // SAFETY: the context is current.
-            unsafe { shared.gl.finish() };
-        }
-        self.draw(shared, quad, draw, asked).map(drop)
+            Ok(drawn)
+        })
     }
 
     /// Runs a draw and takes its time, or has it taken.

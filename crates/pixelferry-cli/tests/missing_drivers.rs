@@ -209,6 +209,7 @@ fn variables_with_wrong_values_are_named() {
         ("PIXELFERRY_SYNC", "bogus", "shared-event"),
         ("PIXELFERRY_MODE", "bogus", "throughput"),
         ("PIXELFERRY_CALIBRATE_MS", "bogus", "whole number"),
+        ("PIXELFERRY_DRAW", "bogus", "compute"),
         ("PIXELFERRY_LOG", "[bogus", "info"),
     ] {
         let output = run(&headless, &[(name, value)]);

@@ -66,7 +66,20 @@ impl Drawing {
         frame: Frame,
         asked: Option<Manner>,
     ) -> Result<Drawn> {
+        self.draw_unless(None, shared, painter, (picture, frame), target, asked)
+    }
+
+    fn draw_unless(
+        &self,
+        obstacle: Option<Obstacle>,
+        shared: &Shared,
+        painter: &Painter,
+        (picture, frame): (&Picture, Frame),
+        target: Target<'_>,
+        asked: Option<Manner>,
+    ) -> Result<Drawn> {
         let able = || {
+            obstacle.map_or(Ok(()), Err)?;
             let texture = target.view.texture();
             if texture.sample_count() > 1 {
                 return Err(Obstacle::Texture("it has several samples for each pixel"));
@@ -114,9 +127,7 @@ impl Drawing {
         Ok(drawn)
     }
 
-    /// Draws all of an image at its own size to where nobody looks: a kind that is not settled is settled here, with waits, as
-    /// those who measure would else time both manners. Where a CPU draws, the triangle does: there both take as long, and
-    /// settling takes most of the time that there is for choosing a path.
+    /// Draws all of an image at its own size to where nobody looks; see [`Manners::settle`].
     pub(crate) fn draw_unseen(
         &self,
         shared: &Shared,
@@ -124,19 +135,15 @@ impl Drawing {
         picture: &Picture,
         asked: Option<Manner>,
     ) -> Result<()> {
-        let asked = asked.or(shared.identity.software.then_some(Manner::Triangle));
+        const OP: &str = "draw_unseen";
         let (extent, format) = (picture.extent(), texture_format(picture.format()));
         let (bits, format) = painter.unseen_format(shared, format);
-        const OP: &str = "draw_unseen";
         let view = shared.scoped(OP, || painter.unseen(shared, extent, format).1)?;
         let target = Target { operation: OP, view: &view, format, clear: None };
         let frame = Frame { region: extent.full(), at: (0, 0), plan: Plan::exact(extent), bits };
-        for _ in 0..Manners::<Class>::SETTLE {
-            if self.draw_to(shared, painter, picture, target, frame, asked)?.why != Why::Measuring {
-                return Ok(());
-            }
-        }
-        self.draw_to(shared, painter, picture, target, frame, asked).map(drop)
+        self.manners.settle(asked, shared.identity.software, |obstacle| {
+            self.draw_unless(obstacle, shared, painter, (picture, frame), target, asked)
+        })
     }
 
     /// What a draw by stores needs, or how it is drawn instead.

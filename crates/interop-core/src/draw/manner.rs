@@ -34,7 +34,7 @@ impl Manner {
     }
 
     /// What the environment asks for.
-    pub(super) fn asked(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>> {
+    pub(crate) fn asked(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>> {
         let wanted = || format!("one of {}", Self::ALL.map(Self::name).join(", "));
         let Some(name) = variable::text(get, Self::VARIABLE, &wanted())? else { return Ok(None) };
         name.parse().map(Some).map_err(|_| variable::wrong(Self::VARIABLE, &name, &wanted()))
@@ -84,6 +84,9 @@ pub enum Obstacle {
     /// The target's format encodes, which stores do not.
     #[error("{0} encodes what is drawn, but not what is stored")]
     Encodes(String),
+    /// A CPU draws, and nobody looks: to time both manners would take longer than it can gain.
+    #[error("a CPU draws, where both manners take about as long")]
+    Unmeasured,
     /// The driver refused the shader or its target.
     #[error("the driver refused it: {0}")]
     Refused(String),

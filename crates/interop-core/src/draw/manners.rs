@@ -110,14 +110,7 @@ impl<K: Copy + PartialEq> Manners<K> {
         asked: Option<Manner>,
         able: impl FnOnce() -> Result<(K, T), Obstacle>,
     ) -> Result<(Drawn, Option<(K, T)>)> {
-        let forced = match self.asked.get() {
-            Some(known) => *known,
-            None => {
-                let found = Manner::asked(&|name| std::env::var_os(name))?;
-                *self.asked.get_or_init(|| found)
-            }
-        };
-        let asked = forced.or(asked);
+        let asked = self.asked(asked)?;
         let (drawn, found) = match asked {
             Some(Manner::Triangle) => (Drawn { manner: Manner::Triangle, why: Why::Asked }, None),
             _ => match able() {
@@ -155,8 +148,35 @@ impl<K: Copy + PartialEq> Manners<K> {
         drawn
     }
 
-    /// Draws in a row that settle a kind, where each is told before the next.
-    pub const SETTLE: usize = 2 * TIMED;
+    /// What counts of what is asked for here and in the environment.
+    fn asked(&self, here: Option<Manner>) -> Result<Option<Manner>> {
+        let forced = match self.asked.get() {
+            Some(known) => *known,
+            None => {
+                let found = Manner::asked(&|name| std::env::var_os(name))?;
+                *self.asked.get_or_init(|| found)
+            }
+        };
+        Ok(forced.or(here))
+    }
+
+    /// Draws to where nobody looks, until the kind is settled: those who measure would else time both manners. `draw`
+    /// chooses, draws, and waits until its time is told; it is given what stands in the way of a compute shader, if anything
+    /// does beside the target: where a CPU draws (`software`), settling takes most of the time for choosing a path.
+    pub fn settle(
+        &self,
+        asked: Option<Manner>,
+        software: bool,
+        mut draw: impl FnMut(Option<Obstacle>) -> Result<Drawn>,
+    ) -> Result<()> {
+        let obstacle = (software && self.asked(asked)?.is_none()).then_some(Obstacle::Unmeasured);
+        for _ in 0..=2 * TIMED {
+            if draw(obstacle.clone())?.why != Why::Measuring {
+                break;
+            }
+        }
+        Ok(())
+    }
 
     /// Whether times of this kind are still wanted.
     pub fn is_measuring(&self, kind: &K) -> bool {
@@ -264,6 +284,27 @@ mod tests {
             assert_eq!(choose(&manners, asked, 0), refused);
         }
         assert_eq!(refused.to_string(), "triangle (the driver refused it: no)");
+    }
+
+    #[test]
+    fn what_nobody_sees_settles_its_kind_but_not_where_a_cpu_draws() {
+        for (software, expected) in [(false, 2 * TIMED + 1), (true, 1)] {
+            let (manners, mut draws) = (Manners::default(), 0);
+            let draw = |obstacle: Option<Obstacle>| {
+                draws += 1;
+                let (drawn, _) = manners.choose(None, || obstacle.map_or(Ok((0, ())), Err))?;
+                manners.told(0, drawn.manner, Duration::from_micros(draws));
+                Ok(drawn)
+            };
+            manners.settle(None, software, draw).unwrap();
+            assert_eq!((draws, manners.is_measuring(&0)), (expected as u64, false));
+        }
+        let manners = Manners::<u32>::default();
+        let draw = |obstacle: Option<Obstacle>| {
+            assert_eq!(obstacle, None, "who asks is heard");
+            Ok(choose(&manners, Some(Manner::Compute), 0))
+        };
+        manners.settle(Some(Manner::Compute), true, draw).unwrap();
     }
 
     #[test]

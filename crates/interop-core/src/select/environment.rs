@@ -9,7 +9,7 @@
 //! | `PIXELFERRY_PROFILES` | a folder for what was measured, or `off` |
 //! | `PIXELFERRY_DRAW` | a name of [`Manner`]: draws that way, where the target and the device have it |
 //!
-//! Each stands above what the program asked for. The last is heard by displays, the others by [`Policy::overridden`].
+//! Each stands above what the program asked for. The last is heard by displays, and only checked by [`Policy::overridden`].
 
 use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles};
 use crate::describe::error::Result;
@@ -57,6 +57,10 @@ impl Policy {
             self.budget = Duration::from_millis(milliseconds);
             self.overridden.push(CALIBRATE_MS);
         }
+        // Displays read it themselves, and would only say that it is wrong once they draw.
+        if Manner::asked(get)?.is_some() {
+            self.overridden.push(Manner::VARIABLE);
+        }
         // A folder's name need not be Unicode.
         if let Some(folder) = get(PROFILES).filter(|folder| !folder.is_empty()) {
             self.profiles = if folder == "off" { Profiles::Off } else { Profiles::Folder(folder.into()) };
@@ -102,11 +106,12 @@ mod tests {
             ("PIXELFERRY_MODE", "throughput:4"),
             ("PIXELFERRY_CALIBRATE_MS", "0"),
             ("PIXELFERRY_PROFILES", "off"),
+            ("PIXELFERRY_DRAW", "compute"),
         ])
         .unwrap();
         assert_eq!((policy.force, policy.sync), (Some(PathId::PBO_ORPHAN), Some(SyncKind::TimelineSemaphore)));
         assert_eq!((policy.mode, policy.budget), (Mode::Throughput { most: 4 }, Duration::ZERO));
-        assert_eq!((policy.profiles, policy.overridden.len()), (Profiles::Off, 4));
+        assert_eq!((policy.profiles, policy.overridden.len()), (Profiles::Off, 5));
         assert_eq!(of(&[("PIXELFERRY_MODE", "late:3")]).unwrap().mode, Mode::FramesLate(3));
         assert!(of(&[("PIXELFERRY_PATH", " ")]).unwrap().force.is_none());
         assert!(of(&[]).unwrap().overridden.is_empty());
@@ -134,6 +139,7 @@ mod tests {
             ("PIXELFERRY_MODE", "late:17", "at most 16"),
             ("PIXELFERRY_MODE", "latency:1", "latency"),
             ("PIXELFERRY_CALIBRATE_MS", "-1", "whole number"),
+            ("PIXELFERRY_DRAW", "rays", "triangle, compute"),
         ] {
             let error = of(&[(name, value)]).unwrap_err().to_string();
             for part in [name, wanted, value] {
@@ -157,7 +163,7 @@ mod tests {
         use std::os::unix::ffi::OsStringExt as _;
 
         let bytes = || OsString::from_vec(vec![b'/', 0xff]);
-        for name in [PATH, SYNC, MODE, CALIBRATE_MS, PROFILES] {
+        for name in VARIABLES {
             let policy = Policy::default().overridden_by(&|asked| (asked == name).then(bytes));
             match policy {
                 Ok(policy) => assert_eq!((name, policy.profiles), (PROFILES, Profiles::Folder(bytes().into()))),

@@ -71,6 +71,7 @@ impl<'p> Field<'p> {
             order: prices.order,
             overrides: policy.overridden.clone(),
             paths,
+            drawn: None,
             lateness: Vec::new(),
             diagnoses: diagnose::pairing(pairing, policy),
         };

@@ -109,7 +109,8 @@ pub(crate) fn open_without(
         let what = Remembered { candidate, frames_late: path.frames_late(), found };
         profile::store(&policy.profiles, &key, what);
     }
-    let (id, report) = (candidate.id(), field.report);
+    let (id, mut report) = (candidate.id(), field.report);
+    report.drawn = drawn_by(display);
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
     Ok(Selection { path, id, report })
 }
@@ -162,7 +163,13 @@ pub fn probe(
         };
         field.chosen(id, sync, why);
     }
+    field.report.drawn = drawn_by(display);
     Ok(field.report)
+}
+
+/// How the last draw was done, which was one of a measurement where something was measured.
+fn drawn_by(display: &Rc<dyn Display>) -> Option<String> {
+    display.drawn().map(|drawn| drawn.to_string())
 }
 
 /// Forgets what was measured for this pairing.

@@ -149,6 +149,8 @@ pub struct ProbeReport {
     pub order: &'static str,
     /// Variables of the environment that are in force.
     pub overrides: Vec<&'static str>,
+    /// How the display drew for all of this, and why so ([`crate::Display::drawn`]).
+    pub drawn: Option<String>,
     /// What each lateness costs on the path in use, where [`crate::Mode::Throughput`] had it measured.
     pub lateness: Vec<Lateness>,
     /// Every path.
@@ -204,6 +206,9 @@ impl fmt::Display for ProbeReport {
         }
         for p in &self.paths {
             writeln!(f, "  {p}")?;
+        }
+        if let Some(drawn) = &self.drawn {
+            writeln!(f, "  drawn by {drawn}")?;
         }
         for l in &self.lateness {
             writeln!(f, "  {} frames late: {:.0} us a frame", l.frames_late, l.microseconds)?;
