@@ -1,0 +1,78 @@
+//! Measuring rows in turns, and saying what was found.
+
+use crate::Subject;
+use pixelferry::select::quantile;
+use serde::Serialize;
+use std::fs::File;
+use std::io::Write as _;
+use std::time::Instant;
+
+const WARM_UP: usize = 30;
+/// Frames of one row before it is the next one's turn, and between two waits where throughput is measured.
+const RUN: usize = 50;
+
+#[derive(Serialize)]
+struct Row<'a> {
+    row: &'a str,
+    size: &'a str,
+    mode: &'a str,
+    median_us: f64,
+    p99_us: f64,
+    n: usize,
+    samples: Vec<f64>,
+}
+
+/// Where rows are written.
+pub struct Report(Option<File>);
+
+impl Report {
+    pub fn new(path: Option<&str>) -> Self {
+        println!("{:<6} {:<11} {:<60} {:>10} {:>10} {:>5}", "size", "mode", "row", "median us", "p99 us", "n");
+        Self(path.map(|path| File::create(path).expect("a file to write to")))
+    }
+
+    fn tell(&mut self, row: &str, size: &str, mode: &str, samples: Vec<f64>) {
+        let (median_us, p99_us) = (quantile(&samples, 0.5), quantile(&samples, 0.99));
+        let n = samples.len();
+        println!("{size:<6} {mode:<11} {row:<60} {median_us:>10.1} {p99_us:>10.1} {n:>5}");
+        if let Some(file) = &mut self.0 {
+            let row = Row { row, size, mode, median_us, p99_us, n, samples };
+            writeln!(file, "{}", serde_json::to_string(&row).expect("a line")).expect("samples written");
+        }
+    }
+}
+
+/// Times so many frames of each, in turns.
+pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, report: &mut Report) {
+    let mut latency: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
+    let mut throughput = latency.clone();
+    let mut n = 0;
+    for block in 0..=frames.div_ceil(RUN) {
+        for (i, subject) in subjects.iter_mut().enumerate() {
+            for k in 0..if block == 0 { WARM_UP } else { RUN } {
+                n += 1;
+                let start = Instant::now();
+                subject.frame(n);
+                subject.finish();
+                // The first frames of a block still see the row before.
+                if block > 0 && k >= 3 {
+                    latency[i].push(start.elapsed().as_secs_f64() * 1e6);
+                }
+            }
+            let start = Instant::now();
+            for _ in 0..RUN {
+                n += 1;
+                subject.frame(n);
+            }
+            subject.finish();
+            if block > 0 {
+                throughput[i].push(start.elapsed().as_secs_f64() * 1e6 / RUN as f64);
+            }
+        }
+    }
+    for (mode, all) in [("latency", latency), ("throughput", throughput)] {
+        for (subject, samples) in subjects.iter().zip(all) {
+            report.tell(&subject.name(), size, mode, samples);
+        }
+    }
+}
