@@ -77,10 +77,10 @@ impl Drawing {
         let (mut drawn, found) = self.manners.choose(asked, able)?;
         let by_triangle = || quad.draw(shared, draw);
         let Some((class, target)) = found else { return by_triangle().map(|()| drawn) };
-        let program = match drawn.manner {
+        let ready = match drawn.manner {
             Manner::Triangle => None,
-            Manner::Compute => match quad.programs.get(shared, class.kind) {
-                Ok(program) => Some(program),
+            Manner::Compute => match store::Ready::new(shared, &quad.programs, class.kind, &target) {
+                Ok(ready) => Some(ready),
                 Err(error) => {
                     tracing::warn!(%error, "no compute shader for draws of this kind");
                     drawn = self.manners.refuse(class, error.to_string());
@@ -88,9 +88,12 @@ impl Drawing {
                 }
             },
         };
-        let run = || match &program {
+        let run = || match &ready {
             None => by_triangle(),
-            Some(program) => store::draw(shared, program, quad.sampler.get(), &target, draw),
+            Some(ready) => {
+                store::draw(shared, ready, quad.sampler.get(), &target, draw);
+                Ok(())
+            }
         };
         if drawn.why == Why::Measuring {
             self.time(shared, class, drawn.manner, run)?

@@ -4,7 +4,7 @@
 //! took 700 us, and stores to all of them 51.
 
 use crate::attachment::Attachment;
-use crate::draw_program::{Kind, Program, Storer};
+use crate::draw_program::{Kind, Program, Programs, Storer};
 use crate::draw_state::Viewport;
 use crate::image_source::ImageSource;
 use crate::image_unit::{Bound, ImageUnit};
@@ -35,31 +35,48 @@ fn inside(clip: Viewport, target: &Attachment) -> Option<[u32; 4]> {
     Some([x, y, width, height])
 }
 
-/// What is bound for stores: the texture, or for one that encodes a view of it, which goes with this.
-fn unencoded(shared: &Rc<Shared>, target: &Attachment) -> Result<Option<Owned<glow::Texture>>> {
-    let Some(textures) = shared.raw.textures.filter(|_| target.encodes) else { return Ok(None) };
-    // Made for each draw: a name may stand for another texture at the next.
-    // SAFETY: the context is current and of OpenGL 4.5, as attachments were asked for; the texture is immutable.
-    unsafe {
-        let name = shared.gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
-        let view = Owned::new(shared, name);
-        textures.view(name, target.texture, target.format.internal, target.level, target.layer);
-        Ok(Some(view))
+/// What a draw by stores needs.
+pub(crate) struct Ready {
+    program: Rc<Program>,
+    /// Of a texture that encodes: a view that does not. Made for each draw, as a name may stand for another texture at the
+    /// next.
+    view: Option<Owned<glow::Texture>>,
+}
+
+impl Ready {
+    /// By a program of [`kind`].
+    pub(crate) fn new(shared: &Rc<Shared>, programs: &Programs, kind: Kind, target: &Attachment) -> Result<Self> {
+        const OP: &str = "glTextureView";
+        let program = programs.get(shared, kind)?;
+        let Some(textures) = shared.raw.textures.filter(|_| target.encodes) else {
+            return Ok(Self { program, view: None });
+        };
+        // SAFETY: the context is current and of OpenGL 4.5, as attachments were asked for; the texture is immutable.
+        unsafe {
+            let name = shared.gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
+            let view = Owned::new(shared, name);
+            textures.view(name, target.texture, target.format.internal, target.level, target.layer);
+            // Of textures of other APIs a driver may have none; what is stored would be lost.
+            if textures.parameter(name, glow::TEXTURE_IMMUTABLE_FORMAT) == 0 {
+                shared.check(OP)?;
+                return Err(shared.failure(OP, 0, "no view was made", ""));
+            }
+            Ok(Self { program, view: Some(view) })
+        }
     }
 }
 
-/// Draws into what the viewport reaches of `target`, by a program of [`kind`].
+/// Draws into what the viewport reaches of `target`.
 pub(crate) fn draw(
-    shared: &Rc<Shared>,
-    program: &Program,
+    shared: &Shared,
+    Ready { program, view }: &Ready,
     sampler: glow::Sampler,
     target: &Attachment,
     draw: &Draw<'_>,
-) -> Result<()> {
+) {
     let Draw { image, region, viewport, plan, keep } = *draw;
     let Placed { clip, corner } = Placed::new(plan, viewport);
-    let Some([x, y, width, height]) = inside(clip, target) else { return Ok(()) };
-    let view = unencoded(shared, target)?;
+    let Some([x, y, width, height]) = inside(clip, target) else { return };
     let access = if plan.blends { glow::READ_WRITE } else { glow::WRITE_ONLY };
     let Attachment { texture, level, layer, format, .. } = *target;
     let own = Bound { texture, level, layer, access, format: format.internal };
@@ -74,5 +91,4 @@ pub(crate) fn draw(
         shared.gl.uniform_4_i32(program.area.as_ref(), x as i32, y as i32, width as i32, height as i32);
         unit.run(width, height);
     }
-    Ok(())
 }
