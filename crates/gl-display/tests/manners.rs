@@ -172,10 +172,21 @@ fn translucent(display: &GlDisplay) -> Box<dyn Surface> {
     surface(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
+/// Numbers outside 0 and 1, which targets of bytes cut off before they blend.
+fn outside(display: &GlDisplay) -> Box<dyn Surface> {
+    let image = ImageDesc::new(4, 1, PixelFormat::Rgba32F).with_alpha(AlphaMode::Premultiplied);
+    let desc = SurfaceDesc::Image(image);
+    let numbers = [-1.0, 0.25, 3.0, 0.25, 0.5, -0.5, 0.1, 2.0, 0.2, 0.4, 0.6, -0.5, 2.0, -2.0, 0.5, 0.0_f32];
+    let bytes: Vec<u8> = numbers.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let mut surface = display.create_surface(&desc).unwrap();
+    surface.upload(&Part::full(&desc), &bytes, &common::tight(&desc)).unwrap();
+    surface
+}
+
 #[test]
 fn every_storable_format_is_drawn_and_blended_alike() {
     let Some(display) = display() else { return };
-    let surfaces = [plain(&display), translucent(&display)];
+    let surfaces = [plain(&display), translucent(&display), outside(&display)];
     let viewport = Viewport { x: 1, y: 2, width: 13, height: 11 };
     for format in [
         glow::RGBA8,

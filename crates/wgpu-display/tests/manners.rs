@@ -51,6 +51,18 @@ fn translucent(display: &WgpuDisplay) -> Box<dyn Surface> {
     surface(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
+/// Numbers outside 0 and 1, which targets of bytes cut off before they blend.
+fn outside(display: &WgpuDisplay) -> Box<dyn Surface> {
+    let image = ImageDesc::new(4, 1, PixelFormat::Rgba32F).with_alpha(AlphaMode::Premultiplied);
+    let desc = SurfaceDesc::Image(image);
+    let view = ImageView::packed(image.extent, image.format, 1, 0, false).unwrap();
+    let numbers = [-1.0, 0.25, 3.0, 0.25, 0.5, -0.5, 0.1, 2.0, 0.2, 0.4, 0.6, -0.5, 2.0, -2.0, 0.5, 0.0_f32];
+    let bytes: Vec<u8> = numbers.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let mut surface = display.create_surface(&desc).unwrap();
+    surface.upload(&Part::full(&desc), &bytes, &View::Image(view)).unwrap();
+    surface
+}
+
 /// RGBA8 with `levels` and `layers`, and a view of the last of them by a descriptor that `change` may change.
 fn texture(
     display: &WgpuDisplay,
@@ -143,7 +155,7 @@ fn both(display: &WgpuDisplay, surface: &dyn Surface, viewport: Viewport, option
 #[test]
 fn nothing_is_written_outside_the_viewport() {
     let Some(display) = display() else { return };
-    let surfaces = [plain(&display), translucent(&display)];
+    let surfaces = [plain(&display), translucent(&display), outside(&display)];
     for (x, y, width, height) in [(3, 2, 7, 9), (-4, -5, 9, 8), (11, 13, 20, 20), (0, 0, 16, 16), (15, 15, 1, 1)] {
         let viewport = Viewport { x, y, width, height };
         for (fit, background) in [(Fit::Stretch, None), (Fit::Contain, Some([0.1; 3]))] {
