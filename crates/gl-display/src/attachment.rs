@@ -71,7 +71,7 @@ impl Attachment {
             return Err(Obstacle::NoShader("OpenGL 4.3 has them".into()));
         }
         let textures = shared.raw.textures.filter(|_| features.dsa && features.version >= (4, 3));
-        let reason = "what a framebuffer holds is told by OpenGL 4.5, and by functions that a loader finds";
+        let reason = "what a framebuffer holds is told by OpenGL 4.5, by functions that glow does not wrap";
         let textures = textures.ok_or(Obstacle::NoShader(reason.into()))?;
         let gl = &shared.gl;
         // SAFETY: the context is current; an attachment is asked for what it is only where there is one, and of a texture.

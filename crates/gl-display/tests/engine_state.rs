@@ -276,7 +276,7 @@ fn works_by_the_engines_own_glow() {
     // SAFETY: the context is current and outlives the display.
     let display = unsafe { GlDisplay::from_engine(gl.clone(), engine.options(None)) }.unwrap();
     exercise(&gl, &display, PixelFormat::Rgba8);
-    exercise_manners(&gl, &display, PixelFormat::Rgba8, false);
+    exercise_manners(&gl, &display, PixelFormat::Rgba8, true);
     assert!(display.make_current().is_err());
     drop(display);
     assert_eq!(Rc::strong_count(&gl), 1);

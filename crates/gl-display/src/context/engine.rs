@@ -37,9 +37,9 @@ impl std::fmt::Debug for EngineOptions {
 impl GlDisplay {
     /// Works in an engine's context by the engine's own glow, which it may hold by `Rc` or by `Arc`.
     ///
-    /// Four things need functions that glow does not wrap and are left out here: the device's UUID, opening memory of
-    /// a compute device, noticing that the driver lost a mapped buffer's content, and draws by a compute shader. Prefer
-    /// [`GlDisplay::from_loader`] where the engine has a loader.
+    /// Functions that glow does not wrap are asked of the context's window system (EGL, GLX, WGL or CGL). Where none knows the
+    /// context, what needs them is left out: the device's UUID, memory of compute devices, timelines, noticing that the
+    /// driver lost a mapped buffer's content, and draws by a compute shader. [`GlDisplay::from_loader`] has them then, too.
     ///
     /// # Safety
     /// The context of `gl` is current on this thread, stays alive until every object of this display is dropped or
@@ -48,7 +48,7 @@ impl GlDisplay {
     /// window system knows the context (see there), the context must be current at every call and drop.
     pub unsafe fn from_engine(gl: impl Into<GlFunctions>, options: EngineOptions) -> Result<Rc<Self>> {
         // SAFETY: the caller's promise.
-        unsafe { wrap(gl.into(), RawFns::default(), None, options) }
+        unsafe { wrap(gl.into(), None, None, options) }
     }
 
     /// Works in an engine's context, with functions found by `load` (e.g. `eglGetProcAddress`).
@@ -67,7 +67,7 @@ impl GlDisplay {
         unsafe {
             let gl = load_gl(&mut load)?.into();
             let raw = RawFns::load(&mut load);
-            wrap(gl, raw, Some(&mut load), options)
+            wrap(gl, Some(raw), Some(&mut load), options)
         }
     }
 }
@@ -76,7 +76,7 @@ impl GlDisplay {
 /// As of [`GlDisplay::from_engine`].
 unsafe fn wrap(
     gl: GlFunctions,
-    raw: RawFns,
+    raw: Option<RawFns>,
     load: Option<Loader<'_>>,
     options: EngineOptions,
 ) -> Result<Rc<GlDisplay>> {
@@ -89,6 +89,9 @@ unsafe fn wrap(
                  set EngineOptions::is_current where there are several"
             );
         }
+        // Its library stays open with what is held of the context.
+        let found = || native.as_ref().map(|native| RawFns::load(&mut |name| native.function(name)));
+        let raw = raw.or_else(found).unwrap_or_default();
         let ownership = Ownership::Engine(options.is_current);
         Shared::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit)?
     };
