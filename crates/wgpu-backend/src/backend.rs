@@ -3,6 +3,7 @@
 use crate::kernel::WgslKernel;
 use crate::launch;
 use crate::memory::WgpuMemory;
+use crate::numbers::{Numbers, layout};
 use crate::pattern::PatternKernel;
 use crate::session::Session;
 use interop_core::compute::check_range;
@@ -15,7 +16,7 @@ use interop_core::{
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use wgpu_display::{LentBuffer, WgpuDevice, WgpuDisplay, WgpuOptions};
-use wgsl_kernel::{Limits, NUMBERS};
+use wgsl_kernel::Limits;
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -56,19 +57,12 @@ impl WgpuBackend {
             semaphores: Vec::new(),
             max_allocation: most,
         };
-        let numbers = device.scoped(OP, || {
-            device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("pixelferry launch"),
-                size: NUMBERS as u64,
-                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        })?;
+        let (numbers, layout) = device.scoped(OP, || (Numbers::new(&device.device), layout(&device.device)))?;
         let numbers = Mutex::new(numbers);
         let (memories, groups) =
             (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
         let limits = Limits::new(&device.identity, memories, groups);
-        let session = Arc::new(Session { device, identity, caps, limits, numbers });
+        let session = Arc::new(Session { device, identity, caps, limits, numbers, layout });
         // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
         let pattern = PatternKernel::build(&session).map_err(|error| {
             let reason = format!("its compute shaders do not build: {error}");

@@ -12,7 +12,10 @@ const OP: &str = "ComputeBackend::build";
 pub struct WgslKernel {
     pub text: KernelText,
     pub session: Arc<Session>,
-    pub layouts: [wgpu::BindGroupLayout; 2],
+    /// Of its arguments, group 1.
+    arguments: wgpu::BindGroupLayout,
+    /// Where it has none.
+    none: Option<wgpu::BindGroup>,
     layout: wgpu::PipelineLayout,
     pipelines: Mutex<HashMap<PixelFormat, wgpu::ComputePipeline>>,
 }
@@ -28,11 +31,21 @@ impl Kernel for WgslKernel {
 impl WgslKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let text = KernelText::of(source, &session.limits)?;
-        let (layouts, layout) = session.device.scoped(OP, || layouts(text.memories(), &session.device.device))?;
-        let kernel = Self { text, session: session.clone(), layouts, layout, pipelines: Mutex::default() };
+        let device = &session.device.device;
+        let (arguments, layout, none) = session.device.scoped(OP, || {
+            let (arguments, layout) = layouts(text.memories(), session);
+            let none = (text.memories() == 0).then(|| bind(device, &arguments, &[]));
+            (arguments, layout, none)
+        })?;
+        let kernel = Self { text, session: session.clone(), arguments, none, layout, pipelines: Mutex::default() };
         // What is wrong with the text is told now.
         kernel.pipeline(PixelFormat::Rgba8)?;
         Ok(kernel)
+    }
+
+    /// Its memories as group 1. Inside error scopes.
+    pub fn arguments(&self, read: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        self.none.clone().unwrap_or_else(|| bind(&self.session.device.device, &self.arguments, read))
     }
 
     /// For targets of this format; of a buffer any that is of whole words.
@@ -70,23 +83,37 @@ impl WgslKernel {
 }
 
 /// How a kernel of so many memories is bound.
-fn layouts(memories: usize, device: &wgpu::Device) -> ([wgpu::BindGroupLayout; 2], wgpu::PipelineLayout) {
-    let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
+fn layouts(memories: usize, session: &Session) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    let device = &session.device.device;
+    let entry = |binding: usize| wgpu::BindGroupLayoutEntry {
         binding: binding as u32,
         visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: true },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
         count: None,
     };
-    let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-    let of = |entries: &[_]| {
-        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("pixelferry kernel"), entries })
-    };
-    let memories: Vec<_> = (0..memories).map(|at| entry(at, storage(true))).collect();
-    let layouts = [of(&[entry(0, storage(false)), entry(1, wgpu::BufferBindingType::Uniform)]), of(&memories)];
+    let entries: Vec<_> = (0..memories).map(entry).collect();
+    let arguments = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("pixelferry arguments"),
+        entries: &entries,
+    });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("pixelferry kernel"),
-        bind_group_layouts: &[Some(&layouts[0]), Some(&layouts[1])],
+        bind_group_layouts: &[Some(&session.layout), Some(&arguments)],
         immediate_size: 0,
     });
-    (layouts, layout)
+    (arguments, layout)
+}
+
+/// Whole buffers, bound from 0 on.
+fn bind(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    let label = Some("pixelferry arguments");
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
 }

@@ -6,7 +6,6 @@ use crate::session::Session;
 use interop_core::devices::owned::own;
 use interop_core::{Arg, Result, Target};
 use std::sync::Arc;
-use wgpu_display::WgpuDevice;
 use wgsl_kernel::Launch;
 
 const OP: &str = "ComputeBackend::launch";
@@ -22,50 +21,31 @@ pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, a
         return Ok(());
     }
     let pipeline = kernel.pipeline(format)?;
-    run(session, &launch, OP, &pipeline, |device, numbers| {
-        let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
-        let target = bind(device, &kernel.layouts[0], &[memory.buffer(), numbers]);
-        vec![target, bind(device, &kernel.layouts[1], &read)]
-    })
+    let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
+    let arguments = session.device.scoped(OP, || kernel.arguments(&read))?;
+    run(session, &launch, OP, &pipeline, memory, Some(&arguments))
 }
 
-/// Queues what `launch` says with the groups that `bind` makes of the buffer of its numbers.
+/// Queues what `launch` says, with `memory` for its target.
 pub fn run(
     session: &Session,
     launch: &Launch,
     operation: &'static str,
     pipeline: &wgpu::ComputePipeline,
-    bind: impl FnOnce(&WgpuDevice, &wgpu::Buffer) -> Vec<wgpu::BindGroup>,
+    memory: &WgpuMemory,
+    arguments: Option<&wgpu::BindGroup>,
 ) -> Result<()> {
     let device = &session.device;
-    session
-        .with_numbers(|numbers| {
-            let groups = device.scoped(operation, || {
-                device.queue.write_buffer(numbers, 0, &launch.numbers);
-                bind(device, numbers)
-            })?;
-            device.submit(operation, |encoder| {
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                pass.set_pipeline(pipeline);
-                for (at, group) in (0..).zip(&groups) {
-                    pass.set_bind_group(at, group, &[]);
-                }
-                let [across, down] = launch.groups;
-                pass.dispatch_workgroups(across, down, 1);
-            })
+    let target = memory.target(operation)?;
+    session.with_numbers(|numbers| {
+        let place = device.scoped(operation, || numbers.write(&device.queue, &launch.numbers))?;
+        device.record(operation, |encoder| {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, target, &[place]);
+            pass.set_bind_group(1, arguments, &[]);
+            let [across, down] = launch.groups;
+            pass.dispatch_workgroups(across, down, 1);
         })
-        .map(drop)
-}
-
-/// Whole buffers as a bind group, bound from 0 on.
-pub fn bind(device: &WgpuDevice, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..)
-        .zip(buffers)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-        .collect();
-    device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("pixelferry launch"),
-        layout,
-        entries: &entries,
     })
 }

@@ -36,12 +36,14 @@
 //!
 //! # Threads
 //! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are
-//! done; they keep the order in which they were called.
+//! done; they keep the order in which they were called. They begin with the next draw, read or call that waits, or when four of
+//! them have come together, so that a frame is one submission: [`interop_core::ComputeMemory::submit`] begins them at once.
 
 mod backend;
 mod kernel;
 mod launch;
 mod memory;
+mod numbers;
 mod pattern;
 mod session;
 

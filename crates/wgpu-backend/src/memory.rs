@@ -4,7 +4,7 @@ use crate::session::Session;
 use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Error, Result};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wgsl_kernel::WORD;
 
 /// Memory of one backend.
@@ -12,6 +12,8 @@ pub struct WgpuMemory {
     buffer: wgpu::Buffer,
     len: usize,
     session: Arc<Session>,
+    /// Group 0 of launches that write it, from the first on.
+    target: OnceLock<wgpu::BindGroup>,
     /// Where the turn that was submitted last ends in the queue.
     turn: Option<wgpu::SubmissionIndex>,
 }
@@ -21,11 +23,22 @@ interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
 impl WgpuMemory {
     /// Over a buffer of whole words that has them all.
     pub fn over(session: &Arc<Session>, buffer: wgpu::Buffer, len: usize) -> Self {
-        Self { buffer, len, session: session.clone(), turn: None }
+        Self { buffer, len, session: session.clone(), target: OnceLock::new(), turn: None }
     }
 
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
+    }
+
+    /// Group 0 of a launch that writes it.
+    pub fn target(&self, operation: &'static str) -> Result<&wgpu::BindGroup> {
+        if let Some(group) = self.target.get() {
+            return Ok(group);
+        }
+        let Session { device, layout, .. } = self.session.as_ref();
+        let bind = || self.session.with_numbers(|numbers| numbers.bind(device, layout, &self.buffer));
+        let group = device.scoped(operation, bind)?;
+        Ok(self.target.get_or_init(|| group))
     }
 
     /// Queues a copy of `range` to the same place here; wgpu copies whole words only.
@@ -46,8 +59,7 @@ impl WgpuMemory {
         let (start, len) = (first as u64, (last - first) as u64);
         self.session
             .device
-            .submit(OP, |encoder| encoder.copy_buffer_to_buffer(&from.buffer, start, &self.buffer, start, len))
-            .map(drop)
+            .record(OP, |encoder| encoder.copy_buffer_to_buffer(&from.buffer, start, &self.buffer, start, len))
     }
 
     /// Bytes on the host, after all that was queued before.
@@ -61,6 +73,8 @@ impl WgpuMemory {
         let outer = range.start / WORD * WORD..range.end.next_multiple_of(WORD);
         let write = |at: usize, bytes: &[u8]| {
             let device = &self.session.device;
+            // What was recorded uses what was here before.
+            device.submit_recorded(operation)?;
             device.scoped(operation, || device.queue.write_buffer(&self.buffer, at as u64, bytes))
         };
         if outer == range {

@@ -1,6 +1,6 @@
 //! The verification pattern, written by a kernel.
 
-use crate::launch::{bind, run};
+use crate::launch::run;
 use crate::memory::WgpuMemory;
 use crate::session::Session;
 use interop_core::describe::pattern::Pattern;
@@ -13,7 +13,6 @@ const OP: &str = "ComputeBackend::write_pattern";
 /// The kernel.
 pub struct PatternKernel {
     pipeline: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
 }
 
 impl PatternKernel {
@@ -25,17 +24,21 @@ impl PatternKernel {
                     label: Some("pixelferry pattern"),
                     source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(PATTERN)),
                 });
-                let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                     label: Some("pixelferry pattern"),
-                    layout: None,
+                    bind_group_layouts: &[Some(&session.layout)],
+                    immediate_size: 0,
+                });
+                device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some("pixelferry pattern"),
+                    layout: Some(&layout),
                     module: &module,
                     entry_point: Some("pattern"),
                     compilation_options: wgpu::PipelineCompilationOptions::default(),
                     cache: None,
-                });
-                (pipeline.get_bind_group_layout(0), pipeline)
+                })
             })
-            .map(|(layout, pipeline)| Self { pipeline, layout })
+            .map(|pipeline| Self { pipeline })
     }
 
     /// Queues the pattern as `view` lays it out.
@@ -44,8 +47,6 @@ impl PatternKernel {
         if launch.is_empty() {
             return Ok(());
         }
-        run(session, &launch, OP, &self.pipeline, |device, numbers| {
-            vec![bind(device, &self.layout, &[memory.buffer(), numbers])]
-        })
+        run(session, &launch, OP, &self.pipeline, memory, None)
     }
 }

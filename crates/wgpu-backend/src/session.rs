@@ -1,5 +1,6 @@
 //! What everything made by one backend shares.
 
+use crate::numbers::Numbers;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::sync::{Mutex, PoisonError};
@@ -12,8 +13,10 @@ pub struct Session {
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
     pub limits: Limits,
-    /// The launch's numbers. Written and submitted by one thread at a time, so that each launch has its own.
-    pub numbers: Mutex<wgpu::Buffer>,
+    /// The numbers of launches. Written and recorded by one thread at a time, so that each launch has its own.
+    pub numbers: Mutex<Numbers>,
+    /// Of group 0 of every kernel.
+    pub layout: wgpu::BindGroupLayout,
 }
 
 impl Maker for Session {
@@ -23,9 +26,9 @@ impl Maker for Session {
 }
 
 impl Session {
-    /// Runs `f` with the buffer of the launch's numbers.
-    pub fn with_numbers<R>(&self, f: impl FnOnce(&wgpu::Buffer) -> R) -> R {
-        f(&self.numbers.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Runs `f` with the places of launches' numbers.
+    pub fn with_numbers<R>(&self, f: impl FnOnce(&mut Numbers) -> R) -> R {
+        f(&mut self.numbers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits for all that was submitted.

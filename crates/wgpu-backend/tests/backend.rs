@@ -8,7 +8,8 @@ mod suite;
 use cpu_fallback::MemoryDisplay;
 use interop_core::conformance::{Manner, Table, run, run_on};
 use interop_core::{
-    ComputeBackend, Display, Error, Link, LinkOptions, PathId, Paths, PixelFormat, Policy, Result, SurfaceDesc,
+    Arg, ComputeBackend, ComputeMemory, Display, Error, KernelSource, Link, LinkOptions, PathId, Paths, PixelFormat,
+    Policy, Result, SurfaceDesc, Target,
 };
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
@@ -97,4 +98,59 @@ fn what_every_backend_of_wgsl_is_asked() {
         let stranger = open(wgpu::Backends::VULKAN).or_else(|_| open(wgpu::Backends::GL)).unwrap();
         suite::bad_calls_are_refused_and_lose_nothing(backend, &stranger);
     });
+}
+
+const FILL: &str = "
+@compute @workgroup_size(64)
+fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
+  if (pf_index(id) < pf_items()) { pf_put(pf_index(id), pf_arg_u32(0)); }
+}";
+
+/// Launches are recorded and submitted later: with what comes next, and before what others submit.
+#[test]
+fn what_is_recorded_comes_before_what_follows() {
+    const WORDS: usize = 64;
+    let Some(display) = need(Need::Lavapipe, WgpuDisplay::headless(WgpuOptions::default())) else { return };
+    let device = display.shared_device();
+    let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(device.clone()).unwrap());
+    let kernel = backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
+    // A write comes after the launch before it, and before the launch after it.
+    let mut memory = backend.allocate(WORDS * 4).unwrap();
+    let words = |memory: &mut dyn ComputeMemory| -> Vec<u32> {
+        let mut bytes = vec![0; WORDS * 4];
+        memory.read(0, &mut bytes).unwrap();
+        bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect()
+    };
+    let launch = |memory: &mut dyn ComputeMemory, value| {
+        backend.launch(kernel.as_ref(), Target::buffer(memory), &[Arg::U32(value)]).unwrap();
+    };
+    for value in 1..20 {
+        launch(memory.as_mut(), value);
+        memory.write(4, &77_u32.to_ne_bytes()).unwrap();
+        let found = words(memory.as_mut());
+        assert_eq!((found[0], found[1], found[2]), (value, 77, value));
+        memory.write(4, &78_u32.to_ne_bytes()).unwrap();
+        launch(memory.as_mut(), value);
+        assert_eq!(words(memory.as_mut()), [value; WORDS]);
+    }
+    // So does what an engine submits with a buffer that the display gave out.
+    let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
+    let desc = SurfaceDesc::buffer(WORDS as u64 * 4);
+    let mut link = Link::open(backend.clone(), display.clone(), desc, LinkOptions { policy }).unwrap();
+    let copied = device.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: WORDS as u64 * 4,
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    for value in 1..20_u32 {
+        link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::U32(value)])).unwrap();
+        let shown = link.shown().unwrap();
+        let given = display.surface_buffer(shown.surface()).unwrap();
+        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(&given.buffer, given.offset, &copied, 0, given.len);
+        display.wgpu_queue().submit([encoder.finish()]);
+        let bytes = device.read_buffer(&copied, 0..copied.size(), "test").unwrap();
+        assert!(bytes.chunks_exact(4).all(|word| word == value.to_ne_bytes()), "frame {value} is another's");
+    }
 }

@@ -188,7 +188,7 @@ impl WgpuDevice {
     pub fn open(options: &WgpuOptions) -> Result<Self> {
         let (adapter, identity) = choose(options)?;
         let (device, queue, loss) = open(&adapter, &identity, options.features)?;
-        Ok(Self { device, queue, identity, loss })
+        Ok(Self::new(device, queue, identity, loss))
     }
 }
 

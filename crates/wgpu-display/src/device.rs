@@ -3,7 +3,7 @@
 use crate::error::{Loss, failure, in_scopes};
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
 #[derive(Debug, Clone)]
@@ -16,9 +16,24 @@ pub struct WgpuDevice {
     pub identity: DeviceIdentity,
     /// Set by the device's callback, where the device is ours.
     pub(crate) loss: Loss,
+    recorded: Arc<Mutex<Recorded>>,
 }
 
+/// Commands that are not submitted yet.
+#[derive(Debug, Default)]
+struct Recorded {
+    encoder: Option<wgpu::CommandEncoder>,
+    calls: usize,
+}
+
+/// Calls of [`WgpuDevice::record`] that wait for a submission at most, so that a device does not idle for long.
+const MOST_RECORDED: usize = 4;
+
 impl WgpuDevice {
+    pub(crate) fn new(device: wgpu::Device, queue: wgpu::Queue, identity: DeviceIdentity, loss: Loss) -> Self {
+        Self { device, queue, identity, loss, recorded: Arc::default() }
+    }
+
     /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.loss, &other.loss)
@@ -32,26 +47,70 @@ impl WgpuDevice {
         in_scopes(&self.device, &self.identity, operation, f)
     }
 
-    /// Records commands and submits them, with all that was written to the queue before.
+    /// Records commands that are submitted with the next ones, or after a few more calls: a submission costs more than what
+    /// is in it. `record` may not call this device's own functions.
+    ///
+    /// Whoever then writes by [`wgpu::Queue`] what these commands use, or gives it to others who submit, calls
+    /// [`WgpuDevice::submit_recorded`] first. The other functions here do so themselves.
+    pub fn record(&self, operation: &'static str, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
+        let mut recorded = self.recorded();
+        self.scoped(operation, || {
+            record(self.encoder(&mut recorded));
+            recorded.calls += 1;
+            if recorded.calls >= MOST_RECORDED {
+                self.submit_all(&mut recorded);
+            }
+        })
+    }
+
+    /// Records commands and submits them, after all that was recorded and written to the queue before. `record` may not call
+    /// this device's own functions.
     pub fn submit(
         &self,
         operation: &'static str,
         record: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<wgpu::SubmissionIndex> {
+        let mut recorded = self.recorded();
         self.scoped(operation, || {
-            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            record(&mut encoder);
-            self.queue.submit([encoder.finish()])
+            record(self.encoder(&mut recorded));
+            self.submit_all(&mut recorded)
         })
     }
 
-    /// Submits what was written to the queue; done when all before is.
+    /// Submits what was recorded and what was written to the queue; done when all before is.
     pub fn flush(&self, operation: &'static str) -> Result<wgpu::SubmissionIndex> {
-        self.scoped(operation, || self.queue.submit([]))
+        let mut recorded = self.recorded();
+        self.scoped(operation, || self.submit_all(&mut recorded))
     }
 
-    /// Waits for a submission, or for all of them.
+    /// Submits what was recorded, if anything was.
+    pub fn submit_recorded(&self, operation: &'static str) -> Result<()> {
+        let mut recorded = self.recorded();
+        if recorded.encoder.is_none() {
+            return Ok(());
+        }
+        self.scoped(operation, || self.submit_all(&mut recorded)).map(drop)
+    }
+
+    fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn encoder<'r>(&self, recorded: &'r mut Recorded) -> &'r mut wgpu::CommandEncoder {
+        let new = || self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        recorded.encoder.get_or_insert_with(new)
+    }
+
+    fn submit_all(&self, recorded: &mut Recorded) -> wgpu::SubmissionIndex {
+        recorded.calls = 0;
+        self.queue.submit(recorded.encoder.take().map(wgpu::CommandEncoder::finish))
+    }
+
+    /// Waits for a submission, or for all that was recorded and submitted.
     pub fn wait(&self, operation: &'static str, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        if index.is_none() {
+            self.submit_recorded(operation)?;
+        }
         let poll = wgpu::PollType::Wait { submission_index: index, timeout: None };
         self.poll(operation, poll)
     }

@@ -135,7 +135,7 @@ impl WgpuDisplay {
         let stores = StoreFormats::of(adapter, &device);
         let tools = Tools::new(Parts {
             stores,
-            base: WgpuDevice { device, queue, identity, loss },
+            base: WgpuDevice::new(device, queue, identity, loss),
             caps,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
             float_targets: {
@@ -158,7 +158,7 @@ impl WgpuDisplay {
         WgpuDevice::clone(&self.tools.shared)
     }
 
-    /// Its queue.
+    /// Its queue. What a surface shows is in it when [`WgpuDisplay::surface_image`] or its like has given the surface out.
     pub fn wgpu_queue(&self) -> &wgpu::Queue {
         &self.tools.shared.queue
     }
@@ -198,6 +198,8 @@ impl WgpuDisplay {
         options: DrawOptions,
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
+        // The pass is submitted by its owner.
+        self.tools.shared.submit_recorded("draw")?;
         self.tools.drawing.in_pass();
         self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
@@ -265,7 +267,9 @@ impl WgpuDisplay {
     /// # Errors
     /// As of [`WgpuDisplay::draw`].
     pub fn surface_image(&self, surface: &dyn Surface) -> Result<WgpuImage> {
-        Ok(match self.picture(surface, "surface_image")?.source() {
+        const OP: &str = "surface_image";
+        self.tools.shared.submit_recorded(OP)?;
+        Ok(match self.picture(surface, OP)?.source() {
             Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
             Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
         })
@@ -280,6 +284,7 @@ impl WgpuDisplay {
     /// As of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
     pub fn surface_texture<'s>(&self, surface: &'s dyn Surface) -> Result<&'s wgpu::TextureView> {
         const OP: &str = "surface_texture";
+        self.tools.shared.submit_recorded(OP)?;
         match self.picture(surface, OP)?.source() {
             Source::Texture(_, view) => Ok(view),
             Source::Memory(..) => {
@@ -296,6 +301,7 @@ impl WgpuDisplay {
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<WgpuBuffer> {
         const OP: &str = "surface_buffer";
+        self.tools.shared.submit_recorded(OP)?;
         let any = surface.as_any();
         if let Some(s) = find::<BufferSurface>(any, &self.tools.shared) {
             return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });

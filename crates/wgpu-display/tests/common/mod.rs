@@ -14,7 +14,7 @@ pub const LAVAPIPE: &str = "llvmpipe";
 
 /// The paths from memory of the host, all of which Mesa's drivers have.
 pub fn host_paths() -> impl Iterator<Item = PathId> {
-    let of_the_host = |kind| !matches!(kind, PathKind::Direct | PathKind::ExternalMemory);
+    let of_the_host = |kind| !matches!(kind, PathKind::Direct | PathKind::ExternalMemory | PathKind::InQueue);
     PATHS.iter().filter(move |path| of_the_host(path.kind)).map(|path| path.id)
 }
 
