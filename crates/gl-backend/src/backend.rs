@@ -2,49 +2,87 @@
 
 use crate::kernel::GlKernel;
 use crate::memory::GlMemory;
+use crate::place::{Place, Worker};
 use crate::session::{Program, Session};
-use gl_display::{GlDisplay, LentBuffer};
+use gl_display::{GlDevice, GlDisplay, HeadlessOptions, LentBuffer};
 use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, Kernel, KernelSource, Language,
-    MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
 use std::sync::Arc;
 use wgsl_kernel::{Limits, NUMBERS, PATTERN, pattern};
 
-/// The context of a display, computing. See the crate.
+/// A context that computes. See the crate.
 pub struct GlBackend {
     session: Arc<Session>,
-    pattern: Program,
+    pattern: Arc<Program>,
 }
 
 impl GlBackend {
     /// Computes in the display's context, in its queue.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below
-    /// OpenGL 4.3, where no window system knows the context, and where its compute shaders do not build.
+    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below OpenGL 4.3, where no
+    /// window system knows the context, and where its compute shaders do not build.
     pub fn on(display: &GlDisplay) -> Result<Self> {
         const OP: &str = "GlBackend::on";
+        let made = Made::on(display, OP)?;
+        let shared = MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes);
+        Ok(made.with(Place::Callers, vec![shared]))
+    }
+
+    /// Computes in a context of its own, on a thread of its own: calls work on any thread. Frames reach displays by way of the
+    /// host; [`ComputeBackend::open_in`] is this device in the queue of an OpenGL display.
+    ///
+    /// # Errors
+    /// As of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
+    pub fn open(options: &HeadlessOptions) -> Result<Self> {
+        const OP: &str = "GlBackend::open";
+        let options = options.clone();
+        let (worker, made) = Worker::start(OP, move || {
+            let display = GlDisplay::headless(options)?;
+            let made = Made::on(&display, OP)?;
+            Ok((display, made))
+        })?;
+        Ok(made.with(Place::Own(worker), Vec::new()))
+    }
+}
+
+/// What is made where the context is current.
+struct Made {
+    device: GlDevice,
+    pattern: Program,
+    numbers: LentBuffer,
+}
+
+impl Made {
+    fn on(display: &GlDisplay, operation: &'static str) -> Result<Self> {
         let device = display.shared_device()?;
+        let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
+        let glsl = wgsl_kernel::glsl(PATTERN, "pattern").map_err(refused)?;
+        let pattern = Program::build(&device, &glsl, operation)?.map_err(refused)?;
+        let numbers = LentBuffer::new(&device, NUMBERS, operation)?;
+        Ok(Self { device, pattern, numbers })
+    }
+
+    fn with(self, place: Place, exports: Vec<MemoryCap>) -> GlBackend {
+        let Self { device, pattern, numbers } = self;
         let limits = device.limits();
         let caps = ComputeCaps {
             languages: vec![Language::Wgsl],
             imports: Vec::new(),
             image_formats: Vec::new(),
-            exports: vec![MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes)],
+            exports,
             semaphores: Vec::new(),
             max_allocation: LentBuffer::MOST_BYTES.min(limits.buffer_bytes),
         };
-        let refused = |log: String| device.unsupported(OP, format!("its compute shaders do not build: {log}"));
-        let glsl = wgsl_kernel::glsl(PATTERN, "pattern").map_err(refused)?;
-        let pattern = Program::build(&device, &glsl, OP)?.map_err(refused)?;
-        let numbers = LentBuffer::new(&device, NUMBERS, OP)?;
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups);
-        Ok(Self { session: Arc::new(Session { device, caps, limits, numbers }), pattern })
+        let session = Arc::new(Session { device, caps, limits, numbers, place });
+        GlBackend { session, pattern: Arc::new(pattern) }
     }
 }
 
@@ -55,6 +93,15 @@ impl ComputeBackend for GlBackend {
 
     fn caps(&self) -> &ComputeCaps {
         &self.session.caps
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let Some(display) = display.downcast_ref::<GlDisplay>() else { return Ok(None) };
+        let inside = self.session.device.is(&display.shared_device()?);
+        if inside || !self.device().is_one_with(display.device()).is_yes() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Self::on(display)?)))
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
@@ -72,7 +119,7 @@ impl ComputeBackend for GlBackend {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         const OP: &str = "ComputeBackend::allocate_shared";
-        if handle != HandleType::QueueBuffer {
+        if !self.session.caps.can_export(handle, MemoryShape::Linear).is_yes() {
             let reason = format!("it shares no memory with {display} by {handle}");
             return Err(self.session.device.unsupported(OP, reason));
         }
@@ -93,7 +140,7 @@ impl ComputeBackend for GlBackend {
         if launch.is_empty() {
             return Ok(());
         }
-        self.pattern.run(&self.session, &[memory.buffer()], &launch, OP)
+        self.session.launch(&self.pattern, vec![memory.buffer().clone()], launch, OP)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
@@ -102,10 +149,11 @@ impl ComputeBackend for GlBackend {
         check_range(&range, to.len(), OP)?;
         let from = own::<GlMemory>(from, &self.session, OP)?;
         let to = own_mut::<GlMemory>(to, &self.session, OP)?;
-        to.buffer().copy_from(from.buffer(), range.clone(), range.start, OP)
+        let (from, to) = (from.buffer().clone(), to.buffer().clone());
+        self.session.place.run(OP, move || to.copy_from(&from, range.clone(), range.start, OP))
     }
 
     fn finish(&self) -> Result<()> {
-        self.session.device.finish("ComputeBackend::finish")
+        self.session.finish("ComputeBackend::finish")
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::memory::GlMemory;
 use crate::session::{Program, Session};
-use gl_display::LentBuffer;
 use interop_core::devices::owned::own;
 use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, Target};
 use std::collections::HashMap;
@@ -41,7 +40,9 @@ impl GlKernel {
         }
         let refused = |log| self.session.limits.refused(self.text.name(), log);
         let glsl = self.text.glsl(format).map_err(refused)?;
-        let program = Arc::new(Program::build(&self.session.device, &glsl, operation)?.map_err(refused)?);
+        let device = self.session.device.clone();
+        let built = self.session.place.run(operation, move || Program::build(&device, &glsl, operation))?;
+        let program = Arc::new(built.map_err(refused)?);
         programs.insert(format, program.clone());
         Ok(program)
     }
@@ -57,7 +58,7 @@ impl GlKernel {
         if launch.is_empty() {
             return Ok(());
         }
-        let memories: Vec<&LentBuffer> = [memory].into_iter().chain(read).map(GlMemory::buffer).collect();
-        self.program(format, OP)?.run(session, &memories, &launch, OP)
+        let memories = [memory].into_iter().chain(read).map(|memory| memory.buffer().clone()).collect();
+        session.launch(&self.program(format, OP)?, memories, launch, OP)
     }
 }

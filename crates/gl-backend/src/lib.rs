@@ -1,26 +1,33 @@
 //! OpenGL as a compute backend of pixelferry: kernels in WGSL, run by compute shaders (OpenGL 4.3) in the context of a display.
 //!
-//! Kernels and draws are in one queue: no switch between contexts, no fence, no copy. A backend is of one display, made by
-//! [`GlBackend::on`].
+//! | to get a backend | call |
+//! |---|---|
+//! | in a display's context: headless, a window's or an engine's | [`GlBackend::on`] |
+//! | in a context of its own | [`GlBackend::open`] |
+//!
+//! In a display's context kernels and draws are in one queue: no switch between contexts, no fence, no copy, by the paths
+//! `in-queue-in-place` and `in-queue-upload`.
 //!
 //! # Kernels
 //! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes GLSL whose every index is inside what it
 //! indexes, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! # Threads
-//! Any thread may hold the backend and its kernels; calls work on the thread where the display's context is current, and give
-//! [`interop_core::Error::WrongContext`] elsewhere, with nothing lost. What is dropped elsewhere is deleted by a later call, the
-//! backend's or the display's. Launches and copies return before they are done; they keep the order in which they were called.
+//! Any thread may hold the backend and its kernels. In a display's context calls work on the thread where it is current, and give
+//! [`interop_core::Error::WrongContext`] elsewhere, with nothing lost; what is dropped elsewhere is deleted by a later call, the
+//! backend's or the display's. A backend with a context of its own is called on any thread. Launches and copies return before they are done; they keep the order in which they were called.
 //!
 //! # Contexts
-//! The backend keeps a context of ours for as long as it lives, also when the display is gone; nothing can be called there then. An
+//! In a display's context, the backend keeps one of ours for as long as it lives, also when the display is gone; nothing can be called there then. An
 //! engine's context is the engine's: the backend and all that it made go before it does
 //! ([`gl_display::GlDisplay::from_engine`]). Its state is as before after each call; what is put back is said by [`gl_display`].
 
 mod backend;
 mod kernel;
 mod memory;
+mod place;
 mod session;
 
 pub use backend::GlBackend;
+pub use gl_display::HeadlessOptions;
 pub use wgsl_kernel::PRELUDE;

@@ -1,5 +1,6 @@
 //! Memory: buffers of the display's context.
 
+use crate::place::Place;
 use crate::session::Session;
 use gl_display::LentBuffer;
 use interop_core::compute::check_range;
@@ -26,7 +27,8 @@ impl GlMemory {
             let reason = format!("{bytes} bytes are above its largest allocation, {most}");
             return Err(session.device.unsupported(operation, reason));
         }
-        let buffer = LentBuffer::new(&session.device, bytes, operation)?;
+        let device = session.device.clone();
+        let buffer = session.place.run(operation, move || LentBuffer::new(&device, bytes, operation))?;
         Ok(Self { buffer, len: bytes, session: session.clone() })
     }
 
@@ -34,11 +36,20 @@ impl GlMemory {
         &self.buffer
     }
 
+    /// Bytes on the host, after all that was queued before.
     fn bytes(&self, range: Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
         check_range(&range, self.len, operation)?;
-        let mut bytes = reserve(range.len())?;
-        self.buffer.read(range.start, &mut bytes, operation)?;
-        Ok(bytes)
+        let (buffer, mut bytes) = (self.buffer.clone(), reserve(range.len())?);
+        self.session.place.run(operation, move || {
+            buffer.read(range.start, &mut bytes, operation)?;
+            Ok(bytes)
+        })
+    }
+
+    /// Queues a write.
+    fn put(&mut self, offset: usize, bytes: Vec<u8>, operation: &'static str) -> Result<()> {
+        let buffer = self.buffer.clone();
+        self.session.place.run(operation, move || buffer.write(offset, &bytes, operation))
     }
 }
 
@@ -61,14 +72,29 @@ impl ComputeMemory for GlMemory {
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         const OP: &str = "ComputeMemory::read";
-        check_range(&(offset..offset.saturating_add(into.len())), self.len, OP)?;
-        self.buffer.read(offset, into, OP)
+        match self.session.place {
+            Place::Callers => {
+                check_range(&(offset..offset.saturating_add(into.len())), self.len, OP)?;
+                self.buffer.read(offset, into, OP)
+            }
+            Place::Own(_) => {
+                into.copy_from_slice(&self.bytes(offset..offset.saturating_add(into.len()), OP)?);
+                Ok(())
+            }
+        }
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         const OP: &str = "ComputeMemory::write";
         check_range(&(offset..offset.saturating_add(from.len())), self.len, OP)?;
-        self.buffer.write(offset, from, OP)
+        match self.session.place {
+            Place::Callers => self.buffer.write(offset, from, OP),
+            Place::Own(_) => {
+                let mut bytes = reserve(from.len())?;
+                bytes.copy_from_slice(from);
+                self.put(offset, bytes, OP)
+            }
+        }
     }
 
     fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -80,10 +106,10 @@ impl ComputeMemory for GlMemory {
         check_range(&range, self.len, OP)?;
         let mut bytes = reserve(range.len())?;
         f(&mut bytes)?;
-        self.buffer.write(range.start, &bytes, OP)
+        self.put(range.start, bytes, OP)
     }
 
     fn release(&mut self) -> Result<()> {
-        self.session.device.finish("ComputeMemory::release")
+        self.session.finish("ComputeMemory::release")
     }
 }

@@ -1,8 +1,10 @@
 //! What everything made by one backend shares.
 
-use gl_display::{GlDevice, LentBuffer};
+use crate::place::Place;
+use gl_display::{ComputeProgram, GlDevice, LentBuffer};
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
+use std::sync::Arc;
 use wgsl_kernel::{Launch, Limits};
 
 /// One context.
@@ -12,6 +14,8 @@ pub struct Session {
     pub limits: Limits,
     /// Of the launch that was queued last.
     pub numbers: LentBuffer,
+    /// Goes last: a context of the backend's own, with its thread.
+    pub place: Place,
 }
 
 impl Maker for Session {
@@ -20,26 +24,45 @@ impl Maker for Session {
     }
 }
 
-/// Text in the context, which is `wgsl_kernel`'s.
-pub struct Program(gl_display::ComputeProgram);
-
-impl Program {
-    /// Compiles what `wgsl_kernel` wrote. The inner error is the driver's log.
-    pub fn build(device: &GlDevice, glsl: &str, operation: &'static str) -> Result<Result<Self, String>> {
-        Ok(gl_display::ComputeProgram::build(device, glsl, operation)?.map(Self))
+impl Session {
+    /// Waits for all that was queued.
+    pub fn finish(&self, operation: &'static str) -> Result<()> {
+        let device = self.device.clone();
+        self.place.run(operation, move || device.finish(operation))
     }
 
     /// Queues a launch. `memories`: the target, then those among the arguments, each as large as the text declares.
-    pub fn run(
+    pub fn launch(
         &self,
-        session: &Session,
-        memories: &[&LentBuffer],
+        program: &Arc<Program>,
+        memories: Vec<LentBuffer>,
+        launch: Launch,
+        operation: &'static str,
+    ) -> Result<()> {
+        let (program, numbers) = (Arc::clone(program), self.numbers.clone());
+        self.place.run(operation, move || program.run(&memories, &numbers, &launch, operation))
+    }
+}
+
+/// A program that `wgsl_kernel` wrote.
+pub struct Program(ComputeProgram);
+
+impl Program {
+    /// Compiles what `wgsl_kernel` wrote, and nothing else. The inner error is the driver's log.
+    pub fn build(device: &GlDevice, glsl: &str, operation: &'static str) -> Result<Result<Self, String>> {
+        Ok(ComputeProgram::build(device, glsl, operation)?.map(Self))
+    }
+
+    fn run(
+        &self,
+        memories: &[LentBuffer],
+        numbers: &LentBuffer,
         launch: &Launch,
         operation: &'static str,
     ) -> Result<()> {
-        let numbers = (&session.numbers, launch.numbers.as_slice());
+        let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
         // there, and its only blocks are those that are bound, of which the uniform block has `NUMBERS` bytes.
-        unsafe { self.0.run(memories, numbers, launch.groups, operation) }
+        unsafe { self.0.run(&memories, (numbers, &launch.numbers), launch.groups, operation) }
     }
 }

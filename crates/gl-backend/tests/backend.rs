@@ -6,7 +6,7 @@ mod common;
 #[path = "../../wgsl-kernel/tests/suite/mod.rs"]
 mod suite;
 
-use common::{Both, both};
+use common::{Both, alone, both};
 use cpu_fallback::MemoryDisplay;
 use interop_core::Display;
 use interop_core::conformance::{Manner, Table, run};
@@ -28,24 +28,25 @@ fn the_conformance_suite_in_the_displays_queue() {
     }
 }
 
+/// By a backend with a context and a thread of its own.
 #[test]
 fn the_conformance_suite_in_plain_memory() {
-    let Some(Both { display, backend }) = both() else { return };
+    let Some(backend) = alone() else { return };
     let rows = run(&backend, &(MemoryDisplay::new() as Rc<dyn Display>), Manner::default());
     println!("{}", Table(&rows));
     let (passed, failed, _) = Table(&rows).counts();
     assert!(passed > 30 && failed == 0, "{passed} passed, {failed} failed");
-    drop(display);
 }
 
 #[test]
 fn what_every_backend_of_wgsl_is_asked() {
-    let (Some(Both { display, backend }), Ok(stranger)) = (both(), cpu_fallback::CpuBackend::new()) else { return };
+    let (Some(Both { display, backend }), Some(alone)) = (both(), alone()) else { return };
     println!("RAN ON {} ({})", backend.device(), display.device().driver);
-    let backend = backend.as_ref();
-    suite::kernels_write_every_format_in_any_view(backend);
-    suite::buffers_take_memory_and_numbers(backend);
-    suite::copies_keep_the_bytes_around_them(backend);
-    suite::texts_that_are_wrong_say_what_is(backend);
-    suite::bad_calls_are_refused_and_lose_nothing(backend, &stranger);
+    for (backend, stranger) in [(backend.as_ref(), alone.as_ref()), (alone.as_ref(), backend.as_ref())] {
+        suite::kernels_write_every_format_in_any_view(backend);
+        suite::buffers_take_memory_and_numbers(backend);
+        suite::copies_keep_the_bytes_around_them(backend);
+        suite::texts_that_are_wrong_say_what_is(backend);
+        suite::bad_calls_are_refused_and_lose_nothing(backend, stranger);
+    }
 }

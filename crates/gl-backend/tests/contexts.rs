@@ -138,6 +138,36 @@ fn a_lost_context_is_told_and_nothing_is_called_in_it() {
     assert_eq!(display.object_counts(), gl_display::ObjectCounts::default());
 }
 
+#[test]
+fn a_backend_alone_is_called_on_any_thread_and_opened_in_a_display() {
+    let Some(alone) = common::alone() else { return };
+    let kernel = alone.build(&source("paint", PAINT)).unwrap();
+    std::thread::scope(|scope| {
+        for blue in 0..4_u8 {
+            let (alone, kernel) = (alone.clone(), kernel.clone());
+            scope.spawn(move || {
+                let mut memory = alone.allocate(256).unwrap();
+                let target = Target::new(memory.as_mut(), image()).unwrap();
+                alone.launch(kernel.as_ref(), target, &[Arg::F32(f32::from(blue) / 255.0)]).unwrap();
+                let mut found = [0; 256];
+                memory.read(0, &mut found).unwrap();
+                assert_eq!(found[4 * 9..4 * 10], [1, 1, blue, 255]);
+            });
+        }
+    });
+    // It shares no queue with anybody.
+    let handle = alone.allocate_shared(256, HandleType::QueueBuffer, alone.device());
+    assert!(matches!(handle, Err(Error::Unsupported { .. })));
+    let Some(Both { display, backend }) = both() else { return };
+    let inside = alone.open_in(display.as_ref()).unwrap().expect("the same device");
+    assert!(inside.allocate_shared(256, HandleType::QueueBuffer, display.device()).is_ok());
+    assert!(backend.open_in(display.as_ref()).unwrap().is_none());
+    // Dropped while a thread of others' has a memory of it.
+    let memory = alone.allocate(16).unwrap();
+    drop(alone);
+    drop((kernel, memory));
+}
+
 /// Texts that index beyond everything: the bytes of others stay, and so does the program.
 #[test]
 fn no_text_reaches_beyond_its_memory() {

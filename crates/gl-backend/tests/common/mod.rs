@@ -28,6 +28,15 @@ pub fn both() -> Option<Both> {
     Some(Both { backend: Arc::new(backend), display })
 }
 
+/// The backend with a context of its own. `None` after saying SKIPPED.
+pub fn alone() -> Option<Arc<dyn ComputeBackend>> {
+    let backend = match GlBackend::open(&HeadlessOptions::default()) {
+        Err(Error::Unsupported { reason, .. }) => return has("compute shaders", "OpenGL", Err(reason)),
+        other => need(Need::Egl, other)?,
+    };
+    Some(Arc::new(backend))
+}
+
 pub const PAINT: &str = "
 @compute @workgroup_size(8, 8)
 fn paint(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -1,0 +1,95 @@
+//! Where a backend's calls are made: on the caller's thread, or on a thread of its own that has a context of its own.
+
+use interop_core::{Error, Result};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread that has the context.
+pub enum Place {
+    /// The one on which the display's context is current: each call finds out whether it is the caller's.
+    Callers,
+    /// The backend's own.
+    Own(Worker),
+}
+
+impl Place {
+    /// Runs `f` there, and waits for it.
+    pub fn run<R: Send + 'static>(
+        &self,
+        operation: &'static str,
+        f: impl FnOnce() -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        match self {
+            Self::Callers => f(),
+            Self::Own(worker) => worker.run(operation, f)?,
+        }
+    }
+}
+
+/// A thread that runs jobs in their order, and ends with this.
+pub struct Worker {
+    /// `None` only while this is dropped.
+    jobs: Option<Mutex<Sender<Job>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    /// Starts the thread with what `make` makes there: something that stays for as long as the thread, and an answer.
+    pub fn start<K: 'static, R: Send + 'static>(
+        operation: &'static str,
+        make: impl FnOnce() -> Result<(K, R)> + Send + 'static,
+    ) -> Result<(Self, R)> {
+        let (jobs, todo) = channel::<Job>();
+        let (answer, answered) = channel();
+        let body = move || match make() {
+            Ok((kept, made)) => {
+                if answer.send(Ok(made)).is_ok() {
+                    todo.iter().for_each(|job| job());
+                }
+                drop(kept);
+            }
+            Err(error) => drop(answer.send(Err(error))),
+        };
+        let thread = thread::Builder::new().name("pixelferry gl".into()).spawn(body);
+        let thread = thread.map_err(|reason| Error::Unavailable {
+            what: "a thread for OpenGL".into(),
+            reason: reason.to_string(),
+            hint: "End other programs, or raise the limit of threads.".into(),
+        })?;
+        let worker = Self { jobs: Some(Mutex::new(jobs)), thread: Some(thread) };
+        let made = answered.recv().map_err(|_| gone(operation))??;
+        Ok((worker, made))
+    }
+
+    fn run<R: Send + 'static>(&self, operation: &'static str, f: impl FnOnce() -> R + Send + 'static) -> Result<R> {
+        let (answer, answered) = channel();
+        let job = Box::new(move || drop(answer.send(f())));
+        let jobs = self.jobs.as_ref().ok_or_else(|| gone(operation))?;
+        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| gone(operation))?;
+        answered.recv().map_err(|_| gone(operation))
+    }
+}
+
+/// Only a panic ends the thread before.
+fn gone(operation: &'static str) -> Error {
+    Error::Unavailable {
+        what: format!("the thread of OpenGL's backend ({operation})"),
+        reason: "it has ended by a panic".into(),
+        hint: "Open the backend again.".into(),
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
+            // What panicked there was told there.
+            let _ = thread.join();
+        }
+    }
+}
