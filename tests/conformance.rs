@@ -6,8 +6,13 @@ use interop_core::conformance::{Manner, Outcome, Row, Table, run};
 use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
-use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, SyncKind, cuda, opencl};
-use pixelferry_tests::{Need, asked, displays, given, in_child, need, pass_in_child, path_problems};
+use pixelferry::{
+    Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, Error, Link, LinkOptions, PathId,
+    PixelFormat, SurfaceDesc, SyncKind, backend_in, cuda, open_backend, open_pair, opencl,
+};
+use pixelferry_tests::{
+    Need, asked, displays, given, has, in_child, need, pass_in_child, path_problems, ramp, ramp_pixel,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 use wgpu_backend::WgpuBackend;
@@ -98,9 +103,51 @@ fn on_wgpu() {
     let options = WgpuOptions { backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() };
     let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-    let screens = displays().filter(|(choice, _)| *choice != DisplayChoice::Memory);
-    let rows: Vec<_> = screens.flat_map(|(_, display)| run(&backend, &display.display(), Manner::default())).collect();
-    judge(&backend, &rows);
+    beside_displays(&backend, DisplayChoice::Wgpu);
+}
+
+/// A backend inside each display where it can be: in its queue where the display is `own`.
+fn beside_displays(alone: &Arc<dyn ComputeBackend>, own: DisplayChoice) {
+    for (choice, display) in displays().filter(|(choice, _)| *choice != DisplayChoice::Memory) {
+        let display = display.display();
+        let backend = backend_in(alone, display.as_ref());
+        let rows = run(&backend, &display, Manner::default());
+        judge(&backend, &rows);
+        let ran = |path| rows.iter().any(|row| row.path == path && row.outcome == Outcome::Pass);
+        let in_queue = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD].map(ran);
+        assert_eq!(in_queue, [choice == own; 2], "{choice:?}");
+    }
+}
+
+/// WGSL by OpenGL, in a context of its own, and in that of a display of its own kind. To plain memory the crate's own tests show it.
+#[test]
+fn on_opengl() {
+    let opened = match open_backend(BackendChoice::Gl) {
+        Err(Error::Unsupported { reason, .. }) => has("compute shaders", "OpenGL", Err(reason)),
+        other => need(Need::Egl, other),
+    };
+    let Some(alone) = opened else { return };
+    beside_displays(&alone, DisplayChoice::Gl);
+}
+
+/// What programs open.
+#[test]
+fn pairs_of_opengl_are_one_queue() {
+    let pair = |choice, display| open_pair(choice, display, &[ramp()]);
+    let Some((backend, screen)) = need(Need::Egl, pair(BackendChoice::Gl, DisplayChoice::Auto)) else { return };
+    let ramp = backend.build(&ramp()).unwrap();
+    let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
+    let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();
+    link.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(3)])).unwrap();
+    let report = link.report().to_string();
+    assert!(report.contains("in-queue"), "{report}");
+    assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 3));
+    // A display of another kind is served by way of the host.
+    let (backend, screen) = pair(BackendChoice::Gl, DisplayChoice::Memory).unwrap();
+    let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();
+    let ramp = backend.build(&pixelferry_tests::ramp()).unwrap();
+    link.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(5)])).unwrap();
+    assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 5));
 }
 
 fn on_opencl(check: fn(&Arc<dyn ComputeBackend>)) {

@@ -31,7 +31,7 @@ impl GlBackend {
     pub fn on(display: &GlDisplay) -> Result<Self> {
         const OP: &str = "GlBackend::on";
         let made = Made::on(display, OP)?;
-        let shared = MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes);
+        let shared = MemoryCap::new(HandleType::QueueBuffer(made.device.queue_id()), MemoryShape::Linear, Support::Yes);
         Ok(made.with(Place::Callers, vec![shared]))
     }
 

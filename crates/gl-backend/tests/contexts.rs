@@ -3,13 +3,12 @@
 
 mod common;
 
-use common::{Both, FILL, PAINT, both};
+use common::{Both, FILL, PAINT, both, queue};
 use gl_backend::GlBackend;
 use gl_display::Viewport;
 use interop_core::{
-    Arg, BufferView, ComputeBackend, ComputeMemory, Display as _, DrawOptions, Error, Extent, HandleType, ImageAccess,
-    ImageDesc, ImageView, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, StagingKind, SurfaceDesc,
-    Target, View,
+    Arg, BufferView, ComputeBackend, ComputeMemory, Display as _, DrawOptions, Error, Extent, ImageAccess, ImageDesc,
+    ImageView, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, StagingKind, SurfaceDesc, Target, View,
 };
 use std::sync::Arc;
 
@@ -78,7 +77,8 @@ fn another_context_is_refused_and_nothing_is_lost() {
     let kernel = first.backend.build(&source("paint", PAINT)).unwrap();
     let mut memory = first.backend.allocate(256).unwrap();
     memory.write(0, &[7; 256]).unwrap();
-    let (lent, handle) = first.backend.allocate_shared(256, HandleType::QueueBuffer, first.display.device()).unwrap();
+    let (lent, handle) =
+        first.backend.allocate_shared(256, queue(first.backend.as_ref()), first.display.device()).unwrap();
     second.display.make_current().unwrap();
     refused(first.backend.as_ref(), kernel.as_ref(), memory.as_mut(), |error| {
         matches!(error, Error::WrongContext { .. })
@@ -109,7 +109,7 @@ fn another_context_is_refused_and_nothing_is_lost() {
 fn a_display_may_go_before_the_backend() {
     let Some(Both { display, backend }) = both() else { return };
     let kernel = backend.build(&source("paint", PAINT)).unwrap();
-    let (mut memory, handle) = backend.allocate_shared(256, HandleType::QueueBuffer, display.device()).unwrap();
+    let (mut memory, handle) = backend.allocate_shared(256, queue(backend.as_ref()), display.device()).unwrap();
     let staging = display.create_staging(StagingKind::External(handle), 256).unwrap();
     drop((staging, display));
     refused(backend.as_ref(), kernel.as_ref(), memory.as_mut(), |error| matches!(error, Error::WrongContext { .. }));
@@ -156,11 +156,12 @@ fn a_backend_alone_is_called_on_any_thread_and_opened_in_a_display() {
         }
     });
     // It shares no queue with anybody.
-    let handle = alone.allocate_shared(256, HandleType::QueueBuffer, alone.device());
-    assert!(matches!(handle, Err(Error::Unsupported { .. })));
+    assert!(alone.caps().display_queue().is_none());
     let Some(Both { display, backend }) = both() else { return };
     let inside = alone.open_in(display.as_ref()).unwrap().expect("the same device");
-    assert!(inside.allocate_shared(256, HandleType::QueueBuffer, display.device()).is_ok());
+    assert!(inside.allocate_shared(256, queue(backend.as_ref()), display.device()).is_ok());
+    let handle = alone.allocate_shared(256, queue(backend.as_ref()), alone.device());
+    assert!(matches!(handle, Err(Error::Unsupported { .. })));
     assert!(backend.open_in(display.as_ref()).unwrap().is_none());
     // Dropped while a thread of others' has a memory of it.
     let memory = alone.allocate(16).unwrap();

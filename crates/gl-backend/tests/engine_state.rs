@@ -7,13 +7,13 @@ mod engine;
 #[path = "../../gl-display/tests/common/state.rs"]
 mod state;
 
-use common::{FILL, PAINT};
+use common::{FILL, PAINT, queue};
 use engine::Engine;
 use gl_backend::GlBackend;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, BufferView, ComputeBackend as _, Display as _, Extent, HandleType, ImageView, KernelSource, PixelFormat,
-    StagingKind, SurfaceDesc, Target, View,
+    Arg, BufferView, ComputeBackend as _, Display as _, Extent, ImageView, KernelSource, PixelFormat, StagingKind,
+    SurfaceDesc, Target, View,
 };
 use state::{engine_framebuffers, make_unusual, snapshot, unchanged};
 
@@ -30,7 +30,7 @@ fn an_engines_state_stays_as_it_was() {
         let paint = unchanged(&gl, "build", || build("paint", PAINT));
         let fill = unchanged(&gl, "build", || build("fill", FILL));
         unchanged(&gl, "build wrong", || backend.build(&KernelSource::new("k").wgsl("fn k() {")).err().unwrap());
-        let shared = || backend.allocate_shared(4096, HandleType::QueueBuffer, display.device()).unwrap();
+        let shared = || backend.allocate_shared(4096, queue(&backend), display.device()).unwrap();
         let (mut target, handle) = unchanged(&gl, "allocate_shared", shared);
         let mut others: Vec<_> =
             (0..4).map(|_| unchanged(&gl, "allocate", || backend.allocate(256).unwrap())).collect();

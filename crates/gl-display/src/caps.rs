@@ -32,7 +32,6 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
             host_import,
             linear(HandleType::OPAQUE, handles.clone()),
             image(HandleType::OPAQUE, handles.clone()),
-            linear(HandleType::QueueBuffer, Support::Yes),
         ],
         // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
         exports: vec![

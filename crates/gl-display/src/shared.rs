@@ -7,7 +7,9 @@ use crate::identity::{Origin, identify};
 use crate::names::{Corpse, Counts, ObjectCounts};
 use crate::raw::RawFns;
 use interop_core::devices::owned::Maker;
-use interop_core::{DeviceIdentity, DisplayCaps, Error, GlContext, Result};
+use interop_core::{
+    DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
+};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -72,7 +74,10 @@ impl Shared {
             let device = identify(&gl, &raw, &features, origin);
             (features, device)
         };
-        let caps = caps(&features, &raw);
+        let mut caps = caps(&features, &raw);
+        let held = native.map(|native| Arc::new(Held::new(native)));
+        let queue = held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)));
+        caps.imports.extend(queue.map(|queue| MemoryCap::new(queue, MemoryShape::Linear, Support::Yes)));
         let (counts, graveyard) = (Counts::default(), RefCell::default());
         let (has_graves, lost) = (Cell::new(false), Cell::new(false));
         let (own, told) = match ownership {
@@ -90,7 +95,7 @@ impl Shared {
             lost,
             own,
             told,
-            held: native.map(|native| Arc::new(Held::new(native))),
+            held,
             graveyard,
             vulkan: OnceCell::new(),
         }))

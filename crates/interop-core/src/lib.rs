@@ -48,6 +48,7 @@ pub use devices::host_block::HostBlock;
 pub use devices::identity::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 pub use devices::language::Language;
 pub use devices::os_handle::OsHandle;
+pub use devices::queue_id::QueueId;
 pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};

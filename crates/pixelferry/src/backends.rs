@@ -5,6 +5,7 @@ use crate::choice::{Choice, Named};
 use crate::displays::DisplayChoice;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
+use gl_backend::{GlBackend, HeadlessOptions};
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Result};
 use opencl_backend::OpenClBackend;
 use serde::Serialize;
@@ -15,14 +16,17 @@ use tracing::info;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendChoice {
-    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU, else wgpu on a GPU where every kernel is given in WGSL, else our own
-    /// threads. Never fails for want of a driver.
+    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU, else, where every kernel is given in WGSL, OpenGL or wgpu on a GPU (that
+    /// of the display before the other), else our own threads. Never fails for want of a driver.
     #[default]
     Auto,
     /// The best CUDA device, or an error.
     Cuda,
     /// The best OpenCL device, or an error.
     OpenCl,
+    /// The best device of OpenGL that has compute shaders (4.3), or an error. Beside an OpenGL display it computes in the display's
+    /// context ([`crate::open_pair`], [`crate::open_backend_for_display`]).
+    Gl,
     /// The best device of wgpu that has compute shaders, or an error: also where this library was built without its feature
     /// `wgpu`.
     Wgpu,
@@ -51,7 +55,7 @@ pub(crate) struct Driver {
     /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
     pub(crate) display: Option<DisplayChoice>,
     /// Opens the best device.
-    best: fn() -> Result<Arc<dyn ComputeBackend>>,
+    pub(crate) best: fn() -> Result<Arc<dyn ComputeBackend>>,
     /// Opens the best device for a display, the one that draws before others.
     pub(crate) best_for: fn(&DeviceIdentity) -> Result<Arc<dyn ComputeBackend>>,
     list: fn() -> Result<Vec<Listed>>,
@@ -90,6 +94,16 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-opencl",
     },
     Driver {
+        named: Named::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders"),
+        api: Api::OpenGl,
+        suits_auto: is_hardware_for_wgsl,
+        display: Some(DisplayChoice::Gl),
+        best: || open_gl(None),
+        best_for: |display| open_gl(Some(display)),
+        list: || listed(vec![open_gl(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d))),
+        missing: |_| "no-opengl-compute",
+    },
+    Driver {
         named: Named {
             built: cfg!(feature = "wgpu"),
             ..Named::new(
@@ -100,8 +114,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
             )
         },
         api: Api::Wgpu,
-        // Programs that have no WGSL are not moved here, and threads are quicker than shaders on a CPU.
-        suits_auto: |device, kernels| !device.software && !kernels.is_empty(),
+        suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Wgpu),
         best: || open_wgpu(None),
         best_for: |display| open_wgpu(Some(display)),
@@ -130,6 +143,16 @@ impl Choice for BackendChoice {
     fn api(self) -> Option<Api> {
         DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
     }
+}
+
+/// Programs that have no WGSL are not moved, and threads are quicker than shaders on a CPU.
+fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bool {
+    !device.software && !kernels.is_empty()
+}
+
+fn open_gl(display: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
+    let options = HeadlessOptions { same_device_as: display.cloned(), ..HeadlessOptions::default() };
+    Ok(Arc::new(GlBackend::open(&options)?))
 }
 
 #[cfg(feature = "wgpu")]
@@ -170,7 +193,7 @@ pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
 /// # Errors
 /// As [`open_backend`]; [`Error::Unsupported`] where the last backend there is speaks none of them.
 pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
-    first_that_suits(choice, kernels, |driver| (driver.best)())
+    first_that_suits((choice, None), kernels, |driver| (driver.best)())
 }
 
 /// The display that [`DisplayChoice::Auto`] tries first beside a backend.
@@ -179,14 +202,26 @@ pub(crate) fn display_of(backend: &dyn ComputeBackend) -> Option<DisplayChoice> 
     DRIVERS.iter().find(|driver| driver.api == api).and_then(|driver| driver.display)
 }
 
-/// The same by any way of opening one.
+/// The order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own first.
+fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
+    let mut all: Vec<_> = DRIVERS.iter().collect();
+    let in_queues = |driver: &&Driver| driver.display.is_some();
+    let own = all.iter().position(|driver| in_queues(driver) && Some(driver.api) == display);
+    if let (Some(first), Some(own)) = (all.iter().position(in_queues), own) {
+        all[first..=own].rotate_right(1);
+    }
+    all
+}
+
+/// The same by any way of opening one, for a display of that API.
 pub(crate) fn first_that_suits(
-    choice: BackendChoice,
+    (choice, display): (BackendChoice, Option<Api>),
     kernels: &[KernelSource],
     open: impl Fn(&Driver) -> Result<Arc<dyn ComputeBackend>>,
 ) -> Result<Arc<dyn ComputeBackend>> {
     let mut last = None;
-    for driver in DRIVERS.iter().filter(|driver| choice == BackendChoice::Auto || choice == driver.named.choice) {
+    let drivers = in_order(display).into_iter();
+    for driver in drivers.filter(|driver| choice == BackendChoice::Auto || choice == driver.named.choice) {
         let reason = match open(driver) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
                 None if choice == BackendChoice::Auto && !(driver.suits_auto)(backend.device(), kernels) => continue,
@@ -229,4 +264,19 @@ pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>,
         all.push(BackendStatus { api: driver.api, availability, devices });
     }
     (backends, all, errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_those_that_compute_in_queues_the_displays_own_comes_first() {
+        let order = |display| in_order(display).iter().map(|driver| driver.api).collect::<Vec<_>>();
+        let (cuda, opencl, cpu) = (Api::Cuda, Api::OpenCl, Api::Cpu);
+        assert_eq!(order(None), [cuda, opencl, Api::OpenGl, Api::Wgpu, cpu]);
+        assert_eq!(order(Some(Api::OpenGl)), order(None));
+        assert_eq!(order(Some(Api::Cpu)), order(None));
+        assert_eq!(order(Some(Api::Wgpu)), [cuda, opencl, Api::Wgpu, Api::OpenGl, cpu]);
+    }
 }

@@ -18,6 +18,8 @@ pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, M
 /// The CUDA backend: devices, and compiling kernels ahead.
 pub use cuda_backend as cuda;
 pub use displays::{DisplayChoice, DisplayStatus, Headless, open_all_headless, open_headless, open_headless_for};
+/// The OpenGL backend: kernels in WGSL, in the context that draws.
+pub use gl_backend;
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
 pub use gl_display as gl;
 pub use interop_core::*;

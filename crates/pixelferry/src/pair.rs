@@ -1,6 +1,7 @@
 //! Backend and display that are opened for one another.
 
-use crate::backends::{BackendChoice, display_of, first_that_suits, open_backend_for};
+use crate::backends::{BackendChoice, display_of, first_that_suits};
+use crate::choice::Choice as _;
 use crate::displays::{DisplayChoice, Headless, open_headless_for};
 use interop_core::{ComputeBackend, Display, KernelSource, Result};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ pub fn open_pair(
     display: DisplayChoice,
     kernels: &[KernelSource],
 ) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
-    let backend = open_backend_for(backend, kernels)?;
+    let backend = first_that_suits((backend, display.api()), kernels, |driver| (driver.best)())?;
     let own = display_of(backend.as_ref()).filter(|_| display == DisplayChoice::Auto);
     let screen = match own.map(|own| open_headless_for(backend.device(), own)) {
         Some(Ok(screen)) => screen,
@@ -37,13 +38,14 @@ pub fn open_backend_for_display(
     kernels: &[KernelSource],
     display: &dyn Display,
 ) -> Result<Arc<dyn ComputeBackend>> {
-    let backend = first_that_suits(choice, kernels, |driver| (driver.best_for)(display.device()))?;
+    let shown_by = display.device();
+    let backend = first_that_suits((choice, Some(shown_by.api)), kernels, |driver| (driver.best_for)(shown_by))?;
     Ok(backend_in(&backend, display))
 }
 
 /// The backend for links to `display`: the same device opened once more inside the display where that opens paths, else
-/// `backend` itself. OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread; wgpu
-/// computes in the queue of a wgpu display.
+/// `backend` itself. OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread; OpenGL
+/// and wgpu compute in the queue of a display of theirs.
 ///
 /// Kernels and memory are of one of the two: build and allocate with what this returns. It keeps the context for as long as it
 /// lives; in an engine's context, drop it before the context goes ([`crate::gl::GlDisplay::from_engine`]).

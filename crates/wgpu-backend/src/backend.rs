@@ -53,7 +53,11 @@ impl WgpuBackend {
             languages: vec![Language::Wgsl],
             imports: Vec::new(),
             image_formats: Vec::new(),
-            exports: vec![MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes)],
+            exports: vec![MemoryCap::new(
+                HandleType::QueueBuffer(device.queue_id()),
+                MemoryShape::Linear,
+                Support::Yes,
+            )],
             semaphores: Vec::new(),
             max_allocation: most,
         };
@@ -125,7 +129,7 @@ impl ComputeBackend for WgpuBackend {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         const OP: &str = "ComputeBackend::allocate_shared";
-        if handle != HandleType::QueueBuffer {
+        if handle != HandleType::QueueBuffer(self.session.device.queue_id()) {
             let reason = format!("it shares no memory with {display} by {handle}");
             return Err(self.session.device.unsupported(OP, reason));
         }

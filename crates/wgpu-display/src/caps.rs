@@ -1,7 +1,7 @@
 //! What a wgpu device can hand over and take, as data.
 
 use crate::format::image_formats;
-use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support};
+use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
 
 /// What Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
@@ -22,11 +22,11 @@ impl Sharing {
 /// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
 const LARGEST_PIXEL: u64 = 16;
 
-pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, sharing: Sharing) -> DisplayCaps {
+pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueId, sharing: Sharing) -> DisplayCaps {
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
-    let lent = MemoryCap::new(HandleType::QueueBuffer, MemoryShape::Linear, Support::Yes);
+    let lent = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
     DisplayCaps {
         imports: sharing.imports.into_iter().chain([lent]).collect(),
         exports: sharing.exports,

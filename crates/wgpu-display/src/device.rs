@@ -2,7 +2,7 @@
 
 use crate::error::{Loss, failure, in_scopes};
 use interop_core::describe::panics::catch;
-use interop_core::{DeviceIdentity, Error, Result};
+use interop_core::{DeviceIdentity, Error, QueueId, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
@@ -37,6 +37,11 @@ impl WgpuDevice {
     /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.loss, &other.loss)
+    }
+
+    /// Its queue, as the core tells queues apart.
+    pub fn queue_id(&self) -> QueueId {
+        QueueId::of(&self.loss)
     }
 
     /// Runs `f` and gives what wgpu reports of it as an error of `operation`.

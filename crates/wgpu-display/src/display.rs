@@ -22,7 +22,7 @@ use interop_core::devices::owned::{find, foreign};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView,
-    Manner, PixelFormat, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    Manner, PixelFormat, QueueId, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
     TargetEncoding,
 };
 use std::rc::Rc;
@@ -131,7 +131,7 @@ impl WgpuDisplay {
             None => identity,
         };
         let downlevel = adapter.get_downlevel_capabilities().flags;
-        let caps = caps(adapter, &device, sharing);
+        let caps = caps(adapter, &device, QueueId::of(&loss), sharing);
         let stores = StoreFormats::of(adapter, &device);
         let tools = Tools::new(Parts {
             stores,

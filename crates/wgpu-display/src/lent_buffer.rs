@@ -37,13 +37,13 @@ impl LentBuffer {
 
     /// As a handle.
     pub fn into_handle(self) -> SharedHandle {
-        SharedHandle::QueueBuffer(Box::new(self))
+        SharedHandle::QueueBuffer { queue: self.device.queue_id(), buffer: Box::new(self) }
     }
 
     /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
     pub(crate) fn open(handle: &SharedHandle, display: &WgpuDevice, bytes: usize) -> Result<wgpu::Buffer> {
         const OP: &str = "create_staging";
-        let SharedHandle::QueueBuffer(handle) = handle else {
+        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
         };
         let Some(Self { device, buffer }) = handle.downcast_ref::<Self>() else {

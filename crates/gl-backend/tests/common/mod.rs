@@ -4,8 +4,7 @@
 
 use gl_backend::GlBackend;
 use gl_display::{GlDisplay, HeadlessOptions};
-use interop_core::ComputeBackend;
-use interop_core::Error;
+use interop_core::{ComputeBackend, Error, HandleType};
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,6 +25,11 @@ pub fn both() -> Option<Both> {
     let name = interop_core::Display::device(display.as_ref()).to_string();
     let backend = has("compute shaders", name, backend)?;
     Some(Both { backend: Arc::new(backend), display })
+}
+
+/// What names the memory of a backend in a display's queue.
+pub fn queue(backend: &dyn ComputeBackend) -> HandleType {
+    HandleType::QueueBuffer(backend.caps().display_queue().unwrap())
 }
 
 /// The backend with a context of its own. `None` after saying SKIPPED.

@@ -79,13 +79,13 @@ impl LentBuffer {
 
     /// As a handle.
     pub fn to_handle(&self) -> SharedHandle {
-        SharedHandle::QueueBuffer(Box::new(self.clone()))
+        SharedHandle::QueueBuffer { queue: self.inner.device.queue_id(), buffer: Box::new(self.clone()) }
     }
 
     /// The buffer of at least so many bytes, where the handle is of one in this display's context.
     pub(crate) fn open(handle: &SharedHandle, display: &Shared, bytes: usize) -> Result<Self> {
         const OP: &str = "create_staging";
-        let SharedHandle::QueueBuffer(handle) = handle else {
+        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
         };
         let Some(lent) = handle.downcast_ref::<Self>() else {

@@ -7,7 +7,7 @@ use crate::error::{check, drain, failure};
 use crate::error_codes::hint;
 use crate::shared::Shared;
 use glow::HasContext as _;
-use interop_core::{DeviceIdentity, Error, GlContext as _, Result};
+use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;
 
 /// The OpenGL that computes.
@@ -84,6 +84,11 @@ impl GlDevice {
     /// Whether both are of one context.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner.held, &other.inner.held)
+    }
+
+    /// Its queue, as the core tells queues apart.
+    pub fn queue_id(&self) -> QueueId {
+        QueueId::of(&self.inner.held)
     }
 
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {

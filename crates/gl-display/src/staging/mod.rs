@@ -77,7 +77,7 @@ impl GlStaging {
             StagingKind::External(SharedHandle::Memory(memory)) => {
                 (linear(external::buffer(shared, memory, bytes, None)?), Access::Never)
             }
-            StagingKind::External(handle) if handle.handle_type() == HandleType::QueueBuffer => {
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
                 (linear(Block::lent(shared, LentBuffer::open(&handle, shared, bytes)?, bytes)), Access::Never)
             }
             StagingKind::ExternalImage(SharedHandle::Memory(memory), image) => {

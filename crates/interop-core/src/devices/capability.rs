@@ -5,6 +5,7 @@ use crate::describe::error::{Error, Result};
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::RowOrder;
 use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
+use crate::devices::queue_id::QueueId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -21,8 +22,9 @@ pub enum HandleType {
     Win32,
     /// An OpenGL object name (`cl_khr_gl_sharing`, CUDA-GL).
     GlObject,
-    /// A buffer of the display's own device, made by a backend that computes in the display's queue.
-    QueueBuffer,
+    /// A buffer of the display's own device, made by a backend that computes in this very queue, the display's.
+    #[serde(untagged)]
+    QueueBuffer(QueueId),
     /// One that only a backend, a display and a path of a program's own know, by its name ([`crate::SharedHandle::Other`]).
     #[serde(untagged)]
     Other(&'static str),
@@ -40,7 +42,7 @@ impl fmt::Display for HandleType {
             Self::OpaqueFd => "opaque fd",
             Self::Win32 => "Win32 handle",
             Self::GlObject => "GL object",
-            Self::QueueBuffer => "queue buffer",
+            Self::QueueBuffer(_) => "queue buffer",
             Self::Other(name) => name,
         })
     }
@@ -255,6 +257,14 @@ impl ComputeCaps {
     /// Whether others can open its memory by `handle`.
     pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.exports, handle, shape)
+    }
+
+    /// The display's queue that it computes in, where it does.
+    pub fn display_queue(&self) -> Option<QueueId> {
+        self.exports.iter().find_map(|cap| match cap.handle {
+            HandleType::QueueBuffer(queue) => Some(queue),
+            _ => None,
+        })
     }
 
     /// Whether kernels can write memory named by `handle`.

@@ -10,6 +10,7 @@ mod limits;
 pub mod loading;
 pub mod os_handle;
 pub mod owned;
+pub mod queue_id;
 pub mod ranges;
 pub mod shared_handle;
 pub mod timeline;

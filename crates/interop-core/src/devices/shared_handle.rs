@@ -2,6 +2,7 @@
 
 use super::capability::{HandleType, SyncKind};
 use super::os_handle::OsHandle;
+use super::queue_id::QueueId;
 use std::any::Any;
 use std::io;
 
@@ -25,8 +26,13 @@ pub enum SharedHandle {
     Memory(MemoryHandle),
     /// A semaphore behind an opaque handle of the operating system.
     Semaphore(SemaphoreHandle),
-    /// A buffer of the display's own device, of a type of the display's crate, which knows it again.
-    QueueBuffer(Box<dyn Any + Send>),
+    /// A buffer of the display's own device.
+    QueueBuffer {
+        /// The display's queue.
+        queue: QueueId,
+        /// The buffer, of a type of the display's crate, which knows it again.
+        buffer: Box<dyn Any + Send>,
+    },
     /// Something that only those know who give it the same name, such as a dma-buf or an IOSurface.
     Other {
         /// Its name, as in [`HandleType::Other`].
@@ -42,7 +48,7 @@ impl SharedHandle {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
             Self::Memory(_) | Self::Semaphore(_) => HandleType::OPAQUE,
-            Self::QueueBuffer(_) => HandleType::QueueBuffer,
+            Self::QueueBuffer { queue, .. } => HandleType::QueueBuffer(*queue),
             Self::Other { name, .. } => HandleType::Other(name),
         }
     }

@@ -297,9 +297,9 @@ fn offer_exported(p: &Pairing<'_>) -> Support {
 }
 
 fn offer_in_queue(p: &Pairing<'_>) -> Support {
-    let (compute, display) = (p.backend.device().api, p.display.device().api);
-    let one_api = Support::when(compute == display, format!("kernels of {compute} are in no queue of {display}"));
-    one_api.and(|| same_device(p)).and(|| offer_both(p, HandleType::QueueBuffer, LINEAR, Giver::Compute))
+    let import = |queue| p.display.caps().can_import(HandleType::QueueBuffer(queue), LINEAR);
+    let is_one = p.backend.caps().display_queue().is_some_and(|queue| import(queue).is_yes());
+    Support::when(is_one, "compute: it is not in the display's queue")
 }
 
 /// Taking turns as [`QUEUE`] does, where nothing was asked for.

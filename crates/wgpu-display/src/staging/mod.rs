@@ -70,7 +70,7 @@ impl WgpuStaging {
             (StagingKind::Orphaned, ..) => {
                 return Ok(Self::of_body(shared, Body::Ring(Ring::new(shared, bytes)?), None));
             }
-            (StagingKind::External(handle), ..) if handle.handle_type() == HandleType::QueueBuffer => {
+            (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
                 Made { object: Object::Buffer(LentBuffer::open(&handle, shared, bytes)?), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?,

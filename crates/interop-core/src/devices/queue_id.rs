@@ -1,0 +1,23 @@
+//! Which queue of a device work goes into.
+
+use serde::{Serialize, Serializer};
+use std::sync::Arc;
+
+/// A queue, told apart from all others of this process for as long as anybody works in it. A backend that computes in a
+/// display's queue has the same as the display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QueueId(usize);
+
+impl QueueId {
+    /// That of the queue which this object belongs to. All who work there hold the object, so that its address is no other's.
+    pub fn of<T: ?Sized>(object: &Arc<T>) -> Self {
+        Self(Arc::as_ptr(object).addr())
+    }
+}
+
+/// As nothing: numbers of addresses mean nothing outside.
+impl Serialize for QueueId {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str("queue-buffer")
+    }
+}
