@@ -32,7 +32,7 @@ impl Policy {
     /// The policy with what the environment says instead of the program. Empty variables count as not set.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] that names the variable, its value and what may stand there.
+    /// [`InvalidInput`](crate::Error::InvalidInput) that names the variable, its value and what may stand there.
     pub fn overridden(self) -> Result<Self> {
         self.overridden_by(&|name| std::env::var_os(name))
     }
