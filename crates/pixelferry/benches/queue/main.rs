@@ -1,7 +1,7 @@
 //! `cargo bench -p pixelferry --features wgpu --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,...]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
-//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on wgpu and on
-//! Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
+//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL, on
+//! wgpu and on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
 //!
 //! `latency` waits for the device after every frame; `throughput` only after every run of frames, none of them late. Rows are
 //! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line, as `gpu` writes them.
@@ -10,6 +10,7 @@
 
 #[path = "../arguments/mod.rs"]
 mod arguments;
+mod gl_by_hand;
 mod ours;
 mod report;
 mod shaders;
@@ -24,6 +25,8 @@ use report::{Report, measure};
 pub trait Subject {
     /// What it is called.
     fn name(&self) -> String;
+    /// Before frames, after those of others.
+    fn begin(&mut self) {}
     /// Queues frame `n`; waits for nothing that it need not.
     fn frame(&mut self, n: u32);
     /// Waits until the device has done all.
@@ -80,6 +83,7 @@ fn expected(x: u32, y: u32, n: u32) -> [u8; 4] {
 }
 
 fn check(subject: &mut dyn Subject, width: u32) {
+    subject.begin();
     for n in 1..=12 {
         subject.frame(n);
     }
@@ -98,6 +102,7 @@ fn main() {
     for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
         let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
         subjects.extend(ours::subjects(width, height));
+        subjects.extend(gl_by_hand::subjects(width, height));
         subjects.extend(wgpu_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));

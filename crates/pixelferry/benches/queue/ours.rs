@@ -1,6 +1,8 @@
 //! pixelferry: the paths `in-queue-*`, on every display that computes in its own queue.
 
 use crate::{Subject, Work};
+use gl_backend::GlBackend;
+use pixelferry::gl::{self, GlDisplay, HeadlessOptions};
 use pixelferry::wgpu_backend::{WgpuBackend, WgpuOptions};
 use pixelferry::wgpu_display::{self, WgpuDisplay};
 use pixelferry::{
@@ -17,6 +19,12 @@ const KERNEL: &str = "
       pf_store(id.xy, unpack4x8unorm(((id.x + n) & 255u) | ((id.y & 255u) << 8u) | ((n & 255u) << 16u) | 0xff000000u));
     }";
 
+/// Where a display draws.
+enum Screen {
+    Wgpu(Rc<WgpuDisplay>, wgpu_display::OffscreenTarget),
+    Gl(Rc<GlDisplay>, gl::OffscreenTarget),
+}
+
 /// Frames of a link, drawn to a texture.
 struct Ours {
     work: Work,
@@ -24,60 +32,92 @@ struct Ours {
     kernel: Arc<dyn Kernel>,
     backend: Arc<dyn ComputeBackend>,
     alone: Box<dyn ComputeMemory>,
-    display: Rc<WgpuDisplay>,
-    target: wgpu_display::OffscreenTarget,
+    screen: Screen,
     extent: Extent,
 }
 
 /// Every row of this size.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
-    let display = match WgpuDisplay::headless(WgpuOptions::default()) {
-        Ok(display) => display,
-        Err(error) => {
-            println!("SKIPPED pixelferry on wgpu: {error}");
-            return Vec::new();
+    let mut rows = Vec::new();
+    for (api, found) in [("wgpu", on_wgpu(width, height)), ("OpenGL", on_gl(width, height))] {
+        match found {
+            Ok(found) => rows.extend(found),
+            Err(error) => println!("SKIPPED pixelferry on {api}: {error}"),
         }
-    };
-    let backend: Arc<dyn ComputeBackend> = match WgpuBackend::on(display.shared_device()) {
-        Ok(backend) => Arc::new(backend),
-        Err(error) => {
-            println!("SKIPPED pixelferry on wgpu: {error}");
-            return Vec::new();
-        }
-    };
+    }
+    rows
+}
+
+fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
+    let display = WgpuDisplay::headless(WgpuOptions::default())?;
+    let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device())?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
-    let row = |work| -> Box<dyn Subject> {
-        let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-        let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
-        let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
-        let screen = Rc::clone(&display) as Rc<dyn Display>;
-        let link = Link::open(Arc::clone(&backend), screen, desc, LinkOptions { policy }).expect("a link");
-        let mut row = Ours {
-            work,
-            link,
-            kernel: backend.build(&KernelSource::new("ramp").wgsl(KERNEL)).expect("a kernel"),
-            alone: backend.allocate((width * height * 4) as usize).expect("memory"),
-            backend: Arc::clone(&backend),
-            target: display.create_offscreen_target(width, height).expect("a target"),
-            display: Rc::clone(&display),
-            extent: Extent::new(width, height),
-        };
-        row.compute(12);
-        Box::new(row)
+    let row = |work| {
+        let screen = Screen::Wgpu(Rc::clone(&display), display.create_offscreen_target(width, height)?);
+        Ours::open(work, &backend, display.clone(), screen, Extent::new(width, height))
+    };
+    Work::ALL.into_iter().map(row).collect()
+}
+
+fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
+    let display = GlDisplay::headless(HeadlessOptions::default())?;
+    let backend: Arc<dyn ComputeBackend> = Arc::new(GlBackend::on(&display)?);
+    println!("pixelferry on {}, {}", display.device(), display.device().driver);
+    let row = |work| {
+        let screen = Screen::Gl(Rc::clone(&display), display.create_offscreen_target(width, height)?);
+        Ours::open(work, &backend, display.clone(), screen, Extent::new(width, height))
     };
     Work::ALL.into_iter().map(row).collect()
 }
 
 impl Ours {
+    fn open(
+        work: Work,
+        backend: &Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        screen: Screen,
+        extent: Extent,
+    ) -> pixelferry::Result<Box<dyn Subject>> {
+        let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
+        let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
+        let mut row = Self {
+            work,
+            link: Link::open(Arc::clone(backend), display, desc, LinkOptions { policy })?,
+            kernel: backend.build(&KernelSource::new("ramp").wgsl(KERNEL))?,
+            alone: backend.allocate(desc.byte_len("queue")?)?,
+            backend: Arc::clone(backend),
+            screen,
+            extent,
+        };
+        row.compute(12);
+        Ok(Box::new(row))
+    }
+
     fn compute(&mut self, n: u32) {
         let Self { link, kernel, .. } = self;
         link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)])).expect("a frame");
+    }
+
+    /// The context, where there is one.
+    fn begin(&self) {
+        if let Screen::Gl(display, _) = &self.screen {
+            display.make_current().expect("the context");
+        }
     }
 }
 
 impl Subject for Ours {
     fn name(&self) -> String {
-        format!("pixelferry on wgpu, {}", self.work.name())
+        let api = match &self.screen {
+            Screen::Wgpu(..) => "wgpu",
+            Screen::Gl(..) => "OpenGL",
+        };
+        format!("pixelferry on {api}, {}", self.work.name())
+    }
+
+    fn begin(&mut self) {
+        Self::begin(self);
     }
 
     fn frame(&mut self, n: u32) {
@@ -89,20 +129,37 @@ impl Subject for Ours {
             Work::Both(_) => self.compute(n),
             Work::Draw(_) => {}
         }
-        if let Some(manner) = self.work.draws() {
-            let shown = self.link.shown().expect("a frame");
-            let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
-            let viewport = wgpu_display::Viewport::full(self.extent.width, self.extent.height);
-            let (view, format) = (self.target.view(), self.target.texture().format());
-            self.display.draw_to(shown.surface(), view, format, None, viewport, options).expect("a draw");
+        let Some(manner) = self.work.draws() else { return };
+        let shown = self.link.shown().expect("a frame");
+        let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+        let (width, height) = (self.extent.width, self.extent.height);
+        match &self.screen {
+            Screen::Wgpu(display, target) => {
+                let viewport = wgpu_display::Viewport::full(width, height);
+                let format = target.texture().format();
+                display.draw_to(shown.surface(), target.view(), format, None, viewport, options).expect("a draw");
+            }
+            Screen::Gl(display, target) => {
+                target.bind().expect("a target");
+                display.draw(shown.surface(), gl::Viewport::full(width, height), options).expect("a draw");
+            }
         }
     }
 
     fn finish(&mut self) {
-        self.display.finish().expect("the device finishes");
+        match &self.screen {
+            Screen::Wgpu(display, _) => display.finish(),
+            Screen::Gl(display, _) => display.finish(),
+        }
+        .expect("the device finishes");
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
-        self.work.draws().map(|_| self.target.read_rgba8().expect("pixels"))
+        self.work.draws()?;
+        match &self.screen {
+            Screen::Wgpu(_, target) => Some(target.read_rgba8().expect("pixels")),
+            // OpenGL's rows, from the bottom.
+            Screen::Gl(_, target) => Some(target.read_rgba8().expect("pixels")),
+        }
     }
 }

@@ -49,6 +49,7 @@ pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, rep
     let mut n = 0;
     for block in 0..=frames.div_ceil(RUN) {
         for (i, subject) in subjects.iter_mut().enumerate() {
+            subject.begin();
             for k in 0..if block == 0 { WARM_UP } else { RUN } {
                 n += 1;
                 let start = Instant::now();
