@@ -8,6 +8,30 @@
 //! In a display's context kernels and draws are in one queue: no switch between contexts, no fence, no copy, by the paths
 //! `in-queue-in-place` and `in-queue-upload`.
 //!
+//! ```
+//! use gl_backend::GlBackend;
+//! use gl_display::{GlDisplay, HeadlessOptions};
+//! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! # let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
+//! # let _ = stringify! {
+//! let display = GlDisplay::headless(HeadlessOptions::default())?;
+//! # };
+//! # if display.version() < (4, 3) { return Ok(()) }
+//! let backend = std::sync::Arc::new(GlBackend::on(&display)?);
+//! let kernel = backend.build(&KernelSource::new("grey").wgsl(
+//!     "@compute @workgroup_size(8, 8)
+//!      fn grey(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); }",
+//! ))?;
+//! let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
+//! let mut link = Link::open(backend, display, surface, LinkOptions::default())?;
+//! link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(0.5)]))?;
+//! assert_eq!(link.read_back()?[..4], [128; 4]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Kernels
 //! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes GLSL whose every index is inside what it
 //! indexes, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.

@@ -47,6 +47,7 @@ fn what_every_backend_of_wgsl_is_asked() {
         suite::buffers_take_memory_and_numbers(backend);
         suite::copies_keep_the_bytes_around_them(backend);
         suite::texts_that_are_wrong_say_what_is(backend);
+        suite::no_text_reaches_beyond_its_memory(backend);
         suite::bad_calls_are_refused_and_lose_nothing(backend, stranger);
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::session::Session;
 use interop_core::{Error, Kernel, KernelSource, PixelFormat, Result};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::KernelText;
+use wgsl_kernel::{KernelText, bounded};
 
 const OP: &str = "ComputeBackend::build";
 
@@ -55,12 +56,19 @@ impl WgslKernel {
             return Ok(pipeline.clone());
         }
         let device = &self.session.device;
+        let text = self.text.whole(format);
+        let source = if device.device.adapter_info().backend == wgpu::Backend::Gl {
+            // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes).
+            let bounded = bounded(&text, self.text.name());
+            let (module, _) = bounded.map_err(|log| self.session.limits.refused(self.text.name(), log))?;
+            wgpu::ShaderSource::Naga(Cow::Owned(module))
+        } else {
+            wgpu::ShaderSource::Wgsl(text.into())
+        };
         let made = device.scoped(OP, || {
-            let text = self.text.whole(format);
-            let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(self.text.name()),
-                source: wgpu::ShaderSource::Wgsl(text.into()),
-            });
+            let module = device
+                .device
+                .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(self.text.name()), source });
             device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(self.text.name()),
                 layout: Some(&self.layout),

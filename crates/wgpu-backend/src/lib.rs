@@ -31,7 +31,8 @@
 //! ```
 //!
 //! # Kernels
-//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. wgpu keeps every access inside its memory, so
+//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. wgpu keeps every access inside its memory, on OpenGL with the
+//! checks of [`wgsl_kernel::bounded`], so
 //! that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! # Threads

@@ -200,3 +200,48 @@ pub fn bad_calls_are_refused_and_lose_nothing(backend: &dyn ComputeBackend, stra
     backend.launch(paint.as_ref(), target, &[Arg::F32(1.0)]).unwrap();
     backend.finish().unwrap();
 }
+
+/// Texts that index beyond everything: the bytes of others stay, and so does the program.
+pub fn no_text_reaches_beyond_its_memory(backend: &dyn ComputeBackend) {
+    const REACH: &str = "
+@group(1) @binding(0) var<storage, read> numbers: array<u32>;
+var<workgroup> ours: array<u32, 16>;
+@compute @workgroup_size(16)
+fn reach(@builtin(global_invocation_id) id: vec3<u32>) {
+  var local = array<u32, 4>(1u, 2u, 3u, 4u);
+  let far = (id.x + 1u) * 100000007u;
+  local[far] = numbers[far] + numbers[9999];
+  ours[i32(far)] = local[i32(id.x) - 7];
+  workgroupBarrier();
+  pf_set(far, ours[far + 1u]);
+  pf_set(0xffffffffu, local[id.x]);
+  pf_put(far, 5u);
+}";
+    let kernel = backend.build(&KernelSource::new("reach").wgsl(REACH)).unwrap();
+    let mut around: Vec<_> = (0..9).map(|_| backend.allocate(4096).unwrap()).collect();
+    for memory in &mut around {
+        memory.write(0, &[0xA5; 4096]).unwrap();
+    }
+    let (mut target, numbers) = (backend.allocate(64).unwrap(), backend.allocate(64).unwrap());
+    for _ in 0..20 {
+        let view = View::Buffer(BufferView { offset: 0, len: 64 });
+        let target = Target::new(target.as_mut(), view).unwrap();
+        backend.launch(kernel.as_ref(), target, &[Arg::Memory(numbers.as_ref())]).unwrap();
+    }
+    for memory in &mut around {
+        memory
+            .view(0..4096, &mut |bytes| {
+                assert!(bytes.iter().all(|byte| *byte == 0xA5));
+                Ok(())
+            })
+            .unwrap();
+    }
+    // A memory that is smaller than one element of its type cannot be limited to it.
+    let wide = "@group(1) @binding(0) var<storage, read> wide: array<vec4<f32>>;
+                @compute @workgroup_size(1) fn wide_() { pf_put_f32(0u, wide[0].x); }";
+    let kernel = backend.build(&KernelSource::new("wide_").wgsl(wide)).unwrap();
+    let small = backend.allocate(12).unwrap();
+    let target = Target::new(target.as_mut(), View::Buffer(BufferView { offset: 0, len: 64 })).unwrap();
+    let error = backend.launch(kernel.as_ref(), target, &[Arg::Memory(small.as_ref())]).unwrap_err().to_string();
+    assert!(error.contains("12 bytes") && error.contains("16"), "{error}");
+}
