@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::draw::{Plan, Variant};
 use interop_core::{Region, Result};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// How a compute shader writes what a fragment shader gives to the hardware behind it.
@@ -42,7 +42,22 @@ pub(crate) struct Program {
     background: Option<glow::UniformLocation>,
     exposure: Option<glow::UniformLocation>,
     /// Of stores.
-    pub area: Option<glow::UniformLocation>,
+    area: Option<glow::UniformLocation>,
+    /// What the uniforms were given last: a program keeps them.
+    given: Cell<Option<Given>>,
+    given_area: Cell<Option<[u32; 4]>>,
+}
+
+/// The uniforms that both heads have.
+#[derive(Clone, Copy, PartialEq)]
+struct Given {
+    layout: [i32; 2],
+    region: Region,
+    window: [f32; 4],
+    weighs: bool,
+    grey: bool,
+    background: Option<[f32; 3]>,
+    exposure: Option<[f32; 2]>,
 }
 
 /// Made at the first use.
@@ -106,7 +121,8 @@ impl Program {
         // The sampler uniform starts as unit 0, the one we use; the image uniform as image unit 0.
         let (layout, window, region, area) = (at("layout_"), at("window"), at("region"), at("area"));
         let (smooth, grey, background, exposure) = (at("smooth_"), at("grey"), at("background"), at("exposure"));
-        Ok(Self { layout, window, region, smooth, grey, background, exposure, area, program })
+        let (given, given_area) = (Cell::new(None), Cell::new(None));
+        Ok(Self { layout, window, region, smooth, grey, background, exposure, area, given, given_area, program })
     }
 
     pub(crate) fn name(&self) -> glow::Program {
@@ -125,21 +141,45 @@ impl Program {
         plan: &Plan,
         corner: [f32; 2],
     ) {
+        let [width, height] = [plan.picture.width as f32, plan.picture.height as f32];
+        let given = Given {
+            layout: [image.base, image.pitch],
+            region,
+            window: [corner[0], corner[1], width, height],
+            weighs: plan.weighs,
+            grey: plan.grey,
+            background: plan.background,
+            exposure: plan.shading.map(|shading| [shading.gain, shading.tone.inverse_white_squared()]),
+        };
+        if self.given.replace(Some(given)) == Some(given) {
+            return;
+        }
         let (x, y, w, h) = (region.x as i32, region.y as i32, region.width as i32, region.height as i32);
-        let size = [plan.picture.width as f32, plan.picture.height as f32];
         // SAFETY: the caller's promise; the locations are the program's own.
         unsafe {
             gl.uniform_2_i32(self.layout.as_ref(), image.base, image.pitch);
             gl.uniform_4_i32(self.region.as_ref(), x, y, w, h);
-            gl.uniform_4_f32(self.window.as_ref(), corner[0], corner[1], size[0], size[1]);
-            gl.uniform_1_i32(self.smooth.as_ref(), i32::from(plan.weighs));
-            gl.uniform_1_i32(self.grey.as_ref(), i32::from(plan.grey));
-            if let Some([r, g, b]) = plan.background {
+            gl.uniform_4_f32(self.window.as_ref(), corner[0], corner[1], width, height);
+            gl.uniform_1_i32(self.smooth.as_ref(), i32::from(given.weighs));
+            gl.uniform_1_i32(self.grey.as_ref(), i32::from(given.grey));
+            if let Some([r, g, b]) = given.background {
                 gl.uniform_3_f32(self.background.as_ref(), r, g, b);
             }
-            if let Some(shading) = plan.shading {
-                gl.uniform_2_f32(self.exposure.as_ref(), shading.gain, shading.tone.inverse_white_squared());
+            if let Some([gain, white]) = given.exposure {
+                gl.uniform_2_f32(self.exposure.as_ref(), gain, white);
             }
+        }
+    }
+
+    /// Gives stores the area of the target that they write: left, bottom, width, height.
+    ///
+    /// # Safety
+    /// The context is current and the program in use; the area lies inside the target.
+    pub(crate) unsafe fn set_area(&self, gl: &glow::Context, area: [u32; 4]) {
+        if self.given_area.replace(Some(area)) != Some(area) {
+            let [x, y, width, height] = area.map(|v| v as i32);
+            // SAFETY: the caller's promise; the location is the program's own.
+            unsafe { gl.uniform_4_i32(self.area.as_ref(), x, y, width, height) }
         }
     }
 }

@@ -36,6 +36,8 @@ struct Timed {
 #[derive(Default)]
 pub(crate) struct Drawing {
     manners: Manners<Class>,
+    /// What the framebuffers of our own targets hold, of which the context need not be asked.
+    targets: RefCell<Vec<(glow::Framebuffer, Attachment)>>,
     timed: RefCell<Vec<Timed>>,
     /// Timestamps of the GPU's; `None` where the host's clock must do.
     timers: OnceCell<Option<TimerFns>>,
@@ -44,6 +46,24 @@ pub(crate) struct Drawing {
 impl Drawing {
     pub(crate) fn last(&self) -> Option<Drawn> {
         self.manners.last()
+    }
+
+    /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
+    pub(crate) fn remember(&self, shared: &Shared, framebuffer: glow::Framebuffer) {
+        let found = Attachment::bound(shared).ok();
+        self.targets.borrow_mut().extend(found.map(|attachment| (framebuffer, attachment)));
+    }
+
+    pub(crate) fn forget(&self, framebuffer: glow::Framebuffer) {
+        self.targets.borrow_mut().retain(|(known, _)| *known != framebuffer);
+    }
+
+    /// What draws reach.
+    fn target(&self, shared: &Shared) -> Result<Attachment, Obstacle> {
+        // SAFETY: the context is current.
+        let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
+        let known = self.targets.borrow().iter().find(|(known, _)| Some(*known) == bound).map(|(_, target)| *target);
+        known.map_or_else(|| Attachment::bound(shared), Ok)
     }
 
     /// Draws into the bound draw framebuffer. The context must be current.
@@ -68,7 +88,7 @@ impl Drawing {
         self.collect();
         let able = || {
             obstacle.map_or(Ok(()), Err)?;
-            let target = Attachment::bound(shared)?;
+            let target = self.target(shared)?;
             draw.plan.may_store(target.storing(), &target.format)?;
             let kind = store::kind(draw.plan, draw.image, &target);
             let size = Manners::<Class>::size_class(draw.plan.drawn.extent().pixels());

@@ -76,7 +76,8 @@ pub(crate) fn draw(
 ) {
     let Draw { image, region, viewport, plan, keep } = *draw;
     let Placed { clip, corner } = Placed::new(plan, viewport);
-    let Some([x, y, width, height]) = inside(clip, target) else { return };
+    let Some(area) = inside(clip, target) else { return };
+    let [.., width, height] = area;
     let access = if plan.blends { glow::READ_WRITE } else { glow::WRITE_ONLY };
     let Attachment { texture, level, layer, format, .. } = *target;
     let own = Bound { texture, level, layer, access, format: format.internal };
@@ -88,7 +89,7 @@ pub(crate) fn draw(
     // lies inside the image and the area inside the target, so every access does.
     unsafe {
         program.set(&shared.gl, image, region, plan, corner);
-        shared.gl.uniform_4_i32(program.area.as_ref(), x as i32, y as i32, width as i32, height as i32);
+        program.set_area(&shared.gl, area);
         unit.run(width, height);
     }
 }

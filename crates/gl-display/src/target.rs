@@ -31,6 +31,7 @@ impl OffscreenTarget {
         let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
         let _bound = Framebuffers::bind(shared, target.color.framebuffer());
         target.tools.clear([0.0; 4]);
+        target.tools.drawing.remember(shared, target.color.framebuffer());
         Ok(target)
     }
 
@@ -104,5 +105,12 @@ impl OffscreenTarget {
             return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.format)));
         }
         self.read_pixels()
+    }
+}
+
+impl Drop for OffscreenTarget {
+    fn drop(&mut self) {
+        // Its name may be another framebuffer's then.
+        self.tools.drawing.forget(self.color.framebuffer());
     }
 }

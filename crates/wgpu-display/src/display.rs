@@ -94,7 +94,7 @@ impl WgpuDisplay {
     pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
         let (adapter, identity) = adapter::choose(&options)?;
         let (device, queue, loss) = adapter::open(&adapter, &identity, options.features)?;
-        Self::new(&adapter, identity, device, queue, loss)
+        Self::new(&adapter, identity, device, queue, Some(loss))
     }
 
     /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs the
@@ -106,7 +106,7 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Driver`] where wgpu refuses the display's own objects.
     pub fn from_engine(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Rc<Self>> {
-        Self::new(adapter, identify(adapter), device, queue, Loss::default())
+        Self::new(adapter, identify(adapter), device, queue, None)
     }
 
     fn new(
@@ -114,8 +114,9 @@ impl WgpuDisplay {
         identity: DeviceIdentity,
         device: wgpu::Device,
         queue: wgpu::Queue,
-        loss: Loss,
+        told: Option<Loss>,
     ) -> Result<Rc<Self>> {
+        let (is_engines, loss) = (told.is_none(), told.unwrap_or_default());
         let vulkan = Vulkan::of(&device, &identity);
         let sharing = vulkan.as_ref().map_or_else(|| Sharing::none(Vulkan::ABSENT), Vulkan::sharing);
         let (gl, sharing) = match Gl::of(&device, &identity) {
@@ -135,6 +136,7 @@ impl WgpuDisplay {
         let stores = StoreFormats::of(adapter, &device);
         let tools = Tools::new(Parts {
             stores,
+            is_engines,
             base: WgpuDevice::new(device, queue, identity, loss),
             caps,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
@@ -412,8 +414,11 @@ impl Display for WgpuDisplay {
 
     fn finish(&self) -> Result<()> {
         const OP: &str = "finish";
-        let index = self.tools.shared.flush(OP)?;
-        self.tools.shared.wait(OP, Some(index))?;
+        let shared = &self.tools.shared;
+        // Whatever the display writes to the queue it submits, too. Nobody tells that an engine's device is lost, but a
+        // submission.
+        let index = if shared.is_engines { Some(shared.flush(OP)?) } else { None };
+        shared.wait(OP, index)?;
         self.tools.shared.collect(OP)
     }
 }

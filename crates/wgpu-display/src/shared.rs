@@ -13,6 +13,8 @@ use std::rc::Rc;
 /// One wgpu device.
 pub(crate) struct Shared {
     base: WgpuDevice,
+    /// Made by an engine, which does not tell when it is lost.
+    pub is_engines: bool,
     pub caps: DisplayCaps,
     pub limits: wgpu::Limits,
     /// Whether buffers of vertices may hold indices, too (not on every OpenGL).
@@ -29,6 +31,7 @@ pub(crate) struct Shared {
 /// The parts that differ from device to device.
 pub(crate) struct Parts {
     pub base: WgpuDevice,
+    pub is_engines: bool,
     pub caps: DisplayCaps,
     pub index_buffers: bool,
     pub float_targets: bool,
@@ -53,8 +56,8 @@ impl Maker for Shared {
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { base, caps, index_buffers, float_targets, stores, vulkan, gl } = parts;
-        Self { limits: base.device.limits(), base, caps, index_buffers, float_targets, stores, vulkan, gl }
+        let Parts { base, is_engines, caps, index_buffers, float_targets, stores, vulkan, gl } = parts;
+        Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, stores, vulkan, gl }
     }
 
     /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything

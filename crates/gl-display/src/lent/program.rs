@@ -89,7 +89,7 @@ impl ComputeProgram {
         let run = || {
             // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
             unsafe {
-                numbers.replace(gl, words);
+                numbers.give(gl, words);
                 let _bindings = Bindings::set(device, gl, self.name, storage, numbers);
                 // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
                 gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);

@@ -180,7 +180,9 @@ fn a_choice_is_idle_where_it_changes_no_pixel_and_nowhere_else() {
                 shot(&screen, &mut player)
             });
             let reason = idle(part, player.scene().link().desc(), &to);
-            assert_eq!(before == after, reason.is_some(), "{setup:?}: {to:?}: {reason:?}");
+            // The first draws are by a triangle and by a compute shader in turns, which round apart.
+            let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| a.abs_diff(*b) <= 1);
+            assert_eq!(same, reason.is_some(), "{setup:?}: {to:?}: {reason:?}");
         }
         assert_eq!(errors(&show.log), Vec::<String>::new());
     }
