@@ -75,7 +75,7 @@ pub fn sources() -> Vec<KernelSource> {
     vec![planet(), sea(), radar()]
 }
 
-/// One text for both languages, which differ in how a kernel begins.
+/// One text for OpenCL C and CUDA C++, which differ in how a kernel begins.
 fn image(name: &'static str, body: &str) -> KernelSource {
     let inside = "if (x >= out_width || y >= out_height) return;";
     let opencl = format!(
@@ -105,6 +105,24 @@ fn planet() -> KernelSource {
          c.y = k * (0.20f + 0.66f * b * b) + 0.30f * storm;
          c.z = k * (0.16f + 0.60f * b * b * b) + 0.14f * storm;
          PF_STORE(out, x, y, pf_rgba8(c, 1.0f));",
+    )
+    .wgsl(
+        "@compute @workgroup_size(8, 8)
+         fn planet(@builtin(global_invocation_id) id: vec3<u32>) {
+           let t = pf_arg_f32(0);
+           let at = vec2<f32>(id.xy) / vec2<f32>(pf_size());
+           let u = 6.2831853 * at.x;
+           let v = 3.1415927 * (0.5 - at.y);
+           let w = sin(3.0 * u + 0.5 * t + 2.0 * sin(6.0 * v)) + 0.6 * sin(7.0 * u - 9.0 * v - 0.8 * t)
+                 + 0.4 * sin(13.0 * u + 17.0 * v + t);
+           let b = 0.5 + 0.34 * sin(13.0 * v + 0.5 * w * cos(v)) + 0.13 * sin(37.0 * v + 0.9 * w);
+           let dx = 2.0 * sin(0.5 * (u - 0.1 * t));
+           let dy = v + 0.35;
+           let d = dx * dx * 6.0 + dy * dy * 40.0;
+           let storm = exp(-d) * (0.75 + 0.25 * cos(9.0 * d - 3.0 * t));
+           let bands = vec3<f32>(0.36 + 0.60 * b, 0.20 + 0.66 * b * b, 0.16 + 0.60 * b * b * b);
+           pf_store(id.xy, vec4<f32>(mix(bands, vec3<f32>(0.86, 0.30, 0.14), storm), 1.0));
+         }",
     )
     .cpu_image(|out, args| {
         let (t, width, height) = (args.f32(0)?, out.width() as f32, out.height() as f32);
@@ -142,6 +160,27 @@ fn radar() -> KernelSource {
          c.x = 0.25f * g * g; c.y = g; c.z = 0.25f + 0.45f * g;
          PF_STORE(out, x, y, pf_rgba8(c, 0.85f * edge));",
     )
+    .wgsl(
+        "@compute @workgroup_size(8, 8)
+         fn radar(@builtin(global_invocation_id) id: vec3<u32>) {
+           let t = pf_arg_f32(0);
+           let s = 2.0 / f32(pf_size().x);
+           let p = vec2<f32>((f32(id.x) + 0.5) * s - 1.0, 1.0 - (f32(id.y) + 0.5) * s);
+           let r = length(p);
+           let behind = fract((1.5 * t - atan2(p.y, p.x)) / 6.2831853);
+           let n = r / 0.31;
+           let ring = max(0.0, 1.0 - abs(n - floor(n + 0.5)) * 0.31 / (1.5 * s));
+           let centres = array(vec2(0.45, 0.3), vec2(-0.3, 0.5), vec2(-0.62, -0.2), vec2(0.1, -0.66));
+           var blips = 0.0;
+           for (var i = 0; i < 4; i++) {
+             let d = p - centres[i];
+             blips += exp(-700.0 * dot(d, d));
+           }
+           let g = 0.10 + 0.5 * exp(-6.0 * behind) + 0.35 * ring + 1.4 * blips * exp(-2.0 * behind);
+           let edge = clamp((0.97 - r) / (2.0 * s), 0.0, 1.0);
+           pf_store(id.xy, vec4<f32>(0.25 * g * g, g, 0.25 + 0.45 * g, 0.85 * edge));
+         }",
+    )
     .cpu_image(|out, args| {
         let (t, s) = (args.f32(0)?, 2.0 / out.width() as f32);
         out.par_pixels(|x, y| {
@@ -162,6 +201,13 @@ const HEIGHT: &str = "float height(float x, float z, float t) {
     return 0.07f * sin(1.1f * x + 0.9f * t) + 0.06f * sin(0.8f * z - 1.1f * t + 0.6f * x)
          + 0.035f * sin(2.3f * x - 1.7f * z + 1.7f * t) + 0.02f * sin(5.1f * x + 3.9f * z - 2.3f * t)
          + 0.10f * cos(2.6f * r - 3.0f * t) * exp(-0.3f * r);
+  }\n";
+
+const HEIGHT_WGSL: &str = "fn height(x: f32, z: f32, t: f32) -> f32 {
+    let r = sqrt(x * x + z * z);
+    return 0.07 * sin(1.1 * x + 0.9 * t) + 0.06 * sin(0.8 * z - 1.1 * t + 0.6 * x)
+         + 0.035 * sin(2.3 * x - 1.7 * z + 1.7 * t) + 0.02 * sin(5.1 * x + 3.9 * z - 2.3 * t)
+         + 0.10 * cos(2.6 * r - 3.0 * t) * exp(-0.3 * r);
   }\n";
 
 fn height(x: f32, z: f32, t: f32) -> f32 {
@@ -192,9 +238,25 @@ fn sea() -> KernelSource {
         "{HEIGHT} __global__ void sea(PF_BUFFER(float4, out), float t) {{
            unsigned i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"
     );
+    let wgsl = format!(
+        "{HEIGHT_WGSL} @compute @workgroup_size(64)
+         fn sea(@builtin(global_invocation_id) id: vec3<u32>) {{
+           let i = pf_index(id);
+           if (i >= pf_items()) {{ return; }}
+           let t = pf_arg_f32(0);
+           let x = 24.0 * f32(i % {SEA_SIDE}u) / {last}.0 - 12.0;
+           let z = 24.0 * f32(i / {SEA_SIDE}u) / {last}.0 - 12.0;
+           pf_put_f32(4u * i, height(x, z, t));
+           pf_put_f32(4u * i + 1u, 10.0 * (height(x - 0.05, z, t) - height(x + 0.05, z, t)));
+           pf_put_f32(4u * i + 2u, 10.0 * (height(x, z - 0.05, t) - height(x, z + 0.05, t)));
+           pf_put_f32(4u * i + 3u, 0.0);
+         }}",
+        last = SEA_SIDE - 1
+    );
     // SAFETY: each item writes its own vertex below the target's length, and takes a number.
     let source = unsafe { KernelSource::new("sea").opencl_c(opencl).cuda_cpp(cuda) };
     source
+        .wgsl(wgsl)
         .cpu_buffer(|out, args| {
             let t = args.f32(0)?;
             let at = |n: usize| 24.0 * n as f32 / (SEA_SIDE - 1) as f32 - 12.0;
