@@ -9,7 +9,7 @@ mod platform;
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::wgpu_display::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
-use pixelferry::{ComputeBackend, Display as _, Link, open_backend_for, save_rgba8};
+use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, end, planet_desc, radar_desc, sea_desc, sea_indices, sources,
 };
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
     let backend = open_backend_for(options.backend, &sources())?;
-    let kernels = Kernels::build(backend.as_ref())?;
+    let kernels = Rc::new(Kernels::build(backend.as_ref())?);
     let mut scene = None;
     platform::run(&options, |frame, windows| {
         if let (Some(Scene { device, .. }), true) = (&scene, options.lose_at == Some(frame)) {
@@ -35,9 +35,9 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
         for _ in 0..2 {
             let now = match &mut scene {
                 Some(scene) => scene,
-                None => scene.insert(Scene::new(&options, &backend, windows)?),
+                None => scene.insert(Scene::new(&options, (&backend, &kernels), windows)?),
             };
-            let done = now.frame(&kernels, options.seconds(frame), windows);
+            let done = now.frame(options.seconds(frame), windows);
             if !now.lost.load(Relaxed) {
                 return done.and_then(|()| if options.is_over(frame + 1) { now.save(&options) } else { Ok(()) });
             }
@@ -55,6 +55,7 @@ struct Scene {
     queue: wgpu::Queue,
     lost: Arc<AtomicBool>,
     display: Rc<WgpuDisplay>,
+    kernels: Rc<Kernels>,
     planet: Link,
     sea: Link,
     radar: Link,
@@ -69,7 +70,11 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(options: &EngineOptions, backend: &Arc<dyn ComputeBackend>, windows: &mut Windows) -> Result<Self, Failure> {
+    fn new(
+        options: &EngineOptions,
+        (backend, kernels): (&Arc<dyn ComputeBackend>, &Rc<Kernels>),
+        windows: &mut Windows,
+    ) -> Result<Self, Failure> {
         windows.forget_device();
         let (adapter, format) = windows.adapter()?;
         let (device, queue) = open_device(&adapter, &wgpu::DeviceDescriptor::default())?;
@@ -77,6 +82,11 @@ impl Scene {
         let told = Arc::clone(&lost);
         device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
         let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue.clone())?;
+        // wgpu computes in this device's own queue, by kernels that are lost with the device.
+        let outside = backend;
+        let backend = backend_in(outside, display.as_ref());
+        let kernels =
+            if Arc::ptr_eq(&backend, outside) { kernels.clone() } else { Rc::new(Kernels::build(backend.as_ref())?) };
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
         let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;
@@ -98,18 +108,23 @@ impl Scene {
         let indices = buffer(4 * SEA_INDICES as u64, wgpu::BufferUsages::INDEX);
         queue.write_buffer(&indices, 0, bytemuck::cast_slice(&sea_indices()));
         #[rustfmt::skip]
-        let scene = Self { adapter, device, queue, lost, display, planet, sea, radar, format, layout, pipelines, sampler, uniforms, indices, picture: None };
+        let scene = Self { adapter, device, queue, lost, display, kernels, planet, sea, radar, format, layout, pipelines, sampler, uniforms, indices, picture: None };
         Ok(scene)
     }
 
     /// Computes and draws a frame in every window.
-    fn frame(&mut self, kernels: &Kernels, seconds: f32, windows: &mut Windows) -> Result<(), Failure> {
+    fn frame(&mut self, seconds: f32, windows: &mut Windows) -> Result<(), Failure> {
         let Some(size) = windows.list.first().map(|canvas| canvas.size) else { return Ok(()) };
+        // Kernels in the device's own queue fail where it was lost, so that is asked before them, too.
+        self.display.poll()?;
+        if self.lost.load(Relaxed) {
+            return Ok(());
+        }
         // Frames in flight stay; the radar of before is shown until the first of the new size.
         self.radar.resize(radar_desc(size).1)?;
-        self.planet.frame(|frame| kernels.planet(frame, seconds))?;
-        self.sea.frame(|frame| kernels.sea(frame, seconds))?;
-        self.radar.frame(|frame| kernels.radar(frame, seconds))?;
+        self.planet.frame(|frame| self.kernels.planet(frame, seconds))?;
+        self.sea.frame(|frame| self.kernels.sea(frame, seconds))?;
+        self.radar.frame(|frame| self.kernels.radar(frame, seconds))?;
         // Tells of a device that was lost: nothing more can be made of it.
         self.display.poll()?;
         if self.lost.load(Relaxed) {

@@ -66,9 +66,10 @@ fn assert_same(a: &RgbaImage, b: &RgbaImage) {
     assert!(far * 1000 <= a.len(), "{far} of {} channels differ", a.len());
 }
 
-fn survives_a_loss(name: &str) {
-    let kept = picture(name, &format!("{name}.png"), &["--frames", "9"]);
-    let lost = picture(name, &format!("{name}_lost.png"), &["--frames", "9", "--lose-at", "4"]);
+fn survives_a_loss(name: &str, backend: &str) {
+    let arguments = ["--frames", "9", "--backend", backend, "--lose-at", "4"];
+    let kept = picture(name, &format!("{name}_{backend}.png"), &arguments[..4]);
+    let lost = picture(name, &format!("{name}_{backend}_lost.png"), &arguments);
     let (Some((kept, said)), Some((lost, said_when_lost))) = (kept, lost) else { return };
     assert_whole(&kept);
     assert_same(&kept, &lost);
@@ -78,7 +79,13 @@ fn survives_a_loss(name: &str) {
 
 #[test]
 fn engine_gl_survives_the_loss_of_its_context() {
-    survives_a_loss("engine_gl");
+    survives_a_loss("engine_gl", "auto");
+}
+
+/// Kernels that run in the engine's own context go with it and are built again.
+#[test]
+fn kernels_in_engine_gls_context_survive_its_loss() {
+    survives_a_loss("engine_gl", "gl");
 }
 
 /// On the double of `cl_khr_gl_sharing`: each context has a backend inside it, which goes before the context is lost.
@@ -106,7 +113,7 @@ fn engine_gl_shares_with_opencl() {
 
 #[test]
 fn engine_wgpu_survives_the_loss_of_its_device() {
-    survives_a_loss("engine_wgpu");
+    survives_a_loss("engine_wgpu", "auto");
 }
 
 #[test]

@@ -60,7 +60,9 @@ impl Arrays {
             return Err(Error::Unsupported {
                 operation: "Arrays::new",
                 device: backend.device().to_string(),
-                reason: format!("arrays need OpenCL C, CUDA C++ or Rust; it takes {languages:?}"),
+                reason: format!(
+                    "arrays are written in OpenCL C, CUDA C++ and Rust, and it takes {languages:?}; use CUDA, OpenCL or threads"
+                ),
             });
         };
         Ok(Self {

@@ -6,8 +6,8 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    ComputeBackend, Display, DisplayChoice, Extent, Headless, KernelSource, SurfaceDesc, open_backend_for_display,
-    open_headless, open_pair, save_picture_with, save_rgba8,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, Extent, Headless, KernelSource, SurfaceDesc,
+    open_backend_for_display, open_headless, open_pair, save_picture_with, save_rgba8,
 };
 use pixelferry_trace::{Trace, TraceError};
 use std::error::Error;
@@ -53,7 +53,7 @@ pub fn show(
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     if options.is_headless() {
-        let (backend, screen) = open_pair(options.backend, options.display, kernels)?;
+        let (backend, screen) = open_to_draw(options.backend, options.display, kernels)?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut());
         check_saves(options, &screen, scene.as_mut())?;
@@ -75,6 +75,23 @@ pub fn show(
     let seconds = app.start.elapsed().as_secs_f64();
     println!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9));
     end(options, app.trace)
+}
+
+/// As [`open_pair`], but that OpenGL comes before the display in whose queue a backend computes: scenes draw by OpenGL, so
+/// what is drawn is what a window would show.
+///
+/// # Errors
+/// As of [`open_pair`].
+pub fn open_to_draw(
+    backend: BackendChoice,
+    display: DisplayChoice,
+    kernels: &[KernelSource],
+) -> pixelferry::Result<(Arc<dyn ComputeBackend>, Headless)> {
+    let by_gl = (display == DisplayChoice::Auto).then(|| open_pair(backend, DisplayChoice::Gl, kernels));
+    match by_gl {
+        Some(Ok(both)) => Ok(both),
+        _ => open_pair(backend, display, kernels),
+    }
 }
 
 /// Ends the trace's file.

@@ -124,9 +124,9 @@ impl Pipeline {
     /// Those of the backend; [`Error::Unsupported`] where it has no queues.
     pub fn new(backend: &Arc<dyn ComputeBackend>, bytes: usize) -> Result<Self> {
         // Drivers without times still overlap.
-        let timed = QueueOptions::in_order().with_profiling();
+        let (timed, untimed) = (QueueOptions::in_order().with_profiling(), QueueOptions::in_order());
         let options = match backend.queue(timed) {
-            Err(Error::Unsupported { .. }) => QueueOptions::in_order(),
+            Err(Error::Unsupported { .. }) => backend.queue(untimed).map(|_| untimed)?,
             other => other.map(|_| timed)?,
         };
         let kernel = backend.build(&source())?;

@@ -149,7 +149,7 @@ pub trait ComputeBackend: Any + Send + Sync {
     /// # Errors
     /// [`Error::Unsupported`] where the backend has none, or none with these options.
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        let reason = format!("it has no further queues ({options:?})");
+        let reason = format!("it has no further queues ({options:?}); use CUDA, OpenCL or threads");
         Err(Error::Unsupported { operation: "queue", device: self.device().to_string(), reason })
     }
 

@@ -7,9 +7,9 @@ use super::player::{Backends, Player};
 use super::ui::{Painted, Ui};
 use image::RgbaImage;
 use pixelferry::gl::OffscreenTarget;
-use pixelferry::{Headless, open_pair, save_rgba8};
+use pixelferry::{Headless, save_rgba8};
 use pixelferry_demo::Options;
-use pixelferry_demo::runner::introduce;
+use pixelferry_demo::runner::{introduce, open_to_draw};
 use std::error::Error;
 
 /// Frames where nothing else was said: enough for a graph of their times.
@@ -19,7 +19,7 @@ const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
     let kernels = show.setup.recipe().kernels();
-    let (backend, screen) = open_pair(show.setup.backend, common.display, &kernels)?;
+    let (backend, screen) = open_to_draw(show.setup.backend, common.display, &kernels)?;
     let backends = Backends::with(show.setup.backend, backend);
     let mut player = show.player(backends, screen.display(), screen.gl().cloned())?;
     introduce(player.scene());
