@@ -51,8 +51,11 @@ fn open(faults: &Faults, policy: Policy) -> Link {
 }
 
 fn open_by(faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
+    open_to(FaultyDisplay::new(faults), faults, policy, unwritten)
+}
+
+fn open_to(display: Rc<FaultyDisplay>, faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
     let backend: Arc<dyn ComputeBackend> = FaultyBackend::new(faults).unwrap();
-    let display: Rc<dyn Display> = FaultyDisplay::new(faults);
     Link::open(backend, display, desc().with_unwritten(unwritten), LinkOptions { policy }).unwrap()
 }
 
@@ -270,7 +273,10 @@ fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
         faults.slow(step, SLOW);
     }
     let mode = Mode::Throughput { most: 2 };
-    let mut link = open(&faults, Policy { mode, budget: BUDGET, profiles: Profiles::Off, ..Policy::default() });
+    let policy = Policy { mode, budget: BUDGET, profiles: Profiles::Off, ..Policy::default() };
+    // In one queue nobody waits.
+    let display = FaultyDisplay::in_a_queue_of_its_own(&faults);
+    let mut link = open_to(display, &faults, policy, Unwritten::Overwrite);
     let chosen = |link: &Link| match link.report().chosen().map(|row| row.state.clone()) {
         Some(PathState::Chosen { sync, .. }) => sync,
         other => panic!("{other:?}"),

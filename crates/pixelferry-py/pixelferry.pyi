@@ -59,7 +59,7 @@ class Viewer:
     format: of the surface. "r8" and "r32f" show arrays of one channel.
     mode: "latency" shows each array at once; "throughput" shows up to eight frames late, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
-    backend: "cuda", "cuda:1", "opencl" or "cpu" instead of where the array is.
+    backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
     display: "gl" or "memory" (no graphics driver at all), without a window.
     """
 

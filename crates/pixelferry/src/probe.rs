@@ -6,7 +6,7 @@ use crate::diagnose;
 use crate::displays::{DisplayStatus, open_all_headless};
 use crate::pair::backend_in;
 use interop_core::{
-    ComputeBackend, DeviceIdentity, Diagnosis, Display, PathId, Policy, ProbeReport, Result, SurfaceDesc, select,
+    Api, ComputeBackend, DeviceIdentity, Diagnosis, Display, PathId, Policy, ProbeReport, Result, SurfaceDesc, select,
 };
 use serde::Serialize;
 use std::rc::Rc;
@@ -68,8 +68,9 @@ pub fn probe_with(
     desc.byte_len("probe")?;
     let policy = policy.overridden()?;
     let (mut backends, mut backend_status, errors) = open_all_backends();
-    // The order of BackendChoice::Auto: hardware before programs; otherwise as listed.
-    backends.sort_by_key(|b| b.device().software);
+    // The order of BackendChoice::Auto: hardware before programs, of which shaders come last; otherwise as listed.
+    let shades = |b: &dyn ComputeBackend| matches!(b.device().api, Api::OpenGl | Api::Wgpu);
+    backends.sort_by_key(|b| (b.device().software, b.device().software && shades(b.as_ref())));
     for own in own_backends {
         let (api, devices) = (own.device().api, vec![own.device().clone()]);
         backend_status.push(BackendStatus { api, availability: Availability::Available, devices });

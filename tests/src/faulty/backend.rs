@@ -1,6 +1,6 @@
 //! A compute backend that fails when it is told to.
 
-use super::handles::{name_memory, open_memory, open_semaphore};
+use super::handles::{name_in_queue, name_memory, open_memory, open_semaphore, queue};
 use super::memory::FaultyMemory;
 use super::semaphore::FaultyComputeSemaphore;
 use super::turn::Turn;
@@ -49,7 +49,11 @@ impl FaultyBackend {
                 (HandleType::OpaqueFd, image),
                 (HandleType::OpaqueFd, linear),
             ]),
-            exports: memory_caps(&[(HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)]),
+            exports: memory_caps(&[
+                (HandleType::OpaqueFd, image),
+                (HandleType::OpaqueFd, linear),
+                (HandleType::QueueBuffer(queue()), linear),
+            ]),
             image_formats: PixelFormat::ALL.into(),
             semaphores: [semaphores(), vec![SemaphoreCap { kind: SyncKind::SharedEvent, support: Support::Yes }]]
                 .concat(),
@@ -135,11 +139,18 @@ impl ComputeBackend for FaultyBackend {
     fn allocate_shared(
         &self,
         bytes: usize,
-        _handle: HandleType,
+        handle: HandleType,
         _display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         self.faults.check(Step::AllocateShared)?;
-        self.share(&HostBlock::allocate(bytes)?)
+        let block = HostBlock::allocate(bytes)?;
+        if !matches!(handle, HandleType::QueueBuffer(_)) {
+            return self.share(&block);
+        }
+        let memory = self.over(&block)?;
+        // Kept by the memory for as long as it lives.
+        Turn::at(block.address().addr().get()).in_one_queue();
+        Ok((memory, name_in_queue(&block)))
     }
 
     fn allocate_shared_image(

@@ -1,7 +1,7 @@
 //! A display that fails when it is told to.
 
 use super::backend::{memory_caps, semaphores};
-use super::handles::{name_semaphore, open_memory};
+use super::handles::{name_semaphore, open_memory, queue};
 use super::semaphore::{FaultyDisplaySemaphore, Shared};
 use super::staging::FaultyStaging;
 use super::surface::FaultySurface;
@@ -26,17 +26,24 @@ pub struct FaultyDisplay {
 }
 
 impl FaultyDisplay {
-    /// One that fails as `faults` says.
+    /// One that fails as `faults` says, in the queue that the backend computes in.
     pub fn new(faults: &Faults) -> Rc<Self> {
+        Self::importing(&[HandleType::QueueBuffer(queue())], faults)
+    }
+
+    /// The same, but that its queue is not the backend's.
+    pub fn in_a_queue_of_its_own(faults: &Faults) -> Rc<Self> {
+        Self::importing(&[], faults)
+    }
+
+    fn importing(linear_only: &[HandleType], faults: &Faults) -> Rc<Self> {
         let inner = MemoryDisplay::new();
         let device = DeviceIdentity { name: "faulty memory".into(), ..inner.device().clone() };
         let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
+        let known = [(HandleType::HostPointer, linear), (HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)];
+        let more = linear_only.iter().map(|handle| (*handle, linear));
         let caps = DisplayCaps {
-            imports: memory_caps(&[
-                (HandleType::HostPointer, linear),
-                (HandleType::OpaqueFd, image),
-                (HandleType::OpaqueFd, linear),
-            ]),
+            imports: memory_caps(&known.into_iter().chain(more).collect::<Vec<_>>()),
             exports: memory_caps(&[
                 (HandleType::HostPointer, linear),
                 (HandleType::GlObject, image),

@@ -1,17 +1,18 @@
 //! Names of blocks and semaphores, in a list of this thread.
 
 use super::semaphore::Shared;
-use pixelferry::{Error, HostBlock, MemoryHandle, Result, SemaphoreHandle, SharedHandle, SyncKind};
+use pixelferry::{Error, HostBlock, MemoryHandle, QueueId, Result, SemaphoreHandle, SharedHandle, SyncKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
 #[derive(Default)]
 struct Names {
-    gl: HashMap<u32, HostBlock>,
-    next_gl: u32,
+    numbered: HashMap<u32, HostBlock>,
+    next: u32,
     memory: HashMap<i32, HostBlock>,
     semaphores: HashMap<i32, Rc<Shared>>,
 }
@@ -36,11 +37,26 @@ pub(super) fn name_memory(block: &HostBlock) -> Result<SharedHandle> {
     Ok(SharedHandle::Memory(unsafe { MemoryHandle::new(fd, block.len() as u64, false) }))
 }
 
+/// The queue that both doubles work in.
+pub(super) fn queue() -> QueueId {
+    static QUEUE: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
+    QueueId::of(&QUEUE)
+}
+
+pub(super) fn name_in_queue(block: &HostBlock) -> SharedHandle {
+    SharedHandle::QueueBuffer { queue: queue(), buffer: Box::new(name(block)) }
+}
+
 pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
+    SharedHandle::GlBuffer { name: name(block) }
+}
+
+/// A number that nobody else has.
+fn name(block: &HostBlock) -> u32 {
     NAMES.with_borrow_mut(|names| {
-        names.next_gl += 1;
-        names.gl.insert(names.next_gl, block.clone());
-        SharedHandle::GlBuffer { name: names.next_gl }
+        names.next += 1;
+        names.numbered.insert(names.next, block.clone());
+        names.next
     })
 }
 
@@ -54,7 +70,8 @@ pub(super) fn name_semaphore(shared: &Rc<Shared>, kind: SyncKind) -> Result<Shar
 /// The block behind a handle; a name is opened once.
 pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     let block = NAMES.with_borrow_mut(|names| match handle {
-        SharedHandle::GlBuffer { name } => names.gl.remove(name),
+        SharedHandle::GlBuffer { name } => names.numbered.remove(name),
+        SharedHandle::QueueBuffer { buffer, .. } => names.numbered.remove(buffer.downcast_ref()?),
         SharedHandle::Memory(memory) => names.memory.remove(&memory.handle().as_raw_fd()),
         _ => None,
     });

@@ -16,6 +16,8 @@ pub(super) struct Turn {
     fenced: Cell<bool>,
     /// Kernels were queued and may not be done.
     writing: Cell<bool>,
+    /// Both sides are one queue: only what is shown is nobody's to write.
+    one_queue: Cell<bool>,
 }
 
 thread_local! {
@@ -35,12 +37,17 @@ impl Turn {
         })
     }
 
+    /// Both sides use it in one queue.
+    pub fn in_one_queue(&self) {
+        self.one_queue.set(true);
+    }
+
     /// Kernels or the host write.
     pub fn write(&self, faults: &Faults, queued: bool) {
-        if self.shown.get() || self.reading.get() {
+        if self.shown.get() || (self.reading.get() && !self.one_queue.get()) {
             faults.violation("a block was written that the display shows or may still read");
         }
-        self.writing.set(queued);
+        self.writing.set(queued && !self.one_queue.get());
     }
 
     /// The compute side's turn ended.

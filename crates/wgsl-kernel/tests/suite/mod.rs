@@ -107,6 +107,7 @@ pub fn buffers_take_memory_and_numbers(backend: &dyn ComputeBackend) {
     let (mut from, mut to) = (backend.allocate(4 * count).unwrap(), backend.allocate(4 * count + 8).unwrap());
     let numbers: Vec<u8> = (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect();
     from.write(0, &numbers).unwrap();
+    to.write(0, &[0; 8]).unwrap();
     let view = View::Buffer(BufferView { offset: 8, len: 4 * count });
     let target = Target::new(to.as_mut(), view).unwrap();
     backend.launch(kernel.as_ref(), target, &[Arg::Memory(from.as_ref()), Arg::I32(-2)]).unwrap();
