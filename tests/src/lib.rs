@@ -26,3 +26,8 @@ pub use xvfb::Xvfb;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// What is said of kernels, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/kernels.md")]
+struct Kernels;
