@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use pixelferry::{
-    ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState,
-    PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten,
+    ComputeBackend, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState, PixelFormat,
+    Policy, Profiles, SurfaceDesc, Unwritten,
 };
 use pixelferry_tests::faulty::{Fault, Faults, FaultyBackend, FaultyDisplay, Kind, Step};
 use std::path::{Path, PathBuf};
