@@ -12,7 +12,7 @@ use tracing::{debug, warn};
 /// [`DisplayChoice::Auto`] is the display in whose queue the backend computes, where it has one.
 ///
 /// # Errors
-/// As of [`open_backend_for`] and [`crate::open_headless`].
+/// As of [`crate::open_backend_for`] and [`crate::open_headless`].
 pub fn open_pair(
     backend: BackendChoice,
     display: DisplayChoice,
@@ -28,11 +28,11 @@ pub fn open_pair(
 }
 
 /// Opens a backend for a display that is there already: a window's, or one in an engine's context, which is current on this
-/// thread. As [`open_backend_for`], but that the device that draws comes before others of an API, and that the backend is
+/// thread. As [`crate::open_backend_for`], but that the device that draws comes before others of an API, and that the backend is
 /// opened inside the display ([`backend_in`]).
 ///
 /// # Errors
-/// As of [`open_backend_for`].
+/// As of [`crate::open_backend_for`].
 pub fn open_backend_for_display(
     choice: BackendChoice,
     kernels: &[KernelSource],
