@@ -6,7 +6,7 @@ use glow::HasContext as _;
 
 /// Everything that could change or drop a fragment; off while we draw. For states that exist once per draw buffer
 /// or viewport only the first is touched.
-const SWITCHES: [u32; 20] = [
+const SWITCHES: [u32; 21] = [
     glow::BLEND,
     glow::SCISSOR_TEST,
     glow::DEPTH_TEST,
@@ -15,6 +15,8 @@ const SWITCHES: [u32; 20] = [
     glow::DITHER,
     glow::COLOR_LOGIC_OP,
     glow::RASTERIZER_DISCARD,
+    // OpenGL 4.6 core, section 10.3.6: of arrays, too. Its index is 0 at first, our first vertex: NVIDIA draws nothing.
+    glow::PRIMITIVE_RESTART,
     glow::FRAMEBUFFER_SRGB,
     glow::SAMPLE_ALPHA_TO_COVERAGE,
     glow::SAMPLE_COVERAGE,
