@@ -116,6 +116,12 @@ fn engine_wgpu_survives_the_loss_of_its_device() {
     survives_a_loss("engine_wgpu", "auto");
 }
 
+/// Kernels that run in the engine's own queue go with its device and are built again.
+#[test]
+fn kernels_in_engine_wgpus_queue_survive_its_loss() {
+    survives_a_loss("engine_wgpu", "wgpu");
+}
+
 #[test]
 fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
     for name in ["engine_gl", "engine_wgpu"] {

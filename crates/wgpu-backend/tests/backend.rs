@@ -155,3 +155,28 @@ fn what_is_recorded_comes_before_what_follows() {
         assert!(bytes.chunks_exact(4).all(|word| word == value.to_ne_bytes()), "frame {value} is another's");
     }
 }
+
+/// An engine's callback is called by the polls of a device that computes, too.
+#[test]
+fn an_engine_is_told_that_its_device_was_destroyed() {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    let adapters = wgpu_display::wgpu_adapters(wgpu::Backends::VULKAN);
+    let Some(adapter) = need(Need::Lavapipe, adapters.into_iter().next().ok_or("no adapter")) else { return };
+    let (device, queue) = wgpu_display::open_device(&adapter, &wgpu::DeviceDescriptor::default()).unwrap();
+    let lost = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&lost);
+    device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
+    let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue).unwrap();
+    let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
+    let kernel = backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
+    let desc = SurfaceDesc::buffer(256);
+    let mut link = Link::open(backend, display.clone(), desc, LinkOptions::default()).unwrap();
+    for value in 0..4 {
+        link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::U32(value)])).unwrap();
+        display.surface_buffer(link.shown().unwrap().surface()).unwrap();
+    }
+    device.destroy();
+    // Told when its queue is empty, which a poll alone does not wait for.
+    display.shared_device().wait("test", None).unwrap();
+    assert!(lost.load(Relaxed));
+}

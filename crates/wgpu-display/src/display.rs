@@ -168,7 +168,7 @@ impl WgpuDisplay {
     /// Lets callbacks run whose time has come, that of a lost device among them: [`wgpu::Device::poll`], which ends the
     /// program where the device is lost.
     ///
-    /// wgpu tells of a lost device only when it is polled, and lets whatever is then made of it pass without an error. An
+    /// wgpu tells of a lost device only when it is polled and has done what was submitted, and lets whatever is then made of it pass without an error. An
     /// engine that would know polls before it draws, and makes device, display and links anew where its callback
     /// ([`wgpu::Device::set_device_lost_callback`]) was called.
     ///
