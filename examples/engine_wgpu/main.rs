@@ -38,9 +38,11 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
                 None => scene.insert(Scene::new(&options, (&backend, &kernels), windows)?),
             };
             let done = now.frame(options.seconds(frame), windows);
-            if options.is_over(frame + 1) {
-                // A device is told to be lost when its queue is empty; the picture is read from one that is not.
-                now.display.shared_device().wait("save", None)?;
+            if done.is_err() || options.is_over(frame + 1) {
+                // A device is told to be lost when its queue is empty; the picture is read from one that is not lost.
+                if let Err(error) = now.display.shared_device().wait("a frame", None) {
+                    println!("the device cannot be waited for: {error}");
+                }
             }
             if !now.lost.load(Relaxed) {
                 return done.and_then(|()| if options.is_over(frame + 1) { now.save(&options) } else { Ok(()) });
