@@ -4,9 +4,10 @@ use crate::place::Place;
 use crate::session::Session;
 use gl_display::LentBuffer;
 use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Error, Result};
+use interop_core::{ComputeMemory, Result};
 use std::ops::Range;
 use std::sync::Arc;
+use wgsl_kernel::{check_size, host_bytes};
 
 /// Memory of one backend.
 pub struct GlMemory {
@@ -19,14 +20,7 @@ interop_core::owned!(GlMemory: Session, "memory", |memory| &memory.session);
 
 impl GlMemory {
     pub fn new(session: &Arc<Session>, bytes: usize, operation: &'static str) -> Result<Self> {
-        let most = session.caps.max_allocation;
-        if bytes == 0 {
-            return Err(Error::invalid(operation, "0 bytes asked for; give at least 1"));
-        }
-        if bytes as u64 > most {
-            let reason = format!("{bytes} bytes are above its largest allocation, {most}");
-            return Err(session.device.unsupported(operation, reason));
-        }
+        check_size(bytes, &session.caps, &session.limits, operation)?;
         let device = session.device.clone();
         let buffer = session.place.run(operation, move || LentBuffer::new(&device, bytes, operation))?;
         Ok(Self { buffer, len: bytes, session: session.clone() })
@@ -39,7 +33,7 @@ impl GlMemory {
     /// Bytes on the host, after all that was queued before.
     fn bytes(&self, range: Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
         check_range(&range, self.len, operation)?;
-        let (buffer, mut bytes) = (self.buffer.clone(), reserve(range.len())?);
+        let (buffer, mut bytes) = (self.buffer.clone(), host_bytes(range.len())?);
         self.session.place.run(operation, move || {
             buffer.read(range.start, &mut bytes, operation)?;
             Ok(bytes)
@@ -51,18 +45,6 @@ impl GlMemory {
         let buffer = self.buffer.clone();
         self.session.place.run(operation, move || buffer.write(offset, &bytes, operation))
     }
-}
-
-/// Memory of the host, or an error.
-fn reserve(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|error| Error::Unavailable {
-        what: format!("host memory of {len} bytes"),
-        reason: error.to_string(),
-        hint: "Use a smaller part or free memory.".into(),
-    })?;
-    bytes.resize(len, 0);
-    Ok(bytes)
 }
 
 impl ComputeMemory for GlMemory {
@@ -90,7 +72,7 @@ impl ComputeMemory for GlMemory {
         match self.session.place {
             Place::Callers => self.buffer.write(offset, from, OP),
             Place::Own(_) => {
-                let mut bytes = reserve(from.len())?;
+                let mut bytes = host_bytes(from.len())?;
                 bytes.copy_from_slice(from);
                 self.put(offset, bytes, OP)
             }
@@ -104,7 +86,7 @@ impl ComputeMemory for GlMemory {
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         const OP: &str = "ComputeMemory::fill";
         check_range(&range, self.len, OP)?;
-        let mut bytes = reserve(range.len())?;
+        let mut bytes = host_bytes(range.len())?;
         f(&mut bytes)?;
         self.put(range.start, bytes, OP)
     }

@@ -10,13 +10,13 @@ use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, Error, HandleType, Kernel,
-    KernelSource, Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use wgpu_display::{LentBuffer, WgpuDevice, WgpuDisplay, WgpuOptions};
-use wgsl_kernel::Limits;
+use wgsl_kernel::{Limits, check_size};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -75,18 +75,6 @@ impl WgpuBackend {
         Ok(Self { session, pattern })
     }
 
-    fn check_size(&self, bytes: usize, operation: &'static str) -> Result<()> {
-        let most = self.session.caps.max_allocation;
-        if bytes == 0 {
-            return Err(Error::invalid(operation, "0 bytes asked for; give at least 1"));
-        }
-        if bytes as u64 > most {
-            let reason = format!("{bytes} bytes are above its largest allocation, {most}");
-            return Err(self.session.device.unsupported(operation, reason));
-        }
-        Ok(())
-    }
-
     /// Its wgpu device.
     pub fn wgpu_device(&self) -> &WgpuDevice {
         &self.session.device
@@ -117,7 +105,7 @@ impl ComputeBackend for WgpuBackend {
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "ComputeBackend::allocate";
-        self.check_size(bytes, OP)?;
+        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
         Ok(Box::new(WgpuMemory::over(&self.session, lent.buffer().clone(), bytes)))
     }
@@ -133,7 +121,7 @@ impl ComputeBackend for WgpuBackend {
             let reason = format!("it shares no memory with {display} by {handle}");
             return Err(self.session.device.unsupported(OP, reason));
         }
-        self.check_size(bytes, OP)?;
+        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
         let memory = WgpuMemory::over(&self.session, lent.buffer().clone(), bytes);
         Ok((Box::new(memory), lent.into_handle()))

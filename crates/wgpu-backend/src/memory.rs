@@ -2,10 +2,10 @@
 
 use crate::session::Session;
 use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Error, Result};
+use interop_core::{ComputeMemory, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use wgsl_kernel::WORD;
+use wgsl_kernel::{WORD, host_bytes};
 
 /// Memory of one backend.
 pub struct WgpuMemory {
@@ -101,18 +101,6 @@ impl WgpuMemory {
     }
 }
 
-/// Memory of the host, or an error.
-fn reserve(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|error| Error::Unavailable {
-        what: format!("host memory of {len} bytes"),
-        reason: error.to_string(),
-        hint: "Use a smaller part or free memory.".into(),
-    })?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
 impl ComputeMemory for WgpuMemory {
     fn len(&self) -> usize {
         self.len
@@ -145,7 +133,7 @@ impl ComputeMemory for WgpuMemory {
     fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         const OP: &str = "ComputeMemory::fill";
         check_range(&range, self.len, OP)?;
-        let mut bytes = reserve(range.len())?;
+        let mut bytes = host_bytes(range.len())?;
         f(&mut bytes)?;
         if range.is_empty() { Ok(()) } else { self.put(range.start, &bytes, OP) }
     }

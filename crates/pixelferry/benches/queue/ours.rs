@@ -98,13 +98,6 @@ impl Ours {
         let Self { link, kernel, .. } = self;
         link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)])).expect("a frame");
     }
-
-    /// The context, where there is one.
-    fn begin(&self) {
-        if let Screen::Gl(display, _) = &self.screen {
-            display.make_current().expect("the context");
-        }
-    }
 }
 
 impl Subject for Ours {
@@ -117,7 +110,9 @@ impl Subject for Ours {
     }
 
     fn begin(&mut self) {
-        Self::begin(self);
+        if let Screen::Gl(display, _) = &self.screen {
+            display.make_current().expect("the context");
+        }
     }
 
     fn frame(&mut self, n: u32) {
@@ -156,10 +151,10 @@ impl Subject for Ours {
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
         self.work.draws()?;
-        match &self.screen {
-            Screen::Wgpu(_, target) => Some(target.read_rgba8().expect("pixels")),
-            // OpenGL's rows, from the bottom.
-            Screen::Gl(_, target) => Some(target.read_rgba8().expect("pixels")),
-        }
+        let pixels = match &self.screen {
+            Screen::Wgpu(_, target) => target.read_rgba8(),
+            Screen::Gl(_, target) => target.read_rgba8(),
+        };
+        Some(pixels.expect("pixels"))
     }
 }
