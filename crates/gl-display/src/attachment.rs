@@ -64,8 +64,9 @@ impl Attachment {
         Storing { reads: true, encodes: true }
     }
 
-    /// What draws into the first colour buffer reach. The context must be current.
-    pub(crate) fn bound(shared: &Shared) -> Result<Self, Obstacle> {
+    /// What draws into the first colour buffer reach of `framebuffer`, which is the one bound for drawing. The context must be
+    /// current.
+    pub(crate) fn bound(shared: &Shared, framebuffer: Option<glow::Framebuffer>) -> Result<Self, Obstacle> {
         let features = &shared.features;
         if !features.compute {
             return Err(Obstacle::NoShader("OpenGL 4.3 has them".into()));
@@ -73,12 +74,12 @@ impl Attachment {
         let textures = shared.raw.textures.filter(|_| features.dsa && features.version >= (4, 3));
         let reason = "what a framebuffer holds is told by OpenGL 4.5, by functions that glow does not wrap";
         let textures = textures.ok_or(Obstacle::NoShader(reason.into()))?;
+        if framebuffer.is_none() {
+            return Err(Obstacle::NoTexture);
+        }
         let gl = &shared.gl;
         // SAFETY: the context is current; an attachment is asked for what it is only where there is one, and of a texture.
         unsafe {
-            if gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING).is_none() {
-                return Err(Obstacle::NoTexture);
-            }
             let buffer = gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32;
             let get = |name| gl.get_framebuffer_attachment_parameter_i32(glow::DRAW_FRAMEBUFFER, buffer, name);
             if buffer == glow::NONE || get(glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) as u32 != glow::TEXTURE {

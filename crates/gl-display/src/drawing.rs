@@ -50,7 +50,7 @@ impl Drawing {
 
     /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
     pub(crate) fn remember(&self, shared: &Shared, framebuffer: glow::Framebuffer) {
-        let found = Attachment::bound(shared).ok();
+        let found = Attachment::bound(shared, Some(framebuffer)).ok();
         self.targets.borrow_mut().extend(found.map(|attachment| (framebuffer, attachment)));
     }
 
@@ -63,7 +63,7 @@ impl Drawing {
         // SAFETY: the context is current.
         let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
         let known = self.targets.borrow().iter().find(|(known, _)| Some(*known) == bound).map(|(_, target)| *target);
-        known.map_or_else(|| Attachment::bound(shared), Ok)
+        known.map_or_else(|| Attachment::bound(shared, bound), Ok)
     }
 
     /// Draws into the bound draw framebuffer. The context must be current.
