@@ -31,8 +31,8 @@ impl WgpuBackend {
     /// Opens a device of its own: the best adapter that `options` allow.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where there is none, or the driver refuses; [`Error::Unsupported`] where it has no compute
-    /// shaders.
+    /// [`Unavailable`](interop_core::Error::Unavailable) where there is none, or the driver refuses;
+    /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders.
     pub fn open(options: &WgpuOptions) -> Result<Self> {
         Self::on(WgpuDevice::open(options)?)
     }
@@ -40,7 +40,7 @@ impl WgpuBackend {
     /// Computes on a device that is there, in its queue.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where it has no compute shaders that write storage buffers.
+    /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders that write storage buffers.
     pub fn on(device: WgpuDevice) -> Result<Self> {
         const OP: &str = "WgpuBackend::on";
         let limits = device.device.limits();
