@@ -1,6 +1,7 @@
 //! What is to fail, and what was seen.
 
 use crate::step::{Side, Step};
+use interop_core::select::Clock;
 use interop_core::{DriverError, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,6 +48,8 @@ struct State {
     lies: BTreeSet<Step>,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
+    /// Where calls take the time of a clock of their own.
+    time: Option<Duration>,
 }
 
 /// One object of a double, counted while it lives; see [`Faults::alive`].
@@ -85,6 +88,19 @@ impl Faults {
     /// Makes every such call take longer.
     pub fn slow(&self, step: Step, by: Duration) {
         self.state().delays.insert(step, by);
+    }
+
+    /// A clock of the doubles' own, which moves by what [`Faults::slow`] says and by [`Faults::pass`] alone: from now on no call
+    /// really takes longer, and nothing depends on how quick the machine is.
+    pub fn clock(&self) -> Clock {
+        self.state().time.get_or_insert_default();
+        let own = self.clone();
+        Clock::new(move || own.state().time.unwrap_or_default())
+    }
+
+    /// Lets time of that clock go by.
+    pub fn pass(&self, time: Duration) {
+        *self.state().time.get_or_insert_default() += time;
     }
 
     /// Makes every such call of a surface do nothing and report success, as drivers were seen to.
@@ -138,7 +154,10 @@ impl Faults {
     pub fn check(&self, step: Step) -> Result<()> {
         let (delay, failed) = self.state().count(step);
         if let Some(delay) = delay {
-            std::thread::sleep(delay);
+            let own = self.state().time.as_mut().map(|time| *time += delay);
+            if own.is_none() {
+                std::thread::sleep(delay);
+            }
         }
         failed.map_or(Ok(()), |kind| Err(error(step, kind)))
     }

@@ -13,7 +13,7 @@ use crate::devices::timeline::{stage, step};
 use crate::display::Part;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
-use crate::select::{Policy, Selection, Standing, open_path, open_without};
+use crate::select::{Meanwhile, Policy, Selection, Standing, open_path, open_without};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -75,6 +75,7 @@ impl Link {
         part.check_inside(self.layout.desc(), "frame")?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
+        self.compare_between_frames();
         self.frames += 1;
         loop {
             let around = self.surroundings(&part)?;
@@ -93,6 +94,7 @@ impl Link {
         part.check_inside(self.layout.desc(), "acquire")?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
+        self.compare_between_frames();
         self.frames += 1;
         loop {
             let around = self.surroundings(&part)?;
@@ -138,6 +140,8 @@ impl Link {
         match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &standing) {
             Ok(mut selection) => {
                 selection.report.inherit(&self.report);
+                // Something is wrong with this machine: what is left works, and that is enough.
+                self.meanwhile.stop();
                 tracing::warn!(%from, to = %selection.id, %reason, "a path failed and was left");
                 let desc = *self.layout.desc();
                 let unshown = self.take(selection, &desc);
@@ -167,6 +171,7 @@ impl Link {
             (self.path, self.id, self.finished) = (path, begun.id, finished);
         }
         self.report = begun.report;
+        self.report.later.left.clear();
         begun.first
     }
 
@@ -193,8 +198,9 @@ impl Link {
     /// As of [`Link::open`]; then everything is as before.
     pub fn recalibrate(&mut self) -> Result<()> {
         crate::select::forget(&self.backend, &self.display, self.layout.desc(), &self.options.policy);
-        let selection = open_path(&self.backend, &self.display, self.layout.desc(), &self.options.policy)?;
+        let mut selection = open_path(&self.backend, &self.display, self.layout.desc(), &self.options.policy)?;
         self.demoted.clear();
+        self.meanwhile = std::mem::replace(&mut selection.meanwhile, Meanwhile::over());
         let desc = *self.layout.desc();
         self.take(selection, &desc);
         Ok(())

@@ -3,8 +3,10 @@
 //! The borrow checker is the lock: [`WriteFrame`] borrows the link mutably, [`ShownFrame`] borrows it, so a frame
 //! cannot be drawn while it is being computed, nor computed while it is drawn, nor outlive its link.
 
+mod compare;
 mod ladder;
 mod shown_frame;
+mod touch;
 mod traced;
 mod write_frame;
 
@@ -19,10 +21,11 @@ use crate::devices::timeline::{FrameTag, step};
 use crate::display::{Display, Part};
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::select::report::ProbeReport;
-use crate::select::{Keep, Policy, Selection, Standing, open_path, open_without};
+use crate::select::{Keep, Meanwhile, Policy, Selection, Standing, Way, open_path, open_without};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
+use touch::Touch;
 
 /// Options of [`Link::open`].
 #[derive(Debug, Clone, Default)]
@@ -52,6 +55,9 @@ pub struct Link {
     broken: Option<Error>,
     /// The path holds a frame that was given up after it was handed over; the next one must not keep it.
     unclean: bool,
+    /// Paths that are still to be compared.
+    meanwhile: Meanwhile,
+    touch: Touch,
     /// Tells this link from others in a trace.
     number: u32,
     /// Frames begun so far.
@@ -74,8 +80,9 @@ impl Link {
         options: LinkOptions,
     ) -> Result<Self> {
         let options = LinkOptions { policy: options.policy.overridden()? };
-        let Selection { path, id, report } = open_path(&backend, &display, &desc, &options.policy)?;
+        let Selection { path, id, report, meanwhile } = open_path(&backend, &display, &desc, &options.policy)?;
         let layout = FrameLayout::new(&desc, display.caps());
+        let touch = Touch::new(&options.policy.clock);
         Ok(Self {
             backend,
             display,
@@ -89,6 +96,8 @@ impl Link {
             demoted: Vec::new(),
             broken: None,
             unclean: false,
+            meanwhile,
+            touch,
             number: traced::next_link(),
             frames: 0,
             newest: None,
@@ -180,7 +189,7 @@ impl Link {
             Some((_, id, path)) => (path, *id),
             None => return Err(Error::NothingShown),
         };
-        Ok(ShownFrame::new(path.surface(), id, path.shown_frame().or(self.newest)))
+        Ok(ShownFrame::new(path.surface(), id, path.shown_frame().or(self.newest), self.touched()))
     }
 
     /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
@@ -198,6 +207,8 @@ impl Link {
         let standing = Standing { demoted: &self.demoted, keep: Some(keep), ..Standing::default() };
         let selection = open_without(&self.backend, &self.display, &desc, &policy, &standing)?;
         self.take(selection, &desc);
+        self.meanwhile.restart(&self.options.policy.clock);
+        self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
         Ok(())
     }
 
@@ -234,6 +245,7 @@ impl Link {
         self.finished = true;
         self.retired = None;
         self.newest = FrameTag::current();
+        drop(self.touched());
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The guard of a frame that is being drawn.
 
+use super::touch::Drawn;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{FrameTag, Tagged};
 use crate::display::Surface;
@@ -11,11 +12,12 @@ pub struct ShownFrame<'a> {
     path: PathId,
     /// What is drawn meanwhile is for this frame.
     _tagged: Tagged,
+    _drawn: Drawn,
 }
 
 impl<'a> ShownFrame<'a> {
-    pub(super) fn new(surface: &'a dyn Surface, path: PathId, frame: Option<FrameTag>) -> Self {
-        Self { surface, path, _tagged: FrameTag::enter(frame) }
+    pub(super) fn new(surface: &'a dyn Surface, path: PathId, frame: Option<FrameTag>, drawn: Drawn) -> Self {
+        Self { surface, path, _tagged: FrameTag::enter(frame), _drawn: drawn }
     }
 
     /// What the display draws; its crate turns it into a texture or buffer of its API.

@@ -7,24 +7,46 @@ use crate::describe::panics;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, PathId, PathSpec};
+use std::fmt;
 
 /// One path with one way of keeping the two sides apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub id: PathId,
+    /// `None`: the path's own.
+    pub sync: Option<SyncKind>,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.sync {
+            None => write!(f, "{}", self.id),
+            Some(sync) => write!(f, "{} by {sync}", self.id),
+        }
+    }
+}
+
+/// A way that can be opened.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'p> {
     pub spec: &'p PathSpec,
-    /// `None`: the path's own.
+    /// As of [`Way`].
     pub sync: Option<SyncKind>,
 }
 
 impl PartialEq for Candidate<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (self.id(), self.sync) == (other.id(), other.sync)
+        self.way() == other.way()
     }
 }
 
 impl Candidate<'_> {
     pub fn id(&self) -> PathId {
         self.spec.id
+    }
+
+    pub fn way(&self) -> Way {
+        Way { id: self.spec.id, sync: self.sync }
     }
 
     /// The pairing with this candidate's way of taking turns.
@@ -35,7 +57,7 @@ impl Candidate<'_> {
     /// Opens and proves it.
     pub fn attempt(&self, pairing: &Pairing<'_>) -> Result<OpenedPath, PathState> {
         let mut path = self.open(pairing)?;
-        self.prove(pairing, &mut path)?;
+        prove(self.id(), pairing, &mut path)?;
         Ok(path)
     }
 
@@ -45,16 +67,20 @@ impl Candidate<'_> {
         contained(|| self.spec.open(&self.pairing(pairing)))
             .map_err(|e| PathState::OpenFailed { reason: e.to_string() })
     }
+}
 
-    /// Compares its pixels.
-    pub fn prove(&self, pairing: &Pairing<'_>, path: &mut OpenedPath) -> Result<(), PathState> {
-        let proof = || verify(self.id(), path, pairing.backend.as_ref(), &pairing.layout());
-        contained(proof).map_err(|e| PathState::Rejected {
-            reason: match e {
-                Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),
-                other => other.to_string(),
-            },
-        })
+/// Compares the pixels of a path that was opened.
+pub(super) fn prove(id: PathId, pairing: &Pairing<'_>, path: &mut OpenedPath) -> Result<(), PathState> {
+    contained(|| verify(id, path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))
+}
+
+/// What a proof that ended by `error` says of a path.
+pub(super) fn disproved(error: &Error) -> PathState {
+    PathState::Rejected {
+        reason: match error {
+            Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),
+            other => other.to_string(),
+        },
     }
 }
 

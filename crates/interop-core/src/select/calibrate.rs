@@ -4,14 +4,15 @@
 //! close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving costs more
 //! than timing, and nobody sees what is only timed. The first that works is proved before anything else.
 
-use super::attempt::Candidate;
+use super::attempt::{Candidate, Way, prove};
+use super::clock::Clock;
 use super::contest::{Contest, Entry};
 use super::report::PathState;
 use super::stats::Measured;
 use crate::describe::error::Error;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What became of each candidate that was tried.
 pub(super) enum Event {
@@ -31,9 +32,13 @@ pub(super) struct Calibration<'p> {
     /// The quickest whose pixels are right, and its figures.
     pub best: Option<(Candidate<'p>, OpenedPath, Measured)>,
     /// What is to be said of every candidate that was tried, the best among them.
-    pub events: Vec<(Candidate<'p>, Event)>,
-    /// Candidates that were not reached within the budget.
-    pub left: usize,
+    pub events: Vec<(Way, Event)>,
+    /// Candidates that were not reached within the budget, in order of rank.
+    pub left: Vec<Way>,
+    /// Those that were timed and, when the time was over, not told from the best.
+    pub undecided: Vec<Way>,
+    /// What making the resources took, of the way that took least.
+    pub opening: Duration,
     /// What one frame of the first that works took, about, where the time was looked at.
     pub frame: Option<Duration>,
 }
@@ -48,84 +53,112 @@ pub(super) enum Extent {
 }
 
 /// Opens, times and proves the candidates, in order of rank; the first that works is there in any case.
-pub(super) fn calibrate<'p>(pairing: &Pairing<'_>, candidates: &[Candidate<'p>], extent: Extent) -> Calibration<'p> {
+pub(super) fn calibrate<'p>(
+    pairing: &Pairing<'_>,
+    clock: &Clock,
+    candidates: &[Candidate<'p>],
+    extent: Extent,
+) -> Calibration<'p> {
     let _stage = stage!("calibrate", candidates = candidates.len());
-    let begun = Instant::now();
-    let mut session = Session { pairing, events: Vec::new(), contest: Contest::default(), proof: Duration::ZERO };
+    let begun = clock.now();
+    let mut session = Session {
+        pairing,
+        clock,
+        candidates,
+        events: Vec::new(),
+        contest: Contest::new(clock),
+        proof: Duration::ZERO,
+        opening: Duration::MAX,
+        undecided: Vec::new(),
+    };
     let mut waiting = candidates.iter().copied();
     let first = waiting.by_ref().find_map(|candidate| session.prove_new(candidate));
     let deadline = match extent {
         // Drivers compile and allocate at their first use: however long that took, half is left to find out more. A
         // twelfth is for closing what was opened, and for the last turn, which may be longer than those before.
-        Extent::Best(budget) => Some((begun + budget - budget / 12).max(Instant::now() + budget / 2)),
+        Extent::Best(budget) => Some((begun + budget - budget / 12).max(clock.now() + budget / 2)),
         Extent::All => None,
     };
     let mut frame = None;
     if let Some(mut entry) = first {
         // An error comes up again in its turn.
-        if let Some(Ok((took, fits))) = deadline.map(|end| entry.has_time(pairing, end)) {
+        if let Some(Ok((took, fits))) = deadline.map(|end| entry.has_time(pairing, clock, end)) {
             frame = Some(took);
             if !fits {
                 session.contest.enter(entry);
-                return session.end(waiting.len(), frame);
+                return session.end(waiting, frame);
             }
         }
         session.contest.challenge(pairing, entry);
         session.screen(&mut waiting, deadline, extent);
         // The first proof may have been long for what drivers do only once: half is left to compare.
         let proof = session.proof_time();
-        let until = deadline.map(|end| end - proof.min(end.saturating_duration_since(Instant::now()) / 2));
-        session.contest.decide(pairing, until);
+        let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
+        session.undecided = session.contest.decide(pairing, until);
         session.collect_losers();
     }
-    session.end(waiting.len(), frame)
+    session.end(waiting, frame)
 }
 
 struct Session<'a, 'p> {
     pairing: &'a Pairing<'a>,
-    events: Vec<(Candidate<'p>, Event)>,
-    contest: Contest<'p>,
+    clock: &'a Clock,
+    candidates: &'a [Candidate<'p>],
+    events: Vec<(Way, Event)>,
+    contest: Contest,
     /// What the last proof took.
     proof: Duration,
+    opening: Duration,
+    undecided: Vec<Way>,
 }
 
 impl<'p> Session<'_, 'p> {
     /// Opens one and proves it.
-    fn prove_new(&mut self, candidate: Candidate<'p>) -> Option<Entry<'p>> {
+    fn prove_new(&mut self, candidate: Candidate<'p>) -> Option<Entry> {
+        let begun = self.clock.now();
         let opened = candidate.open(self.pairing).and_then(|mut path| {
-            let begun = Instant::now();
-            candidate.prove(self.pairing, &mut path)?;
-            self.proof = begun.elapsed();
+            self.opening = self.opening.min(self.clock.since(begun));
+            let begun = self.clock.now();
+            prove(candidate.id(), self.pairing, &mut path)?;
+            self.proof = self.clock.since(begun);
             Ok(path)
         });
         match opened {
-            Ok(path) => Some(Entry::new(candidate, path, true)),
+            Ok(path) => Some(Entry::new(candidate.way(), path, true)),
             Err(state) => {
-                self.events.push((candidate, Event::Failed(state)));
+                self.events.push((candidate.way(), Event::Failed(state)));
                 None
             }
         }
     }
 
     /// Times each that waits beside the leader, as long as one more fits in.
-    fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate<'p>>, deadline: Option<Instant>, extent: Extent) {
+    fn screen(
+        &mut self,
+        waiting: &mut impl Iterator<Item = Candidate<'p>>,
+        deadline: Option<Duration>,
+        extent: Extent,
+    ) {
         // What opening one takes is known from the second on.
         let mut opening = Duration::ZERO;
         loop {
             let takes = opening + self.contest.challenge_time() + self.proof_time();
-            if deadline.is_some_and(|end| Instant::now() + takes > end) {
+            if deadline.is_some_and(|end| self.clock.now() + takes > end) {
                 return;
             }
             let Some(candidate) = waiting.next() else { return };
-            let begun = Instant::now();
+            let begun = self.clock.now();
             let opened = match extent {
-                Extent::All => candidate.attempt(self.pairing).map(|path| Entry::new(candidate, path, true)),
-                Extent::Best(_) => candidate.open(self.pairing).map(|path| Entry::new(candidate, path, false)),
+                Extent::All => candidate.attempt(self.pairing).map(|path| Entry::new(candidate.way(), path, true)),
+                Extent::Best(_) => candidate.open(self.pairing).map(|path| Entry::new(candidate.way(), path, false)),
             };
-            opening = begun.elapsed();
+            opening = self.clock.since(begun);
+            if opened.is_ok() && extent != Extent::All {
+                self.opening = self.opening.min(opening);
+            }
             match opened {
                 Ok(entry) => self.contest.challenge(self.pairing, entry),
-                Err(state) => self.events.push((candidate, Event::Failed(state))),
+                Err(state) => self.events.push((candidate.way(), Event::Failed(state))),
             }
             self.collect_losers();
         }
@@ -145,13 +178,19 @@ impl<'p> Session<'_, 'p> {
                 Some(error) => Event::Failed(rejected(&error)),
                 None => Event::Timed { proved: entry.proved, measured: entry.measured() },
             };
-            self.events.push((entry.candidate, event));
+            self.events.push((entry.way, event));
         }
     }
 
-    fn end(mut self, left: usize, frame: Option<Duration>) -> Calibration<'p> {
+    fn end(mut self, left: impl Iterator<Item = Candidate<'p>>, frame: Option<Duration>) -> Calibration<'p> {
         let best = self.crown();
-        Calibration { best, events: self.events, left, frame }
+        let left = left.map(|candidate| candidate.way()).collect();
+        let Self { events, undecided, opening, .. } = self;
+        Calibration { best, events, left, undecided, opening, frame }
+    }
+
+    fn candidate(&self, way: Way) -> Option<Candidate<'p>> {
+        self.candidates.iter().find(|candidate| candidate.way() == way).copied()
     }
 
     /// The best that is right.
@@ -159,26 +198,31 @@ impl<'p> Session<'_, 'p> {
         let mut best = None;
         for mut entry in self.contest.ranking() {
             let proof = match (entry.proved, best.is_some()) {
-                (false, false) => entry.candidate.prove(self.pairing, &mut entry.path),
+                (false, false) => prove(entry.way.id, self.pairing, &mut entry.path),
                 _ => Ok(()),
             };
             let measured = entry.measured();
             match proof {
-                Err(state) => self.events.push((entry.candidate, Event::Failed(state))),
+                Err(state) => self.events.push((entry.way, Event::Failed(state))),
                 Ok(()) => {
                     let proved = entry.proved || best.is_none();
-                    self.events.push((entry.candidate, Event::Timed { measured: measured.clone(), proved }));
-                    best.get_or_insert((entry.candidate, entry.path, measured));
+                    self.events.push((entry.way, Event::Timed { measured: measured.clone(), proved }));
+                    if let Some(candidate) = self.candidate(entry.way)
+                        && best.is_none()
+                    {
+                        best = Some((candidate, entry.path, measured));
+                    }
                 }
             }
         }
         // All that were quicker turned out wrong: one that was proved and closed again.
         best.or_else(|| {
-            let proved = self.events.iter().find_map(|(candidate, event)| match event {
-                Event::Timed { measured, proved: true } => Some((*candidate, measured.clone())),
+            let proved = self.events.iter().find_map(|(way, event)| match event {
+                Event::Timed { measured, proved: true } => Some((*way, measured.clone())),
                 _ => None,
             });
-            let (candidate, measured) = proved?;
+            let (way, measured) = proved?;
+            let candidate = self.candidate(way)?;
             Some((candidate, self.prove_new(candidate)?.path, measured))
         })
     }

@@ -1,12 +1,13 @@
 //! Ways that take turns, and who is ahead.
 
-use super::attempt::{Candidate, contained};
+use super::attempt::{Way, contained};
+use super::clock::Clock;
 use super::stats::{Measured, Ratio, is_smaller, quantile};
 use super::timing::{time_run, warm_up};
 use crate::describe::error::{Error, Result};
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One that takes so many times as long as another is slower, however few the turns.
 const HOPELESS: f64 = 1.5;
@@ -23,11 +24,11 @@ const MOST_FRAMES: usize = 16;
 /// As many at most stay open for the end,
 const MOST_OPEN: usize = 4;
 /// and of large ones, as many as take so much memory, two at least.
-const MOST_BYTES: usize = 1 << 30;
+pub(super) const MOST_BYTES: usize = 1 << 30;
 
 /// A way that was opened, and what it costs.
-pub(super) struct Entry<'p> {
-    pub candidate: Candidate<'p>,
+pub(super) struct Entry {
+    pub way: Way,
     pub path: OpenedPath,
     /// Its pixels were compared.
     pub proved: bool,
@@ -36,11 +37,25 @@ pub(super) struct Entry<'p> {
     turns: Vec<(u32, f64)>,
     /// How long the longest turn took.
     turn_time: Duration,
+    /// Frames before the first turn: drivers build and allocate at the first use.
+    cold: usize,
 }
 
-impl<'p> Entry<'p> {
-    pub fn new(candidate: Candidate<'p>, path: OpenedPath, proved: bool) -> Self {
-        Self { candidate, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO }
+impl Entry {
+    pub fn new(way: Way, path: OpenedPath, proved: bool) -> Self {
+        let cold = if proved { 0 } else { path.slots() };
+        Self { way, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, cold }
+    }
+
+    /// Whether a turn would be longer for what is done only once.
+    pub fn is_cold(&self) -> bool {
+        self.cold > 0
+    }
+
+    /// One frame that does not count.
+    pub fn warm(&mut self, pairing: &Pairing<'_>) -> Result<()> {
+        self.cold = self.cold.saturating_sub(1);
+        warm_up(&mut self.path, pairing, 1)
     }
 
     pub fn measured(&self) -> Measured {
@@ -53,44 +68,42 @@ impl<'p> Entry<'p> {
     }
 
     /// What one frame takes, about, and whether a turn would end before `deadline`.
-    pub fn has_time(&mut self, pairing: &Pairing<'_>, deadline: Instant) -> Result<(Duration, bool)> {
-        let begun = Instant::now();
+    pub fn has_time(&mut self, pairing: &Pairing<'_>, clock: &Clock, deadline: Duration) -> Result<(Duration, bool)> {
+        let begun = clock.now();
         contained(|| warm_up(&mut self.path, pairing, 1))?;
-        let frame = begun.elapsed();
+        let frame = clock.since(begun);
         // A run in which frames are late ends with one draw more.
         let draws = run(pairing) + usize::from(pairing.frames_late > 0);
-        Ok((frame, Instant::now() + frame * draws as u32 <= deadline))
+        Ok((frame, clock.now() + frame * draws as u32 <= deadline))
     }
 
-    fn has_turn_in(&self, round: u32) -> bool {
+    pub fn has_turn_in(&self, round: u32) -> bool {
         self.turns.iter().any(|(r, _)| *r == round)
     }
 
     /// One turn: frames one by one, or for a pipeline a run in which it turns over.
-    fn turn(&mut self, pairing: &Pairing<'_>, round: u32) -> Result<()> {
-        let _stage =
-            stage!("turn", path = %self.candidate.id(), sync = self.candidate.sync.map(tracing::field::display), round);
-        if self.turns.is_empty() && !self.proved {
-            let slots = self.path.slots();
-            warm_up(&mut self.path, pairing, slots)?;
+    pub fn turn(&mut self, pairing: &Pairing<'_>, clock: &Clock, round: u32) -> Result<()> {
+        let _stage = stage!("turn", path = %self.way.id, sync = self.way.sync.map(tracing::field::display), round);
+        if self.is_cold() {
+            warm_up(&mut self.path, pairing, std::mem::take(&mut self.cold))?;
         }
-        let start = Instant::now();
+        let start = clock.now();
         let begun = self.samples_us.len();
         if pairing.frames_late > 0 {
-            self.samples_us.push(time_run(&mut self.path, pairing, run(pairing))?);
+            self.samples_us.push(time_run(&mut self.path, pairing, clock, run(pairing))?);
         } else {
             // A short first frame feels what ran before.
-            let first = time_run(&mut self.path, pairing, 1)?;
+            let first = time_run(&mut self.path, pairing, clock, 1)?;
             let more = ((TURN.as_secs_f64() * 1e6 / first.max(1e-3)) as usize).min(MOST_FRAMES);
             if more == 0 {
                 self.samples_us.push(first);
             }
             for _ in 0..more {
-                self.samples_us.push(time_run(&mut self.path, pairing, 1)?);
+                self.samples_us.push(time_run(&mut self.path, pairing, clock, 1)?);
             }
         }
         self.turns.push((round, quantile(&self.samples_us[begun..], 0.5)));
-        self.turn_time = self.turn_time.max(start.elapsed());
+        self.turn_time = self.turn_time.max(clock.since(start));
         Ok(())
     }
 
@@ -100,7 +113,7 @@ impl<'p> Entry<'p> {
         self.turns.iter().filter_map(move |(round, us)| Some((*us, theirs(*round)?)))
     }
 
-    fn ratio_to(&self, other: &Self) -> Option<Ratio> {
+    pub fn ratio_to(&self, other: &Self) -> Option<Ratio> {
         Ratio::of_rounds(self.common_turns(other).map(|(ours, theirs)| ours / theirs))
     }
 
@@ -112,7 +125,7 @@ impl<'p> Entry<'p> {
     }
 
     /// More than chance would do.
-    fn is_quicker_than(&self, other: &Self) -> bool {
+    pub fn is_quicker_than(&self, other: &Self) -> bool {
         let (ours, theirs): (Vec<f64>, Vec<f64>) = self.common_turns(other).unzip();
         if ours.is_empty() {
             return self.rough_ratio_to(other).is_some_and(|ratio| ratio < 1.0 / HOPELESS);
@@ -129,7 +142,7 @@ impl<'p> Entry<'p> {
 }
 
 /// Frames of the shortest turn: of a pipeline, as many as let it turn over.
-fn run(pairing: &Pairing<'_>) -> usize {
+pub(super) fn run(pairing: &Pairing<'_>) -> usize {
     match pairing.frames_late {
         0 => 1,
         late => 2 * late + 4,
@@ -138,16 +151,21 @@ fn run(pairing: &Pairing<'_>) -> usize {
 
 /// Those that are still in, and those that are out since they were last asked for.
 #[derive(Default)]
-pub(super) struct Contest<'p> {
+pub(super) struct Contest {
+    clock: Clock,
     /// In the order in which they came: that of rank.
-    entries: Vec<Entry<'p>>,
-    losers: Vec<(Entry<'p>, Option<Error>)>,
+    entries: Vec<Entry>,
+    losers: Vec<(Entry, Option<Error>)>,
     round: u32,
     /// Newcomers that share the leader's turn of this round.
     newcomers: u32,
 }
 
-impl<'p> Contest<'p> {
+impl Contest {
+    pub fn new(clock: &Clock) -> Self {
+        Self { clock: clock.clone(), ..Self::default() }
+    }
+
     /// What a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and half of one
     /// of the leader's.
     pub fn challenge_time(&self) -> Duration {
@@ -161,23 +179,23 @@ impl<'p> Contest<'p> {
     }
 
     /// Lets one in that there is no time to compare.
-    pub fn enter(&mut self, entry: Entry<'p>) {
+    pub fn enter(&mut self, entry: Entry) {
         self.entries.push(entry);
     }
 
     /// Those that are out, with the error of those that failed.
-    pub fn take_losers(&mut self) -> Vec<(Entry<'p>, Option<Error>)> {
+    pub fn take_losers(&mut self) -> Vec<(Entry, Option<Error>)> {
         std::mem::take(&mut self.losers)
     }
 
     /// The one that is ahead so far.
-    pub fn leader(&self) -> Option<&Entry<'p>> {
+    pub fn leader(&self) -> Option<&Entry> {
         self.leader_index().and_then(|i| self.entries.get(i))
     }
 
     /// One turn of the newcomer and one of the leader; the newcomer stays in unless it is hopeless, and may throw the
     /// leader out.
-    pub fn challenge(&mut self, pairing: &Pairing<'_>, entry: Entry<'p>) {
+    pub fn challenge(&mut self, pairing: &Pairing<'_>, entry: Entry) {
         let leader = self.leader_index();
         let newcomer = self.entries.len();
         self.entries.push(entry);
@@ -206,12 +224,16 @@ impl<'p> Contest<'p> {
         (MOST_BYTES / largest).clamp(2, MOST_OPEN)
     }
 
-    /// Lets all take turns until one is ahead, the others are as good, or the time is over.
-    pub fn decide(&mut self, pairing: &Pairing<'_>, deadline: Option<Instant>) {
+    /// Lets all take turns until one is ahead, the others are as good, or the time is over. Returns those that were not told
+    /// from the best when it was over.
+    pub fn decide(&mut self, pairing: &Pairing<'_>, deadline: Option<Duration>) -> Vec<Way> {
         let _stage = stage!("decide");
         for turn in 0..MOST_TURNS {
-            if self.entries.len() < 2 || deadline.is_some_and(|end| Instant::now() + self.round_time() > end) {
-                return;
+            if self.entries.len() < 2 {
+                return Vec::new();
+            }
+            if deadline.is_some_and(|end| self.clock.now() + self.round_time() > end) {
+                return self.untold();
             }
             self.round += 1;
             // Who goes first changes, as what runs before is felt.
@@ -231,16 +253,22 @@ impl<'p> Contest<'p> {
                 continue;
             }
             self.drop_where(|entry, best| best.is_quicker_than(entry));
-            let Some(best) = self.leader() else { return };
-            let told = |entry: &Entry<'_>| entry.ratio_to(best).is_some_and(|r| r.most() < 1.0 + EQUAL);
-            if self.entries.iter().all(|entry| std::ptr::eq(entry, best) || told(entry)) {
-                return;
+            if self.untold().is_empty() {
+                return Vec::new();
             }
         }
+        Vec::new()
+    }
+
+    /// Those of which it is not known that they are as good as the leader.
+    fn untold(&self) -> Vec<Way> {
+        let Some(best) = self.leader() else { return Vec::new() };
+        let told = |entry: &&Entry| entry.ratio_to(best).is_some_and(|r| r.most() < 1.0 + EQUAL);
+        self.entries.iter().filter(|entry| !std::ptr::eq(*entry, best) && !told(entry)).map(|entry| entry.way).collect()
     }
 
     /// Who is in, the best first.
-    pub fn ranking(&mut self) -> Vec<Entry<'p>> {
+    pub fn ranking(&mut self) -> Vec<Entry> {
         let order = self.ranking_indices();
         let mut entries: Vec<_> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
         order.into_iter().filter_map(|index| entries[index].take()).collect()
@@ -274,7 +302,7 @@ impl<'p> Contest<'p> {
     fn turn(&mut self, pairing: &Pairing<'_>, index: usize) -> bool {
         let round = self.round;
         let entry = &mut self.entries[index];
-        match contained(|| entry.turn(pairing, round)) {
+        match contained(|| entry.turn(pairing, &self.clock, round)) {
             Ok(()) => true,
             Err(error) => {
                 self.lose(index, Some(error));
@@ -284,7 +312,7 @@ impl<'p> Contest<'p> {
     }
 
     /// Takes out all of which `is_out(entry, leader)`.
-    fn drop_where(&mut self, is_out: impl Fn(&Entry<'p>, &Entry<'p>) -> bool) {
+    fn drop_where(&mut self, is_out: impl Fn(&Entry, &Entry) -> bool) {
         let Some(leader) = self.leader_index() else { return };
         let best = &self.entries[leader];
         let out: Vec<usize> =

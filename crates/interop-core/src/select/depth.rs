@@ -1,12 +1,13 @@
 //! How many frames late a pipelined path had best show: measured, with a kernel and a draw of this crate's.
 
+use super::clock::Clock;
 use super::report::Lateness;
 use super::stats::quantile;
 use super::timing::time_run;
 use crate::describe::error::Result;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Lateness that is tried, as far as the path was opened for.
 const STEPS: [usize; 7] = [16, 8, 4, 3, 2, 1, 0];
@@ -22,17 +23,18 @@ const WORTH: f64 = 1.02;
 pub(super) fn settle(
     path: &mut OpenedPath,
     pairing: &Pairing<'_>,
+    clock: &Clock,
     budget: Duration,
     frame: Option<Duration>,
 ) -> Result<Vec<Lateness>> {
     let _stage = stage!("settle lateness");
-    let (most, start) = (path.frames_late(), Instant::now());
+    let (most, start) = (path.frames_late(), clock.now());
     let mut measured: Vec<Lateness> = Vec::new();
     if most == 0 || budget.is_zero() {
         return Ok(measured);
     }
-    let frame = frame.map_or_else(|| time_run(path, pairing, 1).map(microseconds), Ok)?;
-    let mut fits = Fits { until: start + budget, frame };
+    let frame = frame.map_or_else(|| time_run(path, pairing, clock, 1).map(microseconds), Ok)?;
+    let mut fits = Fits { clock, until: start + budget, frame };
     for frames_late in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
         let frames = FRAMES + 2 * frames_late;
         if !fits.another(frames) {
@@ -41,7 +43,7 @@ pub(super) fn settle(
         path.set_frames_late(frames_late)?;
         let mut runs = Vec::with_capacity(RUNS);
         while runs.len() < RUNS && (runs.is_empty() || fits.another(frames)) {
-            let us = time_run(path, pairing, frames)?;
+            let us = time_run(path, pairing, clock, frames)?;
             fits.frame = microseconds(us);
             runs.push(us);
         }
@@ -60,14 +62,15 @@ fn microseconds(us: f64) -> Duration {
     Duration::from_nanos((us * 1e3) as u64)
 }
 
-struct Fits {
-    until: Instant,
+struct Fits<'a> {
+    clock: &'a Clock,
+    until: Duration,
     frame: Duration,
 }
 
-impl Fits {
+impl Fits<'_> {
     fn another(&self, frames: usize) -> bool {
-        Instant::now() + self.frame * frames as u32 <= self.until
+        self.clock.now() + self.frame * frames as u32 <= self.until
     }
 }
 
@@ -107,7 +110,8 @@ mod tests {
 
     #[test]
     fn what_would_take_too_long_is_not_begun() {
-        let fits = |frame| Fits { until: Instant::now() + Duration::from_secs(60), frame: Duration::from_secs(frame) };
+        let clock = Clock::new(|| Duration::from_secs(7));
+        let fits = |frame| Fits { clock: &clock, until: Duration::from_secs(67), frame: Duration::from_secs(frame) };
         assert!(fits(1).another(30) && !fits(3).another(30));
     }
 }

@@ -6,12 +6,13 @@
 //! | `PIXELFERRY_SYNC` | a name of [`SyncKind`], e.g. `host-fence` or `shared-event`: hand-over in that way, where a path has it |
 //! | `PIXELFERRY_MODE` | `latency`, `late:N`, `throughput`, `throughput:N` |
 //! | `PIXELFERRY_CALIBRATE_MS` | time for measuring; 0 takes the first that works |
+//! | `PIXELFERRY_TRIALS` | `off`, `asked`, `spread`: when paths are compared that there was no time for (see [`Trials`]) |
 //! | `PIXELFERRY_PROFILES` | a folder for what was measured, or `off` |
 //! | `PIXELFERRY_DRAW` | a name of [`Manner`]: draws that way, where the target and the device have it |
 //!
 //! Each stands above what the program asked for. The last is heard by displays, and only checked by [`Policy::overridden`].
 
-use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles};
+use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles, Trials};
 use crate::describe::error::Result;
 use crate::describe::variable::{text, wrong};
 use crate::devices::capability::SyncKind;
@@ -23,10 +24,11 @@ const PATH: &str = "PIXELFERRY_PATH";
 const SYNC: &str = "PIXELFERRY_SYNC";
 const MODE: &str = "PIXELFERRY_MODE";
 const CALIBRATE_MS: &str = "PIXELFERRY_CALIBRATE_MS";
+const TRIALS: &str = "PIXELFERRY_TRIALS";
 const PROFILES: &str = "PIXELFERRY_PROFILES";
 
 /// The names of the variables.
-pub const VARIABLES: [&str; 6] = [PATH, SYNC, MODE, CALIBRATE_MS, PROFILES, Manner::VARIABLE];
+pub const VARIABLES: [&str; 7] = [PATH, SYNC, MODE, CALIBRATE_MS, TRIALS, PROFILES, Manner::VARIABLE];
 
 impl Policy {
     /// The policy with what the environment says instead of the program. Empty variables count as not set.
@@ -56,6 +58,15 @@ impl Policy {
             let milliseconds = number.parse().map_err(|_| wrong(CALIBRATE_MS, &number, "a whole number"))?;
             self.budget = Duration::from_millis(milliseconds);
             self.overridden.push(CALIBRATE_MS);
+        }
+        if let Some(name) = text(get, TRIALS, "off, asked or spread")? {
+            self.trials = match name.as_str() {
+                "off" => Trials::Off,
+                "asked" => Trials::Asked,
+                "spread" => Trials::default(),
+                _ => return Err(wrong(TRIALS, &name, "off, asked or spread")),
+            };
+            self.overridden.push(TRIALS);
         }
         // Displays read it themselves, and would only say that it is wrong once they draw.
         if Manner::asked(get)?.is_some() {
@@ -105,13 +116,14 @@ mod tests {
             ("PIXELFERRY_SYNC", "timeline-semaphore"),
             ("PIXELFERRY_MODE", "throughput:4"),
             ("PIXELFERRY_CALIBRATE_MS", "0"),
+            ("PIXELFERRY_TRIALS", "off"),
             ("PIXELFERRY_PROFILES", "off"),
             ("PIXELFERRY_DRAW", "compute"),
         ])
         .unwrap();
         assert_eq!((policy.force, policy.sync), (Some(PathId::PBO_ORPHAN), Some(SyncKind::TimelineSemaphore)));
         assert_eq!((policy.mode, policy.budget), (Mode::Throughput { most: 4 }, Duration::ZERO));
-        assert_eq!((policy.profiles, policy.overridden.len()), (Profiles::Off, 5));
+        assert_eq!((policy.profiles, policy.trials, policy.overridden.len()), (Profiles::Off, Trials::Off, 6));
         assert_eq!(of(&[("PIXELFERRY_MODE", "late:3")]).unwrap().mode, Mode::FramesLate(3));
         assert!(of(&[("PIXELFERRY_PATH", " ")]).unwrap().force.is_none());
         assert!(of(&[]).unwrap().overridden.is_empty());
@@ -139,6 +151,7 @@ mod tests {
             ("PIXELFERRY_MODE", "late:17", "at most 16"),
             ("PIXELFERRY_MODE", "latency:1", "latency"),
             ("PIXELFERRY_CALIBRATE_MS", "-1", "whole number"),
+            ("PIXELFERRY_TRIALS", "maybe", "spread"),
             ("PIXELFERRY_DRAW", "rays", "triangle, compute"),
         ] {
             let error = of(&[(name, value)]).unwrap_err().to_string();

@@ -1,11 +1,11 @@
 //! Everything that may be taken between two sides, and what is known of it so far.
 
-use super::attempt::Candidate;
+use super::attempt::{Candidate, Way};
 use super::calibrate::Event;
 use super::diagnose;
 use super::policy::{MAX_FRAMES_LATE, Policy};
 use super::rank::Prices;
-use super::report::{PathReport, PathState, ProbeReport};
+use super::report::{Later, PathReport, PathState, ProbeReport};
 use super::standing::Keep;
 use crate::describe::error::{Error, Result};
 use crate::devices::capability::{Support, SyncKind};
@@ -73,6 +73,7 @@ impl<'p> Field<'p> {
             paths,
             drawn: None,
             lateness: Vec::new(),
+            later: Later::default(),
             diagnoses: diagnose::pairing(pairing, policy),
         };
         Ok(Self { report, candidates, measured: Vec::new() })
@@ -144,9 +145,9 @@ impl<'p> Field<'p> {
         self.set(id, PathState::Chosen { sync, why });
     }
 
-    pub fn record(&mut self, events: Vec<(Candidate<'p>, Event)>) {
-        for (candidate, event) in events {
-            let Some(row) = self.row(candidate.id()) else { continue };
+    pub fn record(&mut self, events: Vec<(Way, Event)>) {
+        for (way, event) in events {
+            let Some(row) = self.row(way.id) else { continue };
             match event {
                 Event::Timed { measured, proved } => {
                     if proved && !row.state.works() {
@@ -160,10 +161,10 @@ impl<'p> Field<'p> {
                     }
                 }
                 Event::Failed(state) => {
-                    let (path, sync) = (candidate.id(), candidate.sync);
+                    let (path, sync) = (way.id, way.sync);
                     warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
                     // A path whose own way works is not thrown out because another way does not.
-                    if candidate.sync.is_none() {
+                    if way.sync.is_none() {
                         row.state = state;
                     }
                 }

@@ -6,6 +6,7 @@
 //! | `field` | everything that may be taken, and what is known of it so far |
 //! | `attempt` | opening and proving one |
 //! | `calibrate`, `contest`, `timing`, `stats` | timing |
+//! | `meanwhile` | comparing while the program runs |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
 //! | [`verify`] | proof by pixels |
@@ -14,11 +15,13 @@
 
 mod attempt;
 mod calibrate;
+mod clock;
 mod contest;
 mod depth;
 mod diagnose;
 pub mod environment;
 mod field;
+mod meanwhile;
 mod policy;
 mod profile;
 mod rank;
@@ -28,7 +31,10 @@ mod stats;
 mod timing;
 pub mod verify;
 
-pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy, Profiles};
+pub(crate) use attempt::Way;
+pub use clock::Clock;
+pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
+pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy, Profiles, Trials};
 pub(crate) use standing::{Keep, Standing};
 pub use stats::{Measured, Ratio, quantile, quantiles};
 
@@ -55,6 +61,8 @@ pub struct Selection {
     pub id: PathId,
     /// Everything that was found out.
     pub report: ProbeReport,
+    /// What is to be compared later.
+    pub(crate) meanwhile: Meanwhile,
 }
 
 /// Finds a path between `backend` and `display` whose pixels are right: the quickest, as far as the policy gives time to
@@ -85,11 +93,11 @@ pub(crate) fn open_without(
     if let Some(known) = standing.known {
         field.prefer_quicker(known, policy);
     }
-    let (candidate, path, learned) = loop {
+    let (candidate, path, learned, meanwhile) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
-        let Choice { candidate, mut path, frames_late, learned, frame } = choice;
+        let Choice { candidate, mut path, frames_late, learned, frame, untried, opening } = choice;
         let late = frames_late.or(standing.frames_late);
         let ready = contained(|| {
             let found = settle(&mut path, &pairing, policy, late, frame)?;
@@ -100,19 +108,22 @@ pub(crate) fn open_without(
         match ready {
             Ok(lateness) => {
                 field.report.lateness = lateness;
-                break (candidate, path, learned);
+                let untried = if policy.trials == Trials::Off { Vec::new() } else { untried };
+                let meanwhile = Meanwhile::new(untried, &policy.clock, opening, frame);
+                break (candidate, path, learned, meanwhile);
             }
             Err(error) => field.give_up(candidate.id(), &error),
         }
     };
-    if let Some((key, found)) = learned {
-        let what = Remembered { candidate, frames_late: path.frames_late(), found };
+    if let Some((key, found, left)) = learned {
+        let what = Remembered { candidate, frames_late: path.frames_late(), found, left };
         profile::store(&policy.profiles, &key, what);
     }
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
+    report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
-    Ok(Selection { path, id, report })
+    Ok(Selection { path, id, report, meanwhile })
 }
 
 /// Settles how late frames are shown, where that was left open, and returns what was measured for it.
@@ -124,7 +135,7 @@ fn settle(
     frame: Option<Duration>,
 ) -> Result<Vec<Lateness>> {
     match (policy.mode, frames_late) {
-        (Mode::Throughput { .. }, None) => depth::settle(path, pairing, policy.shares().1, frame),
+        (Mode::Throughput { .. }, None) => depth::settle(path, pairing, &policy.clock, policy.shares().1, frame),
         (Mode::Throughput { .. }, Some(frames)) => {
             path.set_frames_late(frames)?;
             path.trim();
@@ -149,7 +160,7 @@ pub fn probe(
             drop(field.attempt(&pairing, candidate));
         }
     } else {
-        let found = calibrate(&pairing, &field.candidates, Extent::All);
+        let found = calibrate(&pairing, &policy.clock, &field.candidates, Extent::All);
         field.record(found.events);
     }
     let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
@@ -185,6 +196,14 @@ pub(crate) fn forget(
     }
 }
 
+/// Remembers that `way` is the best of all but `left`, as far as was compared while the program ran.
+pub(crate) fn remember(table: &Table<'_>, policy: &Policy, way: Way, us: f64, left: Vec<Way>) {
+    let Ok(field) = Field::new(&table.pairing, policy, &[]) else { return };
+    let Some(candidate) = field.candidates.iter().find(|candidate| candidate.way() == way).copied() else { return };
+    let what = Remembered { candidate, frames_late: table.frames_late, found: Found::Quickest(us), left };
+    profile::store(&policy.profiles, &Key::new(&table.pairing, &field.candidates, policy), what);
+}
+
 /// The path to take.
 struct Choice<'p> {
     candidate: Candidate<'p>,
@@ -192,7 +211,11 @@ struct Choice<'p> {
     /// How late it showed best, where that is remembered.
     frames_late: Option<usize>,
     /// Where it was looked for just now: what that is remembered under, and what was found.
-    learned: Option<(Key, Found)>,
+    learned: Option<(Key, Found, Vec<Way>)>,
+    /// What there was no time to compare it with.
+    untried: Vec<Way>,
+    /// What making a path takes, where that was seen.
+    opening: Duration,
     /// What a frame takes, about, where that was measured just now.
     frame: Option<Duration>,
 }
@@ -207,14 +230,16 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
                 let why = field.why_static(candidate.id(), policy);
                 field.chosen(candidate.id(), path.sync(), why);
                 let frames_late = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_late);
-                return Some(Choice { candidate, path, frames_late, learned: None, frame: None });
+                let (untried, opening) = (Vec::new(), Duration::ZERO);
+                return Some(Choice { candidate, path, frames_late, learned: None, frame: None, untried, opening });
             }
         }
         return None;
     }
     let key = Key::new(pairing, &field.candidates, policy);
     let remembered = profile::load(&policy.profiles, &key, &field.candidates);
-    if let Some(Remembered { candidate, frames_late, found }) = remembered
+    let begun = policy.clock.now();
+    if let Some(Remembered { candidate, frames_late, found, ref left }) = remembered
         && found.stands(policy.budget)
         && let Ok(path) = candidate.attempt(pairing)
     {
@@ -226,18 +251,26 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
             ),
         };
         field.chosen(candidate.id(), path.sync(), why);
-        return Some(Choice { candidate, path, frames_late: Some(frames_late), learned: None, frame: None });
+        let frame = match found {
+            Found::Quickest(us) => Duration::try_from_secs_f64(us / 1e6).ok(),
+            Found::First { .. } => None,
+        };
+        let (frames_late, opening) = (Some(frames_late), policy.clock.since(begun));
+        return Some(Choice { candidate, path, frames_late, learned: None, frame, untried: left.clone(), opening });
     }
     let budget = policy.shares().0;
-    let Calibration { best, events, left, frame } = calibrate(pairing, &field.candidates, Extent::Best(budget));
+    let calibration = calibrate(pairing, &policy.clock, &field.candidates, Extent::Best(budget));
+    let Calibration { best, events, left, undecided, opening, frame } = calibration;
     field.record(events);
     let (candidate, path, measured) = best?;
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
-    field.chosen(candidate.id(), path.sync(), why_calibrated(median_us, left));
+    field.chosen(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
     let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
+    let untried: Vec<_> = undecided.into_iter().chain(left).filter(|way| *way != candidate.way()).collect();
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
     let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);
-    Some(Choice { candidate, path, frames_late: None, learned: Some((key, found)), frame })
+    let learned = Some((key, found, untried.clone()));
+    Some(Choice { candidate, path, frames_late: None, learned, frame, untried, opening })
 }
 
 /// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.

@@ -1,5 +1,6 @@
 //! What a caller may ask of the choice of a path.
 
+use super::clock::Clock;
 use crate::compute::ComputeBackend;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
@@ -59,6 +60,32 @@ pub enum Profiles {
     Off,
 }
 
+/// When paths are compared that there was no time for before the first frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Trials {
+    /// Never: the path that the start chose stays unless it fails.
+    Off,
+    /// In [`crate::Link::compare_paths`] only.
+    Asked,
+    /// There, and before frames begin, in small steps: for this share of the time that passed since the link was opened, and
+    /// no longer after it than `within`.
+    ///
+    /// In a program that waits between frames (for the screen, for a clock), a step that is longer than that wait is put off to
+    /// the second half of `within`: it may make a frame late.
+    Spread {
+        /// From 0 to 1.
+        share: f64,
+        /// Since the link was opened, or its surface was changed.
+        within: Duration,
+    },
+}
+
+impl Default for Trials {
+    fn default() -> Self {
+        Self::Spread { share: 0.02, within: Duration::from_secs(30) }
+    }
+}
+
 /// How to choose, and how to run what was chosen.
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -77,6 +104,10 @@ pub struct Policy {
     pub budget: Duration,
     /// Where what was measured is kept.
     pub profiles: Profiles,
+    /// When paths are compared that the budget had no time for. Nothing is where it is zero, or a path is forced or preferred.
+    pub trials: Trials,
+    /// What measurements take the time from.
+    pub clock: Clock,
     /// Variables of the environment that changed this policy (see [`Policy::overridden`]).
     pub overridden: Vec<&'static str>,
 }
@@ -91,6 +122,8 @@ impl Default for Policy {
             sync: None,
             budget: DEFAULT_BUDGET,
             profiles: Profiles::default(),
+            trials: Trials::default(),
+            clock: Clock::default(),
             overridden: Vec::new(),
         }
     }

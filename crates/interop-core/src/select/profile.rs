@@ -3,7 +3,7 @@
 //! A file that is missing, damaged, of another version or about something else only means that it is measured again;
 //! writing is by a new file that takes the old one's name, so that two programs at once leave one whole file.
 
-use super::attempt::Candidate;
+use super::attempt::{Candidate, Way};
 use super::policy::{Mode, Policy, Profiles};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Of the file's content.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl Profiles {
     fn folder(&self) -> Option<PathBuf> {
@@ -63,12 +63,6 @@ impl Device {
     }
 }
 
-impl Candidate<'_> {
-    fn name(&self) -> String {
-        self.sync.map_or_else(|| self.id().to_string(), |sync| format!("{} by {sync}", self.id()))
-    }
-}
-
 impl Key {
     pub fn new(pairing: &Pairing<'_>, candidates: &[Candidate<'_>], policy: &Policy) -> Self {
         let (surface, size) = match pairing.desc {
@@ -86,7 +80,7 @@ impl Key {
             library: env!("CARGO_PKG_VERSION").into(),
             compute: Device::of(pairing.backend.device()),
             display: Device::of(pairing.display.device()),
-            candidates: candidates.iter().map(|c| c.name()).collect(),
+            candidates: candidates.iter().map(|c| c.way().to_string()).collect(),
             surface,
             size_class: ((size.max(1) as f64).log2() * 2.0).round() as u32,
             mode,
@@ -130,14 +124,18 @@ struct Profile {
     sync: Option<SyncKind>,
     frames_late: usize,
     found: Found,
+    /// What it was not compared with yet, by name.
+    left: Vec<String>,
 }
 
 /// A choice made before.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remembered<'p> {
     pub candidate: Candidate<'p>,
     pub frames_late: usize,
     pub found: Found,
+    /// What it was not compared with yet.
+    pub left: Vec<Way>,
 }
 
 /// What a choice stands on.
@@ -183,7 +181,8 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
         return None;
     }
     let candidate = candidates.iter().find(|c| c.id().name() == found.path && c.sync == found.sync)?;
-    Some(Remembered { candidate: *candidate, frames_late: found.frames_late, found: found.found })
+    let left = candidates.iter().map(Candidate::way).filter(|way| found.left.contains(&way.to_string())).collect();
+    Some(Remembered { candidate: *candidate, frames_late: found.frames_late, found: found.found, left })
 }
 
 /// Remembers a choice. That it cannot is worth a line in the log, no more.
@@ -195,6 +194,7 @@ pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
         sync: what.candidate.sync,
         frames_late: what.frames_late,
         found: what.found,
+        left: what.left.iter().map(Way::to_string).collect(),
     };
     if let Err(error) = write(&folder, &key.file_name(), &profile) {
         tracing::debug!(folder = %folder.display(), %error, "what was measured is not remembered");
@@ -245,8 +245,12 @@ mod tests {
     }
 
     static CANDIDATE: LazyLock<Candidate<'static>> = LazyLock::new(|| Candidate { spec: &PATHS[0], sync: None });
-    static WHAT: LazyLock<Remembered<'static>> =
-        LazyLock::new(|| Remembered { candidate: *CANDIDATE, frames_late: 2, found: Found::Quickest(12.5) });
+    static WHAT: LazyLock<Remembered<'static>> = LazyLock::new(|| Remembered {
+        candidate: *CANDIDATE,
+        frames_late: 2,
+        found: Found::Quickest(12.5),
+        left: vec![CANDIDATE.way()],
+    });
 
     fn in_folder(test: impl Fn(&Profiles, &Path)) {
         let folder = std::env::temp_dir().join(format!(
@@ -262,8 +266,8 @@ mod tests {
     fn what_is_stored_comes_back() {
         in_folder(|profiles, folder| {
             assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), None);
-            store(profiles, &key(40), *WHAT);
-            assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), Some(*WHAT));
+            store(profiles, &key(40), WHAT.clone());
+            assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), Some(WHAT.clone()));
             assert_eq!(load(profiles, &key(41), &[*CANDIDATE]), None);
             assert_eq!(load(profiles, &key(40), &[]), None, "it can no longer be taken");
             assert_eq!(load(&Profiles::Off, &key(40), &[*CANDIDATE]), None);
@@ -277,11 +281,11 @@ mod tests {
     #[test]
     fn damaged_stale_and_foreign_files_are_measured_again() {
         in_folder(|profiles, folder| {
-            store(profiles, &key(40), *WHAT);
+            store(profiles, &key(40), WHAT.clone());
             let file = folder.join(key(40).file_name());
             let good = fs::read_to_string(&file).unwrap();
             let half = &good[..good.len() / 2];
-            let other_version = good.replace("\"version\": 2", "\"version\": 1");
+            let other_version = good.replace("\"version\": 3", "\"version\": 1");
             let other_driver = good.replace("\"driver\": \"1\"", "\"driver\": \"2\"");
             let no_path = good.replace("\"path\": \"direct\"", "\"path\": \"telepathy\"");
             for text in ["", "\0", "[]", half, &other_version, &other_driver, &no_path] {
@@ -292,7 +296,7 @@ mod tests {
             // And a folder in the file's place, which cannot be replaced.
             fs::remove_file(&file).unwrap();
             fs::create_dir_all(file.join("x")).unwrap();
-            store(profiles, &key(40), *WHAT);
+            store(profiles, &key(40), WHAT.clone());
             assert_eq!(load(profiles, &key(40), &[*CANDIDATE]), None);
             assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "an unfinished file was left");
         });
@@ -318,7 +322,7 @@ mod tests {
                             store(
                                 profiles,
                                 &key(40),
-                                Remembered { found: Found::Quickest(f64::from(writer)), ..*WHAT },
+                                Remembered { found: Found::Quickest(f64::from(writer)), ..WHAT.clone() },
                             );
                             let seen = load(profiles, &key(40), &[*CANDIDATE]).expect("a whole file at any time");
                             assert_eq!(seen.frames_late, 2);

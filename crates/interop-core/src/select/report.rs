@@ -1,12 +1,13 @@
 //! What was found out about every path, for people and programs.
 
-use super::stats::Measured;
+use super::stats::{Measured, Ratio};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::identity::DeviceIdentity;
 use crate::path::{PathId, PathKind};
 use serde::Serialize;
 use std::fmt;
+use std::time::Duration;
 
 /// How far a path got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -136,6 +137,93 @@ pub struct Lateness {
     pub microseconds: f64,
 }
 
+/// How a path fared beside the one in use, while the program ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is quicker, its pixels are right, and frames go by it from then on.
+    Quicker,
+    /// Neither is quicker by more than chance: nothing changes.
+    AsGood,
+    /// It is slower.
+    Slower,
+    /// It does not work.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One path that was compared with the one in use while the program ran ([`crate::select::Trials`]).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The path.
+    pub path: PathId,
+    /// The path, and how the two sides were kept apart where that is not the path's own way.
+    pub way: String,
+    /// The one in use then.
+    pub against: String,
+    /// Its time by that of the one in use, where both had turns.
+    pub ratio: Option<Ratio>,
+    /// What a frame of it takes, microseconds.
+    pub median_us: Option<f64>,
+    /// Turns of each.
+    pub turns: u32,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Time since the link was opened or its surface was changed.
+    pub after: Duration,
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after {:.1} s: {}", self.after.as_secs_f64(), self.way)?;
+        if let Some(us) = self.median_us {
+            write!(f, ", {us:.0} us a frame")?;
+        }
+        if let Some(Ratio { ratio, uncertainty }) = self.ratio {
+            write!(f, ", takes {ratio:.2} ± {uncertainty:.2} of the time of {} ({} turns)", self.against, self.turns)?;
+        }
+        match &self.outcome {
+            Outcome::Quicker => f.write_str(": taken"),
+            Outcome::AsGood => f.write_str(": as good, nothing changes"),
+            Outcome::Slower => f.write_str(": slower"),
+            Outcome::Failed { reason } => write!(f, ": does not work: {reason}"),
+        }
+    }
+}
+
+/// What was compared after the start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Later {
+    /// What was compared, in the order of time.
+    pub comparisons: Vec<Comparison>,
+    /// What is still to be compared, by name.
+    pub left: Vec<String>,
+    /// Time that it took beside the frames,
+    pub spent: Duration,
+    /// and time that passed since the link was opened or its surface was changed.
+    pub running: Duration,
+}
+
+impl fmt::Display for Later {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for comparison in &self.comparisons {
+            writeln!(f, "  {comparison}")?;
+        }
+        if !self.left.is_empty() {
+            writeln!(f, "  to be compared while the program runs: {}", self.left.join(", "))?;
+        }
+        if !self.spent.is_zero() {
+            let [spent, running] = [self.spent, self.running].map(|time| time.as_secs_f64());
+            let share = 100.0 * spent / running.max(1e-9);
+            writeln!(f, "  comparing took {:.0} ms of {running:.1} s, {share:.1} %", spent * 1e3)?;
+        }
+        Ok(())
+    }
+}
+
 /// Everything about one pairing of a backend and a display for one surface. Paths come in the order of rank.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbeReport {
@@ -153,6 +241,8 @@ pub struct ProbeReport {
     pub drawn: Option<String>,
     /// What each lateness costs on the path in use, where [`crate::Mode::Throughput`] had it measured.
     pub lateness: Vec<Lateness>,
+    /// What was compared after the start, and what is still to be.
+    pub later: Later,
     /// Every path.
     pub paths: Vec<PathReport>,
     /// Findings.
@@ -167,6 +257,7 @@ impl ProbeReport {
 
     /// Keeps what an earlier report of the same surface found out about paths that were not tried this time.
     pub(crate) fn inherit(&mut self, earlier: &Self) {
+        self.later = Later { left: Vec::new(), ..earlier.later.clone() };
         for row in &mut self.paths {
             let Some(known) = earlier.paths.iter().find(|known| known.id == row.id) else { continue };
             let tried = matches!(
@@ -181,6 +272,36 @@ impl ProbeReport {
             }
             if row.measured.is_empty() {
                 row.measured.clone_from(&known.measured);
+            }
+        }
+    }
+
+    /// What a comparison after the start says of its path.
+    pub(crate) fn note(&mut self, comparison: Comparison, measured: Option<Measured>) {
+        if let Some(row) = self.paths.iter_mut().find(|row| row.id == comparison.path) {
+            match &comparison.outcome {
+                // A path whose own way works is not thrown out because another way does not.
+                Outcome::Failed { reason } if comparison.way == row.id.name() && !row.state.works() => {
+                    row.state = PathState::Rejected { reason: reason.clone() };
+                }
+                Outcome::Slower | Outcome::AsGood if row.state == PathState::Offered => row.state = PathState::Slower,
+                _ => {}
+            }
+            row.measured.extend(measured);
+        }
+        self.later.comparisons.push(comparison);
+    }
+
+    /// Another path is in use.
+    pub(crate) fn change(&mut self, id: PathId, sync: SyncKind, why: String) {
+        for row in &mut self.paths {
+            match &row.state {
+                PathState::Chosen { sync, .. } => row.state = PathState::Verified { sync: *sync },
+                _ if row.id == id => {}
+                _ => continue,
+            }
+            if row.id == id {
+                row.state = PathState::Chosen { sync, why: why.clone() };
             }
         }
     }
@@ -213,6 +334,7 @@ impl fmt::Display for ProbeReport {
         for l in &self.lateness {
             writeln!(f, "  {} frames late: {:.0} us a frame", l.frames_late, l.microseconds)?;
         }
+        write!(f, "{}", self.later)?;
         for d in &self.diagnoses {
             writeln!(f, "  note {}: {}. {}", d.name, d.finding, d.advice)?;
         }

@@ -1,11 +1,11 @@
 //! What a frame takes, end to end.
 
+use super::clock::Clock;
 use super::verify::next_nonce;
 use crate::describe::error::Result;
 use crate::describe::pattern::Pattern;
 use crate::describe::view::View;
 use crate::path::{FrameLayout, OpenedPath, Pairing, SharingPath, pattern_frame};
-use std::time::Instant;
 
 /// Makes frames and draws the last: drivers build and allocate at the first use.
 pub(super) fn warm_up(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usize) -> Result<()> {
@@ -19,9 +19,9 @@ pub(super) fn warm_up(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usiz
 }
 
 /// Microseconds a frame over a run of `frames`, until the display has drawn the last.
-pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usize) -> Result<f64> {
+pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
     let frame = Frame::of(pairing)?;
-    let start = Instant::now();
+    let start = clock.now();
     for _ in 0..frames {
         frame.make(path, pairing)?;
         pairing.display.draw_unseen(path.surface())?;
@@ -31,7 +31,7 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usi
         pairing.display.draw_unseen(path.surface())?;
     }
     pairing.display.finish()?;
-    Ok(start.elapsed().as_secs_f64() * 1e6 / frames as f64)
+    Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
 }
 
 /// A whole surface of pattern, by the rule for unwritten pixels that the surface asks for.

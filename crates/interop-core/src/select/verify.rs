@@ -6,6 +6,7 @@ use crate::describe::geometry::Region;
 use crate::describe::mismatch::Mismatch;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
+use crate::describe::view::View;
 use crate::devices::timeline::stage;
 use crate::display::Part;
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, pattern_frame};
@@ -33,33 +34,60 @@ const BANDS: usize = 32;
 /// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     let _stage = stage!("verify", path = %id);
-    let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
-    let compare = |path: &mut OpenedPath, frame: usize, pattern: &Pattern| {
-        let (bytes, bands) = if frame < FRAMES { (COMPARED_BYTES, BANDS) } else { MORE_COMPARED };
-        for band in rows.bands(bytes, bands) {
-            let shown = path.surface_mut().read_back(&rows.part(&band))?;
-            if let Some(mismatch) = rows.compare(&band, &shown, pattern, frame as u32, layout.is_reversed()) {
-                return Err(Error::Rejected { path: id, mismatch });
+    let mut proof = Proof::new(id, layout)?;
+    while !proof.step(path, backend, layout)? {}
+    Ok(())
+}
+
+/// [`verify`] frame by frame.
+pub(super) struct Proof {
+    id: PathId,
+    whole: View,
+    rows: Rows,
+    /// Frames compared so far.
+    frames: usize,
+    /// Of the frame compared last.
+    pattern: Pattern,
+}
+
+impl Proof {
+    pub fn new(id: PathId, layout: &FrameLayout) -> Result<Self> {
+        let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
+        Ok(Self { id, whole, rows, frames: 0, pattern: Pattern::ZERO })
+    }
+
+    /// Makes and compares one frame; true where it was the last.
+    pub fn step(&mut self, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<bool> {
+        let rule = layout.desc().unwritten();
+        if self.frames < FRAMES.max(path.slots()) {
+            self.pattern = Pattern::for_view(&self.whole, next_nonce());
+            pattern_frame(path, backend, layout, &self.pattern)?;
+            path.flush()?;
+            self.compare(path, layout)?;
+            return Ok(rule == Unwritten::Overwrite && self.frames == FRAMES.max(path.slots()));
+        }
+        if rule == Unwritten::Clear {
+            self.pattern = Pattern::ZERO;
+        }
+        path.begin(&layout.full())?;
+        path.finish()?;
+        path.flush()?;
+        self.compare(path, layout)?;
+        Ok(true)
+    }
+
+    fn compare(&mut self, path: &mut OpenedPath, layout: &FrameLayout) -> Result<()> {
+        let (bytes, bands) = if self.frames < FRAMES { (COMPARED_BYTES, BANDS) } else { MORE_COMPARED };
+        for band in self.rows.bands(bytes, bands) {
+            let shown = path.surface_mut().read_back(&self.rows.part(&band))?;
+            let (frame, reversed) = (self.frames as u32, layout.is_reversed());
+            if let Some(mismatch) = self.rows.compare(&band, &shown, &self.pattern, frame, reversed) {
+                return Err(Error::Rejected { path: self.id, mismatch });
             }
         }
+        self.frames += 1;
         Ok(())
-    };
-    let (frames, mut pattern) = (FRAMES.max(path.slots()), Pattern::ZERO);
-    for frame in 0..frames {
-        pattern = Pattern::for_view(&whole, next_nonce());
-        pattern_frame(path, backend, layout, &pattern)?;
-        path.flush()?;
-        compare(path, frame, &pattern)?;
     }
-    let left = match layout.desc().unwritten() {
-        Unwritten::Keep => pattern,
-        Unwritten::Clear => Pattern::ZERO,
-        Unwritten::Overwrite => return Ok(()),
-    };
-    path.begin(&layout.full())?;
-    path.finish()?;
-    path.flush()?;
-    compare(path, frames, &left)
 }
 
 /// Never the same twice in a process, so that what an earlier verification left behind cannot pass for new.

@@ -1,0 +1,460 @@
+//! Comparing while the program runs: paths that the start had no time for take turns with a second instance of the one in use,
+//! step by step, in time that frames leave.
+//!
+//! The user's frames, memory and kernels have no part in it: both instances have memory of their own, and the kernel is that of
+//! every measurement. A path is taken when it is quicker by more than chance and its pixels are right.
+
+use super::attempt::{Candidate, Way, contained, disproved};
+use super::clock::Clock;
+use super::contest::{Entry, MOST_BYTES, run};
+use super::policy::Trials;
+use super::report::{Comparison, Outcome, PathState};
+use super::stats::Measured;
+use super::verify::Proof;
+use crate::describe::error::Result;
+use crate::describe::surface::Unwritten;
+use crate::devices::timeline::stage;
+use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Rounds before one may be found slower,
+const FEWEST_TO_LOSE: u32 = 3;
+/// and before it may be found quicker, or as good,
+const FEWEST_ROUNDS: u32 = 5;
+/// and after which two count as equal.
+const MOST_ROUNDS: u32 = 24;
+/// So many times as slow is slower after one round.
+const HOPELESS: f64 = 1.5;
+/// One that takes so much more is slower after few rounds.
+const CLEARLY: f64 = 0.05;
+/// A path must be quicker by so much to be worth a change.
+const WORTH: f64 = 0.015;
+/// What a step is thought to take at most before one was seen: what is wrong then is made up for by a longer pause.
+const UNSEEN: Duration = Duration::from_millis(4);
+/// Frames over which a program's waits are looked at.
+const BEAT: usize = 8;
+/// A program that waits for less than this part of its time between frames does not wait.
+const LEAST_WAIT: f64 = 0.1;
+
+/// What a step needs of the link.
+pub(crate) struct Table<'a> {
+    pub pairing: Pairing<'a>,
+    pub clock: &'a Clock,
+    pub paths: &'a Paths,
+    /// The way in use,
+    pub in_use: Way,
+    /// and how late it shows.
+    pub frames_late: usize,
+}
+
+/// How far a step may go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// As far as the policy says.
+    Policy(Trials),
+    /// To this time.
+    Until(Duration),
+}
+
+/// What became of a step.
+pub(crate) enum Step {
+    /// There is nothing to do, or no time for it now.
+    Rested,
+    /// One was done.
+    Done,
+    /// A way was compared and is not taken.
+    Compared(Comparison, Option<Measured>),
+    /// A way is quicker: its pixels are right, and its surface is zero.
+    Better { path: Box<OpenedPath>, way: Way, comparison: Comparison, measured: Measured },
+}
+
+/// See the module.
+pub(crate) struct Meanwhile {
+    /// In the order in which they are tried.
+    waiting: VecDeque<Way>,
+    begun: Duration,
+    spent: Duration,
+    costs: Costs,
+    beat: Beat,
+    /// A second instance of the way in use.
+    reference: Option<Entry>,
+    duel: Option<Duel>,
+    round: u32,
+}
+
+/// What steps take, by what was seen so far.
+#[derive(Clone, Copy)]
+struct Costs {
+    open: Duration,
+    frame: Duration,
+    /// `None` before the first.
+    turn: Option<Duration>,
+    proof: Duration,
+}
+
+struct Duel {
+    entry: Entry,
+    /// Round before its first.
+    since: u32,
+    phase: Phase,
+}
+
+enum Phase {
+    Turns,
+    Proof(Box<Proof>),
+    Blank,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Open,
+    Reference,
+    Warm,
+    Turn,
+    Proof,
+    Blank,
+}
+
+impl Meanwhile {
+    /// `opening`: what making a path took, where that was seen; `frame`: what one frame takes, about.
+    pub fn new(untried: Vec<Way>, clock: &Clock, opening: Duration, frame: Option<Duration>) -> Self {
+        let frame = frame.unwrap_or(UNSEEN);
+        let costs = Costs { open: opening.min(UNSEEN), frame, turn: None, proof: 2 * frame };
+        Self {
+            waiting: untried.into(),
+            begun: clock.now(),
+            spent: Duration::ZERO,
+            costs,
+            beat: Beat::default(),
+            reference: None,
+            duel: None,
+            round: 0,
+        }
+    }
+
+    /// One that has nothing to compare.
+    pub fn over() -> Self {
+        Self::new(Vec::new(), &Clock::default(), Duration::ZERO, None)
+    }
+
+    /// The surface is another: what was begun is begun anew.
+    pub fn restart(&mut self, clock: &Clock) {
+        if let Some(duel) = self.duel.take() {
+            self.waiting.push_front(duel.entry.way);
+        }
+        self.reference = None;
+        (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
+    }
+
+    /// Nothing is compared any more.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        (self.duel, self.reference) = (None, None);
+    }
+
+    /// The way in use is another.
+    pub fn changed(&mut self) {
+        self.reference = None;
+    }
+
+    /// What is still to be compared.
+    pub fn left(&self) -> Vec<Way> {
+        self.duel.iter().map(|duel| duel.entry.way).chain(self.waiting.iter().copied()).collect()
+    }
+
+    /// What a frame of the way in use takes, microseconds, where that was measured.
+    pub fn reference_us(&self) -> Option<f64> {
+        self.reference.as_ref().map(|entry| entry.measured().median_us).filter(|us| *us > 0.0)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.duel.is_none() && self.waiting.is_empty()
+    }
+
+    /// Time that steps took, and since when.
+    pub fn spent(&self, clock: &Clock) -> (Duration, Duration) {
+        (self.spent, clock.since(self.begun))
+    }
+
+    /// The program touched the link last at this time, before a frame begins now.
+    pub fn frame_begins(&mut self, touched: Duration, clock: &Clock) {
+        self.beat.note(clock.now(), clock.since(touched));
+    }
+
+    /// Does the next step, where `limit` has time for it.
+    pub fn step(&mut self, table: &Table<'_>, limit: Limit) -> Step {
+        let Some(job) = self.job() else {
+            // Memory is for what goes on.
+            self.reference = None;
+            return Step::Rested;
+        };
+        if !self.has_time(job, table, limit) {
+            return Step::Rested;
+        }
+        let begun = table.clock.now();
+        let done = self.do_it(job, table);
+        let took = table.clock.since(begun);
+        if matches!(limit, Limit::Policy(_)) {
+            self.spent += took;
+        }
+        self.costs.learn(job, took);
+        done
+    }
+
+    fn job(&self) -> Option<Job> {
+        let Some(duel) = &self.duel else { return self.waiting.front().map(|_| Job::Open) };
+        Some(match (&duel.phase, &self.reference) {
+            (Phase::Proof(_), _) => Job::Proof,
+            (Phase::Blank, _) => Job::Blank,
+            (Phase::Turns, None) => Job::Reference,
+            (Phase::Turns, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
+            (Phase::Turns, Some(_)) => Job::Turn,
+        })
+    }
+
+    fn has_time(&mut self, job: Job, table: &Table<'_>, limit: Limit) -> bool {
+        let (now, takes) = (table.clock.now(), self.costs.of(job, &table.pairing));
+        match limit {
+            Limit::Until(end) => now + takes <= end,
+            Limit::Policy(Trials::Off | Trials::Asked) => false,
+            Limit::Policy(Trials::Spread { share, within }) => {
+                let running = now.saturating_sub(self.begun);
+                if running > within {
+                    // What was begun is given up, so that its memory is free; it is left for the next start, or for who asks.
+                    if let Some(duel) = self.duel.take() {
+                        self.waiting.push_front(duel.entry.way);
+                    }
+                    self.reference = None;
+                    return false;
+                }
+                let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+                let earned = running.mul_f64(share);
+                let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
+                earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
+            }
+        }
+    }
+
+    fn do_it(&mut self, job: Job, table: &Table<'_>) -> Step {
+        let way = self.duel.as_ref().map(|duel| duel.entry.way).or_else(|| self.waiting.front().copied());
+        let Some(way) = way else { return Step::Rested };
+        let _stage = stage!("meanwhile", path = %way, job = ?job);
+        match self.work(job, table) {
+            Ok(step) => step,
+            Err(state) => {
+                self.lose(way);
+                let outcome = Outcome::Failed { reason: state.detail() };
+                Step::Compared(self.comparison(way, table, None, outcome), None)
+            }
+        }
+    }
+
+    fn work(&mut self, job: Job, table: &Table<'_>) -> Result<Step, PathState> {
+        let pairing = &table.pairing;
+        match job {
+            Job::Open => {
+                if let Some(way) = self.waiting.front().copied() {
+                    let entry = open(way, table)?;
+                    self.waiting.pop_front();
+                    self.duel = Some(Duel { entry, since: self.round, phase: Phase::Turns });
+                }
+            }
+            Job::Reference => match open(table.in_use, table) {
+                Ok(entry) => self.reference = Some(entry),
+                Err(state) => {
+                    // It works once and not twice: nothing can be compared with it.
+                    let reason = format!("{} does not open a second time: {}", table.in_use, state.detail());
+                    self.stop();
+                    return Err(PathState::OpenFailed { reason });
+                }
+            },
+            Job::Warm | Job::Turn => {
+                settle(table).map_err(|error| disproved(&error))?;
+                return self.turn(job, table);
+            }
+            Job::Proof => {
+                if let Some(Duel { entry, phase, .. }) = &mut self.duel
+                    && let Phase::Proof(proof) = phase
+                {
+                    let layout = pairing.layout();
+                    let step = || proof.step(&mut entry.path, pairing.backend.as_ref(), &layout);
+                    if contained(step).map_err(|error| disproved(&error))? {
+                        *phase = Phase::Blank;
+                    }
+                }
+            }
+            Job::Blank => return self.crown(table),
+        }
+        Ok(Step::Done)
+    }
+
+    /// A frame that does not count, or a turn of the one whose turn it is; who was first in a round is second in the next.
+    fn turn(&mut self, job: Job, table: &Table<'_>) -> Result<Step, PathState> {
+        let (Some(duel), Some(reference)) = (&mut self.duel, &mut self.reference) else { return Ok(Step::Done) };
+        let timed = |error| PathState::Rejected { reason: format!("while it was timed: {error}") };
+        if job == Job::Warm {
+            let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
+            contained(|| cold.warm(&table.pairing)).map_err(timed)?;
+            return Ok(Step::Done);
+        }
+        if duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round) || self.round == duel.since {
+            self.round += 1;
+        }
+        let round = self.round;
+        let [first, second] = match round % 2 {
+            0 => [&mut duel.entry, reference],
+            _ => [reference, &mut duel.entry],
+        };
+        let whose = if first.has_turn_in(round) { second } else { first };
+        contained(|| whose.turn(&table.pairing, table.clock, round)).map_err(timed)?;
+        let (Some(duel), Some(reference)) = (&mut self.duel, &self.reference) else { return Ok(Step::Done) };
+        if !(duel.entry.has_turn_in(round) && reference.has_turn_in(round)) {
+            return Ok(Step::Done);
+        }
+        let way = duel.entry.way;
+        match judge(&duel.entry, reference, round - duel.since) {
+            Found::Open => Ok(Step::Done),
+            Found::Quicker => {
+                let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
+                duel.phase = Phase::Proof(Box::new(proof));
+                Ok(Step::Done)
+            }
+            Found::NotQuicker(outcome) => {
+                let measured = duel.entry.measured();
+                let comparison = self.comparison(way, table, Some(&measured), outcome);
+                self.lose(way);
+                Ok(Step::Compared(comparison, Some(measured)))
+            }
+        }
+    }
+
+    /// The last: nobody sees a pattern of the proof.
+    fn crown(&mut self, table: &Table<'_>) -> Result<Step, PathState> {
+        let Some(duel) = &mut self.duel else { return Ok(Step::Rested) };
+        let (pairing, path) = (&table.pairing, &mut duel.entry.path);
+        contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))?;
+        let (way, measured) = (duel.entry.way, duel.entry.measured());
+        let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
+        let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };
+        self.changed();
+        Ok(Step::Better { path: Box::new(duel.entry.path), way, comparison, measured })
+    }
+
+    fn lose(&mut self, way: Way) {
+        self.duel = None;
+        self.waiting.retain(|other| *other != way);
+    }
+
+    fn comparison(&self, way: Way, table: &Table<'_>, measured: Option<&Measured>, outcome: Outcome) -> Comparison {
+        let duel = self.duel.as_ref().filter(|duel| duel.entry.way == way);
+        let ratio = duel.zip(self.reference.as_ref()).and_then(|(duel, other)| duel.entry.ratio_to(other));
+        Comparison {
+            path: way.id,
+            way: way.to_string(),
+            against: table.in_use.to_string(),
+            ratio,
+            median_us: measured.map(|measured| measured.median_us),
+            turns: duel.map_or(0, |duel| self.round - duel.since),
+            outcome,
+            after: table.clock.since(self.begun),
+        }
+    }
+}
+
+fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
+    let gone = || PathState::OpenFailed { reason: "it is none of the policy's paths".into() };
+    let spec = table.paths.get(way.id).ok_or_else(gone)?;
+    let mut path = Candidate { spec, sync: way.sync }.open(&table.pairing)?;
+    let late = contained(|| path.set_frames_late(table.frames_late));
+    late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
+    path.trim();
+    Ok(Entry::new(way, path, false))
+}
+
+/// The user's frames are done before anything is timed.
+fn settle(table: &Table<'_>) -> Result<()> {
+    contained(|| {
+        table.pairing.backend.finish()?;
+        table.pairing.display.finish()
+    })
+}
+
+/// Bytes that both instances hold, about.
+fn takes_memory(table: &Table<'_>) -> usize {
+    let slots = 3 + table.pairing.frames_late * 2;
+    table.pairing.desc.byte_len("compare_paths").unwrap_or(usize::MAX).saturating_mul(2 * slots)
+}
+
+enum Found {
+    Open,
+    Quicker,
+    NotQuicker(Outcome),
+}
+
+fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
+    let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
+    let behind = || Found::NotQuicker(if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood });
+    if ratio.ratio > HOPELESS {
+        return Found::NotQuicker(Outcome::Slower);
+    }
+    match rounds {
+        FEWEST_TO_LOSE.. if ratio.least() > 1.0 + CLEARLY && in_use.is_quicker_than(newcomer) => behind(),
+        ..FEWEST_ROUNDS => Found::Open,
+        _ if newcomer.is_quicker_than(in_use) && ratio.ratio < 1.0 - WORTH => Found::Quicker,
+        _ if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
+        MOST_ROUNDS.. => behind(),
+        _ => Found::Open,
+    }
+}
+
+impl Costs {
+    fn of(&self, job: Job, pairing: &Pairing<'_>) -> Duration {
+        match job {
+            Job::Open | Job::Reference => self.open,
+            Job::Warm => self.frame,
+            Job::Turn => self.turn.unwrap_or(self.frame * run(pairing) as u32),
+            Job::Proof => self.proof,
+            Job::Blank => match pairing.desc.unwritten() {
+                Unwritten::Overwrite => 3 * self.frame,
+                Unwritten::Keep | Unwritten::Clear => self.frame,
+            },
+        }
+    }
+
+    fn learn(&mut self, job: Job, took: Duration) {
+        match job {
+            Job::Open | Job::Reference => self.open = took,
+            Job::Warm => self.frame = took,
+            Job::Turn => self.turn = Some(took),
+            Job::Proof => self.proof = took,
+            Job::Blank => {}
+        }
+    }
+}
+
+/// How a program's frames follow each other.
+#[derive(Default)]
+struct Beat {
+    last: Option<Duration>,
+    /// (from frame to frame, how much of it the link was not touched), of the frames last begun.
+    frames: VecDeque<(Duration, Duration)>,
+}
+
+impl Beat {
+    fn note(&mut self, now: Duration, untouched: Duration) {
+        if let Some(last) = self.last.replace(now) {
+            self.frames.push_back((now.saturating_sub(last), untouched));
+        }
+        if self.frames.len() > BEAT {
+            self.frames.pop_front();
+        }
+    }
+
+    /// How long the program waits between frames; `None` where it does not, or too little is known.
+    fn wait(&self) -> Option<Duration> {
+        let least = self.frames.iter().map(|(_, wait)| *wait).min()?;
+        let mean = self.frames.iter().map(|(period, _)| *period).sum::<Duration>() / self.frames.len() as u32;
+        (least > mean.mul_f64(LEAST_WAIT)).then_some(least)
+    }
+}
