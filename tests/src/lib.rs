@@ -27,6 +27,11 @@ pub use xvfb::Xvfb;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// What the guide shows, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide.md")]
+struct Guide;
+
 /// What is said of kernels, too.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/kernels.md")]
