@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 /// Elements of one type in a backend's own memory, tightly packed in row-major order.
 ///
-/// Made by [`Arrays`]. Views of it ([`Array::view`]) and expressions over it borrow it, so the compiler keeps what is
-/// written apart from what is read; [`Array::update`] is for results that depend on the old content.
+/// Made by [`Arrays`]. Views of it ([`Array::view`]) and expressions over it borrow it. So the compiler keeps what is
+/// written apart from what is read. [`Array::update`] is for results that depend on the old content.
 pub struct Array<T: Element> {
     arrays: Arrays,
     pub(crate) store: Store,

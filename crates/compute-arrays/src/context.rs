@@ -110,8 +110,8 @@ impl Arrays {
     }
 
     /// Whether a group of work items may wait for those of smaller numbers: groups begin in that order, and those that
-    /// began go on. So it is on NVIDIA's GPUs by NVIDIA's own driver, whose platform is called CUDA in OpenCL too; Mesa's
-    /// drivers for the same GPUs have another vendor and platform, and are not known to keep the order.
+    /// began go on. NVIDIA's GPUs keep this order under NVIDIA's own driver, whose platform is called CUDA in OpenCL,
+    /// too. Mesa's drivers for the same GPUs have another vendor and platform; whether they keep the order is unknown.
     pub(crate) fn groups_may_wait(&self) -> bool {
         let device = self.context.backend.device();
         let by_nvidia = device.vendor == "NVIDIA Corporation" && device.driver.contains(" CUDA ");
@@ -152,9 +152,9 @@ impl Arrays {
             return Ok(Arc::clone(kernel));
         }
         tracing::debug!(kernel = name, device = %self.context.backend.device(), "building\n{text}");
-        // SAFETY: this crate writes all its texts: from typed expressions, with indices of layouts that were checked
-        // against their memory, lengths that the launches give, and memory of its own for what they write besides the
-        // target. Operators are defined for all values. No text comes from a user.
+        // SAFETY: this crate writes all its texts from typed expressions. Indices come from layouts that were checked
+        // against their memory, lengths from the launches. Besides the target, texts write only memory of this crate's
+        // own. Operators are defined for all values. No text comes from a user.
         let source = unsafe { KernelSource::new(name).with_text(dialect.language(), text.to_owned()) };
         let kernel = self.context.backend.build(&source)?;
         let mut kernels = self.context.kernels.borrow_mut();

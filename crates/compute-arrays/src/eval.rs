@@ -13,7 +13,7 @@ impl Arrays {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the expression has no array (give a shape: [`Arrays::tabulate`]) or arrays of
-    /// different shapes, [`Error::Foreign`] for arrays of another `Arrays`, and what the backend reports.
+    /// different shapes. [`Error::Foreign`] for arrays of another `Arrays`. Else what the backend reports.
     pub fn eval<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Array<T>> {
         const OP: &str = "Arrays::eval";
         let bound = Bound::new(&expr.into().tree, Role::Plain, OP)?;
@@ -52,8 +52,8 @@ impl Arrays {
     /// must be as many as the expression's arrays have.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an image target, a target that does not begin and end at an element, or that has
-    /// another number of elements; else as [`Arrays::eval`].
+    /// [`Error::InvalidInput`] for an image target, for one that does not begin and end at an element, and for another
+    /// number of elements. Else as [`Arrays::eval`].
     pub fn write<'a, T: Element>(&self, target: Target<'_>, expr: impl Into<Expr<'a, T>>) -> Result<()> {
         const OP: &str = "Arrays::write";
         self.check_kind(T::KIND, OP)?;

@@ -25,8 +25,9 @@ impl Lane {
         Ok(())
     }
 
-    /// Whether memory between passes may be used again now. Queues order what reads and writes it, but for a scan's state,
-    /// which kernels write though it is an argument: that is another launch's until it is over, unless the queue is in order.
+    /// Whether memory between passes may be used again now. Queues order its readers and writers, except those of a
+    /// scan's state, which kernels write though it is an argument. Unless the queue is in order, that state belongs to
+    /// its launch until the launch is over.
     pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {
         which != Scratch::State
             || self.queue.options().order == Order::InOrder

@@ -49,8 +49,9 @@ use std::task::{Context, Poll};
 /// ```
 ///
 /// # Order
-/// Arrays know what uses them: operations on the same array run in the order of the calls, whichever queues they are in, and
-/// those of [`Arrays`] and [`Array`] without a queue take part. [`ArrayQueue::after`] is for what arrays do not tell.
+/// Arrays know what uses them. Operations on the same array run in the order of the calls, whichever queues they are
+/// in. Those of [`Arrays`] and [`Array`] without a queue take part. [`ArrayQueue::after`] is for what arrays do not
+/// tell.
 ///
 /// # Lifetime
 /// What is in the queue keeps what it needs: arrays, results and the queue may be dropped at once.

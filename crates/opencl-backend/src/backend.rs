@@ -41,17 +41,18 @@ impl OpenClBackend {
         Ok(Self { shared: Arc::new(Shared::open(device, None)?), pattern: PatternKernel::default() })
     }
 
-    /// Opens a device so that it shares with an OpenGL context ([`interop_core::Display::hold_gl`]), which must be current on
-    /// this thread: then paths by [`interop_core::SharedHandle::GlTexture`] and [`interop_core::SharedHandle::GlBuffer`] are
-    /// offered, and [`OpenClBackend::share_gl`] opens objects of every kind. The backend and all that it made hold the context,
-    /// as OpenCL wants (`cl_khr_gl_sharing`, Lifetime of Shared Objects). [`ComputeBackend::open_in`] does the same by a display.
+    /// Opens a device so that it shares with an OpenGL context ([`interop_core::Display::hold_gl`]), which must be
+    /// current on this thread. Then paths by [`interop_core::SharedHandle::GlTexture`] and
+    /// [`interop_core::SharedHandle::GlBuffer`] are offered. [`OpenClBackend::share_gl`] opens objects of every kind.
+    /// The backend and all that it made hold the context, as OpenCL wants (`cl_khr_gl_sharing`, Lifetime of Shared
+    /// Objects). [`ComputeBackend::open_in`] does the same by a display.
     ///
     /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is then asked
-    /// nothing) or the driver does not name the device for this context; [`interop_core::Error::WrongContext`] where the context is
-    /// not current; [`interop_core::Error::Driver`].
+    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is
+    /// then asked nothing), or the driver does not name the device for this context.
+    /// [`interop_core::Error::WrongContext`] where the context is not current. [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         const OP: &str = "OpenClBackend::open_sharing_gl";
         check_shares((&device.raw, &device.identity().to_string()), listed(device), gl.as_ref(), OP)?;
@@ -62,8 +63,9 @@ impl OpenClBackend {
     /// see [`SharedGlObject`].
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the backend does not share with OpenGL or the kind needs an extension that the device
-    /// lacks; [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] for what is no object of the context.
+    /// [`interop_core::Error::Unsupported`] where the backend does not share with OpenGL, or the kind needs an
+    /// extension that the device lacks. [`interop_core::Error::WrongContext`]. [`interop_core::Error::Driver`] for what
+    /// is no object of the context.
     pub fn share_gl(&self, object: GlObject, access: GlAccess) -> Result<SharedGlObject> {
         SharedGlObject::open(&self.shared, object, access)
     }

@@ -70,8 +70,8 @@ impl TryFrom<&cl::Device> for OpenClDevice {
 }
 
 /// All usable devices of all platforms, in the drivers' order (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform or
-/// device that fails to answer, or is of no use (OpenCL below 1.2, no compiler, other byte order), is left out and
-/// logged at debug level.
+/// device that fails to answer is left out and logged at debug level. So is one of no use: OpenCL below 1.2, no
+/// compiler, other byte order.
 ///
 /// # Errors
 /// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with what was found

@@ -1,7 +1,7 @@
 //! OpenCL compute of pixelferry: [`OpenClBackend`] implements [`interop_core::ComputeBackend`].
 //!
-//! libOpenCL is looked for when the program runs; where it, a driver or a device is missing, [`devices`] and
-//! [`OpenClBackend::open_best`] say so in an [`interop_core::Error::Unavailable`] with what to install.
+//! The crate loads libOpenCL when the program runs. Where it, a driver or a device is missing, [`devices`] and
+//! [`OpenClBackend::open_best`] give an [`interop_core::Error::Unavailable`] that says what to install.
 //!
 //! ```no_run
 //! use interop_core::{Arg, ComputeBackend, ComputeMemory, Extent, KernelSource, PixelFormat, Target};

@@ -17,8 +17,8 @@ pub enum Sort {
     Sampler,
     /// The bytes of a value, where the type is one of OpenCL C's own or was seen to be plain.
     Value,
-    /// Something else that is in global memory: a pipe, or an image under a name of the program's own, which PoCL 3.1 takes
-    /// for a pointer.
+    /// Something else that is in global memory: a pipe, or an image under a name of the program's own. PoCL 3.1 takes
+    /// the latter for a pointer.
     Other,
 }
 

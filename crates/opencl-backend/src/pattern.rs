@@ -70,8 +70,8 @@ impl Lazy {
             return Ok(kernel.clone());
         }
         let text = format!("{}{body}", Pattern::C_SOURCE);
-        // SAFETY: the two bodies of this file write rows and pixels of the view that they are given, which its launches
-        // take from a checked target.
+        // SAFETY: the two bodies of this file write rows and pixels of the view that they are given. Its launches take
+        // that view from a checked target.
         let kernel = unsafe { BuiltKernel::build(shared, name, &text) }?;
         Ok(place.insert(Arc::new(kernel)).clone())
     }

@@ -1,8 +1,8 @@
 //! What a type of a program's own is, as a parameter: the driver tells its name as written, so the compiler is asked.
 //!
-//! Drivers take what they are given for what the parameter is. Given eight bytes where the type is a sampler under another
-//! name, PoCL 3.1 takes them for the sampler's address; given fewer bytes than a structure has, it lets the kernel read
-//! behind them.
+//! Drivers take what they are given for what the parameter is. Given eight bytes where the type is a sampler under
+//! another name, PoCL 3.1 takes them for the sampler's address. Given fewer bytes than a structure has, it lets the
+//! kernel read behind them.
 
 use crate::ffi::{Context, Device, Program};
 use std::collections::HashMap;

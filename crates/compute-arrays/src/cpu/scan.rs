@@ -1,5 +1,6 @@
-//! Scans on the CPU, in one pass over memory: a thread adds up a tile, which then lies in its second cache, waits for
-//! what comes before, and goes over the tile again. Tiles are taken in order, so those before are always being worked on.
+//! Scans on the CPU, in one pass over memory. A thread adds up a tile, which then lies in its second cache. It waits
+//! for the total before the tile, and goes over the tile again. Threads take tiles in order, so some thread works on
+//! each tile before.
 
 use super::combine::Combine;
 use super::interpret::CpuProgram;

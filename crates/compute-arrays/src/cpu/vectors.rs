@@ -1,5 +1,5 @@
-//! What the compiler does not find for itself on x86-64, whose baseline has vectors of four floats: vectors of eight where
-//! the processor has AVX2, and asking for memory ahead of its use. The one file of this crate with `unsafe`.
+//! Vectors of eight floats where an x86-64 processor has AVX2, and requests for memory ahead of its use. The compiler
+//! finds neither for itself: its baseline has vectors of four. The one file of this crate with `unsafe`.
 
 /// Values that a running operation reads, and those that it will read later, which it asks for on the way.
 #[derive(Clone, Copy)]

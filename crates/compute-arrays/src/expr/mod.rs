@@ -35,9 +35,9 @@ use std::rc::Rc;
 /// | `powf` | 16 |
 /// | `%` of floats, `mul_add` | exact |
 ///
-/// Integers wrap; division by zero gives 0, `%` by zero gives 0, and `<<` and `>>` take the count modulo the width
-/// (`>>` keeps the sign): no input is undefined. `min` and `max` pass a NaN over where the other side is a number; of `-0.0` and `0.0` they may give
-/// either.
+/// No input is undefined. Integers wrap. Division and `%` by zero give 0. `<<` and `>>` take the count modulo the
+/// width, and `>>` keeps the sign. `min` and `max` pass a NaN over where the other side is a number; of `-0.0` and
+/// `0.0` they may give either.
 pub struct Expr<'a, T: Value> {
     pub(crate) tree: Rc<Tree<'a>>,
     _type: PhantomData<T>,

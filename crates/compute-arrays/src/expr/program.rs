@@ -90,8 +90,8 @@ struct Lowering<'t, 'a> {
 
 impl<'a> Bound<'a> {
     /// # Errors
-    /// [`Error::InvalidInput`] where the tree is too deep, has in it what does not belong here, or its arrays differ in shape; [`Error::Foreign`] where they
-    /// belong to different [`Arrays`].
+    /// [`Error::InvalidInput`] where the tree is too deep or holds a node that does not belong here, and where its
+    /// arrays differ in shape. [`Error::Foreign`] where they belong to different [`Arrays`].
     pub fn new(root: &Rc<Tree<'a>>, role: Role, operation: &'static str) -> Result<Self> {
         let bound = Self { program: Program::default(), leaves: Vec::new(), constants: Vec::new() };
         let mut lowering = Lowering { bound, role, seen: HashMap::new(), regs: HashMap::new(), _root: root };

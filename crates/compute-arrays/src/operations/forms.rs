@@ -1,9 +1,9 @@
 //! Texts on devices that would take others: all ways to reduce and scan are right on PoCL. So those for GPUs are tested
 //! without one.
 //!
-//! The scan in one pass as well: PoCL begins groups in the order of their numbers and runs each to its end, so a group never
-//! waits for one that waits for its thread. Mesa's llvmpipe does the same, but 22.3 gave wrong values with more than one
-//! thread, as if words of 64 bits were written in two parts; OpenCL does not promise otherwise.
+//! The scan in one pass runs on PoCL, too. PoCL begins groups in the order of their numbers and runs each to its end.
+//! So a group never waits for one that waits for its thread. Mesa's llvmpipe does the same, but 22.3 gave wrong values
+//! with more than one thread. It seems to write words of 64 bits in two parts, which OpenCL allows.
 
 use super::Form;
 use super::reduce::{Acc, on_device};
@@ -32,8 +32,8 @@ const WAYS: [Way; 3] = [Way::OnePass, Way::ThreePasses(Form::Groups), Way::Three
 /// More than twice the tiles that count as a block in one pass, and the last is not whole.
 const LONG: usize = 2 * 256 * 2048 + 4099;
 
-/// Lengths of arrays, the longest last. In one pass PoCL gets whole tiles only: of the last one that is not, PoCL 3.1 makes
-/// the check whether a work item's second value is there once for the whole group, and reads behind the array.
+/// Lengths of arrays, the longest last. In one pass PoCL gets whole tiles only. In a part of a tile, PoCL 3.1 checks
+/// once for the whole group whether a work item's second value is there, and reads behind the array.
 fn lengths(arrays: &Arrays, way: Way) -> &'static [usize] {
     match way {
         Way::OnePass if !arrays.groups_may_wait() => &[2048, 4096, 33 * 2048, 2 * 256 * 2048 + 3 * 2048],

@@ -29,9 +29,9 @@ pub const fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 /// more than `1e-5` (`f32`) or `1e-12` (`f64`) from those of exact functions.
 ///
 /// Block `b` of 128 bits is the cipher of the counter `b | stream << 64` under the key `seed`. An array takes whole
-/// blocks, from the generator's position on: element `i` of 4 bytes is word `i % 4` of block `i / 4`, one of 8 bytes the
-/// words `2 (i % 2)` (low) and `2 (i % 2) + 1` of block `i / 2`. Streams never overlap, so threads, devices or time steps
-/// can have one each.
+/// blocks, from the generator's position on. Element `i` of 4 bytes is word `i % 4` of block `i / 4`. Element `i` of 8
+/// bytes has the words `2 (i % 2)` (low) and `2 (i % 2) + 1` of block `i / 2`. Streams never overlap, so threads,
+/// devices or time steps can have one each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Philox {
     seed: u64,

@@ -95,9 +95,10 @@ impl<'a, T: Element> Expr<'a, T> {
     /// All values combined by `monoid`; its identity where there are none. One pass over the arrays, nothing of the
     /// expression is stored. Waits for the result.
     ///
-    /// The order depends on the number of elements only, and is the same in every run; GPUs share one order, devices that
-    /// are CPUs and the CPU itself have others. Of `n` values, sums of floats are off by no more than `(n / 2^21 + 40) * epsilon` times the sum of
-    /// the absolute values on devices, and `200 * epsilon` times it on the CPU: values are added as trees.
+    /// The order depends on the number of elements only, and is the same in every run. GPUs share one order; devices
+    /// that are CPUs and the CPU itself have others. Values are added as trees. So the sum of `n` floats is off by no
+    /// more than `(n / 2^21 + 40) * epsilon` times the sum of the absolute values on devices. On the CPU it is
+    /// `200 * epsilon` times that sum.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the expression has no array, [`Error::Unsupported`] where the device lacks a type,

@@ -36,14 +36,14 @@ impl<T: Element> Expr<'_, T> {
     /// Running values of `monoid`, in row-major order, as an array of the expression's shape. One kernel computes the
     /// expression as well. `monoid` need not be commutative.
     ///
-    /// NVIDIA's GPUs take one pass over memory, by CUDA and by NVIDIA's OpenCL; the CPU takes one and a second in its
-    /// caches; all other OpenCL devices take three. In the one pass groups of work items wait for groups of smaller
-    /// numbers: it is for devices that begin groups in that order and go on with those that began, which OpenCL does not
+    /// NVIDIA's GPUs take one pass over memory, by CUDA and by NVIDIA's OpenCL. The CPU takes one, and a second in its
+    /// caches. All other OpenCL devices take three. In the one pass groups of work items wait for groups of smaller
+    /// numbers. So the device must begin groups in that order and go on with those that began, which OpenCL does not
     /// promise.
     ///
-    /// Sums of floats are the same in every run on one device. They are off by no more than
-    /// `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far on devices (`(n / 32768 + 450) * epsilon`
-    /// on the CPU), and by far less where errors cancel out.
+    /// Sums of floats are the same in every run on one device. On devices they are off by no more than
+    /// `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far. On the CPU the factor is
+    /// `(n / 32768 + 450) * epsilon`. Where errors cancel out they are off by far less.
     ///
     /// # Errors
     /// As [`Expr::reduce`].

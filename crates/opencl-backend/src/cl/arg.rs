@@ -74,9 +74,9 @@ impl Value<'_> {
 }
 
 impl<'a> Arg<'a> {
-    /// A value of any plain type for `clSetKernelArg`: a number, an array as a vector (`[f32; 4]` for `float4`; vectors
-    /// of 3 take the room of 4), a structure laid out as in C. Its size must be the parameter's, and a number's type,
-    /// too.
+    /// A value of any plain type for `clSetKernelArg`: a number, an array as a vector, or a structure laid out as in C.
+    /// `[f32; 4]` is a `float4`; vectors of 3 take the room of 4. Its size must be the parameter's, and a number's
+    /// type, too.
     pub fn value<T: Element>(value: &'a T) -> Self {
         let bytes = Bytes::Borrowed(bytemuck::bytes_of(value));
         Self::Value(Value { bytes, names: c_names::<T>(), rust: std::any::type_name::<T>() })

@@ -33,7 +33,7 @@ impl<'a> From<&'a str> for Which<'a> {
 /// A kernel with arguments, and work items, that are set once (`clSetKernelArg`) and launched many times; made by
 /// [`Kernel::bind`]. A launch calls `clEnqueueNDRangeKernel` and nothing else.
 ///
-/// It has a kernel object of its own, so that launches of other values change nothing here, and keeps the buffers, images and
+/// It has a kernel object of its own, so launches of other values change nothing here. It keeps the buffers, images and
 /// samplers that it was given until others take their place. Any thread may launch it.
 ///
 /// ```no_run

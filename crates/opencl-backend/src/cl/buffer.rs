@@ -172,10 +172,11 @@ impl fmt::Debug for Buffer {
 
 /// Host memory that kernels use in place (`CL_MEM_USE_HOST_PTR`), as a [`Buffer`].
 ///
-/// It holds current bytes for the host only while it is mapped. Others may have the block, too: a map waits for their
-/// commands, and nobody has a slice of bytes that another has mapped, or uses them by a command ([`interop_core::devices::borrows`]). The block is let go of when the driver has deleted the
-/// buffer: dropping this waits for the commands that use it, and where the buffer or a part of it lives on (a clone), the
-/// block is kept for ever, and that is logged. Stays on its thread, as blocks do.
+/// It holds current bytes for the host only while it is mapped. Others may have the block, too. A map waits for their
+/// commands. Nobody has a slice of bytes that another has mapped, or uses them by a command
+/// ([`interop_core::devices::borrows`]). The block is released when the driver has deleted the buffer. Dropping this
+/// waits for the commands that use it. Where the buffer or a part of it lives on (a clone), the block is kept for ever,
+/// and a log says so. Stays on its thread, as blocks do.
 pub struct HostBuffer {
     // Let go of before what holds the host memory.
     buffer: Buffer,

@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Where built programs (`CL_PROGRAM_BINARIES`) are kept for [`crate::cl::Program::build_cached`]; no OpenCL call gets
 /// to know the place.
 ///
-/// Drivers run what the files hold, and some write where they should not when a file is damaged. Two things guard against
-/// that. On Unix a file is read, and the folder written, only where both belong to the user of the process and nobody else
-/// may write them; the folder is made so. A SHA-256 sum finds damage. Neither protects from who may write the user's own
-/// files, and the sum, which has no key, is no proof of who wrote a file. On other systems the folder's access list is not
-/// looked at: the user's cache folder is the user's alone as those systems make it, and of [`BinaryCache::Folder`] whoever
-/// calls [`crate::cl::Program::build_cached`] vouches for it.
+/// Drivers run what the files hold, and some write where they should not when a file is damaged. Two things guard
+/// against that. On Unix file and folder must belong to the user of the process, and nobody else may write them. Else
+/// the cache neither reads nor writes. It makes the folder so. A SHA-256 sum finds damage. Neither protects from who
+/// may write the user's own files, and the sum, which has no key, is no proof of who wrote a file. On other systems the
+/// cache does not look at the folder's access list. Those systems make the user's cache folder the user's alone. For
+/// [`BinaryCache::Folder`] the caller of [`crate::cl::Program::build_cached`] vouches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BinaryCache {
     /// `pixelferry/opencl` in the user's cache folder.

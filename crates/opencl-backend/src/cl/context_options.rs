@@ -33,16 +33,16 @@ impl ContextOptions {
     /// makes [`super::Context::with_options`] fail with `CL_INVALID_PROPERTY`, or with `CL_INVALID_VALUE` by NVIDIA.
     ///
     /// # Safety
-    /// The driver may take `value` for an address or a handle, and `name` may change what later calls may do; both must be
-    /// what the extension asks for, and the device must list the extension.
+    /// The driver may take `value` for an address or a handle, and `name` may change what later calls may do. So both
+    /// must be what the extension asks for, and the device must list the extension.
     #[must_use]
     pub unsafe fn property(self, name: isize, value: isize) -> Self {
         self.with(name, value)
     }
 
-    /// Shares with an OpenGL context (`CL_GL_CONTEXT_KHR` and its display, `cl_khr_gl_sharing`), which must be current where the
-    /// context is made, and is held by all that is made of it: [`interop_core::Display::hold_gl`] gives one. Every device must
-    /// list the extension.
+    /// Shares with an OpenGL context (`CL_GL_CONTEXT_KHR` and its display, `cl_khr_gl_sharing`). It must be current
+    /// where the context is made, and all that is made of it holds it. [`interop_core::Display::hold_gl`] gives one.
+    /// Every device must list the extension.
     #[must_use]
     pub fn share_gl(self, gl: Arc<dyn GlContext>) -> Self {
         Self { gl: Some(gl), ..self }
@@ -58,8 +58,9 @@ impl ContextOptions {
     /// besides the log. Drivers need not report anything: PoCL 3.1, rusticl 22.3 and Intel's CPU
     /// runtime (2026.22) are silent.
     ///
-    /// `f` runs on any thread, also several at once, and possibly inside a call of the program's own: it must be quick and
-    /// call no OpenCL. A panic in it is logged. It is called no more, and dropped, when the last object of the context is gone.
+    /// `f` runs on any thread, also several at once, and possibly inside a call of the program's own. It must be quick
+    /// and call no OpenCL. A panic in it is logged. It is called no more, and dropped, when the last object of the
+    /// context is gone.
     #[must_use]
     pub fn on_error(self, f: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { on_error: Some(Arc::new(f)), ..self }

@@ -149,8 +149,9 @@ impl Event {
     /// Calls `f` once with this event when the command has got as far as `when`, or failed (`clSetEventCallback`). The event
     /// lives until `f` has returned, also where the program has dropped it.
     ///
-    /// `f` runs on a thread of the driver's, or on this one, and must be quick: it must not wait for events, finish a queue
-    /// or map. [`Event::status`] of the event that it is given answers without the driver. A panic in it is logged.
+    /// `f` runs on a thread of the driver's, or on this one, and must be quick. It must not wait for events, finish a
+    /// queue or map. [`Event::status`] of the event that it is given answers without the driver. A panic in it is
+    /// logged.
     ///
     /// The event's queue is flushed (`clFlush`), so that `f` is called without more calls.
     ///

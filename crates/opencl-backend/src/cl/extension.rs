@@ -12,9 +12,9 @@ impl Platform {
     /// The address of a function that the platform's driver, or else the loader, has
     /// (`clGetExtensionFunctionAddressForPlatform`); `None` where neither has it.
     ///
-    /// **An address is no promise**: loaders give one for functions that the driver lacks, and a call then ends the process.
-    /// [`Device::extension_function`] asks first. To call it, turn it into a function pointer of the type that the extension
-    /// defines, which is `unsafe`; the driver stays loaded as long as the process.
+    /// **An address is no promise**: loaders give one for functions that the driver lacks, and a call then ends the
+    /// process. [`Device::extension_function`] asks first. To call it, turn it into a function pointer of the type that
+    /// the extension defines, which is `unsafe`. The driver stays loaded as long as the process.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a name with a NUL.

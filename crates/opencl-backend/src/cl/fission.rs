@@ -81,7 +81,7 @@ impl Device {
     /// free.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where `CL_DEVICE_PARTITION_PROPERTIES` or the affinity domains do not list it,
+    /// [`Error::Unsupported`] where `CL_DEVICE_PARTITION_PROPERTIES` or the affinity domains do not list it.
     /// [`Error::InvalidInput`] for sizes of 0, more units than there are, or more parts than
     /// `CL_DEVICE_PARTITION_MAX_SUB_DEVICES`.
     pub fn partition(&self, partition: &Partition) -> Result<Vec<Self>> {

@@ -85,8 +85,8 @@ impl Device {
         Self::of_gl(gl, "clGetGLContextInfoKHR", |platform| devices_of(platform, gl))
     }
 
-    /// The device that an OpenGL context, which must be current, draws with (`clGetGLContextInfoKHR`,
-    /// `CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR`); `None` where no driver says that it is one of its own.
+    /// The device that an OpenGL context draws with (`clGetGLContextInfoKHR`, `CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR`).
+    /// The context must be current. `None` where no driver says that the device is one of its own.
     ///
     /// # Errors
     /// Those of [`Device::all_sharing_gl`].
@@ -184,9 +184,9 @@ impl Queue {
         Ok((objects.iter().map(mem).collect::<Result<_>>()?, share))
     }
 
-    /// Begins OpenCL's turn with these objects, all at once (`clEnqueueAcquireGLObjects`), after all that OpenGL was told
-    /// before: where the devices list no `cl_khr_gl_event`, this waits for OpenGL (`glFinish`). What is enqueued later with
-    /// them waits for it, on every queue. The GL context must be current.
+    /// Begins OpenCL's turn with these objects, all at once (`clEnqueueAcquireGLObjects`), after all that OpenGL was
+    /// told before. Where the devices list no `cl_khr_gl_event`, this waits for OpenGL (`glFinish`). What is enqueued
+    /// later with them waits for it, on every queue. The GL context must be current.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for no object, one that is acquired already or given twice, and memory that is no object of

@@ -162,8 +162,8 @@ impl Kernel {
         self.facts.count
     }
 
-    /// The same kernel with these parameters, for one whose driver does not tell them ([`Kernel::params`] is `None`):
-    /// launches check arguments against them, as elsewhere against `clGetKernelArgInfo`.
+    /// The same kernel with these parameters, for one whose driver does not tell them ([`Kernel::params`] is `None`).
+    /// Launches check arguments against them, as elsewhere against `clGetKernelArgInfo`.
     ///
     /// # Safety
     /// The kernel has these parameters, in this order. Types of the program's own are no samplers, images or events, and
@@ -180,8 +180,8 @@ impl Kernel {
         Ok(Self { facts: Arc::new(facts), ..self })
     }
 
-    /// Its parameters (`clGetKernelArgInfo`), or what [`Program::binaries`] keeps of them. `None` where neither is there,
-    /// as for programs of a driver's own binaries on some drivers; then launches are refused until
+    /// Its parameters (`clGetKernelArgInfo`), or what [`Program::binaries`] keeps of them. `None` where neither is
+    /// there, as for programs of a driver's own binaries on some drivers. Launches are then refused until
     /// [`Kernel::with_params`] says what they are.
     pub fn params(&self) -> Option<&[Param]> {
         self.facts.params.as_deref()
@@ -338,8 +338,8 @@ impl Queue {
     /// Launches a kernel (`clEnqueueNDRangeKernel`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] naming the parameter where an argument does not fit it, or the work items do not fit the
-    /// kernel, or an argument's memory is mapped; [`Error::Foreign`] for objects of another context.
+    /// [`Error::InvalidInput`], which names the parameter, where an argument does not fit it or its memory is mapped.
+    /// The same where the work items do not fit the kernel. [`Error::Foreign`] for objects of another context.
     pub fn launch(
         &self,
         kernel: &Kernel,

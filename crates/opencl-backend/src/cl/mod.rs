@@ -33,14 +33,14 @@
 //! What makes it safe, but for making a [`Program`], whose kernels the caller vouches for:
 //!
 //! - Commands own the host memory that they read or write until they are done ([`PendingRead`], [`Owned`]), or block.
-//! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the memory,
-//!   and commands that would touch mapped bytes are refused with an error; a host closure and other commands wait for each
+//! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the
+//!   memory. Commands that would touch mapped bytes get an error. A host closure and other commands wait for each
 //!   other. Leaking a guard leaves the memory mapped, no more.
 //! - Arguments are checked against what the compiler says of the kernel's parameters.
 //! - Objects of another context are refused before the driver sees them, and what a device does not list is not called.
 //!
-//! Commands on different queues, or in a queue out of order, run in the order of their wait lists; what kernels make of
-//! memory that they write at the same time is undefined in its values, as in OpenCL.
+//! Commands on different queues, or in a queue out of order, run in the order of their wait lists. If kernels write the
+//! same memory at the same time, its values are undefined, as in OpenCL.
 //!
 //! A command fails where an event of its wait list fails, and is refused where one has failed already.
 //!

@@ -41,11 +41,10 @@ impl NativeKernel {
 impl Queue {
     /// Runs `f` as a command, with the bytes of `buffers` in their order (`clEnqueueNativeKernel`). Does not block.
     ///
-    /// It runs after every command that uses these buffers, of any queue, and what is enqueued later for them waits for it.
-    /// Where others have the host memory of a [`HostBuffer`], too, this waits for their commands, and what they do with
-    /// these bytes before `f` has run is refused.
-    /// The buffers are mapped for it (`clEnqueueMapBuffer`), so that those made with [`MemFlags::HOST_NO_ACCESS`] are refused
-    /// by the driver.
+    /// It runs after every command that uses these buffers, of any queue, and what is enqueued later for them waits for
+    /// it. Where others have the host memory of a [`HostBuffer`], too, this waits for their commands. Their use of
+    /// these bytes before `f` has run is refused. The buffers are mapped for it (`clEnqueueMapBuffer`), so that those
+    /// made with [`MemFlags::HOST_NO_ACCESS`] are refused by the driver.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where `CL_DEVICE_EXECUTION_CAPABILITIES` does not list `CL_EXEC_NATIVE_KERNEL`,

@@ -38,8 +38,8 @@ pub struct Param {
 }
 
 impl Param {
-    /// A parameter for [`Kernel::with_params`], in the place of what `clGetKernelArgInfo` does not tell: its type as the
-    /// source has it, such as `float*`, `int4`, `image2d_t` or `sampler_t`.
+    /// A parameter for [`Kernel::with_params`], in the place of what `clGetKernelArgInfo` does not tell. It has the
+    /// type as in the source, such as `float*`, `int4`, `image2d_t` or `sampler_t`.
     ///
     /// [`Kernel::with_params`]: super::Kernel::with_params
     pub fn declare(name: impl Into<String>, type_name: impl Into<String>, space: AddressSpace) -> Self {

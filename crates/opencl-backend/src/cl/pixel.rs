@@ -3,9 +3,9 @@
 use super::{ChannelOrder, ChannelType, ImageFormat};
 use crate::ffi::Element;
 
-/// A type of Rust that is one pixel of an image (`cl_image_format`): a number as `CL_R`, `[T; 2]` as `CL_RG`, `[T; 4]` as
-/// `CL_RGBA`, of 8, 16 and 32 bits and of `f32`. Integers stay integers in kernels (`read_imageui`, `read_imagei`); see
-/// [`ImageFormat::normalized`].
+/// A type of Rust that is one pixel of an image (`cl_image_format`). A number is `CL_R`, `[T; 2]` is `CL_RG`, `[T; 4]`
+/// is `CL_RGBA`. Numbers have 8, 16 or 32 bits, or are `f32`. Integers stay integers in kernels (`read_imageui`,
+/// `read_imagei`); see [`ImageFormat::normalized`].
 pub trait Pixel: Element {
     /// Its format: the `cl_image_format` that `clCreateImage` gets.
     const FORMAT: ImageFormat;

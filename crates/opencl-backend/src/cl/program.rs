@@ -53,9 +53,9 @@ choices! {
 /// - comes to an end;
 /// - has parameters whose types keep their names to the end of the source, with no macro that gives one another meaning.
 ///
-/// A launch checks each argument against what is known of the parameter: objects are passed for objects, and values have
-/// its size. It passes any value, buffers of any length, and any number of work items. So the kernel itself checks an
-/// index that comes from an argument or a work item, or the module that makes the program keeps it, and launches its
+/// A launch checks each argument against what is known of the parameter: objects are passed for objects, and values
+/// have its size. It passes any value, buffers of any length, and any number of work items. So the kernel itself checks
+/// an index that comes from an argument or a work item. Or the module that makes the program keeps it, and launches its
 /// kernels only with arguments and work items for which the above holds.
 ///
 /// ```compile_fail,E0133
@@ -278,7 +278,7 @@ impl Program {
         self.raw.log(&device.raw)
     }
 
-    /// How the build for a device ended (`CL_PROGRAM_BUILD_STATUS`); [`BuildStatus::None`] for a status of a later
+    /// How the build for a device ended (`CL_PROGRAM_BUILD_STATUS`). [`BuildStatus::None`] for a status of a later
     /// version, and for a device that the program was not built for.
     pub fn status(&self, device: &Device) -> Result<BuildStatus> {
         if !self.devices.iter().any(|built| built.is(device)) {

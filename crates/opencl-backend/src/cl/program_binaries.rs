@@ -63,14 +63,14 @@ impl Program {
     /// (`clCreateProgramWithBinary`). A driver's own bytes, as [`Program::driver_binaries`] gives them, are taken too.
     ///
     /// # Safety
-    /// The binaries are those of one program, and nobody could change them since [`Program::binaries`] or the driver gave
-    /// them. Drivers do not check them: PoCL 3.1 writes out of its memory on damaged ones. The SHA-256 sum of
-    /// [`Program::binaries`] finds damage, and binaries of another device or driver; it has no key, so that it does not
-    /// find what somebody changed on purpose. Besides, [`Program`] says what the caller vouches for.
+    /// The binaries are those of one program, and nobody could change them since [`Program::binaries`] or the driver
+    /// gave them. Drivers do not check them: PoCL 3.1 writes out of its memory on damaged ones. The SHA-256 sum of
+    /// [`Program::binaries`] finds damage, and binaries of another device or driver. It has no key, so it does not find
+    /// what somebody changed on purpose. Besides, [`Program`] says what the caller vouches for.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for none, or one that is empty, damaged, or of another device or driver;
-    /// [`Error::Unsupported`] for bytes from elsewhere on rusticl, which ends the process on what it does not know.
+    /// [`Error::InvalidInput`] for none, or one that is empty, damaged, or of another device or driver.
+    /// [`Error::Unsupported`] for bytes from elsewhere on rusticl, which ends the process on unknown ones.
     pub unsafe fn from_binaries(context: &Context, binaries: &[(Device, Vec<u8>)], options: &str) -> Result<Self> {
         const OP: &str = "clCreateProgramWithBinary";
         let (mut devices, mut opened, mut known) = (Vec::new(), Vec::new(), HashMap::new());

@@ -78,7 +78,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] where the device does not list what the options ask for, or has no OpenCL
-    /// 2.0 for a priority or throttle, [`interop_core::Error::Foreign`] for a device of another context.
+    /// 2.0 for a priority or throttle. [`interop_core::Error::Foreign`] for a device of another context.
     pub fn with_options(context: &Context, device: &Device, options: &QueueOptions) -> Result<Self> {
         const OP: &str = "clCreateCommandQueue";
         context.check_device(device, OP)?;

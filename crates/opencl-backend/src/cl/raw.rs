@@ -156,8 +156,9 @@ impl Buffer {
     /// as well.
     ///
     /// # Safety
-    /// `raw` is a live `cl_mem`. Commands that are not enqueued through this value, its clones and parts are not known to
-    /// it: none of them writes bytes that a map or a host closure of this value shows, and none uses bytes that these write.
+    /// `raw` is a live `cl_mem`. Commands that are not enqueued through this value, its clones and parts are not known
+    /// to it. None of them writes bytes that a map or a host closure of this value shows, and none uses bytes that
+    /// these write.
     ///
     /// # Errors
     /// [`Error::Foreign`] for memory of another context (`CL_MEM_CONTEXT`), [`Error::InvalidInput`] for an image.

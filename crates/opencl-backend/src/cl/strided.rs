@@ -6,8 +6,8 @@ use interop_core::{Error, Result};
 
 const OP: &str = "Queue::copy_view";
 
-/// Copies one value of `units` units for each work item; `plan` is the number of dimensions, the units of a value, the first
-/// value of both sides, then side, stride and stride for each dimension, innermost first.
+/// Copies one value of `units` units for each work item. `plan` begins with the number of dimensions, the units of a
+/// value, and the first value of both sides. Then come side, stride and stride for each dimension, innermost first.
 const SOURCE: &str = "
 __kernel void copy_view(__global const UNIT *from, __global UNIT *to, __global const long *plan) {
   size_t rest = get_global_id(0);
@@ -26,8 +26,8 @@ __kernel void copy_view(__global const UNIT *from, __global UNIT *to, __global c
 /// The kernel that copies units of this type in a context, built once.
 fn copy_kernel(context: &Context, unit: &'static str) -> Result<Kernel> {
     let make = || {
-        // SAFETY: `copy_by_kernel`, which alone launches it, makes the plan of two views that lie inside their buffers and
-        // do not overlap, and has one item for each value.
+        // SAFETY: only `copy_by_kernel` launches it. It makes the plan of two views that lie inside their buffers and
+        // do not overlap, with one item for each value.
         let program = unsafe { Program::build(context, SOURCE, &format!("-DUNIT={unit}")) }?;
         Ok(program.kernel("copy_view")?.apart())
     };
@@ -42,8 +42,8 @@ struct Axis {
     to: isize,
 }
 
-/// The dimensions that matter, innermost first: those of side 1 are left out, and those that follow each other without a gap
-/// on both sides are one.
+/// The dimensions that matter, innermost first. Those of side 1 are left out. Those that follow each other without a
+/// gap on both sides are one.
 fn collapse<T: Element>(from: &NdView<T>, to: &NdView<T>) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     for i in (0..from.shape().len()).rev() {
@@ -175,8 +175,8 @@ impl Queue {
         self.copy_view(&NdView::new(&buffer, view.shape())?, view, &[written])
     }
 
-    /// Sets all values of a view (`clEnqueueFillBuffer`; where the view has gaps, or the driver does not fill with values of
-    /// this size, by [`Queue::copy_view`] of a single value). Does not block.
+    /// Sets all values of a view (`clEnqueueFillBuffer`). Where the view has gaps, or the driver does not fill with
+    /// values of this size, [`Queue::copy_view`] copies a single value. Does not block.
     pub fn fill_view<T: Element>(&self, view: &NdView<T>, value: T, wait: &[Event]) -> Result<Event> {
         if view.is_contiguous() && Self::fills_with::<T>() {
             return self.fill(view.buffer(), value, view.bytes(), wait);

@@ -10,9 +10,9 @@ use std::ops::Range;
 const OP: &str = "NdView";
 
 /// Values of a buffer as an array of any number of dimensions, row-major unless turned. A view is only a way to look at
-/// the buffer, for [`super::Queue::copy_view`] and its like: it only keeps numbers that `clEnqueueCopyBufferRect` or a
-/// copying kernel is given later, and no method here makes an OpenCL call or copies a value. It keeps the buffer.
-/// Strides count values, and may be negative.
+/// the buffer, for [`super::Queue::copy_view`] and its like. It keeps numbers for a later `clEnqueueCopyBufferRect` or
+/// copying kernel. No method here makes an OpenCL call or copies a value. It keeps the buffer. Strides count values,
+/// and may be negative.
 pub struct NdView<T> {
     buffer: Buffer,
     /// In values.

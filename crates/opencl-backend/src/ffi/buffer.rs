@@ -140,8 +140,8 @@ impl Buffer {
         mapped.unmap().map(|_| result)
     }
 
-    /// Waits for the work queued so far and leaves the buffer mapped, so that the host memory's other owner may use
-    /// it (OpenCL 3.0 API, 5.5.2 and 5.2.1: host memory in use holds the current bytes only while mapped).
+    /// Waits for the work queued so far and leaves the buffer mapped, so that the host memory's other owner may use it.
+    /// Host memory in use holds the current bytes only while mapped (OpenCL 3.0 API, 5.5.2 and 5.2.1).
     pub fn lend(&self) -> Result<(), Failure> {
         let lent = self.lent.borrow().is_some();
         if !lent {

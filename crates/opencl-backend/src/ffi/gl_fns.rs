@@ -57,8 +57,8 @@ fn gl_lists(context: &dyn GlContext, wanted: &CStr) -> Result<bool, Failure> {
     if get.is_null() || name.is_null() {
         return Err(Failure { operation: "OpenGL", code: GL_FUNCTION_MISSING });
     }
-    // SAFETY: both are functions of OpenGL 3.0 of the context that is current; one number is written, and the strings
-    // live as long as the context.
+    // SAFETY: both are functions of OpenGL 3.0 of the current context. One number is written, and the strings live as
+    // long as the context.
     unsafe {
         let get = std::mem::transmute::<*const c_void, GetInteger>(get);
         let name = std::mem::transmute::<*const c_void, GetString>(name);

@@ -74,8 +74,8 @@ impl Object {
             return self.session.queue().read_into(&self.mem, origin[0], into, &[]);
         }
         let uses = [self.mem.used_whole(Read)];
-        // SAFETY: `into` holds the box and is borrowed until the command is done, which is waited for; the driver refuses
-        // boxes that reach outside; the arrays have three numbers.
+        // SAFETY: `into` holds the box and is borrowed until the command is done, for which this waits. The driver
+        // refuses boxes that reach outside. The arrays have three numbers.
         let event = self.session.queue().enqueue_using("clEnqueueReadImage", &uses, &[], |queue, n, list| unsafe {
             let (origin, size, to) = (origin.as_ptr(), size.as_ptr(), into.as_mut_ptr().cast());
             q::enqueue_read_image(queue, self.raw(), 1, origin, size, 0, 0, to, n, list)

@@ -1,7 +1,7 @@
 //! [`GlShare`]: an OpenGL context that OpenCL shares with (`cl_khr_gl_sharing`, `cl_khr_gl_event`).
 //!
-//! Several drivers accept a GL context without having the extension and end the process later: nothing here is called
-//! for a device that does not list it.
+//! Several drivers accept a GL context without having the extension and end the process later. So nothing here is
+//! called for a device that does not list it.
 
 use super::extension::function;
 use super::gl_fns::GlFns;

@@ -32,8 +32,8 @@ pub trait Kind {
     unsafe fn info(raw: *mut c_void, param: u32) -> Result<Vec<u8>, i32>;
 }
 
-/// Kinds whose objects may be used by several threads at once: all but kernels, whose arguments are set one by one
-/// (OpenCL 3.0 API, appendix A.2).
+/// Kinds whose objects several threads may use at once (OpenCL 3.0 API, appendix A.2). All are, except kernels, whose
+/// arguments are set one by one.
 pub trait Shareable: Kind {}
 
 macro_rules! kinds {

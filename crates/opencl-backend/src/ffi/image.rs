@@ -51,8 +51,8 @@ impl Queue {
     ) -> Result<Reading<T>, Failure> {
         const OP: &str = "clEnqueueReadImage";
         part.check(OP, image.pixel, size_of_val(into.as_slice()))?;
-        // SAFETY: the host memory has the size of the part and lives until the command is done; pitches of 0 are those
-        // without gaps; the rest is live, and the arrays have three numbers.
+        // SAFETY: the host memory has the size of the part and lives until the command is done. Pitches of 0 are those
+        // without gaps. The rest is live, and the arrays have three numbers.
         self.reading(OP, &[image.mem.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
             q::enqueue_read_image(queue, image.mem.raw(), 0, origin, region, 0, 0, to, n, list)

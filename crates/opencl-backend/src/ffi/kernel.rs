@@ -219,8 +219,8 @@ fn enqueue(
         return Err(Failure { operation: OP, code: CL_INVALID_WORK_DIMENSION });
     }
     let address = |list: &[usize]| if list.is_empty() { ptr::null() } else { list.as_ptr() };
-    // SAFETY: queue, kernel and arguments are live; the arrays hold as many sizes as there are dimensions, and the driver
-    // refuses sizes that do not fit. Who made the program vouched for what the kernel does.
+    // SAFETY: queue, kernel and arguments are live. The arrays hold as many sizes as there are dimensions, and the
+    // driver refuses sizes that do not fit. Who made the program vouched for what the kernel does.
     queue.enqueue_using(OP, uses, wait, |queue, n, list| unsafe {
         cl3::command_queue::enqueue_nd_range_kernel(
             queue,
@@ -237,7 +237,7 @@ fn enqueue(
 
 fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
     let set = |size: usize, value: *const c_void| {
-        // SAFETY: the driver copies `size` bytes from the address, unless it is null, before the call returns, and
+        // SAFETY: the driver copies `size` bytes from the address, unless it is null, before the call returns. It
         // refuses sizes that do not fit the parameter.
         check("clSetKernelArg", unsafe { k::set_kernel_arg(kernel.raw(), index as u32, size, value) })
     };

@@ -89,8 +89,8 @@ impl LoneEvent {
         }
     }
 
-    /// The same for a command that uses memory which the caller takes back: does not return while the driver may still
-    /// use it, whatever the driver says of the wait itself.
+    /// The same for a command that uses memory which the caller takes back. It does not return while the driver may
+    /// still use the memory, whatever the driver says of the wait itself.
     pub(super) fn wait_until_final(&self) -> Result<(), Failure> {
         let waited = self.wait();
         if waited.is_err() {

@@ -1,14 +1,14 @@
 //! Care for PoCL where commands fail by their wait lists.
 //!
 //! A command fails so by an event of the program's own, at the call that sets it. PoCL 3.1 does two things wrong then:
-//! - It locks the event of such a command after it has let go of it, and once more when another command, which the failed
-//!   one waited for too, comes to its end. It ends the process where nobody else holds the event. So events are held
-//!   until their commands are over, and those that failed for longer.
-//! - It runs a command that it is about to fail, and then ends it twice, where something else that the command waits for
-//!   comes to its end at that very moment. So an event fails only while nothing runs in its context.
+//! - It locks the event of such a command after releasing it. It locks it once more when another command ends for which
+//!   the failed one waited, too. It ends the process where nobody else holds the event. So events are held until their
+//!   commands are over, and those that failed for longer.
+//! - It runs a command that it is about to fail, and then ends it twice. That happens where something else for which
+//!   the command waits ends at that very moment. So an event fails only while nothing runs in its context.
 //!
-//! What a command waits for is more than its list and its queue: PoCL adds what used its memory last. And a command is told
-//! to be complete before PoCL has gone through those that wait for it; after that PoCL gives up its own reference.
+//! What a command waits for is more than its list and its queue: PoCL adds what used its memory last. PoCL reports a
+//! command as complete before it has gone through those that wait for it. After that it gives up its own reference.
 
 use super::Status;
 use super::lone_event::LoneEvent;

@@ -127,8 +127,8 @@ impl Mem {
             num_samples: 0,
             buffer: buffer.map_or(ptr::null_mut(), |b| b.raw()),
         };
-        // SAFETY: context and buffer are live; `host` is null or as many bytes as the caller says the image has, which
-        // the driver copies before it returns.
+        // SAFETY: context and buffer are live. `host` is null or as many bytes as the caller says the image has. The
+        // driver copies them before it returns.
         let raw = unsafe { m::create_image(context.raw(), flags, &format, &desc, host.cast_mut()) };
         // SAFETY: an image that was just created, whose one reference is ours.
         let handle = unsafe { Handle::own(OP, raw) }?;
@@ -160,9 +160,9 @@ impl Mem {
         &self.tracker
     }
 
-    /// The buffer to give to the driver in the place of this buffer, and where this one begins in it: a part
-    /// (`clCreateSubBuffer`) is given as what it is a part of. PoCL 3.1 ends the process in copies of boxes, and of
-    /// images to and from buffers, that are given a part itself; rusticl 22.3 copies images beside it.
+    /// The buffer to give to the driver in the place of this buffer, and where this one begins in it. For a part
+    /// (`clCreateSubBuffer`) that is the buffer of which it is a part. If copies of boxes, or of images to and from
+    /// buffers, get a part itself, PoCL 3.1 ends the process. rusticl 22.3 copies images beside it.
     pub(super) fn whole(&self) -> (&Self, usize) {
         self.parent.as_deref().map_or((self, 0), |whole| (whole, self.range.start))
     }
@@ -212,8 +212,8 @@ impl Mem {
         array(OP, &check(OP, m::get_image_data(self.raw(), param))?).map(usize::from_ne_bytes)
     }
 
-    /// Lets the driver call `f` once when the object is deleted: after the last reference to it, and to what was made of
-    /// it, is gone and no command uses it. The last callback that was set is called first.
+    /// Lets the driver call `f` once when the object is deleted. Then the last reference to it, and to what was made of
+    /// it, is gone, and no command uses it. The last callback that was set is called first.
     pub fn on_delete(&self, f: Box<dyn FnOnce(()) + Send>) -> Result<(), Failure> {
         let user_data = into_user_data(f);
         // SAFETY: the object is live; the driver hands the address to `deleted` once.

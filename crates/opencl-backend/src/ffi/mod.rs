@@ -3,8 +3,8 @@
 //! The calls go through the functions that opencl3 re-exports from cl3. Its own object types are not used, because
 //! their `Drop` ends the program when a driver reports an error; [`handle::Handle`] logs it instead.
 //!
-//! A kernel is code that the caller supplies, like a library linked in: that it stays inside its memory is the
-//! caller's promise, and no wrapper can check it.
+//! A kernel is code that the caller supplies, like a linked library. That it stays inside its memory is the caller's
+//! promise, which no wrapper can check.
 
 mod adopt;
 mod buffer;
@@ -84,8 +84,8 @@ pub use transfer::{Element, RectTransfer};
 pub use turn_fns::TurnFns;
 pub use user_event::UserEvent;
 
-/// Codes of our own, which no driver uses: the GL context is not current on this thread, a GL object is used outside a
-/// turn, OpenGL lacks a function.
+/// Codes of our own, which no driver uses. They say that the GL context is not current on this thread, a GL object is
+/// used outside a turn, or OpenGL lacks a function.
 pub const WRONG_CONTEXT: i32 = -2102;
 pub const NOT_ACQUIRED: i32 = -2103;
 pub const GL_FUNCTION_MISSING: i32 = -2104;

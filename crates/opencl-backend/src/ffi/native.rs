@@ -43,7 +43,7 @@ impl Queue {
     /// Runs `f` as a command, after all commands that use these bytes, and before all later ones.
     ///
     /// The memories are mapped for it, and the driver is given none of them: PoCL 3.1 sorts a list of memories, but not
-    /// the places for their addresses, so that a closure got the address of one with the length of another.
+    /// the places for their addresses. So a closure got the address of one with the length of another.
     pub fn native(&self, mems: &[(&Mem, usize)], f: NativeFn, wait: &[Event]) -> Result<NativeLaunch, Failure> {
         let uses: Vec<_> =
             mems.iter().map(|(mem, len)| mem.used(&Range { start: 0, end: *len }, Access::Write)).collect();

@@ -4,8 +4,8 @@ use super::{Failure, MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
 use interop_core::compute::HostStorage;
 
-/// A buffer with `CL_MEM_ALLOC_HOST_PTR` that stays mapped and is used by the host only: drivers make it page-locked,
-/// so that copies from and to it run at the bus's full speed.
+/// A buffer with `CL_MEM_ALLOC_HOST_PTR` that stays mapped and that only the host uses. Drivers make it page-locked, so
+/// copies from and to it run at the bus's full speed.
 pub struct Pinned(Mapped);
 
 impl Pinned {

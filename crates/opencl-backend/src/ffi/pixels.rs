@@ -40,7 +40,7 @@ impl Pixels {
 }
 
 /// No driver lists it. Kernels write a pixel's bits, and `PF_STORE` cannot tell from a `ushort` or a `uint` what they
-/// are; and PoCL 3.1 lists images of one half, but stores zeros.
+/// are. PoCL 3.1 lists images of one half, but stores zeros.
 const NO_IMAGES: [u32; 2] = [0, 0];
 
 /// The format as OpenCL names it: order and type of the channels (OpenCL 3.0 API, section 5.3.1.1).

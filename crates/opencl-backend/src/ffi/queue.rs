@@ -55,8 +55,8 @@ pub struct Queue {
     /// Kept for the queue: sub-devices live as long as their context here.
     context: Arc<Context>,
     properties: QueueProperties,
-    /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel, and so writes beside
-    /// or behind the buffer; other versions were not all tried.
+    /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel. So it writes
+    /// beside or behind the buffer. Other versions were not all tried.
     miscounts_offsets: bool,
     /// The driver is PoCL, see [`MayFail`](super::may_fail::MayFail).
     is_pocl: bool,

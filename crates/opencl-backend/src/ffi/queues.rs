@@ -1,7 +1,7 @@
 //! The two queues of a session.
 //!
-//! Whether a queue takes times is settled when it is made (OpenCL 3.0 API, 5.1, `CL_QUEUE_PROFILING_ENABLE`), and what takes
-//! times may be slower: a second queue is made where they are asked for.
+//! Whether a queue takes times is settled when it is made (OpenCL 3.0 API, 5.1, `CL_QUEUE_PROFILING_ENABLE`). A queue
+//! that takes times may be slower. So a second queue is made where somebody asks for times.
 
 use super::{Context, Device, Failure, Queue, QueueProperties};
 use std::sync::atomic::{AtomicBool, Ordering};

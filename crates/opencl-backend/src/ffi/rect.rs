@@ -16,9 +16,9 @@ pub struct RectLayout {
 }
 
 impl RectLayout {
-    /// The pitches with their defaults, and the bytes from the first to the last of the box. `None` where a side is 0,
-    /// a pitch breaks the rules of `clEnqueueReadBufferRect` (it is too small, or a slice's is no multiple of a row's),
-    /// or the box ends beyond all addresses.
+    /// The pitches with their defaults, and the bytes from the first to the last of the box. `None` where a side is 0
+    /// or the box ends beyond all addresses. Also where a pitch breaks the rules of `clEnqueueReadBufferRect`: it is
+    /// too small, or a slice's is no multiple of a row's.
     pub fn resolve(&self, region: [usize; 3]) -> Option<(Self, Range<usize>)> {
         let [bytes, rows, slices] = region;
         let row_pitch = if self.row_pitch == 0 { bytes } else { self.row_pitch };

@@ -57,8 +57,8 @@ impl SharedImage {
         debug_assert_eq!(at.host_bytes(self.pixels.format.bytes_per_pixel()), Some(into.len()));
         let _turn = self.enter()?;
         let uses = [self.mem.used_whole(Read)];
-        // SAFETY: `into` holds the part and is borrowed until the command is done, which is waited for; the driver
-        // refuses what lies outside the image; the arrays have three numbers.
+        // SAFETY: `into` holds the part and is borrowed until the command is done, for which this waits. The driver
+        // refuses what lies outside the image. The arrays have three numbers.
         let event = self.session.queue().enqueue_using("clEnqueueReadImage", &uses, &[], |queue, n, list| unsafe {
             let (origin, region, to) = (at.origin.as_ptr(), at.region.as_ptr(), into.as_mut_ptr().cast());
             q::enqueue_read_image(queue, self.mem.raw(), 1, origin, region, 0, 0, to, n, list)

@@ -3,14 +3,14 @@
 //! Rust may look at device memory as a slice only while nothing else touches it. So every command says here what it
 //! uses. A map waits for all earlier commands, of all queues, and commands that would touch mapped bytes are refused. A
 //! host kernel waits likewise, and later commands wait for it. Sub-buffers, and images made from buffers, share their
-//! buffer's tracker. What is mapped stands in the list of [`interop_core::devices::borrows`], which buffers over one block of host
-//! memory share with each other and with everybody else who has the block.
+//! buffer's tracker. What is mapped stands in the list of [`interop_core::devices::borrows`]. Buffers over one block of
+//! host memory share that list with each other and with everybody else who has the block.
 //!
-//! Memory that OpenGL has, too, is OpenCL's only between two commands, which every other command waits for or is waited
-//! for by; commands outside are refused.
+//! Memory that OpenGL has, too, is OpenCL's only between two commands. Every other command waits for the first, and the
+//! second waits for it. Commands outside are refused.
 //!
-//! Two threads never wait for each other: all wait for trackers first, in the order of their addresses, and for lists
-//! afterwards, where a command never waits.
+//! Two threads never wait for each other. All wait for trackers first, in the order of their addresses, and for lists
+//! afterwards. A command never waits for a list.
 
 use super::{ACQUIRED, Event, Failure, NOT_ACQUIRED};
 pub use interop_core::compute::Access;

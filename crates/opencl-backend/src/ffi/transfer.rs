@@ -10,8 +10,8 @@ use cl3::error_codes::{CL_INVALID_VALUE, CL_MEM_COPY_OVERLAP};
 use cl3::memory as m;
 use std::ops::Range;
 
-/// Values that cross between host and device as bytes, by `clEnqueueReadBuffer`, `clSetKernelArg` and their like: any
-/// plain type of which every pattern of bits is a value.
+/// Values that cross between host and device as bytes, by `clEnqueueReadBuffer`, `clSetKernelArg` and their like. Any
+/// plain type will do of which every pattern of bits is a value.
 pub trait Element: Pod + Send + Sync {}
 
 impl<T: Pod + Send + Sync> Element for T {}
@@ -61,8 +61,9 @@ impl Queue {
         })
     }
 
-    /// Reads into borrowed memory; blocks. Waits for the event even though the command is a blocking one: when several
-    /// threads use a queue, rusticl (seen with Mesa 22.3) returns from such a command too early if another thread flushed.
+    /// Reads into borrowed memory; blocks. Waits for the event even though the command is a blocking one. When several
+    /// threads use a queue, rusticl (seen with Mesa 22.3) returns from such a command too early if another thread
+    /// flushed.
     pub fn read_into(&self, mem: &Mem, offset: usize, into: &mut [u8], wait: &[Event]) -> Result<(), Failure> {
         let uses = [mem.used(&(offset..offset.saturating_add(into.len())), Read)];
         // SAFETY: `into` is borrowed until the command is done, which is waited for; the rest is live.

@@ -115,9 +115,9 @@ pub enum GlAccess {
     ReadWrite,
 }
 
-/// A GL object of any kind that one backend opened (`cl_khr_gl_sharing`): buffers, levels of textures of every shape
-/// (`GL_TEXTURE_1D`, `_2D`, `_3D`, arrays, faces of cube maps, rectangles, buffer textures; with
-/// `cl_khr_gl_depth_images` depth, with `cl_khr_gl_msaa_sharing` multisampled ones), renderbuffers.
+/// A GL object of any kind that one backend opened (`cl_khr_gl_sharing`): a buffer, a renderbuffer, or a level of a
+/// texture. Textures may be `GL_TEXTURE_1D`, `_2D`, `_3D`, arrays, faces of cube maps, rectangles and buffer textures.
+/// `cl_khr_gl_depth_images` adds depth, `cl_khr_gl_msaa_sharing` multisampled ones.
 ///
 /// Between [`SharedGlObject::acquire`] and [`SharedGlObject::release`] it is OpenCL's, outside it is OpenGL's. Dropping
 /// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
@@ -161,8 +161,8 @@ impl SharedGlObject {
         Ok(Self { object, memory, shared: shared.clone() })
     }
 
-    /// The same memory as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`): for
-    /// kernels that were written for it, and every other command of [`cl::Queue`], between [`SharedGlObject::acquire`] and
+    /// The same memory as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`).
+    /// Kernels and every other command of [`cl::Queue`] take it between [`SharedGlObject::acquire`] and
     /// [`SharedGlObject::release`]. Outside a turn they are refused.
     pub fn buffer(&self) -> Option<&cl::Buffer> {
         match &self.memory {
@@ -172,7 +172,7 @@ impl SharedGlObject {
     }
 
     /// The same memory as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
-    /// `clCreateFromGLRenderbuffer`), as [`SharedGlObject::buffer`] does; `None` for a buffer, and for a format that
+    /// `clCreateFromGLRenderbuffer`), as [`SharedGlObject::buffer`] does. `None` for a buffer, and for a format that
     /// [`cl::ImageFormat`] has no name for.
     pub fn image(&self) -> Option<&cl::Image> {
         match &self.memory {
@@ -206,9 +206,9 @@ impl SharedGlObject {
         self.object.raw()
     }
 
-    /// Keeps the two sides apart in another way from now on: [`SyncKind::Implicit`] (the default; where the device
-    /// lists no `cl_khr_gl_event`, the host waits for it, too), by events of GL fences ([`SyncKind::SharedEvent`]), or
-    /// by the host ([`SyncKind::Finish`]).
+    /// Keeps the two sides apart in another way from now on. [`SyncKind::Implicit`] is the default; where the device
+    /// lists no `cl_khr_gl_event`, the host waits for it, too. [`SyncKind::SharedEvent`] uses events of GL fences,
+    /// [`SyncKind::Finish`] the host.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for other ways, and for events where the device lists no `cl_khr_gl_event`.

@@ -40,8 +40,8 @@ impl OpenClImage {
         self.rows.place(view, operation)
     }
 
-    /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back: two copies on the
-    /// device around a kernel that needs linear memory.
+    /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back. These are two copies
+    /// on the device around a kernel that needs linear memory.
     pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
         let at = part(at.region);
         let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
