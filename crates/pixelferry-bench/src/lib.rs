@@ -37,5 +37,6 @@ pub mod verdict;
 
 pub use error::Error;
 pub use execute::execute;
+pub use kernel::ramp;
 pub use options::{BenchOptions, FORMATS};
 pub use run::run;

@@ -1,7 +1,8 @@
 //! `pixelferry probe`.
 
 use crate::table;
-use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, Scratch, SurfaceDesc, Unwritten, Workload};
+use pixelferry_bench::ramp;
 use pixelferry_demo::options::parse_size;
 use std::error::Error;
 use std::io::Write as _;
@@ -23,6 +24,10 @@ pub struct ProbeOptions {
     /// What pixels are that a frame does not write: keep, clear or overwrite. Paths are timed by this rule.
     #[arg(long, value_name = "RULE", default_value_t)]
     unwritten: Unwritten,
+    /// Choose backend and display together, as a program without wishes has it done: by a kernel that writes every pixel, on scratch
+    /// memory of every pair.
+    #[arg(long, conflicts_with = "buffer")]
+    together: bool,
     /// Try a vertex or storage buffer of this many bytes, not a picture.
     #[arg(long, value_name = "BYTES", conflicts_with_all = ["size", "format", "texture"])]
     buffer: Option<u64>,
@@ -42,13 +47,26 @@ pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
             SurfaceDesc::Image(ImageDesc::new(width, height, options.format).with_access(access))
         }
     };
-    let report = pixelferry::probe(&desc.with_unwritten(options.unwritten))?;
-    let text = if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { table::report(&report) };
+    let desc = desc.with_unwritten(options.unwritten);
+    let text = match (options.together, options.json) {
+        (true, json) => together(desc, options.format, json)?,
+        (false, true) => serde_json::to_string_pretty(&pixelferry::probe(&desc)?)? + "\n",
+        (false, false) => table::report(&pixelferry::probe(&desc)?),
+    };
     // A closed pipe (`| head`) is not our failure.
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
         _ => Ok(()),
     }
+}
+
+fn together(desc: SurfaceDesc, format: PixelFormat, json: bool) -> Result<String, Box<dyn Error>> {
+    let kernel = ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
+    let opened = Workload::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
+    Ok(match json {
+        true => serde_json::to_string_pretty(&opened.report)? + "\n",
+        false => format!("{}{}", opened.report, opened.link.explain()),
+    })
 }
 
 #[cfg(test)]

@@ -240,3 +240,27 @@ fn a_line_is_not_computed_for_a_display_that_draws_none() {
     let said = sine("auto", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]);
     assert!(said.contains("EGL lists no devices") && said.contains("libegl1"), "{said}");
 }
+
+/// With everything, without OpenCL, and without anything but threads and memory.
+#[test]
+fn what_is_chosen_together_is_chosen_among_what_is_there() {
+    let folder = empty_folder("together");
+    let no_opencl = ("OCL_ICD_VENDORS", folder.to_str().unwrap());
+    let no_egl = ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json");
+    for env in [&[][..], &[no_opencl], &[no_opencl, no_egl, ("VK_DRIVER_FILES", "/nonexistent.json")]] {
+        let env: Vec<_> = env.iter().copied().chain([("PIXELFERRY_PROFILES", "off")]).collect();
+        let output = run(&["probe", "--together", "--json", "--size", "64x48"], &env);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{:?}: {stderr}", output.status);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = report["rows"].as_array().unwrap();
+        let chosen: Vec<_> = rows.iter().filter(|row| row["state"] == "chosen").collect();
+        assert!(chosen.len() == 1 && chosen[0]["median_us"].as_f64().unwrap() > 0.0, "{env:?}: {report:#}");
+        let opencl = rows.iter().find(|row| row["compute"].as_str().unwrap().starts_with("OpenCL"));
+        let is_there = opencl.is_some_and(|row| row["state"] != "failed");
+        assert!(!is_there || !env.contains(&no_opencl), "{report:#}");
+        if env.contains(&no_egl) {
+            assert!(chosen[0]["display"].as_str().unwrap().starts_with("CPU"), "{report:#}");
+        }
+    }
+}

@@ -48,10 +48,10 @@ pub struct BackendStatus {
 
 /// What differs between the APIs.
 pub(crate) struct Driver {
-    named: Named<BackendChoice>,
+    pub(crate) named: Named<BackendChoice>,
     pub(crate) api: Api,
     /// Whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels.
-    suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
+    pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
     /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
     pub(crate) display: Option<DisplayChoice>,
     /// Opens the best device.
@@ -196,6 +196,15 @@ pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Resu
     first_that_suits((choice, None), kernels, |driver| (driver.best)())
 }
 
+/// The devices that there are for a choice, by name and driver, as far as they are listed without being opened.
+pub(crate) fn listed_devices(choice: BackendChoice) -> Vec<String> {
+    let meant = |driver: &&Driver| choice == BackendChoice::Auto || choice == driver.named.choice;
+    // Those that compute in a display's queue are found by opening one.
+    let lists = DRIVERS.iter().filter(|driver| driver.display.is_none()).filter(meant);
+    let devices = lists.flat_map(|driver| (driver.list)().unwrap_or_default());
+    devices.map(|device| format!("{} {}", device.identity, device.identity.driver)).collect()
+}
+
 /// The display that [`DisplayChoice::Auto`] tries first beside a backend.
 pub(crate) fn display_of(backend: &dyn ComputeBackend) -> Option<DisplayChoice> {
     let api = backend.device().api;
@@ -203,7 +212,7 @@ pub(crate) fn display_of(backend: &dyn ComputeBackend) -> Option<DisplayChoice> 
 }
 
 /// The order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own first.
-fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
+pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
     let mut all: Vec<_> = DRIVERS.iter().collect();
     let in_queues = |driver: &&Driver| driver.display.is_some();
     let own = all.iter().position(|driver| in_queues(driver) && Some(driver.api) == display);

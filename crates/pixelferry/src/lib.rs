@@ -5,6 +5,7 @@ mod backends;
 mod choice;
 mod diagnose;
 mod displays;
+mod joint;
 mod pair;
 mod picture;
 mod probe;
@@ -23,6 +24,8 @@ pub use gl_backend;
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
 pub use gl_display as gl;
 pub use interop_core::*;
+/// Backend, display and path chosen together.
+pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
 /// The OpenCL backend: devices and memory.
 pub use opencl_backend as opencl;
 pub use pair::{backend_in, open_backend_for_display, open_pair};

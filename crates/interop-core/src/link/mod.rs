@@ -19,7 +19,7 @@ use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{FrameTag, step};
 use crate::display::{Display, Part};
-use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
 use crate::select::{Keep, Meanwhile, Policy, Selection, Standing, Way, open_path, open_without};
 use std::ops::Range;
@@ -209,6 +209,18 @@ impl Link {
         self.take(selection, &desc);
         self.meanwhile.restart(&self.options.policy.clock);
         self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
+        Ok(())
+    }
+
+    /// Makes the link as it was when it was opened: nothing is shown, and every pixel is zero.
+    ///
+    /// # Errors
+    /// What the backend or display reported; nothing is shown then, either, and the next frame may find the path broken.
+    pub fn clear(&mut self) -> Result<()> {
+        (self.finished, self.retired, self.newest) = (false, None, None);
+        self.unclean = true;
+        blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
+        self.unclean = false;
         Ok(())
     }
 

@@ -27,6 +27,20 @@ impl Profiles {
             Self::Off => None,
         }
     }
+
+    /// What was kept under this name of a file; `None` where there is nothing that can be read.
+    pub fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.folder()?.join(name)).ok()
+    }
+
+    /// Keeps a text under this name of a file, whole or not at all. That it cannot is worth a line in the log, no more.
+    pub fn keep(&self, name: &str, text: &str) {
+        if let Some(folder) = self.folder()
+            && let Err(error) = write(&folder, name, text)
+        {
+            tracing::debug!(folder = %folder.display(), %error, "what was measured is not remembered");
+        }
+    }
 }
 
 /// All that a measurement depends on.
@@ -171,13 +185,12 @@ impl Found {
 
 /// What was remembered under `key`, if it is still among what can be taken.
 pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<Remembered<'p>> {
-    let file = profiles.folder()?.join(key.file_name());
-    let text = fs::read_to_string(&file).ok()?;
-    let found: Profile = serde_json::from_str(&text)
-        .inspect_err(|error| tracing::debug!(file = %file.display(), %error, "a profile is damaged"))
+    let file = key.file_name();
+    let found: Profile = serde_json::from_str(&profiles.read(&file)?)
+        .inspect_err(|error| tracing::debug!(file, %error, "a profile is damaged"))
         .ok()?;
     if found.key != *key {
-        tracing::debug!(file = %file.display(), "a profile is of another version, driver or device");
+        tracing::debug!(file, "a profile is of another version, driver or device");
         return None;
     }
     let candidate = candidates.iter().find(|c| c.id().name() == found.path && c.sync == found.sync)?;
@@ -187,7 +200,6 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
 
 /// Remembers a choice. That it cannot is worth a line in the log, no more.
 pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
-    let Some(folder) = profiles.folder() else { return };
     let profile = Profile {
         key: key.clone(),
         path: what.candidate.id().to_string(),
@@ -196,8 +208,9 @@ pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
         found: what.found,
         left: what.left.iter().map(Way::to_string).collect(),
     };
-    if let Err(error) = write(&folder, &key.file_name(), &profile) {
-        tracing::debug!(folder = %folder.display(), %error, "what was measured is not remembered");
+    match serde_json::to_string_pretty(&profile) {
+        Ok(text) => profiles.keep(&key.file_name(), &text),
+        Err(error) => tracing::debug!(%error, "what was measured is not remembered"),
     }
 }
 
@@ -210,12 +223,11 @@ pub(super) fn remove(profiles: &Profiles, key: &Key) {
     }
 }
 
-fn write(folder: &Path, name: &str, profile: &Profile) -> std::io::Result<()> {
+fn write(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     fs::create_dir_all(folder)?;
     // Nobody else's: another process has another number, another thread the next count.
     let unfinished = folder.join(format!("{name}.{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-    let text = serde_json::to_string_pretty(profile)?;
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, folder.join(name)));
     if written.is_err() {
         // Nothing more can be done where this fails, too.

@@ -1,0 +1,199 @@
+//! The backend, display and path that are best for a workload.
+
+use super::bench::Bench;
+use super::declare::Workload;
+use super::memory;
+use super::pairs::{Pair, Prospect, displays, prospects};
+use super::report::{Basis, JointReport, JointRow, JointState, because, name};
+use crate::displays::Headless;
+use interop_core::{ComputeBackend, Display, Error, Link, LinkOptions, Ratio, Result};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Rounds in which two pairs have a turn each.
+const ROUNDS: u32 = 5;
+/// One that takes so many times as long after one round is slower.
+const HOPELESS: f64 = 1.5;
+/// What was opened for a [`Workload`].
+pub struct Opened {
+    /// The side that computes: build kernels and allocate here.
+    pub backend: Arc<dyn ComputeBackend>,
+    /// The side that shows.
+    pub display: Rc<dyn Display>,
+    /// The display, where [`Workload::open`] opened it: its own functions, e.g. [`Headless::gl`].
+    pub screen: Option<Headless>,
+    /// The path between them; nothing is shown yet.
+    pub link: Link,
+    /// What was found, and why this was chosen.
+    pub report: JointReport,
+}
+
+impl Workload {
+    /// Opens the backend, the display and the path that are best for these frames.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
+    /// each; what the environment asks for and cannot be.
+    pub fn open(mut self) -> Result<Opened> {
+        self.surface.byte_len("Workload::open")?;
+        self.policy = self.policy.overridden()?;
+        let shown = displays(&self)?;
+        let prospects = prospects(&self, &shown);
+        if let Some(why) = self.unmeasured(&prospects) {
+            return self.by_cost(&prospects, why);
+        }
+        if let Some(remembered) = memory::load(&self)
+            && let Some(prospect) = prospects.iter().find(|prospect| prospect.is(remembered.choice))
+            && let Ok(pair) = prospect.open(&self)
+            && remembered.is_of(&pair)
+            && let Ok(link) = self.link(&pair)
+        {
+            let report = JointReport { basis: Basis::Remembered, ..remembered.report };
+            return Ok(opened(pair, link, report));
+        }
+        self.by_measuring(&prospects)
+    }
+
+    /// Why nothing is to be measured.
+    fn unmeasured(&self, prospects: &[Prospect<'_>]) -> Option<String> {
+        let undeclared = self.launches.iter().find(|(_, arguments)| arguments.is_none());
+        match undeclared {
+            _ if self.launches.is_empty() => Some("no kernel was declared".into()),
+            Some((kernel, _)) => Some(format!("no arguments were declared for kernel '{}'", kernel.name())),
+            None if self.budget.is_zero() => Some("there is no time to measure".into()),
+            None if prospects.len() == 1 => Some("backend and display are given".into()),
+            None => None,
+        }
+    }
+
+    fn link(&self, pair: &Pair) -> Result<Link> {
+        pair.enter()?;
+        let options = LinkOptions { policy: self.policy.clone() };
+        Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), self.surface, options)
+    }
+
+    fn what(&self) -> String {
+        let kernels: Vec<_> = self.launches.iter().map(|(kernel, _)| format!("'{}'", kernel.name())).collect();
+        let kernels = if kernels.is_empty() { "no kernel".into() } else { kernels.join(", ") };
+        format!("{} by {kernels}", self.surface)
+    }
+
+    fn by_cost(&self, prospects: &[Prospect<'_>], why: String) -> Result<Opened> {
+        let mut rows = Vec::new();
+        for prospect in prospects {
+            let tried = prospect.open(self).and_then(|pair| {
+                if !prospect.suits(&pair, self) {
+                    return Ok(None);
+                }
+                Ok(Some((self.link(&pair)?, pair)))
+            });
+            match tried {
+                Ok(Some((link, pair))) => {
+                    rows.push(JointRow {
+                        compute: name(pair.backend.device()),
+                        display: name(pair.display.device()),
+                        path: Some(link.path().to_string()),
+                        median_us: None,
+                        ratio: None,
+                        because: because(pair.backend.as_ref(), pair.display.as_ref(), &link),
+                        state: JointState::Chosen,
+                    });
+                    let report = JointReport { what: self.what(), basis: Basis::CostModel(why), rows };
+                    return Ok(opened(pair, link, report));
+                }
+                Ok(None) => {
+                    let reason = "shaders of a program on the CPU are not taken unmeasured".into();
+                    rows.push(prospect.row(JointState::NotTried { reason }));
+                }
+                Err(error) => rows.push(prospect.row(JointState::Failed { reason: error.to_string() })),
+            }
+        }
+        Err(none(&rows))
+    }
+
+    fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
+        let clock = &self.policy.clock;
+        let begun = clock.now();
+        let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
+        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
+        let (mut best, mut round) = (None, 0);
+        for (place, prospect) in prospects.iter().enumerate() {
+            if best.is_some() && clock.now().saturating_sub(begun) >= self.budget {
+                break;
+            }
+            let opened = prospect.open(self).and_then(|pair| Bench::open(pair, self)).and_then(|mut bench| {
+                // Alone, it tells that it can.
+                round += 1;
+                bench.turn(self, round).map(|()| bench)
+            });
+            match opened {
+                Ok(bench) => best = Some(self.duel(best, (place, bench), &mut round, &mut rows)),
+                Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),
+            }
+        }
+        let Some((place, bench)) = best else { return Err(none(&rows)) };
+        rows[place] = bench.row(JointState::Chosen, None);
+        let (pair, link) = bench.into_pair()?;
+        let basis = Basis::Measured(clock.now().saturating_sub(begun));
+        let report = JointReport { what: self.what(), basis, rows };
+        memory::store(self, &pair, &report);
+        tracing::info!(%report, "backend and display chosen");
+        Ok(opened(pair, link, report))
+    }
+
+    /// Lets a newcomer and the best so far take turns, and returns the better one.
+    fn duel(&self, best: Option<Contender>, new: Contender, round: &mut u32, rows: &mut [JointRow]) -> Contender {
+        let Some(mut old) = best else { return new };
+        let mut new = new;
+        let (mut ratio, mut failed) = (None, None);
+        for n in 0..ROUNDS {
+            *round += 1;
+            // Who goes first changes, as what runs before is felt.
+            for newcomer in [n % 2 == 0, n % 2 != 0] {
+                let (_, side) = if newcomer { &mut new } else { &mut old };
+                if let Err(error) = side.turn(self, *round) {
+                    failed = Some((newcomer, error));
+                }
+            }
+            ratio = new.1.ratio_to(&old.1);
+            if failed.is_some() || ratio.is_some_and(|r| r.ratio > HOPELESS || r.ratio < 1.0 / HOPELESS) {
+                break;
+            }
+        }
+        let is_quicker = match &failed {
+            Some((newcomer, _)) => !newcomer,
+            None => ratio.is_some_and(|r| r.most() < 1.0),
+        };
+        let state = failed.map_or(JointState::Slower, |(_, error)| JointState::Failed { reason: error.to_string() });
+        let ((place, lost), won, ratio) = if is_quicker { (old, new, ratio.map(inverse)) } else { (new, old, ratio) };
+        rows[place] = lost.row(state, ratio);
+        lost.leave();
+        won
+    }
+}
+
+/// A pair, and where it stands in the order of trials.
+type Contender = (usize, Bench);
+
+fn none(rows: &[JointRow]) -> Error {
+    let reasons = rows.iter().map(|row| match &row.state {
+        JointState::Failed { reason } | JointState::NotTried { reason } => {
+            format!("{} -> {}: {reason}", row.compute, row.display)
+        }
+        _ => String::new(),
+    });
+    Error::Unsupported {
+        operation: "Workload::open",
+        device: "every backend with every display".into(),
+        reason: reasons.collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn inverse(ratio: Ratio) -> Ratio {
+    Ratio { ratio: 1.0 / ratio.ratio, uncertainty: ratio.uncertainty / (ratio.ratio * ratio.ratio) }
+}
+
+fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {
+    let Pair { backend, display, screen, .. } = pair;
+    Opened { backend, display, screen, link, report }
+}

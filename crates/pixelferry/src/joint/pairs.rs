@@ -1,0 +1,134 @@
+//! What can be opened, in the order of the cost model: hardware before programs, a backend in the queue of its display first.
+
+use super::declare::Workload;
+use super::report::{JointRow, JointState, name};
+use crate::backends::{BackendChoice, Driver, in_order};
+use crate::displays::{DisplayChoice, Headless, open_headless};
+use crate::pair::backend_in;
+use interop_core::{ComputeBackend, Display, Error, Result};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Backend and display, opened for one another.
+#[derive(Clone)]
+pub(super) struct Pair {
+    pub backend: Arc<dyn ComputeBackend>,
+    pub display: Rc<dyn Display>,
+    /// The display, where this crate opened it.
+    pub screen: Option<Headless>,
+    /// The rows of the tables that they are of.
+    pub choice: (BackendChoice, Option<DisplayChoice>),
+}
+
+impl Pair {
+    /// Its context is current from now on.
+    pub fn enter(&self) -> Result<()> {
+        self.screen.as_ref().and_then(Headless::gl).map_or(Ok(()), |gl| gl.make_current())
+    }
+}
+
+/// A side that shows.
+pub(super) struct Shown {
+    display: Rc<dyn Display>,
+    screen: Option<Headless>,
+    choice: Option<DisplayChoice>,
+}
+
+/// The displays that a workload leaves open; plain memory only where there is no other.
+pub(super) fn displays(workload: &Workload) -> Result<Vec<Shown>> {
+    if let Some(display) = &workload.given {
+        return Ok(vec![Shown { display: Rc::clone(display), screen: None, choice: None }]);
+    }
+    let asked = match workload.display {
+        DisplayChoice::Auto if cfg!(feature = "wgpu") => vec![DisplayChoice::Gl, DisplayChoice::Wgpu],
+        DisplayChoice::Auto => vec![DisplayChoice::Gl],
+        pinned => vec![pinned],
+    };
+    let (mut opened, mut last) = (Vec::new(), None);
+    let more = [DisplayChoice::Memory].into_iter().filter(|_| workload.display == DisplayChoice::Auto);
+    for choice in asked.into_iter().chain(more) {
+        if choice == DisplayChoice::Memory && !opened.is_empty() {
+            break;
+        }
+        match open_headless(choice) {
+            Ok(screen) => opened.push(Shown { display: screen.display(), screen: Some(screen), choice: Some(choice) }),
+            Err(error) => last = Some(error),
+        }
+    }
+    match last {
+        Some(error) if opened.is_empty() => Err(error),
+        _ => Ok(opened),
+    }
+}
+
+/// A pair that can be tried.
+pub(super) struct Prospect<'a> {
+    driver: &'static Driver,
+    shown: &'a Shown,
+}
+
+/// Every pair that the workload leaves open, those that the cost model would take first.
+pub(super) fn prospects<'a>(workload: &Workload, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
+    let mut all = Vec::new();
+    for shown in displays {
+        let drivers = in_order(Some(shown.display.device().api)).into_iter();
+        let meant =
+            |driver: &&Driver| workload.backend == BackendChoice::Auto || workload.backend == driver.named.choice;
+        all.extend(drivers.filter(meant).filter(|driver| driver.named.built).map(|driver| Prospect { driver, shown }));
+    }
+    // Where both sides are one API they share a queue: the quickest there is on a GPU, and nothing to gain where the CPU draws.
+    all.sort_by_key(|prospect| {
+        let device = prospect.shown.display.device();
+        let in_queue = prospect.driver.display.is_some();
+        (device.software && in_queue, !(in_queue && prospect.driver.api == device.api))
+    });
+    all
+}
+
+impl Prospect<'_> {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// What opening the backend reports; [`Error::Unsupported`] where it speaks no language of one of the kernels.
+    pub fn open(&self, workload: &Workload) -> Result<Pair> {
+        let Shown { display, screen, choice } = self.shown;
+        if let Some(gl) = screen.as_ref().and_then(Headless::gl) {
+            gl.make_current()?;
+        }
+        let backend = (self.driver.best_for)(display.device())?;
+        if let Some((kernel, _)) = workload.launches.iter().find(|(kernel, _)| !kernel.suits(backend.caps())) {
+            return Err(Error::Unsupported {
+                operation: "Workload::open",
+                device: backend.device().to_string(),
+                reason: format!("kernel '{}' is given in {} only", kernel.name(), kernel.languages()),
+            });
+        }
+        let backend = backend_in(&backend, display.as_ref());
+        let choice = (self.driver.named.choice, *choice);
+        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), choice })
+    }
+
+    /// What it says in a report where it has no times.
+    pub fn row(&self, state: JointState) -> JointRow {
+        JointRow {
+            compute: self.driver.api.to_string(),
+            display: name(self.shown.display.device()),
+            path: None,
+            median_us: None,
+            ratio: None,
+            because: String::new(),
+            state,
+        }
+    }
+
+    /// Whether it is of these rows of the tables.
+    pub fn is(&self, choice: (BackendChoice, Option<DisplayChoice>)) -> bool {
+        (self.driver.named.choice, self.shown.choice) == choice
+    }
+
+    /// Whether [`BackendChoice::Auto`] would take this backend without measuring.
+    pub fn suits(&self, pair: &Pair, workload: &Workload) -> bool {
+        let kernels: Vec<_> = workload.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
+        workload.backend != BackendChoice::Auto || (self.driver.suits_auto)(pair.backend.device(), &kernels)
+    }
+}

@@ -1,0 +1,125 @@
+//! What a joint choice found, for people and programs.
+
+use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, PathKind, Ratio};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// What a choice stands on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The kernels were measured now, for so long.
+    Measured(Duration),
+    /// They were measured by an earlier start.
+    Remembered,
+    /// Nothing was measured; why.
+    CostModel(String),
+}
+
+/// How far a pair of backend and display got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum JointState {
+    /// It is in use.
+    Chosen,
+    /// It works, and another is as quick or quicker.
+    Slower,
+    /// It does not do it.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// Nobody tried.
+    NotTried {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One pair of backend and display, with the path between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JointRow {
+    /// The side that computes.
+    pub compute: String,
+    /// The side that shows.
+    pub display: String,
+    /// How frames cross, where that was found.
+    pub path: Option<String>,
+    /// What a frame of the program's kernels takes, drawn and waited for, microseconds.
+    pub median_us: Option<f64>,
+    /// Its time by that of the pair that was best so far, where both had turns.
+    pub ratio: Option<Ratio>,
+    /// Where its time goes.
+    pub because: String,
+    /// How far it got.
+    #[serde(flatten)]
+    pub state: JointState,
+}
+
+/// What was found out, in the order in which pairs were tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JointReport {
+    /// What is shown, and by which kernels.
+    pub what: String,
+    /// What the choice stands on.
+    pub basis: Basis,
+    /// The pairs.
+    pub rows: Vec<JointRow>,
+}
+
+impl JointReport {
+    /// The pair in use.
+    pub fn chosen(&self) -> Option<&JointRow> {
+        self.rows.iter().find(|row| row.state == JointState::Chosen)
+    }
+}
+
+impl fmt::Display for JointReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.what)?;
+        match &self.basis {
+            Basis::Measured(time) => writeln!(f, "measured on scratch memory, {:.1} s", time.as_secs_f64())?,
+            Basis::Remembered => writeln!(f, "measured by an earlier start")?,
+            Basis::CostModel(why) => writeln!(f, "by the cost model: {why}")?,
+        }
+        for row in &self.rows {
+            let time = row.median_us.map_or_else(String::new, |us| format!("{us:.0} us"));
+            let chosen = if row.state == JointState::Chosen { "CHOSEN " } else { "" };
+            write!(f, "  {} -> {}: {chosen}{time}", row.compute, row.display)?;
+            let path = row.path.as_ref().map(|path| format!(" by {path}")).unwrap_or_default();
+            match &row.state {
+                JointState::Chosen | JointState::Slower => writeln!(f, "{path}, {}", row.because)?,
+                JointState::Failed { reason } => writeln!(f, "does not work: {reason}")?,
+                JointState::NotTried { reason } => writeln!(f, "not tried: {reason}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the time of a pair's frames goes, from what is known of its devices and its path.
+pub(super) fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> String {
+    let (compute, shown_by) = (backend.device(), display.device());
+    let row = link.report().chosen();
+    let own_gpus = !compute.software && !shown_by.software;
+    match row.map(|row| row.kind) {
+        Some(PathKind::InQueue) if compute.software => "in the display's queue, whose device is a program".into(),
+        Some(PathKind::InQueue) => "in the display's queue".into(),
+        _ if own_gpus && compute.is_one_with(shown_by).is_yes() => {
+            "because the GPU switches contexts between kernel and draw".into()
+        }
+        _ if own_gpus => "because frames go from one GPU to another".into(),
+        _ if shown_by.software && compute.software => format!("{}, all on the CPU", mechanism(link)),
+        _ => format!("because frames cross the bus: {}", mechanism(link)),
+    }
+}
+
+fn mechanism(link: &Link) -> &'static str {
+    link.report().chosen().map_or("", |row| row.mechanism)
+}
+
+/// A device as reports name it.
+pub(super) fn name(device: &DeviceIdentity) -> String {
+    device.to_string()
+}
