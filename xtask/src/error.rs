@@ -25,6 +25,8 @@ pub enum Error {
     Unresolved { file: PathBuf, line: usize, path: String },
     #[error("{0} imports or rooms are out of order; move what both sides need to a file below both")]
     Imports(usize),
+    #[error("{0} places in the pages are not true; each is listed above")]
+    Pages(usize),
     #[error("no public item was found in {}, so the check would prove nothing", .0.display())]
     NoItems(PathBuf),
     #[error(

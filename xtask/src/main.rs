@@ -3,6 +3,7 @@
 mod bench;
 mod check_docs;
 mod check_imports;
+mod check_pages;
 mod check_size;
 mod error;
 mod package;
@@ -39,6 +40,8 @@ enum Chore {
     CheckDocs,
     /// Lists files of a crate that import each other
     CheckImports,
+    /// Lists links of the pages that lead nowhere, and public names that docs/api.md does not have
+    CheckPages,
     /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {
         /// The folder of the compiler's library, where the loader does not find it by itself
@@ -76,6 +79,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
         Chore::CheckDocs => check_docs::run(&repository::root()?),
         Chore::CheckImports => check_imports::run(&repository::root()?),
+        Chore::CheckPages => check_pages::run(&repository::root()?),
         Chore::Package => package::run(&repository::root()?),
         Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),
