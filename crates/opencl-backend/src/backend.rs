@@ -50,8 +50,8 @@ impl OpenClBackend {
     /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is
-    /// then asked nothing), or the driver does not name the device for this context.
+    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing`; its driver is
+    /// then asked nothing. The same where the driver does not name the device for this context.
     /// [`interop_core::Error::WrongContext`] where the context is not current. [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         const OP: &str = "OpenClBackend::open_sharing_gl";

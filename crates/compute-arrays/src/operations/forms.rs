@@ -33,7 +33,7 @@ const WAYS: [Way; 3] = [Way::OnePass, Way::ThreePasses(Form::Groups), Way::Three
 const LONG: usize = 2 * 256 * 2048 + 4099;
 
 /// Lengths of arrays, the longest last. In one pass PoCL gets whole tiles only. In a part of a tile, PoCL 3.1 checks
-/// once for the whole group whether a work item's second value is there, and reads behind the array.
+/// once for the whole group whether a work item's second value is there. So it reads behind the array.
 fn lengths(arrays: &Arrays, way: Way) -> &'static [usize] {
     match way {
         Way::OnePass if !arrays.groups_may_wait() => &[2048, 4096, 33 * 2048, 2 * 256 * 2048 + 3 * 2048],

@@ -44,8 +44,8 @@
 //!
 //! A command fails where an event of its wait list fails, and is refused where one has failed already.
 //!
-//! Errors are those of [`interop_core::Error`]: `InvalidInput` and `Foreign` for the caller's mistakes, `Unsupported` with
-//! the query that shows it for what the driver lacks, `Driver` with the call and the code for the rest.
+//! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are the caller's mistakes. `Unsupported` names
+//! the query that shows what the driver lacks. `Driver` has the call and the code for the rest.
 
 mod arg;
 mod bound;

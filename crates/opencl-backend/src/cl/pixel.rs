@@ -106,8 +106,8 @@ impl ImageFormat {
         }
     }
 
-    /// The type of Rust that has a pixel's channels in the order of memory (that of `cl_channel_order`), e.g. `[u8; 4]` for
-    /// `CL_BGRA` of `CL_UNORM_INT8`; halves are the bits, `u16`. `None` for channels that are packed into one number.
+    /// The type of Rust that has a pixel's channels in the order of memory (that of `cl_channel_order`). So
+    /// `CL_BGRA` of `CL_UNORM_INT8` has `[u8; 4]`. Halves are the bits, `u16`. `None` for channels that are packed into one number.
     pub fn rust_type(self) -> Option<String> {
         match (self.data.lies(), self.channels()) {
             (Lies::As(name, _), 1) => Some(name.to_owned()),
