@@ -30,6 +30,31 @@ impl Sharing {
         Ok(unsafe { Allocation::without_memory(self, Object::Buffer(buffer)) })
     }
 
+    /// A buffer of `bytes` (more than 0) of the GPU's own memory that kernels reach by its address
+    /// ([`crate::CuDevice::address`]). The content is undefined.
+    ///
+    /// # Errors
+    /// What the driver says.
+    ///
+    /// # Safety
+    /// The device was made with the feature `bufferDeviceAddress`.
+    pub unsafe fn addressed_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        let mut made = self.buffer(bytes, usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, None)?;
+        let needs = made.needs();
+        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let index = self
+            .memory_type(needs.memory_type_bits, |f| f.contains(local))
+            .ok_or_else(|| self.unsupported(OP, "no memory of the GPU's own holds it"))?;
+        let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(index)
+            .push_next(&mut addressed);
+        // SAFETY: size and type are those that the buffer asked for, which has no memory yet; the feature is on.
+        unsafe { made.allocate(self, &info) }?;
+        Ok(made)
+    }
+
     /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
     ///
     /// # Errors

@@ -10,6 +10,7 @@
 //! | buffers and images with memory of their own | [`Sharing::exported_buffer`], [`Sharing::exported_image`], [`Allocation`] |
 //! | memory of others | [`Allocation::import`] |
 //! | semaphores | [`Sharing::exported_semaphore`], [`Semaphore`] |
+//! | kernels of CUDA in the device's queue | [`CuDevice`], [`Sharing::addressed_buffer`] |
 //! | handles of this operating system | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
 //!
 //! File descriptors (`VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`) are run by the tests of the displays. NT
@@ -17,6 +18,7 @@
 
 mod allocation;
 mod buffer;
+mod cu_kernel;
 mod device;
 mod error;
 mod ids;
@@ -27,6 +29,7 @@ mod os;
 mod semaphore;
 
 pub use allocation::{Allocation, Object};
+pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGrid};
 pub use device::{Sharing, enabled};
 pub use error::failure;
 pub use ids::Ids;

@@ -1,12 +1,13 @@
 //! [`WgpuDevice`].
 
 use crate::error::{Loss, failure, in_scopes};
+use crate::vulkan::PtxSide;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct WgpuDevice {
     /// The device.
     pub device: wgpu::Device,
@@ -17,11 +18,21 @@ pub struct WgpuDevice {
     /// Set by the device's callback, where the device is ours.
     pub(crate) loss: Loss,
     recorded: Arc<Mutex<Recorded>>,
+    /// Or why it takes no kernels in PTX.
+    pub(crate) ptx: Arc<std::result::Result<PtxSide, String>>,
+}
+
+impl std::fmt::Debug for WgpuDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WgpuDevice").field("identity", &self.identity).finish_non_exhaustive()
+    }
 }
 
 /// Commands that are not submitted yet.
 #[derive(Debug, Default)]
 struct Recorded {
+    /// In their order, before `encoder`.
+    finished: Vec<wgpu::CommandBuffer>,
     encoder: Option<wgpu::CommandEncoder>,
     calls: usize,
 }
@@ -31,7 +42,8 @@ const MOST_RECORDED: usize = 4;
 
 impl WgpuDevice {
     pub(crate) fn new(device: wgpu::Device, queue: wgpu::Queue, identity: DeviceIdentity, loss: Loss) -> Self {
-        Self { device, queue, identity, loss, recorded: Arc::default() }
+        let ptx = Arc::new(PtxSide::of(&device, &identity));
+        Self { device, queue, identity, loss, recorded: Arc::default(), ptx }
     }
 
     /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
@@ -68,6 +80,28 @@ impl WgpuDevice {
         })
     }
 
+    /// Records by an API of the driver's, which wgpu allows only where nothing else is recorded into the encoder. Otherwise as
+    /// [`WgpuDevice::record`].
+    pub(crate) fn record_apart<T>(
+        &self,
+        operation: &'static str,
+        record: impl FnOnce(&mut wgpu::CommandEncoder) -> T,
+    ) -> Result<T> {
+        let mut recorded = self.recorded();
+        self.scoped(operation, || {
+            let before = recorded.encoder.take().map(wgpu::CommandEncoder::finish);
+            recorded.finished.extend(before);
+            let done = record(self.encoder(&mut recorded));
+            let apart = recorded.encoder.take().map(wgpu::CommandEncoder::finish);
+            recorded.finished.extend(apart);
+            recorded.calls += 1;
+            if recorded.calls >= MOST_RECORDED {
+                self.submit_all(&mut recorded);
+            }
+            done
+        })
+    }
+
     /// Records commands and submits them, after all that was recorded and written to the queue before. `record` may not call
     /// this device's own functions.
     pub fn submit(
@@ -91,7 +125,7 @@ impl WgpuDevice {
     /// Submits what was recorded, if anything was.
     pub fn submit_recorded(&self, operation: &'static str) -> Result<()> {
         let mut recorded = self.recorded();
-        if recorded.encoder.is_none() {
+        if recorded.encoder.is_none() && recorded.finished.is_empty() {
             return Ok(());
         }
         self.scoped(operation, || self.submit_all(&mut recorded)).map(drop)
@@ -108,7 +142,8 @@ impl WgpuDevice {
 
     fn submit_all(&self, recorded: &mut Recorded) -> wgpu::SubmissionIndex {
         recorded.calls = 0;
-        self.queue.submit(recorded.encoder.take().map(wgpu::CommandEncoder::finish))
+        let last = recorded.encoder.take().map(wgpu::CommandEncoder::finish);
+        self.queue.submit(recorded.finished.drain(..).chain(last))
     }
 
     /// Waits for a submission, or for all that was recorded and submitted.

@@ -10,24 +10,33 @@ use interop_core::{Error, Result, SharedHandle};
 pub struct LentBuffer {
     device: WgpuDevice,
     buffer: wgpu::Buffer,
+    address: Option<u64>,
 }
 
 impl LentBuffer {
-    /// Makes one of at least so many bytes, which kernels write, draws read, and copies do both with.
+    /// Makes one of at least so many bytes, which kernels write, draws read, and copies do both with. It is zero at first.
     ///
     /// # Errors
     /// What wgpu refuses.
     pub fn new(device: &WgpuDevice, bytes: usize, operation: &'static str) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
-        let buffer = device.scoped(operation, || {
-            device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("pixelferry shared"),
-                size: whole_words(bytes as u64),
-                usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST,
-                mapped_at_creation: false,
-            })
-        })?;
-        Ok(Self { device: device.clone(), buffer })
+        let (size, usage) =
+            (whole_words(bytes as u64), Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST);
+        let Ok(side) = device.ptx.as_ref() else {
+            let desc =
+                wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
+            let buffer = device.scoped(operation, || device.device.create_buffer(&desc))?;
+            return Ok(Self { device: device.clone(), buffer, address: None });
+        };
+        let (buffer, address) = device.scoped(operation, || side.buffer(&device.device, size, usage))??;
+        // wgpu takes it to be written already.
+        device.record(operation, |encoder| encoder.clear_buffer(&buffer, 0, None))?;
+        Ok(Self { device: device.clone(), buffer, address: Some(address) })
+    }
+
+    /// Where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).
+    pub fn address(&self) -> Option<u64> {
+        self.address
     }
 
     /// The buffer itself.
@@ -46,7 +55,7 @@ impl LentBuffer {
         let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
         };
-        let Some(Self { device, buffer }) = handle.downcast_ref::<Self>() else {
+        let Some(Self { device, buffer, .. }) = handle.downcast_ref::<Self>() else {
             return Err(Error::invalid(OP, "the buffer is not wgpu's, or is of another version of wgpu-display"));
         };
         if !device.is(display) {

@@ -51,6 +51,7 @@ mod in_place;
 mod lent_buffer;
 mod painter;
 mod picture;
+mod ptx;
 mod read_back;
 mod shader;
 mod shared;
@@ -74,6 +75,7 @@ pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 pub use lent_buffer::LentBuffer;
 pub use painter::DrawTarget;
+pub use ptx::{PtxFunction, PtxGrid};
 pub use target::OffscreenTarget;
 
 /// The version of wgpu whose types appear in this API.

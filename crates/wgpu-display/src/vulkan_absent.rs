@@ -1,11 +1,13 @@
 //! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
 
 use crate::caps::Sharing;
+use crate::ptx::PtxGrid;
 use crate::shared::Shared;
 use crate::staging::Made;
 use interop_core::{
     DeviceIdentity, DeviceLuid, DeviceUuid, DisplaySemaphore, Result, SharedHandle, StagingKind, SyncKind,
 };
+use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
 /// Never made.
@@ -13,6 +15,12 @@ pub(crate) enum Vulkan {}
 
 /// Never made.
 pub(crate) enum Exported {}
+
+/// Never made.
+pub(crate) enum PtxSide {}
+
+/// Never made.
+pub(crate) enum Loaded {}
 
 pub(crate) fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
     (None, None)
@@ -52,6 +60,34 @@ impl Vulkan {
 
 impl Exported {
     pub(crate) fn handle(&self, _: &Shared) -> Result<SharedHandle> {
+        match *self {}
+    }
+}
+
+impl PtxSide {
+    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> std::result::Result<Self, String> {
+        Err("kernels in PTX run on Linux and Windows only".into())
+    }
+
+    pub(crate) fn buffer(&self, _: &wgpu::Device, _: u64, _: wgpu::BufferUsages) -> Result<(wgpu::Buffer, u64)> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// It is never called.
+    pub(crate) unsafe fn load(&self, _: &CStr, _: &CStr) -> Result<Loaded> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// It is never called.
+    pub(crate) unsafe fn launch(
+        &self,
+        _: &mut wgpu::CommandEncoder,
+        _: &Loaded,
+        _: PtxGrid,
+        _: &[*const c_void],
+    ) -> Result<bool> {
         match *self {}
     }
 }

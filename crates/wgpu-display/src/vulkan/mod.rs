@@ -9,10 +9,12 @@ mod exported;
 mod image;
 mod lent;
 mod open;
+mod ptx;
 mod semaphore;
 
 pub(crate) use exported::Exported;
 pub(crate) use open::{ids, open};
+pub(crate) use ptx::{Loaded, PtxSide};
 
 use crate::caps::Sharing as Shares;
 use ash::{ext, vk};
