@@ -8,6 +8,7 @@
 //! | devices and their identity | [`devices`], [`CudaDevice`] |
 //! | the backend, what a kernel's parameters are | [`CudaBackend`] |
 //! | CUDA C++ compiled to PTX, also ahead of time | [`compile_ptx`] |
+//! | kernels for another driver that takes PTX, Vulkan's say | [`PtxKernel`] |
 //! | memory and streams of other code in this process | [`CudaBackend::borrow_memory`], [`CudaBackend::stream`] |
 //!
 //! The `unsafe` is all in `ffi`. Driver calls go through a table of function pointers made once, so that a missing
@@ -26,6 +27,8 @@ mod kernel;
 mod launch;
 mod memory;
 mod pattern;
+mod plan;
+mod ptx_kernel;
 mod queue;
 #[cfg(test)]
 mod queue_faults;
@@ -38,3 +41,5 @@ mod turn;
 pub use backend::CudaBackend;
 pub use compiler::{Ptx, Variant, compile_ptx, translation_unit};
 pub use devices::{CudaDevice, devices};
+pub use plan::{Geometry, Params};
+pub use ptx_kernel::PtxKernel;

@@ -81,19 +81,16 @@ impl CuDevice {
     /// No launch of the function is left on the device when it is dropped.
     pub unsafe fn function(&self, ptx: &CStr, entry: &CStr) -> Result<CuFunction> {
         let (handle, text) = (self.device.handle(), ptx.to_bytes_with_nul());
-        let info = vk::CuModuleCreateInfoNVX { data_size: text.len(), p_data: text.as_ptr().cast(), ..Default::default() };
-        let mut made = CuFunction {
-            device: self.clone(),
-            module: vk::CuModuleNVX::null(),
-            function: vk::CuFunctionNVX::null(),
-        };
+        let info =
+            vk::CuModuleCreateInfoNVX { data_size: text.len(), p_data: text.as_ptr().cast(), ..Default::default() };
+        let mut made =
+            CuFunction { device: self.clone(), module: vk::CuModuleNVX::null(), function: vk::CuFunctionNVX::null() };
         // SAFETY: text and structure live through the call, which writes one handle.
         let code = unsafe {
             (self.functions.fp().create_cu_module_nvx)(handle, &raw const info, ptr::null(), &raw mut made.module)
         };
         code.result().map_err(failure("vkCreateCuModuleNVX", &self.name))?;
-        let info =
-            vk::CuFunctionCreateInfoNVX { module: made.module, p_name: entry.as_ptr(), ..Default::default() };
+        let info = vk::CuFunctionCreateInfoNVX { module: made.module, p_name: entry.as_ptr(), ..Default::default() };
         // SAFETY: as above; the module is live.
         let code = unsafe {
             (self.functions.fp().create_cu_function_nvx)(handle, &raw const info, ptr::null(), &raw mut made.function)

@@ -54,7 +54,8 @@ impl WgpuDevice {
     pub fn ptx_function(&self, ptx: &str, entry: &str) -> Result<PtxFunction> {
         const OP: &str = "ptx_function";
         let side = self.ptx_side(OP)?;
-        let text = |text: &str| CString::new(text).map_err(|_| Error::invalid(OP, "the text or name holds a zero byte"));
+        let text =
+            |text: &str| CString::new(text).map_err(|_| Error::invalid(OP, "the text or name holds a zero byte"));
         let (ptx, name) = (text(ptx)?, text(entry)?);
         // SAFETY: `Entry` waits for the device before it drops the function.
         let loaded = unsafe { side.load(&ptx, &name) }.map_err(|error| Error::KernelBuild {
@@ -89,7 +90,8 @@ impl WgpuDevice {
         let values: Vec<*const c_void> = values.iter().map(|value| value.as_ptr().cast()).collect();
         // SAFETY: `record_apart` gives a new encoder; the function waits for the device before it goes. The rest is the caller's
         // promise.
-        let recorded = self.record_apart(operation, |encoder| unsafe { side.launch(encoder, entry, at, &values) })??;
+        let recorded =
+            self.record_apart(operation, |encoder| unsafe { side.launch(encoder, entry, at, &values) })??;
         if recorded { Ok(()) } else { Err(self.unsupported(operation, "its commands are not Vulkan's")) }
     }
 

@@ -1,8 +1,9 @@
 //! Commands of queues as calls of the driver.
 
 use super::api::call;
-use super::module::{Function, Geometry, Params};
+use super::module::Function;
 use super::{DeviceBlock, Failure, Span, Stream};
+use crate::plan::{Geometry, Params};
 use interop_core::compute;
 use std::sync::Arc;
 

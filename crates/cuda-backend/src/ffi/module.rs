@@ -2,6 +2,7 @@
 
 use super::api::call;
 use super::{Failure, Queue};
+use crate::plan::{Geometry, Params};
 use cudarc::driver::sys as cu;
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -84,30 +85,6 @@ unsafe impl Send for Function {}
 // SAFETY: as for `Module`.
 unsafe impl Sync for Function {}
 
-/// Threads in each dimension that is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Geometry {
-    pub grid: [u32; 2],
-    pub block: [u32; 2],
-}
-
-/// Parameter values as a launch takes them; a value starts at a multiple of 8 bytes.
-#[derive(Default)]
-pub struct Params {
-    words: Vec<u64>,
-    /// Word at which each parameter starts.
-    starts: Vec<usize>,
-}
-
-impl Params {
-    /// One parameter, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that CUDA
-    /// has) expect them.
-    pub fn push(&mut self, words: &[u64]) {
-        self.starts.push(self.words.len());
-        self.words.extend_from_slice(words);
-    }
-}
-
 impl Function {
     /// Most threads of a block.
     pub fn max_threads(&self) -> u32 {
@@ -115,23 +92,18 @@ impl Function {
     }
 
     /// Queues the kernel. The caller has compared `params` with the entry's own list (`ptx::Entry`).
-    pub fn launch(&self, geometry: Geometry, params: &mut Params) -> Result<(), Failure> {
+    pub fn launch(&self, geometry: Geometry, params: &Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
         queue.launched();
         self.launch_in(queue.raw(), geometry, params)
     }
 
     /// The same in a stream of the same context.
-    pub(super) fn launch_in(
-        &self,
-        stream: cu::CUstream,
-        geometry: Geometry,
-        params: &mut Params,
-    ) -> Result<(), Failure> {
+    pub(super) fn launch_in(&self, stream: cu::CUstream, geometry: Geometry, params: &Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
         let _current = queue.enter_held()?;
-        let words = params.words.as_mut_ptr();
-        let mut values: Vec<*mut c_void> = params.starts.iter().map(|at| words.wrapping_add(*at).cast()).collect();
+        // The driver takes what it only reads as if it wrote it.
+        let mut values: Vec<*mut c_void> = params.values().map(|value| value.as_ptr().cast_mut().cast()).collect();
         let ([grid_x, grid_y], [block_x, block_y]) = (geometry.grid, geometry.block);
         // SAFETY: function and stream are live and of one context. The driver copies the values before the call
         // returns; each is as long as the entry's parameter. What the kernel's own text does is its author's promise.

@@ -62,7 +62,8 @@ impl PtxSide {
         // SAFETY: made of this device, with an address.
         let address = unsafe { self.cu.address(buffer) };
         let kept: Arc<Allocation> = Arc::clone(&made);
-        let descriptor = wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
+        let descriptor =
+            wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
         // SAFETY: the buffer was made of this device with these usages, so large and with memory bound; it lives until wgpu
         // lets go of `kept`, and wgpu does not map it.
         let buffer = unsafe {

@@ -1,0 +1,197 @@
+//! What a launch is: a target and arguments made into parameters and a grid, by what the PTX says of the entry.
+
+use crate::signature::{Class, Param};
+use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result};
+
+/// How messages call what is planned.
+pub const OP: &str = "CudaBackend::launch";
+
+/// Threads of a block for images: one warp across, so that a row's pixels are written together.
+const IMAGE_BLOCK: [u32; 2] = [32, 8];
+/// Threads of a block for buffers.
+const BUFFER_BLOCK: u32 = 256;
+/// Most blocks across and down, on every device.
+const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
+
+/// Threads in each dimension that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    /// Blocks across and down.
+    pub grid: [u32; 2],
+    /// Threads of a block across and down.
+    pub block: [u32; 2],
+}
+
+/// Parameter values as a launch takes them; a value starts at a multiple of 8 bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Params {
+    words: Vec<u64>,
+    /// Word at which each parameter starts.
+    starts: Vec<usize>,
+}
+
+impl Params {
+    /// One parameter, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that CUDA
+    /// has) expect them.
+    pub fn push(&mut self, words: &[u64]) {
+        self.starts.push(self.words.len());
+        self.words.extend_from_slice(words);
+    }
+
+    /// Each value, as at least so many words as it has.
+    pub fn values(&self) -> impl Iterator<Item = &[u64]> {
+        self.starts.iter().map(|at| self.words.get(*at..).unwrap_or_default())
+    }
+}
+
+/// Where a memory that is an argument lies, for one backend.
+pub type AddressOf<'a> = &'a dyn Fn(&dyn ComputeMemory) -> Result<u64>;
+
+/// An entry as a launch is planned for it.
+pub struct Planner<'a> {
+    pub kernel: &'a str,
+    pub params: &'a [Param],
+    pub max_threads: u32,
+    pub address_of: AddressOf<'a>,
+}
+
+impl Planner<'_> {
+    /// `first` is the address of pixel (0, 0).
+    pub fn image(&self, first: u64, pitch: i64, view: &ImageView, args: &[Arg<'_>]) -> Result<(Geometry, Params)> {
+        let pixel = view.format.bytes_per_pixel() as u64;
+        if !(first.is_multiple_of(pixel) && pitch.unsigned_abs().is_multiple_of(pixel)) {
+            return Err(Error::invalid(OP, format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
+        }
+        let [width, height] = sides(view.extent)?;
+        let target: [(&[u64], usize); 4] = [(&[first], 8), (&[pitch as u64], 8), (&[width], 4), (&[height], 4)];
+        Ok((self.image_geometry(view.extent)?, self.values("PF_IMAGE", &target, args)?))
+    }
+
+    /// `surface`: the prelude's `pf_surface`, as words.
+    pub fn surface(&self, surface: [u64; 3], extent: Extent, args: &[Arg<'_>]) -> Result<(Geometry, Params)> {
+        let [width, height] = sides(extent)?;
+        let target: [(&[u64], usize); 3] = [(&surface, 24), (&[width], 4), (&[height], 4)];
+        Ok((self.image_geometry(extent)?, self.values("PF_IMAGE", &target, args)?))
+    }
+
+    /// `memory` is the address of the memory's first byte; `items` what the source or the launch says.
+    pub fn buffer(
+        &self,
+        memory: u64,
+        view: &BufferView,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+    ) -> Result<(Geometry, Params)> {
+        let items = items.unwrap_or(view.len.div_ceil(4)) as u64;
+        let threads = BUFFER_BLOCK.min(self.max_threads);
+        let blocks = items.div_ceil(u64::from(threads));
+        if blocks == 0 || blocks > MAX_GRID[0] {
+            return Err(Error::invalid(OP, format!("{items} work items are none, or more than a device takes")));
+        }
+        let target: [(&[u64], usize); 2] = [(&[memory + view.offset as u64], 8), (&[view.len as u64], 8)];
+        let geometry = Geometry { grid: [blocks as u32, 1], block: [threads, 1] };
+        Ok((geometry, self.values("PF_BUFFER", &target, args)?))
+    }
+
+    fn image_geometry(&self, extent: Extent) -> Result<Geometry> {
+        let [width, most_rows] = IMAGE_BLOCK;
+        let width = width.min(self.max_threads);
+        let rows = (self.max_threads / width).clamp(1, most_rows);
+        let grid = [extent.width.div_ceil(width), extent.height.div_ceil(rows)];
+        if u64::from(grid[1]) > MAX_GRID[1] {
+            return Err(Error::invalid(
+                OP,
+                format!("{extent} has more rows than a device takes; use several launches"),
+            ));
+        }
+        Ok(Geometry { grid, block: [width, rows] })
+    }
+
+    /// The target's parameters as (value, bytes), then the user's, each compared with the entry's own.
+    fn values(&self, kind: &str, target: &[(&[u64], usize)], args: &[Arg<'_>]) -> Result<Params> {
+        let (name, mut values) = (self.kernel, Params::default());
+        let found = self.params.get(..target.len());
+        let fits = found.is_some_and(|found| {
+            found.iter().zip(target).all(|(p, (_, bytes))| p.bytes == *bytes && p.class != Class::Float)
+                // In C++ a buffer's length is a structure, an image's pitch is not.
+                && (kind == "PF_BUFFER" || target.len() == 3 || found[1].class != Class::Structure)
+        });
+        if !fits {
+            let found: Vec<_> = self.params.iter().take(target.len()).map(|p| p.describe()).collect();
+            return Err(Error::invalid(
+                OP,
+                format!(
+                    "the first parameters of kernel '{name}' ({}) are not those of {kind}, which this target needs",
+                    found.join(", ")
+                ),
+            ));
+        }
+        target.iter().for_each(|(words, _)| values.push(words));
+        let wanted = self.params.get(target.len()..).unwrap_or_default();
+        if wanted.len() != args.len() {
+            return Err(Error::invalid(
+                OP,
+                format!("kernel '{name}' takes {} arguments after the target, {} were given", wanted.len(), args.len()),
+            ));
+        }
+        for (index, (arg, param)) in args.iter().zip(wanted).enumerate() {
+            if !accepts(*param, arg) {
+                return Err(Error::invalid(
+                    OP,
+                    format!(
+                        "argument {index} of kernel '{name}' is {}, but the kernel takes {} there",
+                        arg.kind(),
+                        param.describe()
+                    ),
+                ));
+            }
+            let value = match arg {
+                // As a 32-bit pattern: the kernel reads only the low half of the word.
+                Arg::I32(v) => u64::from(v.cast_unsigned()),
+                Arg::U32(v) => u64::from(*v),
+                Arg::F32(v) => u64::from(v.to_bits()),
+                Arg::I64(v) => v.cast_unsigned(),
+                Arg::U64(v) => *v,
+                Arg::F64(v) => v.to_bits(),
+                Arg::Memory(memory) => (self.address_of)(*memory)?,
+                _ => return Err(Error::invalid(OP, format!("argument {index} is of a kind that CUDA does not know"))),
+            };
+            values.push(&[value]);
+        }
+        Ok(values)
+    }
+}
+
+/// Both sides as `int`.
+fn sides(extent: Extent) -> Result<[u64; 2]> {
+    let int = |n: u32| i32::try_from(n).map(|n| n as u64);
+    match (int(extent.width), int(extent.height)) {
+        (Ok(width), Ok(height)) => Ok([width, height]),
+        _ => Err(Error::invalid(OP, format!("{extent} has a side above {}", i32::MAX))),
+    }
+}
+
+fn accepts(param: Param, arg: &Arg<'_>) -> bool {
+    let (bytes, class) = match arg {
+        Arg::I32(_) | Arg::U32(_) => (4, Class::Integer),
+        Arg::F32(_) => (4, Class::Float),
+        Arg::F64(_) => (8, Class::Float),
+        Arg::Memory(_) if param.class == Class::Pointer => (8, Class::Pointer),
+        _ => (8, Class::Integer),
+    };
+    param.bytes == bytes && (param.class == class || param.class == Class::Bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_takes_no_number_where_the_text_tells_pointers() {
+        let wide = [Arg::U64(4096), Arg::I64(4096), Arg::F64(0.0)];
+        assert!(wide.iter().all(|arg| !accepts(Param { bytes: 8, class: Class::Pointer }, arg)));
+        // Without `.ptr` a pointer is an integer like any other.
+        let accepted = wide.each_ref().map(|arg| accepts(Param { bytes: 8, class: Class::Integer }, arg));
+        assert_eq!(accepted, [true, true, false]);
+    }
+}
