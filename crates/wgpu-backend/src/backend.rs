@@ -5,6 +5,7 @@ use crate::launch;
 use crate::memory::WgpuMemory;
 use crate::numbers::{Numbers, layout};
 use crate::pattern::PatternKernel;
+use crate::ptx::{self, CudaKernel};
 use crate::session::Session;
 use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
@@ -50,7 +51,7 @@ impl WgpuBackend {
         let identity = DeviceIdentity { api: Api::Wgpu, ..device.identity.clone() };
         let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
         let caps = ComputeCaps {
-            languages: vec![Language::Wgsl],
+            languages: languages(&device),
             imports: Vec::new(),
             image_formats: Vec::new(),
             exports: vec![MemoryCap::new(
@@ -100,6 +101,9 @@ impl ComputeBackend for WgpuBackend {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        if source.source(Language::Wgsl).is_none() && source.suits(&self.session.caps) {
+            return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
+        }
         Ok(Arc::new(WgslKernel::build(&self.session, source)?))
     }
 
@@ -107,7 +111,7 @@ impl ComputeBackend for WgpuBackend {
         const OP: &str = "ComputeBackend::allocate";
         check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
-        Ok(Box::new(WgpuMemory::over(&self.session, lent.buffer().clone(), bytes)))
+        Ok(Box::new(WgpuMemory::over(&self.session, lent, bytes)))
     }
 
     fn allocate_shared(
@@ -123,12 +127,15 @@ impl ComputeBackend for WgpuBackend {
         }
         check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
-        let memory = WgpuMemory::over(&self.session, lent.buffer().clone(), bytes);
+        let memory = WgpuMemory::over(&self.session, lent.clone(), bytes);
         Ok((Box::new(memory), lent.into_handle()))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         const OP: &str = "ComputeBackend::launch";
+        if kernel.is::<CudaKernel>() {
+            return own::<CudaKernel>(kernel, &self.session, OP)?.launch(target, args);
+        }
         let kernel = own::<WgslKernel>(kernel, &self.session, OP)?;
         launch::launch(&self.session, kernel, target, args)
     }
@@ -150,5 +157,16 @@ impl ComputeBackend for WgpuBackend {
 
     fn finish(&self) -> Result<()> {
         self.session.finish("ComputeBackend::finish")
+    }
+}
+
+/// What kernels may be written in. Whether kernels of CUDA's run is tried.
+fn languages(device: &WgpuDevice) -> Vec<Language> {
+    match ptx::proved(device) {
+        Ok(()) => vec![Language::Wgsl, Language::CudaCpp, Language::Ptx],
+        Err(reason) => {
+            tracing::debug!(device = %device.identity, %reason, "no kernels of CUDA's");
+            vec![Language::Wgsl]
+        }
     }
 }

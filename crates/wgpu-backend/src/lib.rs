@@ -35,6 +35,12 @@
 //! checks of [`wgsl_kernel::bounded`], so
 //! that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
+//! # Kernels of CUDA's
+//! With the feature `cuda`, on NVIDIA's Vulkan (`VK_NVX_binary_import`), kernels in CUDA C++ and PTX run in the same queue, so that the
+//! GPU does not switch contexts between kernel and draw. Opening the backend runs one and compares what it wrote;
+//! [`interop_core::ComputeCaps::languages`] says whether they are taken. Where a source has WGSL, too, that is taken. Kernels with
+//! textures, `printf`, launch bounds or dynamic shared memory are refused: those run on `cuda-backend`.
+//!
 //! # Threads
 //! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are
 //! done; they keep the order in which they were called. They begin with the next draw, read or call that waits, or when four of
@@ -46,6 +52,11 @@ mod launch;
 mod memory;
 mod numbers;
 mod pattern;
+#[cfg(feature = "cuda")]
+mod ptx;
+#[cfg(not(feature = "cuda"))]
+#[path = "ptx_absent.rs"]
+mod ptx;
 mod session;
 
 pub use backend::WgpuBackend;

@@ -5,11 +5,12 @@ use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use wgpu_display::LentBuffer;
 use wgsl_kernel::{WORD, host_bytes};
 
 /// Memory of one backend.
 pub struct WgpuMemory {
-    buffer: wgpu::Buffer,
+    lent: LentBuffer,
     len: usize,
     session: Arc<Session>,
     /// Group 0 of launches that write it, from the first on.
@@ -22,12 +23,18 @@ interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
 
 impl WgpuMemory {
     /// Over a buffer of whole words that has them all.
-    pub fn over(session: &Arc<Session>, buffer: wgpu::Buffer, len: usize) -> Self {
-        Self { buffer, len, session: session.clone(), target: OnceLock::new(), turn: None }
+    pub fn over(session: &Arc<Session>, lent: LentBuffer, len: usize) -> Self {
+        Self { lent, len, session: session.clone(), target: OnceLock::new(), turn: None }
     }
 
     pub fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
+        self.lent.buffer()
+    }
+
+    /// Where kernels of CUDA's find it.
+    #[cfg(feature = "cuda")]
+    pub fn address(&self, operation: &'static str) -> Result<u64> {
+        self.lent.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
     }
 
     /// Group 0 of a launch that writes it.
@@ -36,7 +43,7 @@ impl WgpuMemory {
             return Ok(group);
         }
         let Session { device, layout, .. } = self.session.as_ref();
-        let bind = || self.session.with_numbers(|numbers| numbers.bind(device, layout, &self.buffer));
+        let bind = || self.session.with_numbers(|numbers| numbers.bind(device, layout, self.buffer()));
         let group = device.scoped(operation, bind)?;
         Ok(self.target.get_or_init(|| group))
     }
@@ -59,12 +66,12 @@ impl WgpuMemory {
         let (start, len) = (first as u64, (last - first) as u64);
         self.session
             .device
-            .record(OP, |encoder| encoder.copy_buffer_to_buffer(&from.buffer, start, &self.buffer, start, len))
+            .record(OP, |encoder| encoder.copy_buffer_to_buffer(from.buffer(), start, self.buffer(), start, len))
     }
 
     /// Bytes on the host, after all that was queued before.
     fn bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
-        self.session.device.read_buffer(&self.buffer, range.start as u64..range.end as u64, operation)
+        self.session.device.read_buffer(self.buffer(), range.start as u64..range.end as u64, operation)
     }
 
     /// Queues a write of bytes that may begin and end inside a word.
@@ -75,7 +82,7 @@ impl WgpuMemory {
             let device = &self.session.device;
             // What was recorded uses what was here before.
             device.submit_recorded(operation)?;
-            device.scoped(operation, || device.queue.write_buffer(&self.buffer, at as u64, bytes))
+            device.scoped(operation, || device.queue.write_buffer(self.buffer(), at as u64, bytes))
         };
         if outer == range {
             return write(offset, bytes);
@@ -98,6 +105,14 @@ impl WgpuMemory {
         let range = offset..offset.saturating_add(len);
         check_range(&range, self.len, operation)?;
         Ok(range)
+    }
+}
+
+impl Drop for WgpuMemory {
+    fn drop(&mut self) {
+        if self.lent.address().is_some() {
+            self.session.device.keep(self.buffer().clone());
+        }
     }
 }
 

@@ -167,3 +167,10 @@ pub trait Kernel: Any + Send + Sync {
     /// Function name.
     fn name(&self) -> &str;
 }
+
+impl dyn Kernel {
+    /// Whether it is of that type.
+    pub fn is<K: Kernel>(&self) -> bool {
+        (self as &dyn Any).is::<K>()
+    }
+}

@@ -1,0 +1,35 @@
+//! Kernels of CUDA's where this library was built without its feature `cuda`.
+
+use crate::session::Session;
+use interop_core::{Arg, Kernel, KernelSource, Result, Target};
+use std::sync::Arc;
+use wgpu_display::WgpuDevice;
+
+/// Never made.
+pub enum CudaKernel {}
+
+interop_core::owned!(CudaKernel: Session, "kernel", |kernel| match *kernel {});
+
+impl Kernel for CudaKernel {
+    fn name(&self) -> &str {
+        match *self {}
+    }
+}
+
+impl CudaKernel {
+    pub fn build(session: &Arc<Session>, _: &KernelSource) -> Result<Self> {
+        Err(absent(&session.device))
+    }
+
+    pub fn launch(&self, _: Target<'_>, _: &[Arg<'_>]) -> Result<()> {
+        match *self {}
+    }
+}
+
+pub fn proved(device: &WgpuDevice) -> Result<()> {
+    Err(absent(device))
+}
+
+fn absent(device: &WgpuDevice) -> interop_core::Error {
+    device.unsupported("ComputeBackend::build", "this library was built without its feature `cuda`")
+}
