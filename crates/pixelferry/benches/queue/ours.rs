@@ -7,7 +7,7 @@ use pixelferry::wgpu_backend::{WgpuBackend, WgpuOptions};
 use pixelferry::wgpu_display::{self, WgpuDisplay};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, DrawOptions, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
-    Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
+    Language, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,6 +19,14 @@ const KERNEL: &str = "
       pf_store(id.xy, unpack4x8unorm(((id.x + n) & 255u) | ((id.y & 255u) << 8u) | ((n & 255u) << 16u) | 0xff000000u));
     }";
 
+/// The same for CUDA.
+const CUDA: &str = r#"
+extern "C" __global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < out_width && y < out_height)
+    PF_STORE(out, x, y, make_uchar4((unsigned char)(x + n), (unsigned char)y, (unsigned char)n, 255));
+}"#;
+
 /// Where a display draws.
 enum Screen {
     Wgpu(Rc<WgpuDisplay>, wgpu_display::OffscreenTarget),
@@ -28,6 +36,7 @@ enum Screen {
 /// Frames of a link, drawn to a texture.
 struct Ours {
     work: Work,
+    language: Language,
     link: Link,
     kernel: Arc<dyn Kernel>,
     backend: Arc<dyn ComputeBackend>,
@@ -52,11 +61,19 @@ fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>>
     let display = WgpuDisplay::headless(WgpuOptions::default())?;
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device())?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
-    let row = |work| {
+    let row = |language, work| {
         let screen = Screen::Wgpu(Rc::clone(&display), display.create_offscreen_target(width, height)?);
-        Ours::open(work, &backend, display.clone(), screen, Extent::new(width, height))
+        Ours::open(work, language, &backend, display.clone(), screen, Extent::new(width, height))
     };
-    Work::ALL.into_iter().map(row).collect()
+    let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(Language::Wgsl, work)).collect::<Result<_, _>>()?;
+    if backend.caps().languages.contains(&Language::CudaCpp) {
+        for work in Work::ALL.into_iter().filter(|work| work.computes()) {
+            rows.push(row(Language::CudaCpp, work)?);
+        }
+    } else {
+        println!("SKIPPED CUDA's kernels in the queue of wgpu: {:?}", display.shared_device().takes_ptx());
+    }
+    Ok(rows)
 }
 
 fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
@@ -65,7 +82,7 @@ fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
     let row = |work| {
         let screen = Screen::Gl(Rc::clone(&display), display.create_offscreen_target(width, height)?);
-        Ours::open(work, &backend, display.clone(), screen, Extent::new(width, height))
+        Ours::open(work, Language::Wgsl, &backend, display.clone(), screen, Extent::new(width, height))
     };
     Work::ALL.into_iter().map(row).collect()
 }
@@ -73,6 +90,7 @@ fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
 impl Ours {
     fn open(
         work: Work,
+        language: Language,
         backend: &Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
         screen: Screen,
@@ -81,10 +99,17 @@ impl Ours {
         let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
         let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
+        let source = KernelSource::new("ramp");
+        let source = match language {
+            // SAFETY: it writes the pixels of its target, and nothing else.
+            Language::CudaCpp => unsafe { source.cuda_cpp(CUDA) },
+            _ => source.wgsl(KERNEL),
+        };
         let mut row = Self {
             work,
+            language,
             link: Link::open(Arc::clone(backend), display, desc, LinkOptions { policy })?,
-            kernel: backend.build(&KernelSource::new("ramp").wgsl(KERNEL))?,
+            kernel: backend.build(&source)?,
             alone: backend.allocate(desc.byte_len("queue")?)?,
             backend: Arc::clone(backend),
             screen,
@@ -106,7 +131,8 @@ impl Subject for Ours {
             Screen::Wgpu(..) => "wgpu",
             Screen::Gl(..) => "OpenGL",
         };
-        format!("pixelferry on {api}, {}", self.work.name())
+        let language = if self.language == Language::CudaCpp { ", CUDA" } else { "" };
+        format!("pixelferry on {api}{language}, {}", self.work.name())
     }
 
     fn begin(&mut self) {

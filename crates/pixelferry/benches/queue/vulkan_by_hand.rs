@@ -1,9 +1,12 @@
 //! The same frame written by hand on Vulkan: commands are recorded each frame, with a barrier between kernel and draw.
 
-use crate::shaders::{draw, groups, kernel};
+use crate::shaders::{CUDA, draw, groups, kernel};
 use crate::{Subject, Work};
-use ash::vk;
+use ash::{khr, nvx, vk};
 use pixelferry::Manner;
+use pixelferry::cuda::{Variant, compile_ptx};
+use std::ffi::{CString, c_void};
+use std::ptr;
 use std::rc::Rc;
 
 /// Frames that are queued at most.
@@ -15,6 +18,8 @@ struct Vulkan {
     queue: vk::Queue,
     pool: vk::CommandPool,
     memory: vk::PhysicalDeviceMemoryProperties,
+    /// Where the device takes kernels of CUDA's.
+    cu: Option<nvx::binary_import::Device>,
     // What all else is called by.
     _entry: ash::Entry,
     _instance: ash::Instance,
@@ -26,7 +31,7 @@ struct ByHand {
     vulkan: Rc<Vulkan>,
     slots: Vec<(vk::CommandBuffer, vk::Fence)>,
     next: usize,
-    kernel: Pipeline,
+    kernel: Kernel,
     draw: Pipeline,
     image: vk::Image,
     view: vk::ImageView,
@@ -40,6 +45,13 @@ struct Pipeline {
     set: vk::DescriptorSet,
 }
 
+#[derive(Clone, Copy)]
+enum Kernel {
+    Shader(Pipeline),
+    /// A function, and the address of the memory that it writes.
+    Cuda(vk::CuFunctionNVX, u64),
+}
+
 /// What a shader has bound.
 enum Bound {
     Buffer(vk::Buffer),
@@ -51,7 +63,12 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     match Vulkan::open() {
         Ok(vulkan) => {
             let vulkan = Rc::new(vulkan);
-            Work::ALL.into_iter().map(|work| Box::new(ByHand::new(&vulkan, work, width, height)) as _).collect()
+            let row = |work, cuda| Box::new(ByHand::new(&vulkan, work, cuda, width, height)) as Box<dyn Subject>;
+            let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, false)).collect();
+            if vulkan.cu.is_some() {
+                rows.extend(Work::ALL.into_iter().filter(|work| work.computes()).map(|work| row(work, true)));
+            }
+            rows
         }
         Err(reason) => {
             println!("SKIPPED Vulkan by hand: {reason}");
@@ -95,7 +112,18 @@ impl Vulkan {
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(family as u32).queue_priorities(&[1.0])];
             let mut features = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
-            let device = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+            let listed = instance.enumerate_device_extension_properties(physical).map_err(|e| e.to_string())?;
+            let wanted = [nvx::binary_import::NAME, khr::buffer_device_address::NAME];
+            let takes_cu = wanted.iter().all(|name| listed.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)));
+            let names = wanted.map(std::ffi::CStr::as_ptr);
+            let names = if takes_cu { &names[..] } else { &[] };
+            let mut addresses =
+                vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(takes_cu);
+            let device = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_extension_names(names)
+                .push_next(&mut addresses)
+                .push_next(&mut features);
             let device = instance.create_device(physical, &device, None).map_err(|e| e.to_string())?;
             let pool = vk::CommandPoolCreateInfo::default()
                 .queue_family_index(family as u32)
@@ -104,6 +132,7 @@ impl Vulkan {
                 queue: device.get_device_queue(family as u32, 0),
                 pool: device.create_command_pool(&pool, None).map_err(|e| e.to_string())?,
                 memory: instance.get_physical_device_memory_properties(physical),
+                cu: takes_cu.then(|| nvx::binary_import::Device::new(&instance, &device)),
                 device,
                 _entry: entry,
                 _instance: instance,
@@ -116,7 +145,11 @@ impl Vulkan {
             needs.memory_type_bits & (1 << i) != 0 && self.memory.memory_types[*i].property_flags.contains(wanted)
         };
         let index = (0..self.memory.memory_type_count as usize).find(fits).expect("memory of this type");
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+        let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+        if self.cu.is_some() {
+            info = info.push_next(&mut addressed);
+        }
         // SAFETY: a size and a type of this device.
         unsafe { self.device.allocate_memory(&info, None).expect("memory") }
     }
@@ -134,6 +167,28 @@ impl Vulkan {
             let memory = self.allocate(self.device.get_buffer_memory_requirements(buffer), at);
             self.device.bind_buffer_memory(buffer, memory, 0).expect("bound");
             (buffer, memory)
+        }
+    }
+
+    /// The kernel of CUDA's on `buffer`.
+    fn cuda(&self, cu: &nvx::binary_import::Device, buffer: vk::Buffer) -> Kernel {
+        let text = compile_ptx("ramp", CUDA, 75, Variant::Linear).expect("NVRTC");
+        let entry = CString::new(text.entry).expect("a name");
+        let text = CString::new(text.text).expect("a text");
+        let text = text.as_bytes_with_nul();
+        let (handle, functions) = (self.device.handle(), cu.fp());
+        let (mut module, mut function) = (vk::CuModuleNVX::null(), vk::CuFunctionNVX::null());
+        let info =
+            vk::CuModuleCreateInfoNVX { data_size: text.len(), p_data: text.as_ptr().cast(), ..Default::default() };
+        // SAFETY: a text that ends with a zero, an entry that it has, and a buffer of this device with an address.
+        unsafe {
+            let code = (functions.create_cu_module_nvx)(handle, &raw const info, ptr::null(), &raw mut module);
+            code.result().expect("a module");
+            let info = vk::CuFunctionCreateInfoNVX { module, p_name: entry.as_ptr(), ..Default::default() };
+            let code = (functions.create_cu_function_nvx)(handle, &raw const info, ptr::null(), &raw mut function);
+            code.result().expect("a function");
+            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            Kernel::Cuda(function, self.device.get_buffer_device_address(&info))
         }
     }
 
@@ -262,15 +317,23 @@ fn whole() -> vk::ImageSubresourceRange {
 }
 
 impl ByHand {
-    fn new(vulkan: &Rc<Vulkan>, work: Work, width: u32, height: u32) -> Self {
+    fn new(vulkan: &Rc<Vulkan>, work: Work, cuda: bool, width: u32, height: u32) -> Self {
         use vk::ShaderStageFlags as Stage;
         let extent = vk::Extent2D { width, height };
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        if vulkan.cu.is_some() {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        }
         let bytes = u64::from(width * height * 4);
         let (buffer, _) = vulkan.buffer(bytes, usage, vk::MemoryPropertyFlags::DEVICE_LOCAL);
         let (image, view) = vulkan.image(extent);
-        let text = kernel("var<immediate>", width, height);
-        let kernel = vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Buffer(buffer)]);
+        let kernel = match vulkan.cu.as_ref().filter(|_| cuda) {
+            Some(cu) => vulkan.cuda(cu, buffer),
+            None => {
+                let text = kernel("var<immediate>", width, height);
+                Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Buffer(buffer)]))
+            }
+        };
         let manner = work.draws().unwrap_or(Manner::Triangle);
         let text = draw(manner, width, height);
         let draw = match manner {
@@ -335,6 +398,31 @@ impl ByHand {
         }
     }
 
+    fn compute(&self, commands: vk::CommandBuffer, n: u32) {
+        let (function, address) = match self.kernel {
+            Kernel::Shader(pipeline) => return self.dispatch(commands, pipeline, n),
+            Kernel::Cuda(function, address) => (function, address),
+        };
+        let Some(cu) = &self.vulkan.cu else { return };
+        let vk::Extent2D { width, height } = self.extent;
+        let values: [*const c_void; 4] =
+            [(&raw const address).cast(), (&raw const n).cast(), (&raw const width).cast(), (&raw const height).cast()];
+        let info = vk::CuLaunchInfoNVX {
+            function,
+            grid_dim_x: width.div_ceil(32),
+            grid_dim_y: height.div_ceil(8),
+            grid_dim_z: 1,
+            block_dim_x: 32,
+            block_dim_y: 8,
+            block_dim_z: 1,
+            param_count: values.len(),
+            p_params: values.as_ptr(),
+            ..Default::default()
+        };
+        // SAFETY: commands of this device that are being recorded, and values as the kernel takes them.
+        unsafe { (cu.fp().cmd_cu_launch_kernel_nvx)(commands, &raw const info) }
+    }
+
     fn triangle(&self, commands: vk::CommandBuffer) {
         let device = &self.vulkan.device;
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: self.extent };
@@ -361,10 +449,14 @@ impl ByHand {
 
     /// What was written before is seen by all that comes after.
     fn barrier(&self, commands: vk::CommandBuffer) {
-        let stages = vk::PipelineStageFlags::COMPUTE_SHADER
+        let mut stages = vk::PipelineStageFlags::COMPUTE_SHADER
             | vk::PipelineStageFlags::FRAGMENT_SHADER
             | vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
-        let written = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::COLOR_ATTACHMENT_WRITE;
+        let mut written = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::COLOR_ATTACHMENT_WRITE;
+        if matches!(self.kernel, Kernel::Cuda(..)) {
+            // No specification says in which stage such a kernel runs.
+            (stages, written) = (vk::PipelineStageFlags::ALL_COMMANDS, written | vk::AccessFlags::MEMORY_WRITE);
+        }
         let all = written | vk::AccessFlags::SHADER_READ | vk::AccessFlags::COLOR_ATTACHMENT_READ;
         let barrier = [vk::MemoryBarrier::default().src_access_mask(written).dst_access_mask(all)];
         // SAFETY: as above.
@@ -390,14 +482,15 @@ impl Vulkan {
 
 impl Subject for ByHand {
     fn name(&self) -> String {
-        format!("by hand on Vulkan, {}", self.work.name())
+        let language = if matches!(self.kernel, Kernel::Cuda(..)) { ", CUDA" } else { "" };
+        format!("by hand on Vulkan{language}, {}", self.work.name())
     }
 
     fn frame(&mut self, n: u32) {
         self.submit(|row, commands| {
             row.barrier(commands);
             if row.work.computes() {
-                row.dispatch(commands, row.kernel, n);
+                row.compute(commands, n);
                 row.barrier(commands);
             }
             match row.work.draws() {
