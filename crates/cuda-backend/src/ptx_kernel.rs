@@ -21,13 +21,15 @@ pub struct PtxKernel {
 const THREADS: u32 = 256;
 
 /// What only CUDA's own launches have, as PTX names it.
-const ONLY_CUDA: [(&str, &str); 6] = [
+const ONLY_CUDA: [(&str, &str); 8] = [
     (".extern", "calls or memory of CUDA's run time (printf, malloc, dynamic shared memory)"),
     (".texref", "textures"),
     (".surfref", "surfaces"),
     (".samplerref", "samplers"),
     (".maxntid", "launch bounds"),
     (".reqntid", "a size of blocks of its own"),
+    (".ptr .shared", "local memory among its arguments"),
+    (".ptr .const", "constant memory among its arguments"),
 ];
 
 impl PtxKernel {

@@ -163,6 +163,9 @@ impl ComputeBackend for WgpuBackend {
 /// What kernels may be written in. Whether kernels of CUDA's run is tried.
 fn languages(device: &WgpuDevice) -> Vec<Language> {
     match ptx::proved(device) {
+        Ok(()) if cfg!(feature = "opencl") => {
+            vec![Language::Wgsl, Language::CudaCpp, Language::Ptx, Language::OpenClC]
+        }
         Ok(()) => vec![Language::Wgsl, Language::CudaCpp, Language::Ptx],
         Err(reason) => {
             tracing::debug!(device = %device.identity, %reason, "no kernels of CUDA's");

@@ -41,6 +41,10 @@
 //! [`interop_core::ComputeCaps::languages`] says whether they are taken. Where a source has WGSL, too, that is taken. Kernels with
 //! textures, `printf`, launch bounds or dynamic shared memory are refused: those run on `cuda-backend`.
 //!
+//! With the feature `opencl`, so do unchanged kernels in OpenCL C: NVIDIA's OpenCL compiles them to PTX
+//! ([`opencl_backend::ptx`]). Those with images, samplers, `printf`, `__local` arguments, required group sizes or
+//! `get_work_dim` are refused: they run on `opencl-backend`.
+//!
 //! # Threads
 //! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are
 //! done; they keep the order in which they were called. They begin with the next draw, read or call that waits, or when four of

@@ -3,8 +3,11 @@
 use crate::memory::WgpuMemory;
 use crate::session::Session;
 use cuda_backend::{Geometry, Params, PtxKernel};
+#[cfg(feature = "opencl")]
+use interop_core::Language;
 use interop_core::devices::owned::own;
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Kernel, KernelSource, Result, Target, View};
+use std::borrow::Cow;
 use std::sync::Arc;
 use wgpu_display::{LentBuffer, PtxFunction, PtxGrid, WgpuDevice};
 
@@ -30,7 +33,8 @@ impl Kernel for CudaKernel {
 
 impl CudaKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
-        let kernel = PtxKernel::of(source, architecture(&session.identity))?;
+        let source = translated(source, &session.identity)?;
+        let kernel = PtxKernel::of(source.as_ref(), architecture(&session.identity))?;
         let function = session.device.ptx_function(kernel.text(), kernel.entry())?;
         Ok(Self { kernel, function, session: session.clone() })
     }
@@ -53,6 +57,21 @@ fn run(device: &WgpuDevice, function: &PtxFunction, (geometry, params): (Geometr
     // SAFETY: the values were compared with what the text says of its parameters. Addresses are of memories that keep their
     // buffers for the queue when they are dropped. For the text somebody gave their word: `KernelSource::with_text`.
     unsafe { device.record_ptx(OP, function, PtxGrid { grid, block }, &values) }
+}
+
+/// The source with PTX where it has neither that nor CUDA C++.
+#[cfg(feature = "opencl")]
+fn translated<'s>(source: &'s KernelSource, gpu: &DeviceIdentity) -> Result<Cow<'s, KernelSource>> {
+    let direct = [Language::Ptx, Language::CudaCpp].into_iter().any(|language| source.source(language).is_some());
+    if direct || source.source(Language::OpenClC).is_none() {
+        return Ok(Cow::Borrowed(source));
+    }
+    opencl_backend::ptx(source, gpu).map(Cow::Owned)
+}
+
+#[cfg(not(feature = "opencl"))]
+fn translated<'s>(source: &'s KernelSource, _: &DeviceIdentity) -> Result<Cow<'s, KernelSource>> {
+    Ok(Cow::Borrowed(source))
 }
 
 /// Compute capability of the GPU, as CUDA's own driver says it.

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use interop_core::{
-    Arg, BufferView, ComputeBackend, ComputeMemory, DrawOptions, Error, Extent, ImageView, Kernel, KernelSource,
-    Language, Link, LinkOptions, Manner, PathId, PixelFormat, Policy, SurfaceDesc, Target, View,
+    Arg, BufferView, ComputeBackend, ComputeMemory, DrawOptions, Error, Extent, ImageAccess, ImageDesc, ImageView,
+    Kernel, KernelSource, Language, Link, LinkOptions, Manner, PathId, PixelFormat, Policy, SurfaceDesc, Target, View,
 };
 use pixelferry_testing::{Need, asked, need};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use wgpu_display::{Viewport, WgpuDisplay};
 
 /// A display on NVIDIA's Vulkan and a backend in its queue.
 fn open() -> Option<(Rc<WgpuDisplay>, Arc<WgpuBackend>)> {
-    if !asked(Need::NvidiaVulkan) {
+    if !asked(Need::Nvidia) {
         return None;
     }
     let options =
@@ -89,11 +89,11 @@ extern "C" __global__ void step(PF_BUFFER(int, out), const int *from, int add, d
 }"#;
 
 const TWICE: &str = "
-@group(1) @binding(0) var<storage, read> from: array<i32>;
+@group(1) @binding(0) var<storage, read> numbers: array<i32>;
 @compute @workgroup_size(64)
 fn twice(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = pf_index(id);
-  if (i < pf_items()) { pf_put(i, bitcast<u32>(from[i] * 2)); }
+  if (i < pf_items()) { pf_put(i, bitcast<u32>(numbers[i] * 2)); }
 }";
 
 /// Launches of both languages, copies and writes follow one another, and none is waited for.
@@ -140,7 +140,8 @@ fn frames_are_drawn_as_they_were_written() {
     let target = display.create_offscreen_target(width, height).unwrap();
     for path in [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD] {
         let policy = Policy { force: Some(path), ..Policy::default() };
-        let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8);
+        let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        let desc = SurfaceDesc::Image(image);
         let backend: Arc<dyn ComputeBackend> = backend.clone();
         let mut link = Link::open(backend, display.clone(), desc, LinkOptions { policy }).unwrap();
         for seed in 0..80 {
@@ -159,6 +160,64 @@ fn frames_are_drawn_as_they_were_written() {
                 }
             }
         }
+    }
+}
+
+const OPENCL: &str = r#"
+__kernel void mixed(PF_IMAGE(uchar4, out), __global const int *add, int seed, float part) {
+  int x = get_global_id(0), y = get_global_id(1);
+  if (x >= out_width || y >= out_height) return;
+  int n = x * 7 + y * 13 + seed + add[x % 8] + (int)(part * 4.0f) + (int)get_local_size(0) - 32 + (int)get_global_offset(0);
+  PF_STORE(out, x, y, (uchar4)(n, n + 31, n + 62, n + 93));
+}"#;
+
+/// A kernel in OpenCL C, unchanged.
+#[cfg(feature = "opencl")]
+#[test]
+fn opencl_c_runs_in_the_same_queue() {
+    let Some((_display, backend)) = open() else { return };
+    // SAFETY: it checks its bounds and reads only what it is given.
+    let source = |name: &'static str, text: &'static str| unsafe { KernelSource::new(name).opencl_c(text) };
+    let kernel = backend.build(&source("mixed", OPENCL)).unwrap();
+    let mut add = backend.allocate(32).unwrap();
+    add.write(0, &(0..8_i32).flat_map(|n| (n * 3).to_ne_bytes()).collect::<Vec<u8>>()).unwrap();
+    for reversed in [false, true] {
+        let (extent, args) = (Extent::new(211, 67), [Arg::Memory(add.as_ref()), Arg::I32(5), Arg::F32(0.5)]);
+        let view = ImageView::packed(extent, PixelFormat::Rgba8, 256, 64, reversed).unwrap();
+        let mut memory = backend.allocate(view.span().end).unwrap();
+        let target = Target::new(memory.as_mut(), View::Image(view)).unwrap();
+        backend.launch(kernel.as_ref(), target, &args).unwrap();
+        let mut found = vec![0; memory.len()];
+        memory.read(0, &mut found).unwrap();
+        for y in 0..extent.height {
+            for x in 0..extent.width {
+                let at = view.row_start(y) + x as usize * 4;
+                let wanted: Vec<u8> = (0..4).map(|i| byte(x, y, i, 5 + (x % 8) as i32 * 3 + 2)).collect();
+                assert_eq!(found[at..at + 4], wanted[..], "reversed {reversed}, pixel {x}, {y}");
+            }
+        }
+    }
+    let wrong = [
+        ("__kernel void k(PF_IMAGE(uchar4, out)) { nothing(); }", "kernel.cl"),
+        (
+            "__kernel void k(PF_IMAGE(uchar4, out), __local int *l) { l[get_local_id(0)] = 1; PF_STORE(out, 0, 0, (uchar4)(l[0])); }",
+            "local memory",
+        ),
+        (
+            "__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void k(PF_IMAGE(uchar4, out)) { PF_STORE(out, 0, 0, (uchar4)(1)); }",
+            "a size of blocks",
+        ),
+        (
+            "__kernel void k(PF_IMAGE(uchar4, out), read_only image2d_t i) { const sampler_t s = CLK_FILTER_NEAREST; PF_STORE(out, 0, 0, convert_uchar4(read_imageui(i, s, (int2)(0, 0)))); }",
+            "k",
+        ),
+        ("__kernel void k(PF_IMAGE(uchar4, out)) { PF_STORE(out, 0, 0, (uchar4)(get_work_dim())); }", "envreg"),
+    ];
+    for (text, said) in wrong {
+        let error = backend.build(&source("k", text)).err().map(|error| error.to_string());
+        println!("{error:?}");
+        let error = error.unwrap();
+        assert!(error.contains(said), "{error}");
     }
 }
 
