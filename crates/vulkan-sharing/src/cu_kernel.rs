@@ -5,13 +5,17 @@ use ash::{nvx, vk};
 use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The extension.
 pub const CU_EXTENSION: &CStr = nvx::binary_import::NAME;
 
 /// By which kernels address memory (`VK_KHR_buffer_device_address`, with its feature).
 pub const ADDRESS_EXTENSION: &CStr = ash::khr::buffer_device_address::NAME;
+
+/// Held while a module is made or goes: NVIDIA's driver (580.159) takes a lock of Vulkan's and one of CUDA's then, not always in the
+/// same order, so that two threads waited for each other for good.
+static MODULES: Mutex<()> = Mutex::new(());
 
 /// What the extension adds to a device, which is somebody else's.
 #[derive(Clone)]
@@ -85,6 +89,7 @@ impl CuDevice {
             vk::CuModuleCreateInfoNVX { data_size: text.len(), p_data: text.as_ptr().cast(), ..Default::default() };
         let mut made =
             CuFunction { device: self.clone(), module: vk::CuModuleNVX::null(), function: vk::CuFunctionNVX::null() };
+        let _alone = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: text and structure live through the call, which writes one handle.
         let code = unsafe {
             (self.functions.fp().create_cu_module_nvx)(handle, &raw const info, ptr::null(), &raw mut made.module)
@@ -163,6 +168,7 @@ impl CuDevice {
 impl Drop for CuFunction {
     fn drop(&mut self) {
         let (handle, functions) = (self.device.device.handle(), self.device.functions.fp());
+        let _alone = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: both were made once of this device, and no launch is left (the promise of whoever made this). Null is ignored.
         unsafe {
             if self.function != vk::CuFunctionNVX::null() {

@@ -5,7 +5,7 @@ use crate::launch;
 use crate::memory::WgpuMemory;
 use crate::numbers::{Numbers, layout};
 use crate::pattern::PatternKernel;
-use crate::ptx::{self, CudaKernel};
+use crate::ptx::CudaKernel;
 use crate::session::Session;
 use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
@@ -15,7 +15,7 @@ use interop_core::{
     Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use wgpu_display::{LentBuffer, WgpuDevice, WgpuDisplay, WgpuOptions};
 use wgsl_kernel::{Limits, check_size};
 
@@ -67,7 +67,8 @@ impl WgpuBackend {
         let (memories, groups) =
             (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
         let limits = Limits::new(&device.identity, memories, groups);
-        let session = Arc::new(Session { device, identity, caps, limits, numbers, layout });
+        let cuda = OnceLock::new();
+        let session = Arc::new(Session { device, identity, caps, limits, numbers, layout, cuda });
         // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
         let pattern = PatternKernel::build(&session).map_err(|error| {
             let reason = format!("its compute shaders do not build: {error}");
@@ -160,16 +161,12 @@ impl ComputeBackend for WgpuBackend {
     }
 }
 
-/// What kernels may be written in. Whether kernels of CUDA's run is tried.
+/// What kernels may be written in.
 fn languages(device: &WgpuDevice) -> Vec<Language> {
-    match ptx::proved(device) {
-        Ok(()) if cfg!(feature = "opencl") => {
-            vec![Language::Wgsl, Language::CudaCpp, Language::Ptx, Language::OpenClC]
-        }
-        Ok(()) => vec![Language::Wgsl, Language::CudaCpp, Language::Ptx],
-        Err(reason) => {
-            tracing::debug!(device = %device.identity, %reason, "no kernels of CUDA's");
-            vec![Language::Wgsl]
-        }
+    let mut languages = vec![Language::Wgsl];
+    if cfg!(feature = "cuda") && device.takes_ptx().is_yes() {
+        languages.extend([Language::CudaCpp, Language::Ptx]);
+        languages.extend(cfg!(feature = "opencl").then_some(Language::OpenClC));
     }
+    languages
 }

@@ -33,6 +33,10 @@ impl Kernel for CudaKernel {
 
 impl CudaKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
+        let proof = session.cuda.get_or_init(|| proved(&session.device).map_err(|error| error.to_string()));
+        if let Err(reason) = proof {
+            return Err(session.device.unsupported("ComputeBackend::build", reason.clone()));
+        }
         let source = translated(source, &session.identity)?;
         let kernel = PtxKernel::of(source.as_ref(), architecture(&session.identity))?;
         let function = session.device.ptx_function(kernel.text(), kernel.entry())?;
@@ -87,11 +91,9 @@ fn architecture(identity: &DeviceIdentity) -> i32 {
 /// Bytes that the proof writes: more than one block, and not all of the last.
 const PROOF: usize = 4 * 1000;
 
-/// Runs a kernel and compares what it wrote: that a driver lists an extension proves nothing.
-///
-/// # Errors
-/// Why no kernel of CUDA's is taken.
-pub fn proved(device: &WgpuDevice) -> Result<()> {
+/// Runs a kernel and compares what it wrote: that a driver lists an extension proves nothing. `Err` says why no kernel of CUDA's
+/// is taken.
+fn proved(device: &WgpuDevice) -> Result<()> {
     const SEED: u32 = 0x5eed_1234;
     // SAFETY: it writes words below the length that it is given, in the buffer that it is given.
     let source = unsafe { KernelSource::new("pf_proof").ptx(include_str!("proof.ptx")) };

@@ -26,10 +26,6 @@ impl CudaKernel {
     }
 }
 
-pub fn proved(device: &WgpuDevice) -> Result<()> {
-    Err(absent(device))
-}
-
 fn absent(device: &WgpuDevice) -> interop_core::Error {
     device.unsupported("ComputeBackend::build", "this library was built without its feature `cuda`")
 }

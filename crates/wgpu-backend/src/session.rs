@@ -3,7 +3,7 @@
 use crate::numbers::Numbers;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use wgpu_display::WgpuDevice;
 use wgsl_kernel::Limits;
 
@@ -17,6 +17,9 @@ pub struct Session {
     pub numbers: Mutex<Numbers>,
     /// Of group 0 of every kernel.
     pub layout: wgpu::BindGroupLayout,
+    /// Whether kernels of CUDA's were seen to write what they should, or why not; tried when the first is built.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
+    pub cuda: OnceLock<std::result::Result<(), String>>,
 }
 
 impl Maker for Session {

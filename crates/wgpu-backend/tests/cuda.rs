@@ -249,6 +249,33 @@ fn what_is_dropped_early_harms_nothing() {
     }
 }
 
+/// Backends that are opened, build, launch and go on several threads at once: a deadlock of the driver's did so once.
+#[test]
+fn threads_build_beside_one_another() {
+    if open().is_none() {
+        return;
+    }
+    let round = || {
+        let options =
+            WgpuOptions { backends: wgpu::Backends::VULKAN, name: Some("NVIDIA".into()), ..WgpuOptions::default() };
+        let backend = WgpuBackend::open(&options).unwrap();
+        for seed in 0..3 {
+            let kernel = backend.build(&cuda("bytes", BYTES)).unwrap();
+            let mut memory = backend.allocate(64).unwrap();
+            let target = Target::image(memory.as_mut(), Extent::new(4, 4), PixelFormat::Rgba8).unwrap();
+            backend.launch(kernel.as_ref(), target, &[Arg::I32(seed)]).unwrap();
+            let mut found = [0; 64];
+            memory.read(0, &mut found).unwrap();
+            assert_eq!(found[21], byte(1, 1, 1, seed));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..3).for_each(|_| round()));
+        }
+    });
+}
+
 #[test]
 fn what_cannot_run_here_is_refused_with_its_reason() {
     let Some((_display, backend)) = open() else { return };
