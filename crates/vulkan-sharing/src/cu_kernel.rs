@@ -13,8 +13,8 @@ pub const CU_EXTENSION: &CStr = nvx::binary_import::NAME;
 /// By which kernels address memory (`VK_KHR_buffer_device_address`, with its feature).
 pub const ADDRESS_EXTENSION: &CStr = ash::khr::buffer_device_address::NAME;
 
-/// Held while a module is made or goes: NVIDIA's driver (580.159) takes a lock of Vulkan's and one of CUDA's then, not always in the
-/// same order, so that two threads waited for each other for good.
+/// Held while a module is made or goes, and while a device goes: NVIDIA's driver (580.159) takes a lock of Vulkan's and one of CUDA's
+/// then, not always in the same order, so that two threads waited for each other for good.
 static MODULES: Mutex<()> = Mutex::new(());
 
 /// What the extension adds to a device, which is somebody else's.
@@ -23,6 +23,32 @@ pub struct CuDevice {
     device: ash::Device,
     functions: nvx::binary_import::Device,
     name: Arc<str>,
+}
+
+/// A device of one's own. Destroyed when dropped, while no thread makes a module.
+pub struct OwnDevice(ash::Device);
+
+impl OwnDevice {
+    /// Takes it.
+    ///
+    /// # Safety
+    /// It is the caller's to give. Nothing of it is left when this is dropped, and its instance still lives.
+    pub unsafe fn new(device: ash::Device) -> Self {
+        Self(device)
+    }
+
+    /// Its functions.
+    pub fn device(&self) -> &ash::Device {
+        &self.0
+    }
+}
+
+impl Drop for OwnDevice {
+    fn drop(&mut self) {
+        let _alone = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the promise of whoever made this.
+        unsafe { self.0.destroy_device(None) };
+    }
 }
 
 /// A function of a module, which is its own. Destroyed when dropped.

@@ -29,7 +29,7 @@ mod os;
 mod semaphore;
 
 pub use allocation::{Allocation, Object};
-pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGrid};
+pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGrid, OwnDevice};
 pub use device::{Sharing, enabled};
 pub use error::failure;
 pub use ids::Ids;

@@ -4,7 +4,7 @@ use super::Api;
 use ash::{ext, vk};
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
 use std::ffi::CStr;
-use vulkan_sharing::{ADDRESS_EXTENSION, CU_EXTENSION, Ids, SEMAPHORE_EXTENSION};
+use vulkan_sharing::{ADDRESS_EXTENSION, CU_EXTENSION, Ids, OwnDevice, SEMAPHORE_EXTENSION};
 
 /// What wgpu does not ask for itself.
 const EXTENSIONS: [&CStr; 2] = [ext::external_memory_host::NAME, SEMAPHORE_EXTENSION];
@@ -34,38 +34,60 @@ pub(crate) fn open(
 ) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
-    let wanted: Vec<_> =
-        EXTENSIONS.into_iter().filter(|name| hal.physical_device_capabilities().supports_extension(name)).collect();
-    let takes_cu = takes_cu(&hal);
-    let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true);
-    let add: Box<wgpu::hal::vulkan::CreateDeviceCallback<'_>> = Box::new(|args| {
-        let mut add = |name| {
-            let is_new = !args.extensions.contains(&name);
-            if is_new {
-                args.extensions.push(name);
-            }
-            is_new
-        };
-        for name in wanted {
-            add(name);
+    let features = descriptor.required_features;
+    let mut extensions = hal.required_device_extensions(features);
+    let about = hal.physical_device_capabilities();
+    let added = EXTENSIONS.into_iter().filter(|name| about.supports_extension(name));
+    let cu = takes_cu(&hal).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
+    for name in added.chain(cu.into_iter().flatten()) {
+        if !extensions.contains(&name) {
+            extensions.push(name);
         }
-        // Where wgpu asks for the extension itself, for rays, it switches on the feature, too.
-        if takes_cu && add(CU_EXTENSION) && add(ADDRESS_EXTENSION) {
-            *args.create_info = args.create_info.push_next(&mut addresses);
-        }
-    });
-    let (features, limits) = (descriptor.required_features, &descriptor.required_limits);
-    // SAFETY: only extensions that the driver lists are added, and the one feature that one of them needs, which it lists, too.
-    let opened = unsafe { hal.open_with_callback(features, limits, &descriptor.memory_hints, Some(add)) };
+    }
     let failed = |reason: String| Error::Unavailable {
         what: identity.to_string(),
         reason,
         hint: "Update the GPU's Vulkan driver, or ask for fewer features.".into(),
     };
-    Some(opened.map_err(|e| failed(e.to_string())).and_then(|opened| {
+    // SAFETY: only extensions that the driver lists are added. The one feature that one of them needs is listed, too, and
+    // `physical_device_features` switches it on.
+    let opened = unsafe { create(&hal, &extensions, descriptor) };
+    Some(opened.map_err(failed).and_then(|opened| {
         // SAFETY: the device was opened on this very adapter with these features and limits.
         unsafe { adapter.create_device_from_hal::<Api>(opened, descriptor) }.map_err(|e| failed(e.to_string()))
     }))
+}
+
+/// As [`wgpu::hal::vulkan::Adapter::open_with_callback`] does, but [`OwnDevice`] destroys the device.
+///
+/// # Safety
+/// The adapter lists all extensions, which are at least those that it requires for the features of the descriptor.
+unsafe fn create(
+    hal: &wgpu::hal::vulkan::Adapter,
+    extensions: &[&'static CStr],
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> std::result::Result<wgpu::hal::OpenDevice<Api>, String> {
+    // wgpu-hal takes the first family, too.
+    const FAMILY: u32 = 0;
+    let (features, limits) = (descriptor.required_features, &descriptor.required_limits);
+    let mut enabled = hal.physical_device_features(extensions, features);
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(FAMILY).queue_priorities(&[1.0])];
+    let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+    let info = enabled.add_to_device_create(info);
+    let instance = hal.shared_instance().raw_instance();
+    // SAFETY: the caller's promise; the structures live through the call.
+    let device = unsafe { instance.create_device(hal.raw_physical_device(), &info, None) };
+    // SAFETY: it is new. wgpu drops the callback when it has let go of the device, and of its instance later.
+    let own = unsafe { OwnDevice::new(device.map_err(|code| format!("vkCreateDevice answered {code:?}"))?) };
+    let raw = own.device().clone();
+    let let_go: wgpu::hal::DropCallback = Box::new(move || drop(own));
+    // SAFETY: the device was made of this adapter with these extensions, features and this family, and lives until the callback
+    // goes.
+    unsafe {
+        hal.device_from_raw(raw, Some(let_go), extensions, features, limits, &descriptor.memory_hints, FAMILY, 0)
+            .map_err(|error| error.to_string())
+    }
 }
 
 /// Whether a device can be made whose queue takes kernels of CUDA's.
