@@ -23,6 +23,10 @@ pub fn ptx(source: &KernelSource, gpu: &DeviceIdentity) -> Result<KernelSource> 
     let Some(SourceCode::Text(text)) = source.source(Language::OpenClC) else {
         return Err(unsupported(format!("kernel '{name}' has no OpenCL C (its languages: {})", source.languages())));
     };
+    if text.contains("printf") {
+        // It compiles, and what it prints is lost.
+        return Err(unsupported(format!("kernel '{name}' calls printf, which only a launch of OpenCL prints")));
+    }
     let device = device_of(gpu)?.ok_or_else(|| unsupported("no OpenCL driver that makes PTX drives it".into()))?;
     let context = Context::new(std::slice::from_ref(&device))?;
     // SAFETY: `KernelSource::with_text` had the caller's word for the text.

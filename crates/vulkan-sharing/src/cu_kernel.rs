@@ -13,8 +13,8 @@ pub const CU_EXTENSION: &CStr = nvx::binary_import::NAME;
 /// By which kernels address memory (`VK_KHR_buffer_device_address`, with its feature).
 pub const ADDRESS_EXTENSION: &CStr = ash::khr::buffer_device_address::NAME;
 
-/// Held while a module is made or goes, and while a device goes: NVIDIA's driver (580.159) takes a lock of Vulkan's and one of CUDA's
-/// then, not always in the same order, so that two threads waited for each other for good.
+/// Held while a module or a device is made or goes: NVIDIA's driver (580.159) takes a lock of Vulkan's and one of CUDA's then, not
+/// always in the same order, so that two threads waited for each other for good.
 static MODULES: Mutex<()> = Mutex::new(());
 
 /// What the extension adds to a device, which is somebody else's.
@@ -29,12 +29,19 @@ pub struct CuDevice {
 pub struct OwnDevice(ash::Device);
 
 impl OwnDevice {
-    /// Takes it.
+    /// Makes it (`vkCreateDevice`), while no thread makes a module.
     ///
     /// # Safety
-    /// It is the caller's to give. Nothing of it is left when this is dropped, and its instance still lives.
-    pub unsafe fn new(device: ash::Device) -> Self {
-        Self(device)
+    /// The physical device is of this instance and offers what `info` asks for. Nothing of the device is left when this is
+    /// dropped, and the instance still lives.
+    pub unsafe fn create(
+        instance: &ash::Instance,
+        physical: vk::PhysicalDevice,
+        info: &vk::DeviceCreateInfo<'_>,
+    ) -> std::result::Result<Self, vk::Result> {
+        let _alone = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise.
+        unsafe { instance.create_device(physical, info, None) }.map(Self)
     }
 
     /// Its functions.

@@ -36,8 +36,9 @@
 //! that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! # Kernels of CUDA's
-//! With the feature `cuda`, on NVIDIA's Vulkan (`VK_NVX_binary_import`), kernels in CUDA C++ and PTX run in the same queue, so that the
-//! GPU does not switch contexts between kernel and draw. Building the first runs one and compares what it wrote;
+//! With the feature `cuda`, on NVIDIA's Vulkan (`VK_NVX_binary_import`), on a device that was opened for it ([`WgpuOptions::ptx`], which
+//! says why that is not the default), kernels in CUDA C++ and PTX run in the same queue, so that the GPU does not switch contexts
+//! between kernel and draw. Building the first runs one and compares what it wrote;
 //! [`interop_core::ComputeCaps::languages`] says whether they are taken. Where a source has WGSL, too, that is taken. Kernels with
 //! textures, `printf`, launch bounds or dynamic shared memory are refused: those run on `cuda-backend`.
 //!

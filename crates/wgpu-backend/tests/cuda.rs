@@ -18,8 +18,12 @@ fn open() -> Option<(Rc<WgpuDisplay>, Arc<WgpuBackend>)> {
     if !asked(Need::Nvidia) {
         return None;
     }
-    let options =
-        WgpuOptions { backends: wgpu::Backends::VULKAN, name: Some("NVIDIA".into()), ..WgpuOptions::default() };
+    let options = WgpuOptions {
+        backends: wgpu::Backends::VULKAN,
+        name: Some("NVIDIA".into()),
+        ptx: true,
+        ..WgpuOptions::default()
+    };
     let display = need(Need::NvidiaVulkan, WgpuDisplay::headless(options))?;
     let device = display.shared_device();
     println!("RAN ON {} ({}), PTX: {:?}", device.identity, device.identity.driver, device.takes_ptx());
@@ -205,7 +209,7 @@ fn opencl_c_runs_in_the_same_queue() {
         ("", ", __local int *l", store("l[0]"), "local memory"),
         ("__attribute__((reqd_work_group_size(8, 8, 1)))", "", store("1"), "a size of blocks"),
         ("", ", read_only image2d_t i", image.to_owned(), ""),
-        ("", "", "printf(\"%d\", out_width);".to_owned(), ""),
+        ("", "", "printf(\"%d\", out_width);".to_owned(), "printf"),
         ("", "", store("get_work_dim()"), "envreg"),
         ("", "", store("get_local_id(0)"), ""),
         ("", "", store("get_local_size(0)"), ""),
@@ -258,8 +262,12 @@ fn threads_build_beside_one_another() {
         return;
     }
     let round = || {
-        let options =
-            WgpuOptions { backends: wgpu::Backends::VULKAN, name: Some("NVIDIA".into()), ..WgpuOptions::default() };
+        let options = WgpuOptions {
+            backends: wgpu::Backends::VULKAN,
+            name: Some("NVIDIA".into()),
+            ptx: true,
+            ..WgpuOptions::default()
+        };
         let backend = WgpuBackend::open(&options).unwrap();
         for seed in 0..3 {
             let kernel = backend.build(&cuda("bytes", BYTES)).unwrap();

@@ -22,6 +22,10 @@ pub struct WgpuOptions {
     pub backends: wgpu::Backends,
     /// Features that the device must have, for drawing of the user's own.
     pub features: wgpu::Features,
+    /// Whether kernels in PTX shall run in its queue ([`WgpuDevice::takes_ptx`]), where the driver can. Off by default: NVIDIA's
+    /// driver (580.159) deadlocks where one thread makes or destroys a Vulkan device while another loads such a kernel. Of
+    /// devices and kernels of this crate's own, one waits for the other; of others it knows nothing.
+    pub ptx: bool,
 }
 
 impl Default for WgpuOptions {
@@ -32,6 +36,7 @@ impl Default for WgpuOptions {
             same_device_as: None,
             backends: wgpu::Backends::from_env().map_or(known, |named| named & known),
             features: wgpu::Features::empty(),
+            ptx: false,
         }
     }
 }
@@ -141,23 +146,36 @@ pub fn open_device(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
-    open_as(adapter, &identify(adapter), descriptor)
+    open_as(adapter, &identify(adapter), descriptor, false)
+}
+
+/// As [`open_device`], for a queue that runs kernels in PTX, where the driver can: see [`WgpuOptions::ptx`].
+///
+/// # Errors
+/// Those of [`open_device`].
+pub fn open_device_for_ptx(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    open_as(adapter, &identify(adapter), descriptor, true)
 }
 
 fn open_as(
     adapter: &wgpu::Adapter,
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
+    ptx: bool,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
-    crate::vulkan::open(adapter, identity, descriptor).unwrap_or_else(|| request(adapter, identity, descriptor))
+    crate::vulkan::open(adapter, identity, descriptor, ptx).unwrap_or_else(|| request(adapter, identity, descriptor))
 }
 
 /// A device with all that the adapter can do, which reports to `loss` and never ends the program.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     identity: &DeviceIdentity,
-    features: wgpu::Features,
+    options: &WgpuOptions,
 ) -> Result<(wgpu::Device, wgpu::Queue, Loss)> {
+    let features = options.features;
     if !adapter.features().contains(features) {
         let reason = format!("the adapter lacks {:?}", features - adapter.features());
         return Err(Error::Unsupported { operation: "WgpuDisplay::headless", device: identity.to_string(), reason });
@@ -168,7 +186,7 @@ pub(crate) fn open(
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };
-    let (device, queue) = open_as(adapter, identity, &descriptor)?;
+    let (device, queue) = open_as(adapter, identity, &descriptor, options.ptx)?;
     let loss = Loss::default();
     let told = Arc::clone(&loss);
     device.set_device_lost_callback(move |reason, message| {
@@ -187,7 +205,7 @@ impl WgpuDevice {
     /// [`Error::Unavailable`] where no adapter is allowed or the driver refuses.
     pub fn open(options: &WgpuOptions) -> Result<Self> {
         let (adapter, identity) = choose(options)?;
-        let (device, queue, loss) = open(&adapter, &identity, options.features)?;
+        let (device, queue, loss) = open(&adapter, &identity, options)?;
         Ok(Self::new(device, queue, identity, loss))
     }
 }

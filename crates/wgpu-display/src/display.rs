@@ -93,7 +93,7 @@ impl WgpuDisplay {
     /// lacks a feature that was asked for.
     pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
         let (adapter, identity) = adapter::choose(&options)?;
-        let (device, queue, loss) = adapter::open(&adapter, &identity, options.features)?;
+        let (device, queue, loss) = adapter::open(&adapter, &identity, &options)?;
         Self::new(&adapter, identity, device, queue, Some(loss))
     }
 

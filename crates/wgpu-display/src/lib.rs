@@ -69,7 +69,7 @@ mod vulkan;
 #[path = "vulkan_absent.rs"]
 mod vulkan;
 
-pub use adapter::{WgpuOptions, open_device, wgpu_adapters};
+pub use adapter::{WgpuOptions, open_device, open_device_for_ptx, wgpu_adapters};
 pub use device::WgpuDevice;
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};

@@ -30,6 +30,7 @@ pub(crate) fn open(
     _: &wgpu::Adapter,
     _: &DeviceIdentity,
     _: &wgpu::DeviceDescriptor<'_>,
+    _: bool,
 ) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
     None
 }

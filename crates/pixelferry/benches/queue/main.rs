@@ -1,7 +1,10 @@
-//! `cargo bench -p pixelferry --features wgpu --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,...]`:
+//! `cargo bench -p pixelferry --features wgpu --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
 //! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL, on
 //! wgpu and on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
+//!
+//! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
+//! driver makes a context of CUDA's, too, which slows every other row on Vulkan.
 //!
 //! `latency` waits for the device after every frame; `throughput` only after every run of frames, none of them late. Rows are
 //! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line, as `gpu` writes them.
@@ -76,6 +79,11 @@ impl Work {
 }
 
 const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), ("4K", 3840, 2160), ("8K", 7680, 4320)];
+
+/// Whether rows with CUDA's kernels are wanted.
+fn cuda_asked() -> bool {
+    std::env::args().any(|argument| argument == "--cuda")
+}
 
 /// The pixel that a kernel writes in frame `n`.
 fn expected(x: u32, y: u32, n: u32) -> [u8; 4] {

@@ -58,7 +58,7 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
 }
 
 fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
-    let display = WgpuDisplay::headless(WgpuOptions::default())?;
+    let display = WgpuDisplay::headless(WgpuOptions { ptx: crate::cuda_asked(), ..WgpuOptions::default() })?;
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device())?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
     let row = |language, work| {

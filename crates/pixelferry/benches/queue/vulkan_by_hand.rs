@@ -114,7 +114,8 @@ impl Vulkan {
             let mut features = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
             let listed = instance.enumerate_device_extension_properties(physical).map_err(|e| e.to_string())?;
             let wanted = [nvx::binary_import::NAME, khr::buffer_device_address::NAME];
-            let takes_cu = wanted.iter().all(|name| listed.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)));
+            let takes_cu = crate::cuda_asked()
+                && wanted.iter().all(|name| listed.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)));
             let names = wanted.map(std::ffi::CStr::as_ptr);
             let names = if takes_cu { &names[..] } else { &[] };
             let mut addresses =

@@ -26,11 +26,12 @@ fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
     Some(unsafe { Ids::of(instance, hal.raw_physical_device()) })
 }
 
-/// Opens a device; `None` where the adapter is not Vulkan's.
+/// Opens a device, for kernels in PTX where that is asked for and there is a way; `None` where the adapter is not Vulkan's.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
+    ptx: bool,
 ) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
@@ -38,7 +39,7 @@ pub(crate) fn open(
     let mut extensions = hal.required_device_extensions(features);
     let about = hal.physical_device_capabilities();
     let added = EXTENSIONS.into_iter().filter(|name| about.supports_extension(name));
-    let cu = takes_cu(&hal).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
+    let cu = (ptx && takes_cu(&hal)).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
     for name in added.chain(cu.into_iter().flatten()) {
         if !extensions.contains(&name) {
             extensions.push(name);
@@ -77,9 +78,9 @@ unsafe fn create(
     let info = enabled.add_to_device_create(info);
     let instance = hal.shared_instance().raw_instance();
     // SAFETY: the caller's promise; the structures live through the call.
-    let device = unsafe { instance.create_device(hal.raw_physical_device(), &info, None) };
-    // SAFETY: it is new. wgpu drops the callback when it has let go of the device, and of its instance later.
-    let own = unsafe { OwnDevice::new(device.map_err(|code| format!("vkCreateDevice answered {code:?}"))?) };
+    let device = unsafe { OwnDevice::create(instance, hal.raw_physical_device(), &info) };
+    // wgpu drops the callback when it has let go of the device, and of its instance later.
+    let own = device.map_err(|code| format!("vkCreateDevice answered {code:?}"))?;
     let raw = own.device().clone();
     let let_go: wgpu::hal::DropCallback = Box::new(move || drop(own));
     // SAFETY: the device was made of this adapter with these extensions, features and this family, and lives until the callback
