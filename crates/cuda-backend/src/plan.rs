@@ -13,16 +13,16 @@ const BUFFER_BLOCK: u32 = 256;
 /// Most blocks across and down, on every device.
 const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
 
-/// Threads in each dimension that is used.
+/// Threads in each dimension that is used (`gridDim`, `blockDim` of `cuLaunchKernel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// Blocks across and down.
+    /// Blocks across and down (`gridDimX`, `gridDimY` of `cuLaunchKernel`).
     pub grid: [u32; 2],
-    /// Threads of a block across and down.
+    /// Threads of a block across and down (`blockDimX`, `blockDimY` of `cuLaunchKernel`).
     pub block: [u32; 2],
 }
 
-/// Parameter values as a launch takes them; a value starts at a multiple of 8 bytes.
+/// Parameter values as a launch takes them (`kernelParams` of `cuLaunchKernel`); a value starts at a multiple of 8 bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Params {
     words: Vec<u64>,
@@ -31,14 +31,14 @@ pub struct Params {
 }
 
 impl Params {
-    /// One parameter, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that CUDA
+    /// One parameter of `cuLaunchKernel`, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that CUDA
     /// has) expect them.
     pub fn push(&mut self, words: &[u64]) {
         self.starts.push(self.words.len());
         self.words.extend_from_slice(words);
     }
 
-    /// Each value, as at least so many words as it has.
+    /// Each value for `cuLaunchKernel`, as at least so many words as it has.
     pub fn values(&self) -> impl Iterator<Item = &[u64]> {
         self.starts.iter().map(|at| self.words.get(*at..).unwrap_or_default())
     }

@@ -7,7 +7,7 @@ use interop_core::compute::SourceCode;
 use interop_core::{Arg, Error, KernelSource, Language, Result, View};
 
 /// A kernel as PTX, and how it is launched, for a driver other than CUDA's that loads such text: `vkCreateCuModuleNVX`.
-/// Needs no GPU and no CUDA driver; NVRTC where the source is CUDA C++.
+/// Needs no GPU and no CUDA driver; NVRTC (`nvrtcCompileProgram`) where the source is CUDA C++.
 #[derive(Debug, Clone)]
 pub struct PtxKernel {
     name: String,
@@ -33,7 +33,7 @@ const ONLY_CUDA: [(&str, &str); 8] = [
 ];
 
 impl PtxKernel {
-    /// Of a source in PTX or CUDA C++, for devices of compute capability `architecture` (e.g. 90) and later.
+    /// Of a source in PTX or CUDA C++ (`nvrtcCompileProgram`), for devices of compute capability `architecture` (e.g. 90) and later.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the source has neither, or what only CUDA's own launches have;
@@ -67,22 +67,22 @@ impl PtxKernel {
         Ok(Self { name, text, entry, params, items: source.items() })
     }
 
-    /// The kernel's name, as the source has it.
+    /// The kernel's name, as the source has it (no CUDA call).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// PTX.
+    /// PTX (`nvrtcGetPTX`, or the source's own).
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The entry's name in it.
+    /// The entry's name in it (`nvrtcGetLoweredName`, or the source's own).
     pub fn entry(&self) -> &str {
         &self.entry
     }
 
-    /// Plans a launch into linear memory whose first byte lies at the address `memory`. `items`: work items for a buffer, where
+    /// Plans a launch (`cuLaunchKernel`) into linear memory whose first byte lies at the address `memory`. `items`: work items for a buffer, where
     /// the launch says so. `address_of` gives the first byte of each memory among the arguments.
     ///
     /// # Errors

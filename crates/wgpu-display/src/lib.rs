@@ -52,6 +52,7 @@ mod lent_buffer;
 mod painter;
 mod picture;
 mod ptx;
+mod ptx_grid;
 mod read_back;
 mod shader;
 mod shared;
@@ -75,7 +76,8 @@ pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 pub use lent_buffer::LentBuffer;
 pub use painter::DrawTarget;
-pub use ptx::{PtxFunction, PtxGrid};
+pub use ptx::PtxFunction;
+pub use ptx_grid::PtxGrid;
 pub use target::OffscreenTarget;
 
 /// The version of wgpu whose types appear in this API.

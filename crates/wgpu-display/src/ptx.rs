@@ -1,20 +1,11 @@
 //! Kernels in PTX in the queue of a wgpu device.
 
 use crate::device::WgpuDevice;
-use crate::vulkan::Loaded;
-use crate::vulkan::PtxSide;
+use crate::ptx_grid::PtxGrid;
+use crate::vulkan::{Loaded, PtxSide};
 use interop_core::{Error, Result, Support};
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
-
-/// Blocks of a launch, and threads of each, across and down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PtxGrid {
-    /// Blocks.
-    pub grid: [u32; 2],
-    /// Threads.
-    pub block: [u32; 2],
-}
 
 /// An entry of a PTX text on one device: [`WgpuDevice::ptx_function`].
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
 
 use crate::caps::Sharing;
-use crate::ptx::PtxGrid;
+use crate::ptx_grid::PtxGrid;
 use crate::shared::Shared;
 use crate::staging::Made;
 use interop_core::{

@@ -2,7 +2,7 @@
 
 use super::Api;
 use crate::format::whole_words;
-use crate::ptx::PtxGrid;
+use crate::ptx_grid::PtxGrid;
 use ash::vk;
 use interop_core::{DeviceIdentity, Error, Result, Support};
 use std::ffi::{CStr, c_void};
