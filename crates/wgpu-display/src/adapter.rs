@@ -16,8 +16,8 @@ pub struct WgpuOptions {
     /// The adapter that is this device (by UUID, else LUID, else PCI address) before all others, so that what is computed there is
     /// drawn there.
     pub same_device_as: Option<DeviceIdentity>,
-    /// APIs that may drive it: Vulkan and OpenGL, or those of them that `WGPU_BACKEND` names. OpenGL is looked at only where
-    /// there is no Vulkan: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
+    /// APIs that may drive it: Vulkan, Metal, Direct3D 12 and OpenGL, or those of them that `WGPU_BACKEND` names. OpenGL is
+    /// looked at only where there is none of the others: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
     /// current on the thread that calls it.
     pub backends: wgpu::Backends,
     /// Features that the device must have, for drawing of the user's own.
@@ -30,7 +30,7 @@ pub struct WgpuOptions {
 
 impl Default for WgpuOptions {
     fn default() -> Self {
-        let known = wgpu::Backends::VULKAN | wgpu::Backends::GL;
+        let known = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12 | wgpu::Backends::GL;
         Self {
             name: None,
             same_device_as: None,
