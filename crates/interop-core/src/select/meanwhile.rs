@@ -24,7 +24,7 @@ const FEWEST_TO_LOSE: u32 = 3;
 const FEWEST_ROUNDS: u32 = 5;
 /// and after which two count as equal.
 const MOST_ROUNDS: u32 = 24;
-/// So many times as slow is slower after one round.
+/// So many times as slow in each of two rounds is slower: in one round, chance can do that.
 const HOPELESS: f64 = 1.5;
 /// One that takes so much more is slower after few rounds.
 const CLEARLY: f64 = 0.05;
@@ -395,7 +395,7 @@ enum Found {
 fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
     let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
     let behind = || Found::NotQuicker(if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood });
-    if ratio.ratio > HOPELESS {
+    if rounds > 1 && ratio.least() > HOPELESS {
         return Found::NotQuicker(Outcome::Slower);
     }
     match rounds {

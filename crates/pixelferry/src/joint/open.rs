@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Rounds in which two pairs have a turn each.
 const ROUNDS: u32 = 5;
-/// One that takes so many times as long after one round is slower.
+/// One that takes so many times as long in each of two rounds is slower: in one round, chance can do that.
 const HOPELESS: f64 = 1.5;
 /// What was opened for a [`Workload`].
 pub struct Opened {
@@ -156,7 +156,7 @@ impl Workload {
                 }
             }
             ratio = new.1.ratio_to(&old.1);
-            if failed.is_some() || ratio.is_some_and(|r| r.ratio > HOPELESS || r.ratio < 1.0 / HOPELESS) {
+            if failed.is_some() || (n > 0 && ratio.is_some_and(is_hopeless)) {
                 break;
             }
         }
@@ -187,6 +187,10 @@ fn none(rows: &[JointRow]) -> Error {
         device: "every backend with every display".into(),
         reason: reasons.collect::<Vec<_>>().join("; "),
     }
+}
+
+fn is_hopeless(ratio: Ratio) -> bool {
+    ratio.least() > HOPELESS || ratio.most() < 1.0 / HOPELESS
 }
 
 fn inverse(ratio: Ratio) -> Ratio {
