@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::grid::Plan;
 use crate::machine::Device;
 use pixelferry::{
-    Availability, BackendChoice, Choice, ComputeBackend, Display, DisplayChoice, Headless, open_all_backends,
+    Api, Availability, BackendChoice, Choice, ComputeBackend, Display, DisplayChoice, Headless, open_all_backends,
     open_all_headless,
 };
 use std::rc::Rc;
@@ -42,6 +42,9 @@ impl Devices {
         let mut displays = wanted("display", &plan.displays, all.collect(), |(device, ..)| device)?;
         if plan.spare_memory && displays.iter().any(|(_, headless, _)| headless.gl().is_some()) {
             displays.retain(|(_, headless, _)| headless.gl().is_some());
+        }
+        if plan.drawn && displays.iter().any(|(device, ..)| device.api != Api::Cpu.to_string()) {
+            displays.retain(|(device, ..)| device.api != Api::Cpu.to_string());
         }
         Ok(Self { backends, displays, problems })
     }

@@ -56,6 +56,8 @@ pub struct Plan {
     pub displays: Vec<String>,
     /// Leave plain memory out where there is another display.
     pub spare_memory: bool,
+    /// Leave plain memory out where there is any other display.
+    pub drawn: bool,
     /// Frames for each row, where time allows.
     pub frames: usize,
     /// Time for everything.

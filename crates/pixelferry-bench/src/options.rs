@@ -11,6 +11,15 @@ use std::time::Duration;
 pub const FORMATS: [PixelFormat; 4] =
     [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::Rgba32F, PixelFormat::R32F];
 
+/// Pictures of `--held-out`. Prices, budgets and turns were settled by other ones; keep it so.
+const HELD_OUT: [(Size, PixelFormat); 5] = [
+    (Size::new(333, 200), PixelFormat::Rgba8),
+    (Size::new(800, 600), PixelFormat::Rgba8),
+    (Size::new(640, 360), PixelFormat::R32F),
+    (Size::new(1000, 700), PixelFormat::Rgba16F),
+    (Size::new(500, 500), PixelFormat::Rgba32F),
+];
+
 /// Options of `pixelferry bench`. Lists are separated by commas.
 #[derive(Debug, Clone, Default, Args)]
 pub struct BenchOptions {
@@ -43,6 +52,10 @@ pub struct BenchOptions {
     /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 54]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     pub budget: Option<u32>,
+    /// The grid that checks the choice of paths: latency, sizes and formats by which nothing was tuned, every backend with every
+    /// display that draws
+    #[arg(long, conflicts_with_all = ["sizes", "formats", "quick"])]
+    pub held_out: bool,
     /// Less than a minute: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
     #[arg(long)]
     pub quick: bool,
@@ -57,7 +70,7 @@ pub struct BenchOptions {
     pub html: Option<PathBuf>,
     /// Measure nothing: compare two results of --json
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = [
-        "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "json", "csv",
+        "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "held_out", "json", "csv",
         "html", "list",
     ])]
     pub compare: Vec<PathBuf>,
@@ -72,7 +85,7 @@ impl BenchOptions {
         let or = |asked: Option<u32>, full, quick| asked.unwrap_or(if self.quick { quick } else { full });
         Plan {
             pictures: self.pictures(),
-            modes: match (self.modes.is_empty(), self.quick) {
+            modes: match (self.modes.is_empty(), self.quick || self.held_out) {
                 (true, false) => Mode::ALL.to_vec(),
                 (true, true) => vec![Mode::Latency],
                 (false, _) => unique(&self.modes),
@@ -83,13 +96,17 @@ impl BenchOptions {
             backends: self.backends.clone(),
             displays: self.displays.clone(),
             spare_memory: self.quick && self.displays.is_empty(),
+            drawn: self.held_out,
             frames: or(self.frames, 200, 30) as usize,
-            budget: Duration::from_secs(or(self.budget, 600, 54).into()),
+            budget: Duration::from_secs(or(self.budget, if self.held_out { 900 } else { 600 }, 54).into()),
         }
     }
 
     /// Sizes with their formats. Where only one of the two is given, the other is as without options.
     fn pictures(&self) -> Vec<(Size, PixelFormat)> {
+        if self.held_out {
+            return HELD_OUT.to_vec();
+        }
         let (sizes, formats) = (unique(&self.sizes), unique(&self.formats));
         if !sizes.is_empty() {
             let formats = if formats.is_empty() { vec![PixelFormat::Rgba8] } else { formats };
@@ -175,6 +192,10 @@ mod tests {
         assert_eq!(quick.pictures, [(Size::HD, PixelFormat::Rgba8), (Size::FULL_HD, PixelFormat::Rgba8)]);
         assert_eq!(quick.modes, [Mode::Latency]);
         assert_eq!(of("--quick --modes throughput").unwrap().plan().modes, [Mode::Throughput]);
+        let held_out = of("--held-out").unwrap().plan();
+        let tuned: Vec<_> = Size::NAMED.iter().map(|size| size.extent).collect();
+        assert!(held_out.drawn && held_out.pictures.iter().all(|(size, _)| !tuned.contains(&size.extent)));
+        assert_eq!(held_out.modes, [Mode::Latency]);
         assert!(quick.frames < plan.frames && quick.budget < Duration::from_secs(60));
     }
 

@@ -121,6 +121,9 @@ pub struct RowInfo {
     pub opened_ms: Option<f64>,
     /// Why this path.
     pub why: Option<String>,
+    /// The path that the start took, where another was taken later, when there was time to compare.
+    #[serde(default)]
+    pub started_with: Option<String>,
 }
 
 /// A row that was measured.
@@ -182,6 +185,9 @@ pub struct Verdict {
     /// Another path or lateness is the best, and the distance is larger than its uncertainty allows for. A miss that is
     /// not clear is too close to call.
     pub clear: bool,
+    /// Neither: the interval of the distance has the tolerance in it, and the best is another path or lateness.
+    #[serde(default)]
+    pub undecided: bool,
     /// What to make of it.
     pub why: String,
 }
@@ -195,6 +201,17 @@ pub struct Summary {
     pub within: usize,
     /// Of the others, those whose distance is clearly larger.
     pub clear_misses: usize,
+    /// Cells, within the tolerance or not, that the noise leaves undecided.
+    #[serde(default)]
+    pub undecided: usize,
+}
+
+impl Summary {
+    /// Cells that are decided, and those of them where the choice is right.
+    pub const fn decided(&self) -> (usize, usize) {
+        let decided = self.cells.saturating_sub(self.undecided);
+        (decided, decided.saturating_sub(self.clear_misses))
+    }
 }
 
 impl Cell {

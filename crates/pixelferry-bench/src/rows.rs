@@ -3,6 +3,7 @@
 use crate::grid::{LATE, Mode, Plan, Spot};
 use crate::record::{Kind, RowInfo, Skipped};
 use crate::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
+use pixelferry::select::Trials;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathSpec,
     PathState, Paths, Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
@@ -49,17 +50,27 @@ impl<'a> Rows<'a> {
     pub fn open(stage: &'a Stage<'a>, plan: &Plan) -> Self {
         let mut rows = Self::default();
         // First, as a program's only link would be: nothing is warm yet.
-        let automatic = stage.open(stage.policy(None, stage.automatic_mode()));
+        let automatic = stage.open(stage.policy(None, stage.automatic_mode())).map(|(mut link, opened)| {
+            let first = link.path();
+            link.compare_paths(stage.later());
+            (link, opened, first)
+        });
         rows.floors(stage);
         for spec in plan.known.iter().filter(|spec| plan.wants(spec.id)) {
-            let not_offered = automatic.as_ref().ok().and_then(|(link, _)| not_offered(link, spec.id));
+            let not_offered = automatic.as_ref().ok().and_then(|(link, ..)| not_offered(link, spec.id));
             match not_offered {
                 Some(reason) => rows.skip(spec.id.name(), reason),
                 None => rows.path(stage, spec),
             }
         }
         match automatic {
-            Ok((link, opened)) => rows.link(stage, AUTOMATIC.into(), Kind::Automatic, link, opened),
+            Ok((link, opened, first)) => {
+                let changed = Some(first.to_string()).filter(|_| first != link.path());
+                rows.link(stage, AUTOMATIC.into(), Kind::Automatic, link, opened);
+                if let Some(row) = rows.subjects.last_mut() {
+                    row.info.started_with = changed;
+                }
+            }
             Err(error) => rows.skip(AUTOMATIC, error),
         }
         rows
@@ -138,6 +149,7 @@ impl<'a> Rows<'a> {
             frames_late: link.frames_late(),
             opened_ms: Some((opened.as_secs_f64() * 1e4).round() / 10.0),
             why,
+            started_with: None,
         };
         // In a run, the last kernels may still be on their way when the last frame was drawn: paths that are late.
         let ends = Ends { compute: stage.spot.mode == Mode::Throughput, display: true };
@@ -151,8 +163,8 @@ impl<'a> Rows<'a> {
 }
 
 fn floor(row: &str) -> RowInfo {
-    let (path, sync, opened_ms, why) = (None, None, None, None);
-    RowInfo { row: row.into(), kind: Kind::Floor, path, sync, frames_late: 0, opened_ms, why }
+    let (path, sync, opened_ms, why, started_with) = (None, None, None, None, None);
+    RowInfo { row: row.into(), kind: Kind::Floor, path, sync, frames_late: 0, opened_ms, why, started_with }
 }
 
 fn not_offered(link: &Link, path: PathId) -> Option<String> {
@@ -206,10 +218,19 @@ impl Stage<'_> {
 
     /// What a program without wishes has, but nothing is remembered from run to run; with a path, that one.
     fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
-        let defaults = Policy { paths: self.paths.clone(), mode, profiles: Profiles::Off, ..Policy::default() };
+        let (profiles, trials) = (Profiles::Off, Trials::Asked);
+        let defaults = Policy { paths: self.paths.clone(), mode, profiles, trials, ..Policy::default() };
         match force {
             None => defaults,
             Some(_) => Policy { force, budget: Duration::ZERO, ..defaults },
+        }
+    }
+
+    /// What a program has compared of itself once it has run for as long as its policy says: the same time, at once.
+    fn later(&self) -> Duration {
+        match Trials::default() {
+            Trials::Spread { share, within } => within.mul_f64(share),
+            Trials::Off | Trials::Asked => Duration::ZERO,
         }
     }
 

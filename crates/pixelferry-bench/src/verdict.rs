@@ -50,6 +50,7 @@ pub fn of(rows: &[Row], playoff: Option<Playoff>) -> Option<Verdict> {
     // Of the same path there is nothing to choose; and too few rounds tell nothing.
     let same_way = automatic.info.path == best.info.path && automatic.info.frames_late == best.info.frames_late;
     let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
+    let undecided = !same_way && !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);
     let (chosen, best_path) = (automatic.info.path.clone()?, best.info.path.clone()?);
     let why = reason(automatic, best, within, clear);
     Some(Verdict {
@@ -64,6 +65,7 @@ pub fn of(rows: &[Row], playoff: Option<Playoff>) -> Option<Verdict> {
         opened_ms: automatic.info.opened_ms,
         within,
         clear,
+        undecided,
         why,
     })
 }
@@ -90,6 +92,7 @@ pub fn summary(cells: &[Cell]) -> Summary {
         summary.cells += 1;
         summary.within += usize::from(verdict.within);
         summary.clear_misses += usize::from(!verdict.within && verdict.clear);
+        summary.undecided += usize::from(verdict.undecided);
     }
     summary
 }
@@ -125,12 +128,12 @@ mod tests {
             round.iter_mut().for_each(|us| *us += if i % 2 == 0 { 60.0 } else { -60.0 });
         }
         let verdict = of(&[best, noisy], None).unwrap();
-        assert!(!verdict.clear, "{verdict:?}");
+        assert!(!verdict.clear && verdict.undecided, "{verdict:?}");
 
         let best = sample::row("direct", Kind::Path, Some("direct"), 100.0);
         let same = sample::row("automatic", Kind::Automatic, Some("direct"), 110.0);
         let verdict = of(&[best, same], None).unwrap();
-        assert!(!verdict.clear && verdict.why.contains("that of the best"), "{verdict:?}");
+        assert!(!verdict.clear && !verdict.undecided && verdict.why.contains("that of the best"), "{verdict:?}");
     }
 
     #[test]
@@ -157,5 +160,6 @@ mod tests {
         let s = summary(&cells);
         assert_eq!(s.cells, cells.iter().filter(|c| c.verdict.is_some()).count());
         assert!(s.within <= s.cells && s.clear_misses + s.within <= s.cells);
+        assert_eq!(s.decided(), (s.cells, s.cells), "all are clear, and right");
     }
 }

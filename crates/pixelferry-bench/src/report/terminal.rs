@@ -62,11 +62,15 @@ pub(crate) fn headline(record: &Record) -> String {
         (misses, 0) => format!("; the other {misses} are too close to call"),
         (misses, clear) => format!("; of the other {misses}, {clear} are clearly slower"),
     };
+    let (decided, right) = s.decided();
+    let share = 100.0 * right as f64 / decided.max(1) as f64;
     format!(
-        "automatic within {:.0} % of the best in {} of {} cells{rest}",
+        "automatic within {:.0} % of the best in {} of {} cells{rest}; right in {right} of {decided} that are decided ({share:.0} \
+         %), {} undecided",
         record.method.tolerance * 100.0,
         s.within,
-        s.cells
+        s.cells,
+        s.undecided
     )
 }
 
@@ -125,7 +129,10 @@ fn rows(cells: &[&Cell]) -> Table {
                 (Kind::Automatic, Some(path)) if row.info.frames_late > 0 => {
                     format!("\n{path}, {} late", row.info.frames_late)
                 }
-                (Kind::Automatic, Some(path)) => format!("\n{path}"),
+                (Kind::Automatic, Some(path)) => match &row.info.started_with {
+                    Some(first) => format!("\n{path}, at first {first}"),
+                    None => format!("\n{path}"),
+                },
                 _ => String::new(),
             };
             right(format!("{mark}{} ({}){chosen}", time(row.stats.median_us), time(row.stats.p99_us)))
