@@ -10,7 +10,7 @@ use crate::path::{OpenedPath, Pairing, SharingPath};
 use std::time::Duration;
 
 /// One that takes so many times as long as another is slower, however few the turns.
-const HOPELESS: f64 = 1.5;
+pub(super) const HOPELESS: f64 = 1.5;
 /// As close as this they count as equal, and rank decides.
 const EQUAL: f64 = 0.01;
 /// Turns of each before one may be told from another.

@@ -6,7 +6,7 @@
 
 use super::attempt::{Candidate, Way, contained, disproved};
 use super::clock::Clock;
-use super::contest::{Entry, MOST_BYTES, run};
+use super::contest::{Entry, HOPELESS, MOST_BYTES, run};
 use super::policy::Trials;
 use super::report::{Comparison, Outcome, PathState};
 use super::stats::Measured;
@@ -24,10 +24,8 @@ const FEWEST_TO_LOSE: u32 = 3;
 const FEWEST_ROUNDS: u32 = 5;
 /// and after which two count as equal.
 const MOST_ROUNDS: u32 = 24;
-/// So many times as slow in each of two rounds is slower: in one round, chance can do that.
-const HOPELESS: f64 = 1.5;
 /// One that takes so much more is slower after few rounds.
-const CLEARLY: f64 = 0.05;
+const CLEARLY: f64 = 0.1;
 /// A path must be quicker by so much to be worth a change.
 const WORTH: f64 = 0.015;
 /// What a step is thought to take at most before one was seen: what is wrong then is made up for by a longer pause.
@@ -395,6 +393,7 @@ enum Found {
 fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
     let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
     let behind = || Found::NotQuicker(if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood });
+    // In one round, chance can do that.
     if rounds > 1 && ratio.least() > HOPELESS {
         return Found::NotQuicker(Outcome::Slower);
     }

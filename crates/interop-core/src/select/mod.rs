@@ -45,7 +45,8 @@ use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
 use attempt::{Candidate, contained};
-use calibrate::{Calibration, Extent, calibrate};
+use calibrate::{Calibration, Event, Extent, calibrate};
+use contest::HOPELESS;
 use field::Field;
 use profile::{Found, Key, Remembered};
 use std::rc::Rc;
@@ -261,16 +262,41 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let budget = policy.shares().0;
     let calibration = calibrate(pairing, &policy.clock, &field.candidates, Extent::Best(budget));
     let Calibration { best, events, left, undecided, opening, frame } = calibration;
+    let close = best.as_ref().map(|(best, _, measured)| close_to(best.way(), measured, &events)).unwrap_or_default();
     field.record(events);
     let (candidate, path, measured) = best?;
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
     field.chosen(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
     let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
-    let untried: Vec<_> = undecided.into_iter().chain(left).filter(|way| *way != candidate.way()).collect();
+    let untried: Vec<_> = undecided.into_iter().chain(left).chain(close).filter(|way| *way != candidate.way()).fold(
+        Vec::new(),
+        |mut ways, way| {
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+            ways
+        },
+    );
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
     let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);
     let learned = Some((key, found, untried.clone()));
     Some(Choice { candidate, path, frames_late: None, learned, frame, untried, opening })
+}
+
+/// Ways that lost to the best by so little that a short time of noise may have done it, the closest first.
+fn close_to(best: Way, measured: &Measured, events: &[(Way, Event)]) -> Vec<Way> {
+    let mut close: Vec<_> = events
+        .iter()
+        .filter_map(|(way, event)| match event {
+            Event::Timed { measured: other, .. } if *way != best && !other.samples_us.is_empty() => {
+                Some((*way, other.median_us / measured.median_us))
+            }
+            _ => None,
+        })
+        .filter(|(_, ratio)| *ratio < HOPELESS)
+        .collect();
+    close.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    close.into_iter().map(|(way, _)| way).collect()
 }
 
 /// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.

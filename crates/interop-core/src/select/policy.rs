@@ -82,7 +82,7 @@ pub enum Trials {
 
 impl Default for Trials {
     fn default() -> Self {
-        Self::Spread { share: 0.02, within: Duration::from_secs(30) }
+        Self::Spread { share: 0.02, within: Duration::from_secs(60) }
     }
 }
 
