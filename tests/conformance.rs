@@ -7,8 +7,8 @@ use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, Error, Link, LinkOptions, PathId,
-    PixelFormat, SurfaceDesc, SyncKind, backend_in, cuda, open_backend, open_pair, opencl,
+    Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit, Link, LinkOptions,
+    PathId, PixelFormat, Region, SurfaceDesc, SyncKind, backend_in, cuda, open_backend, open_pair, opencl, picture,
 };
 use pixelferry_tests::{
     Need, asked, displays, given, has, in_child, need, pass_in_child, path_problems, ramp, ramp_pixel,
@@ -148,6 +148,43 @@ fn pairs_of_opengl_are_one_queue() {
     let ramp = backend.build(&pixelferry_tests::ramp()).unwrap();
     link.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(5)])).unwrap();
     assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 5));
+}
+
+/// What programs open where there is no graphics driver; what was drawn is saved.
+fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
+    let pair = open_pair(choice, DisplayChoice::Compute, &[]);
+    let Some((backend, screen)) = need(need_of, pair) else { return };
+    let display = Rc::clone(screen.compute().unwrap());
+    assert!(Arc::ptr_eq(display.backend(), &backend));
+    println!("RAN ON {}", backend.device());
+    let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
+    let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();
+    let pixels: Vec<u8> = (0..32 * 16).flat_map(|i: u32| ramp_pixel(i % 32, i / 32, 3)).collect();
+    link.frame(|next| next.write(&pixels)).unwrap();
+    assert!(link.report().to_string().contains("in-queue"), "{}", link.report());
+    assert_eq!(picture(&mut link).unwrap().into_raw(), pixels);
+    let mut target = display.create_offscreen_target(64, 64).unwrap();
+    let options = DrawOptions { fit: Fit::Contain, background: Some([0.0; 3]), ..DrawOptions::default() };
+    display.draw(link.shown().unwrap().surface(), &mut target, Region::new(0, 0, 64, 64), options).unwrap();
+    let drawn = target.read_pixels().unwrap();
+    assert_eq!((&drawn[..4], &drawn[4 * 64 * 16..][..4]), (&[0, 0, 0, 255][..], &ramp_pixel(0, 0, 3)[..]));
+    // Another backend of the device is moved into the queue; one of another device is not.
+    let again = backend_in(&open_backend(choice).unwrap(), screen.display().as_ref());
+    assert!(Arc::ptr_eq(&again, &backend));
+    let threads: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    assert!(Arc::ptr_eq(&backend_in(&threads, screen.display().as_ref()), &threads));
+}
+
+#[test]
+fn pairs_on_an_opencl_device_are_one_queue() {
+    a_pair_is_one_queue(BackendChoice::OpenCl, Need::OpenCl);
+}
+
+#[test]
+fn pairs_on_a_cuda_device_are_one_queue() {
+    if asked(Need::Nvidia) {
+        a_pair_is_one_queue(BackendChoice::Cuda, Need::Nvidia);
+    }
 }
 
 fn on_opencl(check: fn(&Arc<dyn ComputeBackend>)) {

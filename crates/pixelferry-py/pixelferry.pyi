@@ -60,7 +60,7 @@ class Viewer:
     mode: "latency" shows each array at once; "throughput" shows up to eight frames late, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
-    display: "gl" or "memory" (no graphics driver at all), without a window.
+    display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
     """
 
     def __new__(
@@ -74,7 +74,7 @@ class Viewer:
         mode: Literal["latency", "throughput"] = "latency",
         path: str | None = None,
         backend: str | None = None,
-        display: Literal["auto", "gl", "memory"] = "auto",
+        display: Literal["auto", "gl", "compute", "memory"] = "auto",
         vsync: bool = False,
     ) -> Self: ...
     def show(self, array: _Array, layout: _Layout = "HWC") -> None:

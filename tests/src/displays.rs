@@ -3,12 +3,13 @@
 #![allow(clippy::panic)] // how tests fail
 
 use pixelferry::{Choice as _, DisplayChoice, Headless, Result, open_headless};
-use pixelferry_testing::{Need, need};
+use pixelferry_testing::{Need, given, need};
 
 /// What was opened of a display, which the machine must have as the rows of `pixelferry_testing` say.
 pub fn need_display<T>(choice: DisplayChoice, opened: Result<T>) -> Option<T> {
     match choice {
         DisplayChoice::Gl => need(Need::Egl, opened),
+        DisplayChoice::Compute => need(given(), opened),
         DisplayChoice::Wgpu => need(Need::Lavapipe, opened),
         DisplayChoice::Auto | DisplayChoice::Memory => match opened {
             Ok(opened) => Some(opened),

@@ -1,4 +1,4 @@
-//! Compiles the CUDA C++ in `kernels`, here and in the Python package, to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
+//! Compiles the CUDA C++ in `kernels`, here, in `compute-display` and in the Python package, to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
 //! sees to the compiler: NVRTC 12.0, so that the PTX's version loads on every driver that is taken. Needs no GPU.
 
 #[path = "../src/ptx/stamp.rs"]
@@ -28,20 +28,29 @@ fn main() -> ExitCode {
 
 fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    each(root, "pattern", "pf_pattern_4", stamp::pattern_text, check)?;
-    each(&root.join("../pixelferry-py"), "show", "pf_show_rgba8", str::to_owned, check)
+    each(root, "pattern", Entries::BothOf("pf_pattern_4"), stamp::pattern_text, check)?;
+    each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw_4"), str::to_owned, check)?;
+    each(&root.join("../pixelferry-py"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
 }
 
-/// `kernels/<name>.cu` in `root`, made into a whole text by `text`. `entry` is one of its kernels.
+/// Which kernels a text has, by the name of one of them.
+enum Entries {
+    /// For linear memory.
+    LinearOf(&'static str),
+    /// For textures, too.
+    BothOf(&'static str),
+}
+
+/// `kernels/<name>.cu` in `root`, made into a whole text by `text`.
 fn each(
     root: &Path,
     name: &str,
-    entry: &str,
+    entries: Entries,
     text: impl FnOnce(&str) -> String,
     check: bool,
 ) -> Result<(), Box<dyn Error>> {
     let file = format!("kernels/{name}.cu");
-    let ptx = generate(&file, &text(&std::fs::read_to_string(root.join(&file))?), entry)?;
+    let ptx = generate(&file, &text(&std::fs::read_to_string(root.join(&file))?), &entries)?;
     let path = root.join(format!("src/ptx/{name}.ptx"));
     if !check {
         std::fs::write(&path, &ptx).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
@@ -59,7 +68,7 @@ fn each(
     Ok(())
 }
 
-fn generate(file: &str, text: &str, entry: &str) -> Result<String, Box<dyn Error>> {
+fn generate(file: &str, text: &str, entries: &Entries) -> Result<String, Box<dyn Error>> {
     let compile = |name: &str, variant| match compile_ptx(name, text, ARCHITECTURE, variant) {
         Ok(ptx) if !ptx.text.contains(VERSION) => {
             let found = ptx.text.lines().find(|line| line.starts_with(".version")).unwrap_or("no version");
@@ -69,12 +78,16 @@ fn generate(file: &str, text: &str, entry: &str) -> Result<String, Box<dyn Error
         Err(e @ interop_core::Error::Unavailable { .. }) => Err(format!("{e}\n{HINT}")),
         Err(e) => Err(e.to_string()),
     };
-    let linear = compile(entry, Variant::Linear)?;
+    let line = stamp::line(file, &cuda_backend::translation_unit(text));
+    let (Entries::LinearOf(entry) | Entries::BothOf(entry)) = entries;
+    let linear = strip(&compile(entry, Variant::Linear)?);
+    if let Entries::LinearOf(_) = entries {
+        return Ok(format!("{line}\n{linear}\n"));
+    }
     let surface = compile(&format!("{entry}_surface"), Variant::Surface)?;
     // One module: the second text goes on after the first one's header.
-    let (_, entries) = surface.split_once(".address_size 64").ok_or("PTX without .address_size")?;
-    let unit = cuda_backend::translation_unit(text);
-    Ok(format!("{}\n{}\n{}\n", stamp::line(file, &unit), strip(&linear), strip(entries)))
+    let (_, rest) = surface.split_once(".address_size 64").ok_or("PTX without .address_size")?;
+    Ok(format!("{line}\n{linear}\n{}\n", strip(rest)))
 }
 
 /// Number of the first line that is not the same, from 1.

@@ -7,6 +7,7 @@ use crate::ffi::host_memory::Registered;
 use crate::image::{CudaImage, Texture};
 use crate::kernel::CudaKernel;
 use crate::launch;
+use crate::lent;
 use crate::memory::{CudaMemory, Store};
 use crate::pattern::PatternKernels;
 use crate::queue::queue;
@@ -190,8 +191,10 @@ impl ComputeBackend for CudaBackend {
         if let Support::No(reason) = session.caps.can_import_surface(handle.handle_type(), desc) {
             return Err(session.unsupported(OP, reason));
         }
-        if handle.handle_type() == HandleType::OPAQUE {
-            return shared::import(session, handle, desc);
+        match handle.handle_type() {
+            HandleType::OPAQUE => return shared::import(session, handle, desc),
+            HandleType::QueueBuffer(_) => return lent::import(session, handle, desc),
+            _ => {}
         }
         let Ok(gl) = &session.queue.api().gl else {
             return Err(session.unsupported(OP, "the driver has no OpenGL interop"));
@@ -227,7 +230,10 @@ impl ComputeBackend for CudaBackend {
         handle: HandleType,
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        shared::allocate(&self.session, bytes, handle, display)
+        match handle {
+            HandleType::QueueBuffer(_) => lent::allocate(&self.session, bytes, handle),
+            _ => shared::allocate(&self.session, bytes, handle, display),
+        }
     }
 
     fn allocate_shared_image(

@@ -3,6 +3,7 @@
 
 use crate::backend::CudaBackend;
 use crate::ffi::borrowed::{self, Borrowed};
+use crate::launch::linear_argument;
 use crate::memory::{CudaMemory, Store};
 use interop_core::{ComputeMemory, Error, Result};
 
@@ -12,6 +13,17 @@ impl CudaBackend {
     /// capture it.
     pub fn stream(&self) -> usize {
         self.session.queue.raw().expose_provenance()
+    }
+
+    /// The address of this backend's linear memory (a `CUdeviceptr`; no CUDA call), for other code that uses CUDA in this process. It is good for
+    /// as long as the memory lives; whoever uses it orders its work with [`CudaBackend::stream`].
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for memory of another backend, [`Error::InvalidInput`] for an image and for an OpenGL buffer that is
+    /// not with CUDA now.
+    pub fn address_of(&self, memory: &dyn ComputeMemory) -> Result<u64> {
+        const OP: &str = "CudaBackend::address_of";
+        Ok(linear_argument(&self.session, memory, OP)?.span(OP)?.address())
     }
 
     /// The number of the device that holds `address` (`CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`).

@@ -25,6 +25,7 @@ mod ffi;
 mod image;
 mod kernel;
 mod launch;
+mod lent;
 mod memory;
 mod pattern;
 mod plan;

@@ -19,6 +19,8 @@ pub enum Store {
     /// Kept by operations of queues, too.
     Device(Arc<DeviceBlock>),
     Shared(SharedBlock),
+    /// Also with a display that draws by this backend: queues refuse it.
+    Lent(Arc<DeviceBlock>),
     Host(Registered),
     /// Of other code, which keeps it.
     Borrowed(Borrowed),
@@ -61,7 +63,7 @@ impl CudaMemory {
     /// All bytes as kernels see them now.
     pub fn span(&self, operation: &'static str) -> Result<Span<'_>> {
         let whole = match &self.store {
-            Store::Device(block) => block.span(),
+            Store::Device(block) | Store::Lent(block) => block.span(),
             Store::Shared(block) => block.span(),
             Store::Host(block) => block.span(),
             Store::Borrowed(block) => block.span(),

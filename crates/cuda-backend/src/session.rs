@@ -10,8 +10,8 @@ use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::devices::owned::Maker;
 use interop_core::{
-    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, Result,
-    SemaphoreCap, Support, SyncKind,
+    ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, QueueId,
+    Result, SemaphoreCap, Support, SyncKind,
 };
 use std::sync::Arc;
 
@@ -51,13 +51,13 @@ impl Session {
         if Nvrtc::get().is_ok() {
             languages.push(Language::CudaCpp);
         }
+        let exported = |shape| MemoryCap::new(HandleType::OPAQUE, shape, exports.clone()).aligned(grain, grain);
+        let own = MemoryCap::new(HandleType::QueueBuffer(QueueId::of(&queue)), MemoryShape::Linear, Support::Yes);
         let caps = ComputeCaps {
             languages,
-            imports: imports(&queue, has),
+            imports: imports(&queue, has).into_iter().chain([own.clone()]).collect(),
             image_formats: PixelFormat::ALL.into(),
-            exports: SHAPES
-                .map(|shape| MemoryCap::new(HandleType::OPAQUE, shape, exports.clone()).aligned(grain, grain))
-                .into(),
+            exports: SHAPES.map(exported).into_iter().chain([own]).collect(),
             semaphores: [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore]
                 .map(|kind| SemaphoreCap { kind, support: Support::Yes })
                 .into(),

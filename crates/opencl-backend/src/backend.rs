@@ -16,8 +16,8 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, GlContext, HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support, SurfaceDesc,
-    Target,
+    Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support,
+    SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -159,9 +159,19 @@ impl ComputeBackend for OpenClBackend {
             return Err(self.shared.unsupported(OP, reason));
         }
         match handle {
+            SharedHandle::QueueBuffer { .. } => crate::sharing::own::import(&self.shared, handle, desc),
             SharedHandle::Memory { .. } => crate::sharing::external::import(&self.shared, handle, desc),
             _ => crate::sharing::gl::import(&self.shared, handle, desc),
         }
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        crate::sharing::own::allocate(&self.shared, bytes, handle, display)
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {

@@ -11,7 +11,7 @@ use interop_core::compute::HostPool;
 use interop_core::devices::owned::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
-    PixelFormat, Result, Support,
+    PixelFormat, QueueId, Result, Support,
 };
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -37,10 +37,11 @@ impl Shared {
         let error = |f: Failure| f.on(&device.identity().name);
         let session = Session::open(device.raw.clone(), gl, device.has_extension("cl_khr_gl_event")).map_err(error)?;
         let gl = session.context.gl().cloned();
+        let session = Arc::new(session);
         Ok(Self {
             device: device.clone(),
-            caps: caps(device, gl.as_deref(), session.image_formats()),
-            session: Arc::new(session),
+            caps: caps(device, gl.as_deref(), QueueId::of(&session), session.image_formats()),
+            session,
             gl,
             pinned: Mutex::new(None),
             pool: Arc::default(),
@@ -141,7 +142,7 @@ impl Maker for Shared {
     }
 }
 
-fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFormat>) -> ComputeCaps {
+fn caps(device: &OpenClDevice, gl: Option<&GlShare>, queue: QueueId, image_formats: Vec<PixelFormat>) -> ComputeCaps {
     let memory = device.identity().memory;
     let opened = "the device was opened on its own, not in this display's OpenGL context (ComputeBackend::open_in)";
     let gl_sharing = listed(device).and(|| Support::when(gl.is_some(), opened));
@@ -157,11 +158,12 @@ fn caps(device: &OpenClDevice, gl: Option<&GlShare>, image_formats: Vec<PixelFor
         .aligned(host_alignment(memory), SIZE_ALIGNMENT);
     let gl_objects = both_shapes(HandleType::GlObject, &gl_sharing);
     let handles = both_shapes(HandleType::OPAQUE, &handles(device));
+    let own = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
     let no_export = Support::No(format!("OpenCL has no call that exports memory by {}", HandleType::OPAQUE));
     ComputeCaps {
         languages: vec![Language::OpenClC],
-        imports: [host].into_iter().chain(gl_objects).chain(handles).collect(),
-        exports: both_shapes(HandleType::OPAQUE, &no_export).into(),
+        imports: [host, own.clone()].into_iter().chain(gl_objects).chain(handles).collect(),
+        exports: both_shapes(HandleType::OPAQUE, &no_export).into_iter().chain([own]).collect(),
         image_formats,
         semaphores: semaphores(device, events),
         max_allocation: device.description.limits.max_allocation,

@@ -29,7 +29,7 @@ impl Devices {
         }
         let described = Device::list(found.iter().map(|b| b.device()));
         let all: Vec<_> = described.into_iter().zip(found).collect();
-        let backends = wanted("compute backend", &plan.backends, all, |(device, _)| device)?;
+        let backends = wanted("compute backend", &plan.backends, all, |(device, _)| device, |_, _| false)?;
         let (found, status) = open_all_headless();
         for kind in status {
             if let Availability::Unavailable { reason, .. } = kind.availability {
@@ -39,7 +39,10 @@ impl Devices {
         let found: Vec<_> = found.into_iter().map(|h| (h.display(), h)).collect();
         let described = Device::list(found.iter().map(|(d, _)| d.device()));
         let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
-        let mut displays = wanted("display", &plan.displays, all.collect(), |(device, ..)| device)?;
+        let is_kind = |word: &str, (_, headless, _): &(Device, Headless, Rc<dyn Display>)| {
+            headless.compute().is_some() && word.eq_ignore_ascii_case(DisplayChoice::Compute.name())
+        };
+        let mut displays = wanted("display", &plan.displays, all.collect(), |(device, ..)| device, is_kind)?;
         if plan.spare_memory && displays.iter().any(|(_, headless, _)| headless.gl().is_some()) {
             displays.retain(|(_, headless, _)| headless.gl().is_some());
         }
@@ -50,20 +53,22 @@ impl Devices {
     }
 }
 
-/// Those that match one of the words; each word must match one.
+/// Those that match one of the words; each word must match one. `is_kind`: the word names what its API does not tell.
 fn wanted<T>(
     side: &'static str,
     words: &[String],
     all: Vec<T>,
     device: impl Fn(&T) -> &Device,
+    is_kind: impl Fn(&str, &T) -> bool,
 ) -> Result<Vec<T>, Error> {
+    let is_meant = |word: &str, item: &T| is_kind(word, item) || matches(word, device(item));
     for word in words {
-        if !all.iter().any(|item| matches(word, device(item))) {
+        if !all.iter().any(|item| is_meant(word, item)) {
             let there = all.iter().map(|item| describe(device(item))).collect::<Vec<_>>().join("; ");
             return Err(Error::NoDevice { side, asked: word.clone(), there });
         }
     }
-    let keep = |item: &T| words.is_empty() || words.iter().any(|word| matches(word, device(item)));
+    let keep = |item: &T| words.is_empty() || words.iter().any(|word| is_meant(word, item));
     Ok(all.into_iter().filter(keep).collect())
 }
 
@@ -99,14 +104,18 @@ mod tests {
         let all = || vec![device("CPU", "threads"), device("OpenCL", "cpu of x"), device("CUDA", "H200")];
         let names = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-            wanted("display", &words, all(), |d| d).map(|list| list.into_iter().map(|d| d.name).collect::<Vec<_>>())
+            let kind = |word: &str, d: &Device| word == "compute" && d.api == "CUDA";
+            wanted("display", &words, all(), |d| d, kind)
+                .map(|list| list.into_iter().map(|d| d.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&[]).unwrap().len(), 3);
         assert_eq!(names(&["cpu"]).unwrap(), ["threads"]);
         assert_eq!(names(&["h200", "OpenCL"]).unwrap(), ["cpu of x", "H200"]);
         assert_eq!(names(&["pocl"]).unwrap().len(), 3);
+        assert_eq!(names(&["compute"]).unwrap(), ["H200"]);
         let named = |name: &str, api: Option<pixelferry::Api>| {
-            let api = api.unwrap().to_string();
+            let Some(api) = api else { return assert_eq!(name, DisplayChoice::Compute.name()) };
+            let api = api.to_string();
             assert!(matches(name, &device(&api, "x")) && !matches(name, &device("else", name)), "{name}");
         };
         BackendChoice::all().skip(1).for_each(|row| named(row.name, row.choice.api()));

@@ -139,9 +139,9 @@ fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
     seen
 }
 
-/// Help for words that stand for devices.
+/// Help for words that stand for devices. The first choice leaves them open.
 fn devices<T: Choice>(what: &str) -> String {
-    let names: Vec<_> = T::all().filter(|row| row.built && row.choice.api().is_some()).map(|row| row.name).collect();
+    let names: Vec<_> = T::all().skip(1).filter(|row| row.built).map(|row| row.name).collect();
     format!("{what}: {}, or a part of a device's or driver's name [default: all]", names.join(", "))
 }
 

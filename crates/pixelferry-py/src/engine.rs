@@ -89,6 +89,14 @@ impl Engines {
         Ok(Some(self.engine(Place::Host)?.backend().device().clone()))
     }
 
+    /// The backend of that device, by which a display on it draws: the one that reads its arrays.
+    pub fn of_display(&self, device: &DeviceIdentity) -> Result<Arc<dyn ComputeBackend>, Failure> {
+        match (self.asked.backend, device.ordinal) {
+            (BackendChoice::Auto, Some(ordinal)) => Ok(self.cuda(ordinal)?),
+            _ => Ok(self.engine(Place::Host)?.backend()),
+        }
+    }
+
     /// The backend of a CUDA device.
     pub fn cuda(&self, ordinal: u32) -> Result<Arc<CudaBackend>, Failure> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);

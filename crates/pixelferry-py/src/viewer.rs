@@ -11,7 +11,10 @@ use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::gl::WindowOptions;
-use pixelferry::{Choice as _, DisplayChoice, Extent, Mode, Policy, open_headless, open_headless_for};
+use pixelferry::{
+    Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, open_headless, open_headless_beside,
+    open_headless_for,
+};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -27,7 +30,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// What outlives the Python object until its stage has ended.
 struct Shared {
     host: Host,
-    engines: Engines,
+    engines: Arc<Engines>,
     /// Threads do not come along into a forked process.
     process: u32,
 }
@@ -50,6 +53,20 @@ pub fn _close_all(py: Python<'_>) {
         let all = std::mem::take(&mut *VIEWERS.lock().unwrap_or_else(PoisonError::into_inner));
         all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.close());
     });
+}
+
+/// A display without a window on the device that computes. One that draws by kernels draws by the backend which reads the
+/// arrays; that is opened for no other.
+fn open_beside(device: &DeviceIdentity, engines: &Engines, choice: DisplayChoice) -> Result<Headless, Failure> {
+    if choice == DisplayChoice::Auto
+        && let Ok(opened) = open_headless_for(device, DisplayChoice::Gl)
+    {
+        return Ok(opened);
+    }
+    match choice {
+        DisplayChoice::Auto | DisplayChoice::Compute => Ok(open_headless_beside(&engines.of_display(device)?, choice)?),
+        other => Ok(open_headless_for(device, other)?),
+    }
 }
 
 /// Shows arrays: in a window, or off screen.
@@ -97,7 +114,7 @@ impl Viewer {
         let choice = known.ok_or_else(|| one_of("display", options.display, &names()))?;
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
         let settings = Settings { format: pixel_format, policy: Policy { force, mode, ..Policy::default() } };
-        let engines = Engines::new(Asked::parse(options.backend)?);
+        let engines = Arc::new(Engines::new(Asked::parse(options.backend)?));
         let size = Extent::new(width, height);
         let window =
             WindowOptions { title: options.title.to_owned(), size, vsync: options.vsync, ..WindowOptions::default() };
@@ -106,10 +123,10 @@ impl Viewer {
             if !headless {
                 return WindowHandle::open(window, settings).map(Host::Window);
             }
-            let device = engines.preferred_display()?;
+            let (device, engines) = (engines.preferred_display()?, engines.clone());
             let make = move || {
                 let opened = match &device {
-                    Some(device) => open_headless_for(device, choice)?,
+                    Some(device) => open_beside(device, &engines, choice)?,
                     None => open_headless(choice)?,
                 };
                 Ok(Stage::new(Screen::headless(opened, size)?, settings))

@@ -26,3 +26,12 @@ impl From<&Error> for Availability {
         }
     }
 }
+
+#[cfg(not(feature = "wgpu"))]
+pub(crate) fn wgpu_is_not_built_in() -> Error {
+    Error::Unavailable {
+        what: "wgpu".into(),
+        reason: "this program was built without it".into(),
+        hint: "Build it with the feature `wgpu`, or choose another one.".into(),
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::availability::Availability;
 use crate::choice::{Choice, Named};
-use crate::displays::DisplayChoice;
+use crate::display_choice::DisplayChoice;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use gl_backend::{GlBackend, HeadlessOptions};
@@ -54,19 +54,21 @@ pub(crate) struct Driver {
     pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
     /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
     pub(crate) display: Option<DisplayChoice>,
+    /// Whether a display can draw by its kernels ([`compute_display::ComputeDisplay`]).
+    pub(crate) draws: bool,
     /// Opens the best device.
     pub(crate) best: fn() -> Result<Arc<dyn ComputeBackend>>,
     /// Opens the best device for a display, the one that draws before others.
     pub(crate) best_for: fn(&DeviceIdentity) -> Result<Arc<dyn ComputeBackend>>,
-    list: fn() -> Result<Vec<Listed>>,
+    pub(crate) list: fn() -> Result<Vec<Listed>>,
     /// What the finding is called, by its reason, where the API cannot be used.
     pub(crate) missing: fn(&str) -> &'static str,
 }
 
 /// A device that can be opened.
-struct Listed {
-    identity: DeviceIdentity,
-    open: Box<dyn Fn() -> Result<Arc<dyn ComputeBackend>>>,
+pub(crate) struct Listed {
+    pub(crate) identity: DeviceIdentity,
+    pub(crate) open: Box<dyn Fn() -> Result<Arc<dyn ComputeBackend>>>,
 }
 
 /// One row for each API, in the order of [`BackendChoice::Auto`].
@@ -76,6 +78,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::Cuda,
         suits_auto: |_, _| true,
         display: None,
+        draws: true,
         best: || Ok(Arc::new(CudaBackend::open_best()?)),
         best_for: |display| Ok(Arc::new(CudaBackend::open_best_for(display)?)),
         list: || listed(cuda_backend::devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?))),
@@ -86,6 +89,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::OpenCl,
         suits_auto: |_, _| true,
         display: None,
+        draws: true,
         best: || Ok(Arc::new(OpenClBackend::open_best()?)),
         best_for: |display| Ok(Arc::new(OpenClBackend::open_best_for(display)?)),
         list: || {
@@ -98,6 +102,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::OpenGl,
         suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Gl),
+        draws: false,
         best: || open_gl(None),
         best_for: |display| open_gl(Some(display)),
         list: || listed(vec![open_gl(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d))),
@@ -116,6 +121,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::Wgpu,
         suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Wgpu),
+        draws: false,
         best: || open_wgpu(None),
         best_for: |display| open_wgpu(Some(display)),
         list: || listed(vec![open_wgpu(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d))),
@@ -126,6 +132,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::Cpu,
         suits_auto: |_, _| true,
         display: None,
+        draws: false,
         best: || Ok(Arc::new(CpuBackend::new()?)),
         best_for: |_| Ok(Arc::new(CpuBackend::new()?)),
         list: || listed(vec![Arc::new(CpuBackend::new()?)], |d| d.device().clone(), |d| Ok(Arc::clone(d) as _)),
@@ -164,7 +171,7 @@ fn open_wgpu(display: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>
 
 #[cfg(not(feature = "wgpu"))]
 fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
-    Err(crate::displays::wgpu_is_not_built_in())
+    Err(crate::availability::wgpu_is_not_built_in())
 }
 
 fn listed<D: 'static>(

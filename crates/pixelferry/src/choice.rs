@@ -97,11 +97,11 @@ mod tests {
 
     #[test]
     fn every_display_has_its_row() {
-        use DisplayChoice::{Auto, Gl, Memory, Wgpu};
-        let all = [Auto, Gl, Memory, Wgpu];
+        use DisplayChoice::{Auto, Compute, Gl, Memory, Wgpu};
+        let all = [Auto, Gl, Compute, Memory, Wgpu];
         // A new one does not compile until it is listed here.
         let _ = all.map(|choice| match choice {
-            Auto | Gl | Memory | Wgpu => {}
+            Auto | Gl | Compute | Memory | Wgpu => {}
         });
         check(&all, |choice| Ok(open_headless(choice)?.display().device().api));
         let (displays, status) = open_all_headless();

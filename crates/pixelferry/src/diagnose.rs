@@ -27,7 +27,8 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
     }
     found.extend(displays.iter().filter_map(|display| {
         let driver = displays::DRIVERS.iter().find(|driver| driver.kind == display.kind);
-        missing(&display.availability, |_| driver.map_or("no-display", |driver| driver.missing))
+        let name = driver.map_or(Some("no-display"), |driver| driver.missing)?;
+        missing(&display.availability, |_| name)
     }));
     found
 }

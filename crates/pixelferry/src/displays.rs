@@ -1,31 +1,20 @@
 //! Which displays this machine has without a window, and opening one.
 
 use crate::availability::Availability;
+use crate::beside::{Beside, draws, open_all_that_draw, open_that_draws};
 use crate::choice::{Choice, Named};
+use crate::display_choice::DisplayChoice;
+use compute_display::ComputeDisplay;
 use cpu_fallback::MemoryDisplay;
 use gl_display::{GlDisplay, HeadlessOptions, headless_devices};
-use interop_core::{Api, DeviceIdentity, Display, Error, Result};
+use interop_core::{Api, ComputeBackend, DeviceIdentity, Display, Error, Result};
 use serde::Serialize;
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 use tracing::{debug, info};
 #[cfg(feature = "wgpu")]
 use wgpu_display::{WgpuDisplay, WgpuOptions};
-
-/// Which display to open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum DisplayChoice {
-    /// OpenGL without a window, else plain memory. Never fails for want of a driver.
-    #[default]
-    Auto,
-    /// OpenGL without a window, or an error.
-    Gl,
-    /// wgpu on Vulkan or OpenGL, or an error: also where this library was built without its feature `wgpu`.
-    Wgpu,
-    /// Plain memory.
-    Memory,
-}
 
 /// A display that needs no window.
 #[derive(Clone)]
@@ -52,6 +41,11 @@ impl Headless {
         self.own.downcast_ref()
     }
 
+    /// The display on a compute device, where it is one.
+    pub fn compute(&self) -> Option<&Rc<ComputeDisplay>> {
+        self.own.downcast_ref()
+    }
+
     /// The wgpu display, where it is one.
     #[cfg(feature = "wgpu")]
     pub fn wgpu(&self) -> Option<&Rc<WgpuDisplay>> {
@@ -62,57 +56,74 @@ impl Headless {
 /// What differs between the displays.
 pub(crate) struct Driver {
     named: Named<DisplayChoice>,
-    api: Api,
+    /// Of its devices; `None` where it is that of whoever computes.
+    api: Option<Api>,
     /// What its status is called.
     pub(crate) kind: &'static str,
-    /// Whether [`DisplayChoice::Auto`] may take it.
-    taken_by_itself: bool,
+    /// Whether [`DisplayChoice::Auto`] may take it, beside this device.
+    taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
     /// Opens the best device, or the one that computes where that can draw.
-    best_for: fn(Option<&DeviceIdentity>) -> Result<Headless>,
+    best_for: fn(Beside<'_>) -> Result<Headless>,
     /// Opens one on each of its devices.
     all: fn() -> Result<Vec<Headless>>,
-    /// What the finding is called where it cannot be used.
-    pub(crate) missing: &'static str,
+    /// What the finding is called where it cannot be used; `None` where a backend's finding says it.
+    pub(crate) missing: Option<&'static str>,
 }
 
 /// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL"),
-        api: Api::OpenGl,
+        api: Some(Api::OpenGl),
         kind: "gl-headless",
-        taken_by_itself: true,
-        best_for: |compute| {
-            let same_device_as = compute.cloned();
+        taken_by_itself: |_| true,
+        best_for: |beside| {
+            let same_device_as = beside.device().cloned();
             Ok(GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() })?.into())
         },
         all: open_all_gl,
-        missing: "no-opengl",
+        missing: Some("no-opengl"),
+    },
+    Driver {
+        named: Named::new(
+            DisplayChoice::Compute,
+            "compute",
+            &[],
+            "The CUDA or OpenCL device that computes: its kernels draw, with no graphics driver",
+        ),
+        api: None,
+        kind: "compute",
+        // A CPU's compute device draws into memory, where the display in plain memory needs no compiler.
+        taken_by_itself: |device| device.is_some_and(|device| draws(device.api) && !device.software),
+        best_for: |beside| Ok(ComputeDisplay::on(open_that_draws(beside)?)?.into()),
+        all: open_all_compute,
+        missing: None,
     },
     Driver {
         named: Named::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
-        api: Api::Cpu,
+        api: Some(Api::Cpu),
         kind: "memory",
-        taken_by_itself: true,
+        taken_by_itself: |_| true,
         best_for: |_| Ok(MemoryDisplay::new().into()),
         all: || Ok(vec![MemoryDisplay::new().into()]),
-        missing: "no-display",
+        missing: Some("no-display"),
     },
     Driver {
         named: Named {
             built: cfg!(feature = "wgpu"),
             ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu, where it was built in (feature `wgpu`)")
         },
-        api: Api::Wgpu,
+        api: Some(Api::Wgpu),
         kind: "wgpu",
-        taken_by_itself: false,
-        best_for: open_wgpu,
+        taken_by_itself: |_| false,
+        best_for: |beside| open_wgpu(beside.device()),
         all: || Ok(vec![open_wgpu(None)?]),
-        missing: "no-wgpu",
+        missing: Some("no-wgpu"),
     },
 ];
 
-static AUTO: Named<DisplayChoice> = Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else memory");
+static AUTO: Named<DisplayChoice> =
+    Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else a GPU that computes, else memory");
 
 impl Choice for DisplayChoice {
     fn all() -> impl Iterator<Item = &'static Named<Self>> {
@@ -120,14 +131,14 @@ impl Choice for DisplayChoice {
     }
 
     fn api(self) -> Option<Api> {
-        DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
+        DRIVERS.iter().find(|driver| driver.named.choice == self).and_then(|driver| driver.api)
     }
 }
 
 /// One kind of display and what it offers here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisplayStatus {
-    /// As its row says: `gl-headless`, `memory`, `wgpu`; `plugged` for one of the program's own.
+    /// As its row says: `gl-headless`, `compute`, `memory`, `wgpu`; `plugged` for one of the program's own.
     pub kind: &'static str,
     /// Whether it can be used, and why not.
     #[serde(flatten)]
@@ -141,7 +152,7 @@ pub struct DisplayStatus {
 /// # Errors
 /// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, None)
+    open_with(choice, Beside::Anybody)
 }
 
 /// The same, on the device that computes wherever it can draw: on a machine with several GPUs frames then stay on one.
@@ -149,17 +160,30 @@ pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
 /// # Errors
 /// As of [`open_headless`].
 pub fn open_headless_for(compute: &DeviceIdentity, choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, Some(compute))
+    open_with(choice, Beside::Device(compute))
 }
 
-fn open_with(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> Result<Headless> {
-    let is_meant = |driver: &&Driver| match choice {
-        DisplayChoice::Auto => driver.taken_by_itself,
+/// The same beside a backend that is there: a display on its device ([`DisplayChoice::Compute`]) draws by this very backend, so that
+/// its memory is shown as it is.
+///
+/// # Errors
+/// As of [`open_headless`].
+pub fn open_headless_beside(backend: &Arc<dyn ComputeBackend>, choice: DisplayChoice) -> Result<Headless> {
+    open_with(choice, Beside::Backend(backend))
+}
+
+/// The rows that are tried for a choice, in their order.
+fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterator<Item = &'static Driver> {
+    DRIVERS.iter().filter(move |driver| match choice {
+        DisplayChoice::Auto => (driver.taken_by_itself)(compute),
         named => driver.named.choice == named,
-    };
+    })
+}
+
+fn open_with(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
     let mut last = None;
-    for driver in DRIVERS.iter().filter(is_meant) {
-        match (driver.best_for)(compute) {
+    for driver in meant(choice, beside.device()) {
+        match (driver.best_for)(beside) {
             Ok(display) => return Ok(display),
             Err(reason) => {
                 info!(kind = driver.kind, %reason, "passed over");
@@ -177,16 +201,19 @@ fn open_wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
 
 #[cfg(not(feature = "wgpu"))]
 fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
-    Err(wgpu_is_not_built_in())
+    Err(crate::availability::wgpu_is_not_built_in())
 }
 
-#[cfg(not(feature = "wgpu"))]
-pub(crate) fn wgpu_is_not_built_in() -> Error {
-    Error::Unavailable {
-        what: "wgpu".into(),
-        reason: "this program was built without it".into(),
-        hint: "Build it with the feature `wgpu`, or choose another one.".into(),
+/// One on each device of CUDA and OpenCL.
+fn open_all_compute() -> Result<Vec<Headless>> {
+    let mut displays = Vec::new();
+    for backend in open_all_that_draw()? {
+        match ComputeDisplay::on(Arc::clone(&backend)) {
+            Ok(display) => displays.push(display.into()),
+            Err(reason) => debug!(device = %backend.device(), %reason, "a compute device does not draw"),
+        }
     }
+    Ok(displays)
 }
 
 /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
@@ -210,7 +237,8 @@ fn open_all_gl() -> Result<Vec<Headless>> {
     Ok(displays.into_iter().map(Headless::from).collect())
 }
 
-/// Opens every display that needs no window, with the status of each kind.
+/// Opens every display that needs no window, with the status of each kind. Those of [`DisplayChoice::Auto`] come first, in its
+/// order.
 pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
     let (mut displays, mut status) = (Vec::new(), Vec::new());
     for &Driver { kind, all, .. } in DRIVERS.iter().filter(|driver| driver.named.built) {
@@ -224,5 +252,29 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
             Err(e) => status.push(said(Availability::from(&e), None)),
         }
     }
+    // The CPU draws into plain memory unless something else is asked for.
+    displays.sort_by_key(|screen| screen.compute().is_some() && screen.display.device().software);
     (displays, status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_fallback::CpuBackend;
+
+    #[test]
+    fn auto_takes_a_compute_device_that_is_hardware_after_opengl_and_before_memory() {
+        let of = |api, software| DeviceIdentity { api, software, ..CpuBackend::new().unwrap().device().clone() };
+        let names = |device: Option<DeviceIdentity>| {
+            meant(DisplayChoice::Auto, device.as_ref()).map(|driver| driver.named.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(None), ["gl", "memory"]);
+        for api in [Api::Cuda, Api::OpenCl] {
+            assert_eq!(names(Some(of(api, false))), ["gl", "compute", "memory"]);
+            assert_eq!(names(Some(of(api, true))), ["gl", "memory"], "a program on the CPU");
+        }
+        for api in [Api::Cpu, Api::OpenGl, Api::Wgpu] {
+            assert_eq!(names(Some(of(api, false))), ["gl", "memory"], "{api}");
+        }
+    }
 }

@@ -2,8 +2,10 @@
 
 mod availability;
 mod backends;
+mod beside;
 mod choice;
 mod diagnose;
+mod display_choice;
 mod displays;
 mod joint;
 mod pair;
@@ -15,10 +17,15 @@ pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend
 pub use choice::{Choice, Named};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
 pub use compute_arrays as arrays;
+/// The display on a compute device, which its own kernels draw.
+pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 /// The CUDA backend: devices, and compiling kernels ahead.
 pub use cuda_backend as cuda;
-pub use displays::{DisplayChoice, DisplayStatus, Headless, open_all_headless, open_headless, open_headless_for};
+pub use display_choice::DisplayChoice;
+pub use displays::{
+    DisplayStatus, Headless, open_all_headless, open_headless, open_headless_beside, open_headless_for,
+};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
 pub use gl_backend;
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.

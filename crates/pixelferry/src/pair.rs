@@ -2,7 +2,9 @@
 
 use crate::backends::{BackendChoice, display_of, first_that_suits};
 use crate::choice::Choice as _;
-use crate::displays::{DisplayChoice, Headless, open_headless_for};
+use crate::display_choice::DisplayChoice;
+use crate::displays::{Headless, open_headless_beside};
+use compute_display::ComputeDisplay;
 use interop_core::{ComputeBackend, Display, KernelSource, Result};
 use std::sync::Arc;
 use tracing::{debug, warn};
@@ -20,9 +22,9 @@ pub fn open_pair(
 ) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
     let backend = first_that_suits((backend, display.api()), kernels, |driver| (driver.best)())?;
     let own = display_of(backend.as_ref()).filter(|_| display == DisplayChoice::Auto);
-    let screen = match own.map(|own| open_headless_for(backend.device(), own)) {
+    let screen = match own.map(|own| open_headless_beside(&backend, own)) {
         Some(Ok(screen)) => screen,
-        _ => open_headless_for(backend.device(), display)?,
+        _ => open_headless_beside(&backend, display)?,
     };
     Ok((backend_in(&backend, screen.display().as_ref()), screen))
 }
@@ -45,13 +47,14 @@ pub fn open_backend_for_display(
 
 /// The backend for links to `display`: the same device opened once more inside the display where that opens paths, else
 /// `backend` itself. OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread; OpenGL
-/// and wgpu compute in the queue of a display of theirs.
+/// and wgpu compute in the queue of a display of theirs, and a display on a compute device has a backend of that device.
 ///
 /// Kernels and memory are of one of the two: build and allocate with what this returns. It keeps the context for as long as it
 /// lives; in an engine's context, drop it before the context goes ([`crate::gl::GlDisplay::from_engine`]).
 pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
     let shown_by = display.device();
-    match backend.open_in(display) {
+    let drawn_by = display.downcast_ref::<ComputeDisplay>().and_then(|display| display.beside(backend.as_ref()));
+    match drawn_by.map_or_else(|| backend.open_in(display), |inside| Ok(Some(inside))) {
         Ok(Some(inside)) => {
             debug!("{} was opened inside {shown_by}", inside.device());
             inside

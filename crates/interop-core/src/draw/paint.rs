@@ -98,7 +98,7 @@ impl Plan {
     }
 
     /// True where the bytes of an image are those of a target of its format.
-    fn is_copy(&self) -> bool {
+    pub fn is_copy(&self) -> bool {
         let as_is = self.shading.is_none() && !self.grey && !self.blends && !self.format_encodes;
         as_is && self.one_to_one && !self.bars
     }

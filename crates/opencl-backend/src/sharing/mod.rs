@@ -1,4 +1,4 @@
-//! Memory and semaphores that another API has, too.
+//! Memory and semaphores that another API, or a display that draws by this one, has, too.
 //!
 //! | where | what |
 //! |---|---|
@@ -7,6 +7,7 @@
 //! | `gl_listed` | whether a device shares with OpenGL |
 //! | `gl_sync` | how the two sides are kept apart |
 //! | `image` | images, which kernels write by `PF_STORE` |
+//! | `own` | the backend's own memory, for a display that draws by it |
 //! | `semaphore` | semaphores behind such handles (`cl_khr_external_semaphore`) |
 //! | `caps` | what of it a device has |
 //! | `os` | file descriptors or NT handles, and what OpenCL calls them |
@@ -20,4 +21,5 @@ pub mod image;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]
 pub mod os;
+pub mod own;
 pub mod semaphore;

@@ -1,7 +1,7 @@
 //! What a program declares of its frames.
 
 use crate::backends::BackendChoice;
-use crate::displays::DisplayChoice;
+use crate::display_choice::DisplayChoice;
 use interop_core::{Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use super::pairs::Pair;
 use super::report::{JointReport, JointState};
 use crate::backends::{BackendChoice, listed_devices};
 use crate::choice::Choice as _;
-use crate::displays::DisplayChoice;
+use crate::display_choice::DisplayChoice;
 use interop_core::compute::SourceCode;
 use interop_core::{DeviceIdentity, Language, SurfaceDesc};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 use super::declare::Workload;
 use super::report::{JointRow, JointState, name};
 use crate::backends::{BackendChoice, Driver, in_order};
-use crate::displays::{DisplayChoice, Headless, open_headless};
+use crate::display_choice::DisplayChoice;
+use crate::displays::{Headless, open_headless};
 use crate::pair::backend_in;
 use interop_core::{ComputeBackend, Display, Error, Result};
 use std::rc::Rc;
@@ -34,7 +35,7 @@ pub(super) struct Shown {
     choice: Option<DisplayChoice>,
 }
 
-/// The displays that a workload leaves open; plain memory only where there is no other.
+/// The displays that a workload leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
 pub(super) fn displays(workload: &Workload) -> Result<Vec<Shown>> {
     if let Some(display) = &workload.given {
         return Ok(vec![Shown { display: Rc::clone(display), screen: None, choice: None }]);
@@ -45,12 +46,15 @@ pub(super) fn displays(workload: &Workload) -> Result<Vec<Shown>> {
         pinned => vec![pinned],
     };
     let (mut opened, mut last) = (Vec::new(), None);
-    let more = [DisplayChoice::Memory].into_iter().filter(|_| workload.display == DisplayChoice::Auto);
-    for choice in asked.into_iter().chain(more) {
-        if choice == DisplayChoice::Memory && !opened.is_empty() {
+    let rest = [DisplayChoice::Compute, DisplayChoice::Memory];
+    let more = rest.into_iter().filter(|_| workload.display == DisplayChoice::Auto);
+    for (choice, is_rest) in asked.into_iter().map(|choice| (choice, false)).chain(more.map(|choice| (choice, true))) {
+        if is_rest && !opened.is_empty() {
             break;
         }
         match open_headless(choice) {
+            // What the CPU draws by kernels is in its memory, too.
+            Ok(screen) if is_rest && screen.compute().is_some() && screen.display().device().software => {}
             Ok(screen) => opened.push(Shown { display: screen.display(), screen: Some(screen), choice: Some(choice) }),
             Err(error) => last = Some(error),
         }
@@ -79,7 +83,8 @@ pub(super) fn prospects<'a>(workload: &Workload, displays: &'a [Shown]) -> Vec<P
     // Where both sides are one API they share a queue: the quickest there is on a GPU, and nothing to gain where the CPU draws.
     all.sort_by_key(|prospect| {
         let device = prospect.shown.display.device();
-        let in_queue = prospect.driver.display.is_some();
+        let drawn_by_kernels = prospect.driver.draws && prospect.shown.choice == Some(DisplayChoice::Compute);
+        let in_queue = prospect.driver.display.is_some() || drawn_by_kernels;
         (device.software && in_queue, !(in_queue && prospect.driver.api == device.api))
     });
     all

@@ -1,0 +1,101 @@
+//! Draws by kernels beside the same draws in plain memory, in turns: median of a draw and the wait for it, and what one takes in
+//! a row of draws that is waited for at its end. On every OpenCL device and, with `PIXELFERRY_GPU=1`, on CUDA.
+
+// How a benchmark fails.
+#![allow(clippy::unwrap_used)]
+
+use compute_display::ComputeDisplay;
+use cpu_fallback::MemoryDisplay;
+use cuda_backend::CudaBackend;
+use interop_core::{
+    AlphaMode, ComputeBackend, Display, DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, ImageView, Part,
+    PixelFormat, Region, Surface, SurfaceDesc, ToneMap, View,
+};
+use opencl_backend::{OpenClBackend, devices};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Draws for each figure.
+const ROUNDS: usize = 30;
+
+/// What is drawn into RGBA8.
+fn draws() -> [(&'static str, PixelFormat, Encoding, AlphaMode, u32, DrawOptions); 5] {
+    let plain = DrawOptions::default();
+    let shown = DrawOptions { tone_map: ToneMap::AcesHill, exposure: 0.5, ..plain };
+    let scaled = DrawOptions { filter: Filter::Linear, fit: Fit::Contain, background: Some([0.0; 3]), ..plain };
+    use {AlphaMode::*, Encoding::*, PixelFormat::*};
+    [
+        ("bytes as they are", Rgba8, Unmanaged, Stored, 1, plain),
+        ("light of RGBA16F, encoded", Rgba16F, Linear, Opaque, 1, plain),
+        ("light of RGBA16F, exposed, ACES, encoded", Rgba16F, Linear, Opaque, 1, shown),
+        ("sRGB bytes, blended", Rgba8, Srgb, Premultiplied, 1, plain),
+        ("sRGB bytes of half the size, weighed as light", Rgba8, Srgb, Stored, 2, scaled),
+    ]
+}
+
+fn surface(display: &dyn Display, image: &ImageDesc) -> Box<dyn Surface> {
+    let desc = SurfaceDesc::Image(*image);
+    let mut surface = display.create_surface(&desc).unwrap();
+    let view = ImageView::packed(image.extent, image.format, 1, 0, false).unwrap();
+    // Halves of at most 1, too.
+    let bytes: Vec<u8> =
+        (0..view.span().end).map(|i| (i as u32).wrapping_mul(0x9E37_79B1).to_be_bytes()[0] & 0x3b).collect();
+    surface.upload(&Part::full(&desc), &bytes, &View::Image(view)).unwrap();
+    surface
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e6
+}
+
+fn main() {
+    let mut backends: Vec<Arc<dyn ComputeBackend>> = Vec::new();
+    for device in devices().unwrap_or_default() {
+        backends.push(Arc::new(OpenClBackend::open(&device).unwrap()));
+    }
+    if std::env::var("PIXELFERRY_GPU").is_ok_and(|value| value == "1") {
+        backends.push(Arc::new(CudaBackend::open_best().unwrap()));
+    }
+    let memory = MemoryDisplay::new();
+    for backend in backends {
+        println!(
+            "{} ({})\nus: each draw waited for / in a row / in plain memory",
+            backend.device(),
+            backend.device().driver
+        );
+        let display = ComputeDisplay::on(backend).unwrap();
+        for (size, extent) in [("1080p", Extent::new(1920, 1080)), ("4K", Extent::new(3840, 2160))] {
+            for (name, format, encoding, alpha, part, options) in draws() {
+                let image = ImageDesc::new(extent.width / part, extent.height / part, format);
+                let image = image.with_encoding(encoding).with_alpha(alpha);
+                let [ours, theirs] = [display.as_ref() as &dyn Display, memory.as_ref()].map(|d| surface(d, &image));
+                let mut target = display.create_offscreen_target(extent.width, extent.height).unwrap();
+                let mut in_memory = memory.create_offscreen_target(extent.width, extent.height).unwrap();
+                let all: Region = extent.full();
+                let mut draw = || display.draw(ours.as_ref(), &mut target, all, options).unwrap();
+                // Builds the kernels.
+                draw();
+                display.finish().unwrap();
+                let (mut waited, mut reference) = (Vec::new(), Vec::new());
+                for round in 0..ROUNDS {
+                    let start = Instant::now();
+                    draw();
+                    display.finish().unwrap();
+                    waited.push(start.elapsed());
+                    // Slow, and the same every time.
+                    if round % 10 == 0 {
+                        let start = Instant::now();
+                        memory.draw(theirs.as_ref(), &mut in_memory, all, options).unwrap();
+                        reference.push(start.elapsed());
+                    }
+                }
+                let start = Instant::now();
+                (0..ROUNDS).for_each(|_| draw());
+                display.finish().unwrap();
+                let row = start.elapsed().as_secs_f64() * 1e6 / ROUNDS as f64;
+                println!("{size:>6}  {name:<48} {:>9.0} / {row:>9.0} / {:>9.0}", median(waited), median(reference));
+            }
+        }
+    }
+}

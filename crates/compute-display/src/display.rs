@@ -1,0 +1,169 @@
+//! [`ComputeDisplay`].
+
+use crate::draw::Source;
+use crate::kernels::{Kernels, Work};
+use crate::shared::Shared;
+use crate::staging::ComputeStaging;
+use crate::surface::{ComputeSurface, image_of};
+use crate::target::ComputeTarget;
+use interop_core::devices::owned::own;
+use interop_core::draw::Plan;
+use interop_core::{
+    ComputeBackend, ComputeCaps, DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock,
+    MemoryCap, MemoryShape, Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface,
+    SurfaceDesc,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Kernels are launched in groups of at least 8 rows, of which CUDA has 65535.
+const MAX_SIDE: u32 = 8 * 65535;
+
+/// A display whose surfaces are memory of a compute device, drawn by kernels in its queue. See the crate.
+///
+/// It needs no window system and no graphics driver. Row 0 in memory is the top row.
+pub struct ComputeDisplay {
+    shared: Rc<Shared>,
+}
+
+impl ComputeDisplay {
+    /// Draws by kernels of this backend, in its queue. `Rc`, as links hold displays.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a backend that takes neither OpenCL C nor PTX (threads, OpenGL, wgpu: they have displays of
+    /// their own); [`Error::KernelBuild`], [`Error::Driver`].
+    pub fn on(backend: Arc<dyn ComputeBackend>) -> Result<Rc<Self>> {
+        Kernels::check(&backend.device().to_string(), backend.caps())?;
+        let (caps, kernels) = (caps(backend.caps()), Kernels::default());
+        // A device whose compiler refuses the text is found out here, not by the first frame.
+        kernels.get(backend.as_ref(), Work::Draw, PixelFormat::Rgba8.bytes_per_pixel())?;
+        let shared = Shared { backend, caps, kernels, scratch: None.into() };
+        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+    }
+
+    /// The backend that draws. What it computes is shown with no copy.
+    pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
+        &self.shared.backend
+    }
+
+    /// The backend that draws, where it drives the device of `backend` and is another: kernels that are built and launched by it
+    /// run in the display's queue. `None` where there is nothing to gain.
+    pub fn beside(&self, backend: &dyn ComputeBackend) -> Option<Arc<dyn ComputeBackend>> {
+        let own = self.backend();
+        let is_other = own.caps().display_queue() != backend.caps().display_queue();
+        (is_other && own.device() == backend.device()).then(|| Arc::clone(own))
+    }
+
+    /// Makes an RGBA8 picture to draw into; black and transparent at first.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a size of 0, [`Error::Unsupported`] for one that the device does not allocate, and what the
+    /// backend reports.
+    pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<ComputeTarget> {
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    ///
+    /// # Errors
+    /// As of [`ComputeDisplay::create_offscreen_target`].
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<ComputeTarget> {
+        ComputeTarget::new(&self.shared, width, height, format)
+    }
+
+    /// Draws an image surface into `viewport` of a target (`y` counts from the top), as the surface's
+    /// [`interop_core::ImageDesc`] and `options` say: by default every number goes there as it is. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface or target of another display, [`Error::InvalidInput`] for a buffer, a viewport that is
+    /// empty or reaches outside the target, or options that mean nothing ([`Plan::new`]), [`Error::NothingShown`] for an in-place
+    /// surface with no frame yet, and what the backend reports.
+    pub fn draw(
+        &self,
+        surface: &dyn Surface,
+        target: &mut ComputeTarget,
+        viewport: Region,
+        options: DrawOptions,
+    ) -> Result<()> {
+        const OP: &str = "ComputeDisplay::draw";
+        let surface = self.own(surface, OP)?;
+        own::<ComputeTarget>(target, &self.shared, OP)?;
+        let SurfaceDesc::Image(image) = surface.desc() else {
+            return Err(Error::invalid(OP, format!("a {} has no pixels; give an image", surface.desc())));
+        };
+        target.check(viewport, OP)?;
+        let plan = Plan::new(image, viewport.extent(), &options)?;
+        let (memory, view) = surface.shown()?;
+        let memory = memory.get(OP)?;
+        let source = Source { memory: memory.as_ref(), view: image_of(view, OP)? };
+        self.shared.draw(&plan, source, target.canvas(), (viewport.x, viewport.y))
+    }
+
+    fn own<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s ComputeSurface> {
+        own::<ComputeSurface>(surface.as_any(), &self.shared, operation)
+    }
+}
+
+/// What a display on a device with these capabilities can do.
+fn caps(backend: &ComputeCaps) -> DisplayCaps {
+    let is_read = |cap: &&MemoryCap| {
+        cap.shape == MemoryShape::Linear && matches!(cap.handle, HandleType::HostPointer | HandleType::QueueBuffer(_))
+    };
+    let pages = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes);
+    DisplayCaps {
+        imports: backend.imports.iter().filter(is_read).cloned().collect(),
+        exports: vec![pages.aligned(HostBlock::PAGE, 1)],
+        semaphores: Vec::new(),
+        orphaned_staging: Support::Yes,
+        persistent_staging: Support::Yes,
+        image_formats: PixelFormat::ALL.into(),
+        in_place_images: Support::Yes,
+        in_place_buffers: Support::Yes,
+        max_image_side: MAX_SIDE,
+        max_in_place_pixels: u64::MAX,
+        max_buffer_bytes: backend.max_allocation,
+        row_pitch_alignment: 1,
+        native_row_order: RowOrder::TopDown,
+    }
+}
+
+impl Display for ComputeDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        self.shared.backend.device()
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        const OP: &str = "ComputeDisplay::create_surface";
+        let bytes = self.shared.check(desc, OP)?;
+        Ok(Box::new(ComputeSurface::stored(&self.shared, desc, bytes, OP)?))
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        self.shared.check(desc, "ComputeDisplay::create_in_place_surface")?;
+        Ok(Box::new(ComputeSurface::in_place(&self.shared, desc)))
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        const OP: &str = "ComputeDisplay::create_staging";
+        self.shared.check(&SurfaceDesc::buffer(bytes as u64), OP)?;
+        Ok(Box::new(ComputeStaging::new(&self.shared, kind, bytes, OP)?))
+    }
+
+    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+        const OP: &str = "ComputeDisplay::draw_unseen";
+        let surface = self.own(surface, OP)?;
+        surface.seen(&Part::full(surface.desc()), OP, |_, _| Ok(()))
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.shared.backend.finish()
+    }
+
+    fn set_timeline(&self, _: bool) -> Result<Support> {
+        Ok(Support::No("its draws are kernels of the compute device, which times them".into()))
+    }
+}

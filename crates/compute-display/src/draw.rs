@@ -1,0 +1,184 @@
+//! Launches: where each kernel reads and writes, checked.
+
+use crate::kernels::Work;
+use crate::memory::part_of;
+use crate::shared::Shared;
+use interop_core::describe::color::{AlphaMode, Curve, ToneMap};
+use interop_core::draw::{Plan, Shading};
+use interop_core::{Arg, ComputeMemory, Error, Extent, ImageView, PixelFormat, Region, Result, Target, View};
+
+/// A picture in memory that is read.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub memory: &'a dyn ComputeMemory,
+    pub view: ImageView,
+}
+
+/// What is written.
+pub struct Canvas<'a> {
+    pub memory: &'a mut dyn ComputeMemory,
+    pub view: ImageView,
+}
+
+/// Formats of 1, 2, 4, 8 and 16 bytes, for what is copied as it is.
+const WORDS: [PixelFormat; 5] =
+    [PixelFormat::R8, PixelFormat::R16, PixelFormat::R32F, PixelFormat::Rg32F, PixelFormat::Rgba32F];
+
+impl Shared {
+    /// Draws `source` into `canvas`, whose pixel `at` is the first of the plan's viewport.
+    pub fn draw(&self, plan: &Plan, source: Source<'_>, canvas: Canvas<'_>, at: (u32, u32)) -> Result<()> {
+        const OP: &str = "ComputeDisplay::draw";
+        let drawn = plan.drawn;
+        let region = Region { x: at.0.saturating_add(drawn.x), y: at.1.saturating_add(drawn.y), ..drawn };
+        region.check_inside(canvas.view.extent, OP)?;
+        let planned = Extent::new(plan.picture.width, plan.picture.height);
+        if plan.one_to_one && planned != source.view.extent {
+            let problem = format!("an image of {} was given for a plan of {planned}", source.view.extent);
+            return Err(Error::invalid(OP, problem));
+        }
+        let to = part_of(&canvas.view, region);
+        // Of the target's first pixel, in the picture.
+        let (left, top) = (offset(drawn.x, plan.picture.x), offset(drawn.y, plan.picture.y));
+        if plan.is_copy() && source.view.format == to.format {
+            let seen = Region { x: left.unsigned_abs(), y: top.unsigned_abs(), ..drawn };
+            seen.check_inside(source.view.extent, OP)?;
+            let view = part_of(&source.view, seen);
+            return self.copy_pixels(Source { view, ..source }, Canvas { view: to, ..canvas });
+        }
+        let side = |side: u32| Arg::I32(i32::try_from(side).unwrap_or(i32::MAX));
+        let number = |format: PixelFormat| Arg::I32(format.info().shader_id.cast_signed());
+        let shading = plan.shading;
+        let [red, green, blue] = plan.background.unwrap_or_default().map(Arg::F32);
+        let first = first(&source, OP)?;
+        let args = [
+            first[0],
+            first[1],
+            first[2],
+            number(source.view.format),
+            side(source.view.extent.width),
+            side(source.view.extent.height),
+            number(to.format),
+            Arg::I32(left),
+            Arg::I32(top),
+            side(plan.picture.width),
+            side(plan.picture.height),
+            Arg::U32(steps(plan)),
+            Arg::F32(shading.map_or(1.0, |s| s.gain)),
+            Arg::F32(shading.map_or(0.0, |s| s.tone.inverse_white_squared())),
+            red,
+            green,
+            blue,
+        ];
+        self.launch(Work::Draw, Canvas { view: to, ..canvas }, &args)
+    }
+
+    /// Copies pixels of one format and size as they are.
+    pub fn copy_pixels(&self, source: Source<'_>, canvas: Canvas<'_>) -> Result<()> {
+        const OP: &str = "ComputeDisplay::copy";
+        let (from, to) = (source.view, canvas.view);
+        if from.extent != to.extent || from.format.bytes_per_pixel() != to.format.bytes_per_pixel() {
+            return Err(Error::invalid(OP, format!("{from:?} is not of the size of {to:?}")));
+        }
+        let range = to.span();
+        if from.is_contiguous() && to.is_contiguous() && from.offset == to.offset && range.end <= canvas.memory.len() {
+            // The driver's own copy, which on a CPU takes half of a kernel's time.
+            return self.backend.copy(source.memory, canvas.memory, range);
+        }
+        // As many bytes at once as both sides are aligned to.
+        let places = from.offset | to.offset | from.pitch() | to.pitch() | to.row_len();
+        let bytes = 1 << (places.trailing_zeros() as usize).min(WORDS.len() - 1);
+        let width = u32::try_from(to.row_len() / bytes).unwrap_or(u32::MAX);
+        let words = |view: ImageView| ImageView {
+            extent: Extent { width, ..view.extent },
+            format: WORDS[bytes.trailing_zeros() as usize],
+            ..view
+        };
+        let first = first(&Source { view: words(from), ..source }, OP)?;
+        self.launch(Work::Copy, Canvas { view: words(to), ..canvas }, &first)
+    }
+
+    /// Copies bytes, from anywhere to anywhere.
+    pub fn copy_bytes(
+        &self,
+        from: (&dyn ComputeMemory, usize),
+        to: (&mut dyn ComputeMemory, usize),
+        len: usize,
+    ) -> Result<()> {
+        let ((source, start), (target, end)) = (from, to);
+        if start == end {
+            return self.backend.copy(source, target, start..start.saturating_add(len));
+        }
+        // Whole words of both sides, and what is left.
+        let word = 1 << ((start | end).trailing_zeros() as usize).min(WORDS.len() - 1);
+        let whole = len / word * word;
+        for (at, len) in [(0, whole), (whole, len - whole)].into_iter().filter(|(_, len)| *len > 0) {
+            let row = |offset| ImageView {
+                offset,
+                row_pitch: len.cast_signed(),
+                extent: Extent::new(u32::try_from(len).unwrap_or(u32::MAX), 1),
+                format: PixelFormat::R8,
+            };
+            let source = Source { memory: source, view: row(start + at) };
+            self.copy_pixels(source, Canvas { memory: &mut *target, view: row(end + at) })?;
+        }
+        Ok(())
+    }
+
+    /// Writes the bytes of one pixel to each of them.
+    pub fn clear(&self, canvas: Canvas<'_>, pixel: [u8; 16]) -> Result<()> {
+        let mut words = pixel.chunks_exact(4).map(|b| {
+            let word = u32::from_ne_bytes([b[0], b[1], b[2], b[3]]);
+            Arg::U32(match canvas.view.format.bytes_per_pixel() {
+                // The lowest bits, whichever byte is first.
+                1 => u32::from(pixel[0]),
+                2 => u32::from(u16::from_ne_bytes([pixel[0], pixel[1]])),
+                _ => word,
+            })
+        });
+        let args: [Arg<'_>; 4] = std::array::from_fn(|_| words.next().unwrap_or(Arg::U32(0)));
+        drop(words);
+        self.launch(Work::Clear, canvas, &args)
+    }
+
+    fn launch(&self, work: Work, canvas: Canvas<'_>, args: &[Arg<'_>]) -> Result<()> {
+        let backend = self.backend.as_ref();
+        let kernel = self.kernels.get(backend, work, canvas.view.format.bytes_per_pixel())?;
+        backend.launch(kernel, Target::new(canvas.memory, View::Image(canvas.view))?, args)
+    }
+}
+
+/// The memory, where pixel (0, 0) lies in it, and the bytes from row to row; all pixels lie inside.
+fn first<'a>(source: &Source<'a>, operation: &'static str) -> Result<[Arg<'a>; 3]> {
+    View::Image(source.view).check_inside(source.memory.len(), operation)?;
+    // Inside what can be addressed.
+    let place = [source.view.offset.cast_signed(), source.view.row_pitch].map(|n| Arg::I64(n as i64));
+    Ok([Arg::Memory(source.memory), place[0], place[1]])
+}
+
+/// A pixel of the viewport in the picture.
+fn offset(at: u32, start: i32) -> i32 {
+    i32::try_from(i64::from(at) - i64::from(start)).unwrap_or(i32::MAX)
+}
+
+/// What is done, as the kernels take it: their macros say which bits mean what.
+fn steps(plan: &Plan) -> u32 {
+    let Shading { decode, encode, alpha, tone, .. } = plan.shading.unwrap_or(Shading {
+        decode: Curve::Linear,
+        encode: Curve::Linear,
+        alpha: AlphaMode::Stored,
+        gain: 1.0,
+        tone: ToneMap::None,
+    });
+    let flags = [
+        plan.weighs,
+        plan.one_to_one,
+        plan.grey,
+        plan.bars,
+        plan.blends,
+        plan.format_encodes,
+        plan.shading.is_some(),
+        alpha.is_translucent() && plan.background.is_some(),
+    ];
+    let flags = flags.iter().enumerate().map(|(bit, is_set)| u32::from(*is_set) << bit).sum::<u32>();
+    flags | decode.code() << 8 | encode.code() << 10 | alpha.code() << 12 | tone.code() << 14
+}

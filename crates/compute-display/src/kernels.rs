@@ -1,0 +1,120 @@
+//! The kernels: one text for OpenCL C and CUDA, built when they are first used.
+
+use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Result};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// What OpenCL's compilers get, and what the PTX was compiled from.
+const TEXT: &str = include_str!("../kernels/draw.cu");
+/// By `cargo xtask ptx`, so that CUDA needs no compiler.
+const PTX: &str = include_str!("ptx/draw.ptx");
+
+/// Bytes of the pixels that a kernel writes, as powers of two.
+const SIZES: usize = 5;
+
+/// What a kernel does with each pixel.
+#[derive(Debug, Clone, Copy)]
+pub enum Work {
+    /// All that a [`interop_core::draw::Plan`] says.
+    Draw,
+    /// Copies it as it is.
+    Copy,
+    /// Writes a given one.
+    Clear,
+}
+
+impl Work {
+    const ALL: [Self; 3] = [Self::Draw, Self::Copy, Self::Clear];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Draw => "draw",
+            Self::Copy => "copy",
+            Self::Clear => "clear",
+        }
+    }
+}
+
+/// Those of one backend.
+#[derive(Default)]
+pub struct Kernels([[OnceCell<Arc<dyn Kernel>>; SIZES]; Work::ALL.len()]);
+
+impl Kernels {
+    /// Refuses a backend that speaks neither language.
+    pub fn check(device: &str, caps: &ComputeCaps) -> Result<()> {
+        let source = source(Work::Draw, 4);
+        if source.suits(caps) {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            operation: "ComputeDisplay::on",
+            device: device.to_owned(),
+            reason: format!("it takes kernels in {:?}, this draws in {}", caps.languages, source.languages()),
+        })
+    }
+
+    /// The kernel for pixels of 1, 2, 4, 8 or 16 bytes.
+    pub fn get(&self, backend: &dyn ComputeBackend, work: Work, bytes: usize) -> Result<&dyn Kernel> {
+        let size = (bytes.trailing_zeros() as usize).min(SIZES - 1);
+        let place = &self.0[work as usize][size];
+        if let Some(kernel) = place.get() {
+            return Ok(kernel.as_ref());
+        }
+        let built = backend.build(&source(work, 1 << size))?;
+        Ok(place.get_or_init(|| built).as_ref())
+    }
+}
+
+fn source(work: Work, bytes: usize) -> KernelSource {
+    let text = format!("#define PF_BYTES {bytes}\n{TEXT}");
+    let name = format!("pf_{}_{bytes}", work.name());
+    // SAFETY: each item writes its own pixel below the target's width and height. `draw.rs` makes all launches: it checks
+    // that the view of the memory that is read lies inside it, and a kernel reads pixels of that view only (its columns and
+    // rows are cut to the view's, or are those of a target of the same size). Parameters keep the types of the language.
+    unsafe { KernelSource::new(name.clone()).opencl_c(text).ptx(module(&name)) }
+}
+
+const ENTRY: &str = ".visible .entry ";
+
+/// The PTX of this kernel alone: the driver compiles all that it is given.
+fn module(name: &str) -> String {
+    let mut parts = PTX.split(ENTRY);
+    let header = parts.next().unwrap_or_default();
+    let own = parts.find(|part| part.split('(').next() == Some(name)).unwrap_or_default();
+    format!("{header}{ENTRY}{own}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interop_core::PixelFormat;
+
+    #[test]
+    fn the_ptx_is_that_of_the_source_and_has_every_kernel() {
+        let unit = cuda_backend::translation_unit(TEXT);
+        let hash = unit
+            .replace("\r\n", "\n")
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let expected = format!("// Compiled from kernels/draw.cu by cargo xtask ptx; source {hash:016x}");
+        assert_eq!(PTX.lines().next(), Some(expected.as_str()), "run `cargo xtask ptx`: the kernels have changed");
+        assert!(PTX.contains("\n.version 8.0\n") && PTX.contains("\n.target sm_50\n"), "for every driver and device");
+        // Each kernel is loaded alone.
+        assert!([".func", ".global .", ".const ."].iter().all(|shared| !PTX.lines().any(|l| l.starts_with(shared))));
+        for (work, size) in Work::ALL.iter().flat_map(|work| (0..SIZES).map(move |size| (work, 1 << size))) {
+            let name = format!("pf_{}_{size}", work.name());
+            let module = module(&name);
+            assert!(module.contains(&format!("{ENTRY}{name}(")) && module.trim_end().ends_with('}'), "{name}");
+            assert!(module.starts_with("// ") && module.contains(".address_size 64"), "{name}");
+        }
+    }
+
+    /// A format without its number in the text would be drawn as RGBA8.
+    #[test]
+    fn every_format_has_its_number_in_the_text() {
+        for format in PixelFormat::ALL {
+            let line = format!("#define PF_{} {}\n", format.name(), format.info().shader_id);
+            assert!(TEXT.contains(&line), "{line}");
+        }
+    }
+}

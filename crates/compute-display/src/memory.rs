@@ -1,0 +1,82 @@
+//! Memory that several of a display's objects have, and where in it pictures lie.
+
+use interop_core::{BufferView, ComputeMemory, Error, ImageView, Part, PixelFormat, Region, Result, SurfaceDesc, View};
+use std::cell::{Ref, RefCell, RefMut};
+use std::rc::Rc;
+
+/// A staging block's, say, and that of the surface which shows it.
+#[derive(Clone)]
+pub struct Memory(Rc<RefCell<Box<dyn ComputeMemory>>>);
+
+impl Memory {
+    pub fn new(memory: Box<dyn ComputeMemory>) -> Self {
+        Self(Rc::new(RefCell::new(memory)))
+    }
+
+    /// To be read by kernels.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] from inside a closure that fills it.
+    pub fn get(&self, operation: &'static str) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
+        self.0.try_borrow().map_err(|_| in_use(operation))
+    }
+
+    /// To be written.
+    ///
+    /// # Errors
+    /// As of [`Memory::get`].
+    pub fn get_mut(&self, operation: &'static str) -> Result<RefMut<'_, Box<dyn ComputeMemory>>> {
+        self.0.try_borrow_mut().map_err(|_| in_use(operation))
+    }
+}
+
+fn in_use(operation: &'static str) -> Error {
+    Error::invalid(operation, "the memory is being filled; call this after the closure that fills it")
+}
+
+/// A surface's own layout.
+pub fn tight(desc: &SurfaceDesc, operation: &'static str) -> Result<View> {
+    Ok(match desc {
+        SurfaceDesc::Image(image) => View::Image(rows(image.extent.full(), image.format)?),
+        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len(operation)? }),
+    })
+}
+
+/// So many rows with nothing between them.
+pub fn rows(region: Region, format: PixelFormat) -> Result<ImageView> {
+    ImageView::packed(region.extent(), format, 1, 0, false)
+}
+
+/// A region of what `view` describes, inside of which it lies.
+pub fn part_of(view: &ImageView, region: Region) -> ImageView {
+    let left = region.x as usize * view.format.bytes_per_pixel();
+    ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + left) }
+}
+
+/// What a part that was checked asks of a view of its kind.
+pub enum Asked {
+    Pixels(ImageView),
+    Bytes { first: usize, len: usize },
+}
+
+/// Where a part lies in what `view` describes.
+pub fn asked(view: &View, part: &Part, operation: &'static str) -> Result<Asked> {
+    match (view, part) {
+        (View::Image(image), Part::Image(region)) => Ok(Asked::Pixels(part_of(image, *region))),
+        (View::Buffer(buffer), Part::Buffer(range)) => {
+            Ok(Asked::Bytes { first: buffer.offset + range.start, len: range.len() })
+        }
+        _ => Err(Error::invalid(operation, format!("{part} is no part of {view:?}"))),
+    }
+}
+
+/// Kernels read whole pixels, each at a multiple of its size.
+pub fn check_aligned(view: &View, operation: &'static str) -> Result<()> {
+    let View::Image(image) = view else { return Ok(()) };
+    let pixel = image.format.bytes_per_pixel();
+    if image.offset.is_multiple_of(pixel) && image.pitch().is_multiple_of(pixel) {
+        return Ok(());
+    }
+    let problem = format!("{image:?} is not aligned to its pixels of {pixel} bytes");
+    Err(Error::invalid(operation, problem))
+}

@@ -1,0 +1,46 @@
+//! What a display and its objects share.
+
+use crate::kernels::Kernels;
+use interop_core::devices::owned::Maker;
+use interop_core::{ComputeBackend, ComputeMemory, DisplayCaps, Error, Result, SurfaceDesc};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What the display's objects know of it; also how it tells them from those of others.
+pub struct Shared {
+    pub backend: Arc<dyn ComputeBackend>,
+    pub caps: DisplayCaps,
+    pub kernels: Kernels,
+    /// Kept between uses, at its largest.
+    pub scratch: RefCell<Option<Box<dyn ComputeMemory>>>,
+}
+
+impl Maker for Shared {
+    fn name(&self) -> String {
+        self.backend.device().to_string()
+    }
+}
+
+impl Shared {
+    pub fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.name(), reason }
+    }
+
+    /// Refuses what the device cannot hold. Returns the bytes of one frame.
+    pub fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
+        desc.check(&self.name(), &self.caps, operation)
+    }
+
+    /// Lends device memory of at least so many bytes, which hold anything.
+    pub fn with_scratch<R>(&self, bytes: usize, f: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>) -> Result<R> {
+        // Taken out meanwhile: whoever else needs some makes some.
+        let kept = self.scratch.borrow_mut().take().filter(|memory| memory.len() >= bytes);
+        let mut memory = match kept {
+            Some(memory) => memory,
+            None => self.backend.allocate(bytes)?,
+        };
+        let result = f(memory.as_mut());
+        *self.scratch.borrow_mut() = Some(memory);
+        result
+    }
+}

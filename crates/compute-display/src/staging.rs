@@ -1,0 +1,138 @@
+//! Staging blocks: memory that kernels read, and the host's where they cannot.
+
+use crate::memory::Memory;
+use crate::shared::Shared;
+use interop_core::devices::borrows::Holder;
+use interop_core::{
+    Error, HandleType, HostBlock, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, SurfaceDesc,
+};
+use std::any::Any;
+use std::rc::Rc;
+
+/// Where a block's bytes are for the display.
+pub enum Place {
+    /// Where kernels read them.
+    Device(Memory),
+    /// With the host alone.
+    Host(HostBlock),
+}
+
+/// Memory that surfaces copy from or show in place.
+pub struct ComputeStaging {
+    display: Rc<Shared>,
+    place: Place,
+    /// The host's memory, where it is that.
+    block: Option<HostBlock>,
+    /// False for orphaned blocks, whose users must not count on the address.
+    fixed: bool,
+    /// What makes copies from the block quick.
+    _prepared: Option<Box<dyn Any>>,
+    len: usize,
+    /// Reads were marked and not waited for.
+    fenced: bool,
+}
+
+interop_core::owned!(ComputeStaging: Shared, "staging block", |block| block.display.as_ref());
+
+impl ComputeStaging {
+    pub fn new(display: &Rc<Shared>, kind: StagingKind, len: usize, operation: &'static str) -> Result<Self> {
+        let with = |place, block, fixed, prepared| Self {
+            display: Rc::clone(display),
+            place,
+            block,
+            fixed,
+            _prepared: prepared,
+            len,
+            fenced: false,
+        };
+        match kind {
+            StagingKind::Orphaned | StagingKind::Persistent => {
+                let fixed = matches!(kind, StagingKind::Persistent);
+                let block = HostBlock::allocate(len)?;
+                if reads_host(display).is_yes() {
+                    let place = Place::Device(imported(display, &block)?);
+                    return Ok(with(place, Some(block), fixed, None));
+                }
+                let prepared = display.backend.prepare_host(&block)?;
+                Ok(with(Place::Host(block.clone()), Some(block), fixed, prepared))
+            }
+            StagingKind::Imported(block) => {
+                if len == 0 || len > block.len() {
+                    let problem = format!("{len} bytes asked of a host block of {}", block.len());
+                    return Err(Error::invalid(operation, problem));
+                }
+                if let Support::No(reason) = reads_host(display) {
+                    return Err(display.unsupported(operation, reason));
+                }
+                Ok(with(Place::Device(imported(display, &block)?), Some(block), true, None))
+            }
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
+                let memory = display.backend.import_surface(&handle, &SurfaceDesc::buffer(len as u64))?;
+                Ok(with(Place::Device(Memory::new(memory)), None, true, None))
+            }
+            other => {
+                let reason =
+                    format!("it knows no staging of the kind {other:?}; use memory of the host or of its queue");
+                Err(display.unsupported(operation, reason))
+            }
+        }
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+/// Whether kernels read the host's memory where it lies.
+fn reads_host(display: &Shared) -> Support {
+    display.backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear)
+}
+
+/// The block for kernels; at first it is the host's turn.
+fn imported(display: &Shared, block: &HostBlock) -> Result<Memory> {
+    let mut memory = display.backend.import_host(block)?;
+    memory.release()?;
+    Ok(Memory::new(memory))
+}
+
+impl Staging for ComputeStaging {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn host_block(&self) -> Option<HostBlock> {
+        self.block.clone().filter(|_| self.fixed)
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        if let (true, Place::Device(memory)) = (self.fenced, &self.place) {
+            memory.get_mut("Staging::wait")?.release()?;
+        }
+        self.fenced = false;
+        Ok(())
+    }
+
+    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "Staging::fill";
+        match (&self.block, &self.place) {
+            (Some(block), _) | (None, Place::Host(block)) => f(&mut block.write(0..self.len, Holder::Staging, OP)?),
+            (None, Place::Device(memory)) => memory.get_mut(OP)?.fill(0..self.len, f),
+        }
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        if let Place::Device(memory) = &self.place {
+            memory.get_mut("Staging::fence")?.submit()?;
+            self.fenced = true;
+        }
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,46 @@
+//! Memory of the backend's own that a display has, too, which draws by this very backend: one stream keeps their order.
+
+use crate::ffi::DeviceBlock;
+use crate::memory::{CudaMemory, Store};
+use crate::session::Session;
+use interop_core::{
+    ComputeMemory, Error, HandleType, MemoryShape, QueueId, Result, SharedHandle, Support, SurfaceDesc,
+};
+use std::sync::Arc;
+
+/// What [`SharedHandle::QueueBuffer`] holds. The block keeps the queue, by whose address it is known.
+struct Lent(Arc<DeviceBlock>);
+
+/// See [`interop_core::ComputeBackend::allocate_shared`].
+pub fn allocate(
+    session: &Arc<Session>,
+    bytes: usize,
+    handle: HandleType,
+) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+    const OP: &str = "CudaBackend::allocate_shared";
+    if let Support::No(reason) = session.caps.can_export(handle, MemoryShape::Linear) {
+        return Err(session.unsupported(OP, reason));
+    }
+    if bytes == 0 {
+        return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
+    }
+    let block = Arc::new(DeviceBlock::new(&session.queue, bytes).map_err(session.failed())?);
+    let memory = CudaMemory::new(session, Store::Lent(Arc::clone(&block)), bytes);
+    let queue = QueueId::of(&session.queue);
+    Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer: Box::new(Lent(block)) }))
+}
+
+/// The same memory once more, see [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities, and
+/// so whose queue it is.
+pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    const OP: &str = "CudaBackend::import_surface";
+    let len = desc.byte_len(OP)?;
+    let lent = match handle {
+        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<Lent>(),
+        _ => None,
+    };
+    let lent = lent.filter(|lent| lent.0.span().len() >= len);
+    let Lent(block) =
+        lent.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
+    Ok(Box::new(CudaMemory::new(session, Store::Lent(Arc::clone(block)), len)))
+}

@@ -1,0 +1,54 @@
+//! Memory of the backend's own that a display has, too, which draws by this very backend: one queue keeps their order.
+
+use crate::ffi::{Buffer, Mem};
+use crate::memory::OpenClMemory;
+use crate::shared::Shared;
+use interop_core::{
+    ComputeMemory, DeviceIdentity, Error, HandleType, MemoryShape, QueueId, Result, SharedHandle, Support, SurfaceDesc,
+};
+use std::sync::Arc;
+
+/// What [`SharedHandle::QueueBuffer`] holds.
+struct Lent {
+    mem: Arc<Mem>,
+    bytes: usize,
+    /// Whose queue it is: a queue is known by its address.
+    shared: Arc<Shared>,
+}
+
+/// See [`interop_core::ComputeBackend::allocate_shared`].
+pub fn allocate(
+    shared: &Arc<Shared>,
+    bytes: usize,
+    handle: HandleType,
+    display: &DeviceIdentity,
+) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+    const OP: &str = "ComputeBackend::allocate_shared";
+    let queue = QueueId::of(&shared.session);
+    if handle != HandleType::QueueBuffer(queue) {
+        let reason = match shared.caps.can_export(handle, MemoryShape::Linear) {
+            Support::No(reason) => reason,
+            Support::Yes => format!("it shares no memory with {display} by {handle}"),
+        };
+        return Err(shared.unsupported(OP, reason));
+    }
+    let mut memory = OpenClMemory::allocate(shared, bytes)?;
+    memory.is_own = false;
+    let mem = memory.buffer.shared().cloned();
+    let mem = mem.ok_or_else(|| shared.unsupported(OP, "its memory is not its own".into()))?;
+    let buffer = Box::new(Lent { mem, bytes, shared: Arc::clone(shared) });
+    Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
+}
+
+/// The same memory once more, see [`interop_core::ComputeBackend::import_surface`].
+pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    const OP: &str = "ComputeBackend::import_surface";
+    let len = desc.byte_len(OP)?;
+    let lent = match handle {
+        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<Lent>(),
+        _ => None,
+    };
+    let lent = lent.filter(|lent| Arc::ptr_eq(&lent.shared, shared) && lent.bytes >= len);
+    let lent = lent.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
+    Ok(Box::new(OpenClMemory::with_turns(shared, Buffer::of(&shared.session, Arc::clone(&lent.mem), len))))
+}

@@ -1,0 +1,19 @@
+//! The names of displays.
+
+/// Which display to open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum DisplayChoice {
+    /// OpenGL without a window, else the compute device itself where that is known and hardware, else plain memory. Never fails
+    /// for want of a driver.
+    #[default]
+    Auto,
+    /// OpenGL without a window, or an error.
+    Gl,
+    /// wgpu on Vulkan or OpenGL, or an error: also where this library was built without its feature `wgpu`.
+    Wgpu,
+    /// Memory of the CUDA or OpenCL device that computes, or of the best one, drawn by its own kernels; or an error.
+    Compute,
+    /// Plain memory.
+    Memory,
+}
