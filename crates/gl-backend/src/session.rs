@@ -63,6 +63,6 @@ impl Program {
         let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
         // there, and its only blocks are those that are bound, of which the uniform block has `NUMBERS` bytes.
-        unsafe { self.0.run(&memories, (numbers, &launch.numbers), launch.groups, operation) }
+        unsafe { self.0.run(&memories, (numbers, launch.numbers()), launch.groups, operation) }
     }
 }

@@ -44,9 +44,15 @@ impl WgslKernel {
         Ok(kernel)
     }
 
-    /// Its memories as group 1. Inside error scopes.
-    pub fn arguments(&self, read: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        self.none.clone().unwrap_or_else(|| bind(&self.session.device.device, &self.arguments, read))
+    /// Its memories as group 1.
+    pub fn arguments(&self, read: &[&wgpu::Buffer]) -> Result<wgpu::BindGroup> {
+        match &self.none {
+            Some(none) => Ok(none.clone()),
+            None => {
+                let device = &self.session.device;
+                device.scoped("ComputeBackend::launch", || bind(&device.device, &self.arguments, read))
+            }
+        }
     }
 
     /// For targets of this format; of a buffer any that is of whole words.

@@ -22,7 +22,7 @@ pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, a
     }
     let pipeline = kernel.pipeline(format)?;
     let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
-    let arguments = session.device.scoped(OP, || kernel.arguments(&read))?;
+    let arguments = kernel.arguments(&read)?;
     run(session, &launch, OP, &pipeline, memory, Some(&arguments))
 }
 
@@ -38,8 +38,8 @@ pub fn run(
     let device = &session.device;
     let target = memory.target(operation)?;
     session.with_numbers(|numbers| {
-        let place = device.scoped(operation, || numbers.write(&device.queue, &launch.numbers))?;
         device.record(operation, |encoder| {
+            let place = numbers.write(&device.queue, launch.numbers());
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, target, &[place]);

@@ -155,10 +155,8 @@ impl Drawing {
         Target { operation, view, .. }: Target<'_>,
     ) -> Result<(Kind, Made, wgpu::BindGroup), Drawn> {
         let kind = class.kind;
-        let made = shared.scoped(operation, || self.storer.get(&shared.device, &painter.halves, kind));
-        let made = made.map_err(|error| {
+        let made = self.storer.get(shared, &painter.halves, kind, operation).map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");
-            self.storer.forget(kind);
             self.manners.refuse(class, error.to_string())
         })?;
         // The next view may be another: of more dimensions or for fewer uses this one is not seen to be.

@@ -5,6 +5,7 @@ use crate::picture::Picture;
 use crate::shared::Shared;
 use crate::steps::{Half, Halves, Steps};
 use crate::store_formats::{GROUP, StoreFormat};
+use interop_core::Result;
 use interop_core::draw::Plan;
 use std::cell::RefCell;
 
@@ -34,19 +35,15 @@ pub(crate) struct Made {
 }
 
 impl Storer {
-    /// Inside error scopes; what is refused is kept only where [`Storer::forget`] is not called then.
-    pub(crate) fn get(&self, device: &wgpu::Device, halves: &Halves, kind: Kind) -> Made {
+    /// The pipeline, made at its first use.
+    pub(crate) fn get(&self, shared: &Shared, halves: &Halves, kind: Kind, operation: &'static str) -> Result<Made> {
         let mut made = self.0.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
-            return pipeline.clone();
+            return Ok(pipeline.clone());
         }
-        let new = build(device, halves.get(kind.steps), kind);
+        let new = shared.scoped(operation, || build(&shared.device, halves.get(kind.steps), kind))?;
         made.push((kind, new.clone()));
-        new
-    }
-
-    pub(crate) fn forget(&self, kind: Kind) {
-        self.0.borrow_mut().retain(|(other, _)| *other != kind);
+        Ok(new)
     }
 
     /// Records the draw of a frame of this kind. `target` is [`target`] of the same kind.

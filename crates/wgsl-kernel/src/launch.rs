@@ -18,15 +18,27 @@ pub const NUMBERS: usize = 256;
 /// What a device is given to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// The uniform block.
-    pub numbers: Vec<u8>,
+    /// The uniform block, without an allocation.
+    words: [u32; NUMBERS / WORD],
+    len: usize,
     /// Groups across and down. With none, nothing is to be run.
     pub groups: [u32; 2],
 }
 
 impl Launch {
-    pub(crate) fn new(words: impl IntoIterator<Item = u32>, groups: [u32; 2]) -> Self {
-        Self { numbers: words.into_iter().flat_map(u32::to_ne_bytes).collect(), groups }
+    /// Of so many words as the block has at most.
+    pub(crate) fn new(all: impl IntoIterator<Item = u32>, groups: [u32; 2]) -> Self {
+        let (mut words, mut len) = ([0; NUMBERS / WORD], 0);
+        for (place, word) in words.iter_mut().zip(all) {
+            *place = word;
+            len += WORD;
+        }
+        Self { words, len, groups }
+    }
+
+    /// The uniform block.
+    pub fn numbers(&self) -> &[u8] {
+        bytemuck::bytes_of(&self.words).get(..self.len).unwrap_or_default()
     }
 
     /// Whether there is nothing to run.
@@ -144,7 +156,7 @@ mod tests {
     }
 
     fn word(launch: &Launch, at: usize) -> u32 {
-        u32::from_ne_bytes(launch.numbers[4 * at..4 * at + 4].try_into().unwrap())
+        u32::from_ne_bytes(launch.numbers()[4 * at..4 * at + 4].try_into().unwrap())
     }
 
     #[test]
@@ -176,7 +188,7 @@ mod tests {
         let (format, launch) = text("8, 4").plan(&image(17, 9), None, &[], &limits()).unwrap();
         assert_eq!((format, launch.groups), (PixelFormat::R8, [3, 3]));
         assert_eq!([word(&launch, 1), word(&launch, 2), word(&launch, 3)], [17_u32.wrapping_neg(), 17, 9]);
-        assert!(launch.numbers.len() <= NUMBERS);
+        assert!(launch.numbers().len() <= NUMBERS);
         let error = text("8, 4").plan(&image(801, 9), None, &[], &limits()).unwrap_err().to_string();
         assert!(error.contains("101 x 3 groups") && error.contains("a device"), "{error}");
     }
