@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::contest::{Entry, HOPELESS, MOST_BYTES, run};
 use super::policy::Trials;
 use super::report::{Comparison, Outcome, PathState};
-use super::stats::Measured;
+use super::stats::{Measured, Ratio};
 use super::verify::Proof;
 use crate::describe::error::Result;
 use crate::describe::surface::Unwritten;
@@ -20,8 +20,10 @@ use std::time::Duration;
 
 /// Rounds before one may be found slower,
 const FEWEST_TO_LOSE: u32 = 3;
-/// and before it may be found quicker, or as good,
+/// before it may be found as good,
 const FEWEST_ROUNDS: u32 = 5;
+/// before it may be found quicker, as a wrong change is worse than none,
+const FEWEST_TO_WIN: u32 = 7;
 /// and after which two count as equal.
 const MOST_ROUNDS: u32 = 24;
 /// One that takes so much more is slower after few rounds.
@@ -79,6 +81,8 @@ pub(crate) struct Meanwhile {
     reference: Option<Entry>,
     duel: Option<Duel>,
     round: u32,
+    /// Ways that were in use and were left: each is compared once more.
+    former: Vec<Way>,
 }
 
 /// What steps take, by what was seen so far.
@@ -128,6 +132,7 @@ impl Meanwhile {
             reference: None,
             duel: None,
             round: 0,
+            former: Vec::new(),
         }
     }
 
@@ -151,9 +156,13 @@ impl Meanwhile {
         (self.duel, self.reference) = (None, None);
     }
 
-    /// The way in use is another.
-    pub fn changed(&mut self) {
+    /// Another way is taken in place of this one, which is compared with it once more, last of all: chance does not do it twice.
+    pub fn left_for_another(&mut self, former: Way) {
         self.reference = None;
+        if !self.former.contains(&former) {
+            self.former.push(former);
+            self.waiting.push_back(former);
+        }
     }
 
     /// What is still to be compared.
@@ -335,7 +344,7 @@ impl Meanwhile {
         let (way, measured) = (duel.entry.way, duel.entry.measured());
         let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };
-        self.changed();
+        self.left_for_another(table.in_use);
         Ok(Step::Better { path: Box::new(duel.entry.path), way, comparison, measured })
     }
 
@@ -390,6 +399,11 @@ enum Found {
     NotQuicker(Outcome),
 }
 
+/// By its ranks, and by the interval of the ratios.
+fn is_ahead(newcomer: &Entry, in_use: &Entry, ratio: Ratio) -> bool {
+    newcomer.is_quicker_than(in_use) && ratio.ratio < 1.0 - WORTH && ratio.most() < 1.0
+}
+
 fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
     let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
     let behind = || Found::NotQuicker(if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood });
@@ -400,8 +414,8 @@ fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
     match rounds {
         FEWEST_TO_LOSE.. if ratio.least() > 1.0 + CLEARLY && in_use.is_quicker_than(newcomer) => behind(),
         ..FEWEST_ROUNDS => Found::Open,
-        _ if newcomer.is_quicker_than(in_use) && ratio.ratio < 1.0 - WORTH => Found::Quicker,
-        _ if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
+        FEWEST_TO_WIN.. if is_ahead(newcomer, in_use, ratio) => Found::Quicker,
+        FEWEST_ROUNDS.. if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
         MOST_ROUNDS.. => behind(),
         _ => Found::Open,
     }
