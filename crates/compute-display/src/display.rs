@@ -109,7 +109,9 @@ fn caps(backend: &ComputeCaps) -> DisplayCaps {
     let is_read = |cap: &&MemoryCap| {
         cap.shape == MemoryShape::Linear && matches!(cap.handle, HandleType::HostPointer | HandleType::QueueBuffer(_))
     };
-    let pages = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes);
+    // Shared by the host, it is shown where it lies, so that kernels must read it there.
+    let read = backend.can_import(HandleType::HostPointer, MemoryShape::Linear).of_the("its kernels");
+    let pages = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, read);
     DisplayCaps {
         imports: backend.imports.iter().filter(is_read).cloned().collect(),
         exports: vec![pages.aligned(HostBlock::PAGE, 1)],

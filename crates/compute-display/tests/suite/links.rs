@@ -1,13 +1,13 @@
 //! Whole links: every path to the display, by its own backend and by others.
 
-use crate::{backends, on_every_display};
+use crate::{backends, on_every_display, on_every_display_and_apart};
 use compute_display::ComputeDisplay;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use interop_core::conformance::{Manner, Outcome, Row, Table, run};
 use interop_core::{
-    ComputeBackend, Display, Error, HandleType, Link, LinkOptions, PathId, PixelFormat, QueueOptions, SharedHandle,
-    SurfaceDesc,
+    ComputeBackend, Display, Error, HandleType, Link, LinkOptions, MemoryShape, PathId, PixelFormat, QueueOptions,
+    SharedHandle, SurfaceDesc,
 };
 use opencl_backend::OpenClBackend;
 use std::rc::Rc;
@@ -41,11 +41,18 @@ fn its_own_backend_shows_in_its_queue() {
 #[test]
 fn threads_show_by_the_hosts_memory() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    on_every_display(|display| {
+    on_every_display_and_apart(|display| {
+        let imports = display.backend().caps();
+        let reads_host = imports.can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes();
         let display: Rc<dyn Display> = Rc::clone(display) as _;
-        let ways = [PathId::PBO_PERSISTENT, PathId::PBO_ORPHAN, PathId::HOST_ROUND_TRIP, PathId::HOST_VISIBLE_UPLOAD];
-        judge(&run(&backend, &display, Manner::default()), &ways);
-        judge(&run(&backend, &display, Manner::late(3)), &[PathId::HOST_VISIBLE_UPLOAD]);
+        // By memory that both sides have, where kernels read the host's.
+        let shared = [PathId::HOST_VISIBLE_IN_PLACE, PathId::HOST_VISIBLE_UPLOAD];
+        let shared = if reads_host { &shared[..] } else { &[] };
+        let copied = [PathId::PBO_PERSISTENT, PathId::PBO_ORPHAN, PathId::HOST_ROUND_TRIP];
+        judge(&run(&backend, &display, Manner::default()), &[shared, &copied].concat());
+        if reads_host {
+            judge(&run(&backend, &display, Manner::late(3)), shared);
+        }
     });
 }
 

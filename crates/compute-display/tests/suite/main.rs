@@ -4,6 +4,7 @@
 // Helpers of tests fail as tests do; the lint knows only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod apart;
 mod draws;
 mod drivers;
 mod links;
@@ -34,6 +35,14 @@ fn on_every_display(test: impl Fn(&Rc<ComputeDisplay>)) {
     for backend in backends() {
         println!("device: {}", backend.device());
         test(&ComputeDisplay::on(backend).unwrap());
+    }
+}
+
+/// And on a display of each that reads none of the host's memory.
+fn on_every_display_and_apart(test: impl Fn(&Rc<ComputeDisplay>)) {
+    on_every_display(&test);
+    for backend in backends() {
+        test(&ComputeDisplay::on(apart::Apart::over(backend)).unwrap());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Surfaces and staging blocks, byte by byte.
 
-use crate::{noise, on_every_display};
+use crate::{noise, on_every_display_and_apart as on_every_display};
 use compute_display::ComputeDisplay;
 use interop_core::{
     BufferView, Display, Error, Extent, HandleType, HostBlock, ImageView, MemoryShape, Part, PixelFormat, Region,

@@ -1,0 +1,76 @@
+//! A double: any backend, as if its kernels could not read the host's memory, as with NVIDIA's OpenCL.
+
+use interop_core::describe::pattern::Pattern;
+use interop_core::{
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock, Kernel, KernelSource,
+    Result, SharedHandle, Support, SurfaceDesc, Target,
+};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub struct Apart {
+    inner: Arc<dyn ComputeBackend>,
+    caps: ComputeCaps,
+}
+
+impl Apart {
+    pub fn over(inner: Arc<dyn ComputeBackend>) -> Arc<dyn ComputeBackend> {
+        let mut caps = inner.caps().clone();
+        for cap in caps.imports.iter_mut().filter(|cap| cap.handle == HandleType::HostPointer) {
+            cap.support = Support::No("memory apart".into());
+        }
+        Arc::new(Self { inner, caps })
+    }
+}
+
+impl ComputeBackend for Apart {
+    fn device(&self) -> &DeviceIdentity {
+        self.inner.device()
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        &self.caps
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        self.inner.build(source)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        self.inner.allocate(bytes)
+    }
+
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        self.inner.prepare_host(block)
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        self.inner.import_surface(handle, desc)
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        self.inner.allocate_shared(bytes, handle, display)
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        self.inner.launch(kernel, target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        self.inner.write_pattern(target, pattern)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        self.inner.copy(from, to, range)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.inner.finish()
+    }
+}
