@@ -88,10 +88,9 @@ mod timer;
 mod tools;
 mod vulkan;
 
-pub use context::{
-    EngineOptions, Flow, GlFunctions, GlWindow, HeadlessDevice, HeadlessOptions, WindowApp, WindowOptions,
-    headless_devices, run_window,
-};
+pub use context::{EngineOptions, GlFunctions, HeadlessDevice, HeadlessOptions, headless_devices};
+#[cfg(feature = "window")]
+pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 pub use display::GlDisplay;
 pub use draw_state::Viewport;
 pub use features::MIN_VERSION;
@@ -104,4 +103,5 @@ pub use target::OffscreenTarget;
 /// The version of glow whose types appear in this API.
 pub use glow;
 /// The version of winit whose types appear in this API.
+#[cfg(feature = "window")]
 pub use winit;

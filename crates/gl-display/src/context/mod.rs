@@ -8,9 +8,13 @@ mod held;
 mod loader;
 mod native;
 mod own;
+#[cfg(feature = "window")]
 mod runner;
+#[cfg(feature = "window")]
 mod window;
-#[cfg(all(unix, not(target_vendor = "apple")))]
+#[cfg(any(feature = "window", windows))]
+mod window_surface;
+#[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
 mod xlib_errors;
 
 pub(crate) use held::Held;
@@ -21,5 +25,7 @@ pub(crate) use own::OwnContext;
 pub use engine::EngineOptions;
 pub use glow_functions::GlFunctions;
 pub use headless::{HeadlessDevice, HeadlessOptions, headless_devices};
+#[cfg(feature = "window")]
 pub use runner::{Flow, WindowApp, run_window};
+#[cfg(feature = "window")]
 pub use window::{GlWindow, WindowOptions};

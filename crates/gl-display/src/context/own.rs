@@ -4,7 +4,10 @@ use glutin::context::PossiblyCurrentContext;
 use glutin::prelude::*;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use glutin::surface::PbufferSurface;
-use glutin::surface::{Surface, WindowSurface};
+#[cfg(any(feature = "window", not(target_vendor = "apple")))]
+use glutin::surface::Surface;
+#[cfg(any(feature = "window", windows))]
+use glutin::surface::WindowSurface;
 use interop_core::{DriverError, Error, Result};
 use std::any::Any;
 use std::rc::Rc;
@@ -18,6 +21,7 @@ pub(crate) enum OwnSurface {
     #[cfg(all(unix, not(target_vendor = "apple")))]
     Pbuffer(Surface<PbufferSurface>),
     /// A window.
+    #[cfg(any(feature = "window", windows))]
     Window(Surface<WindowSurface>),
 }
 
@@ -60,6 +64,7 @@ impl OwnContext {
     }
 
     /// The window's surface, where it has one, and the context.
+    #[cfg(feature = "window")]
     pub(crate) fn window_surface(&self) -> Option<(&Surface<WindowSurface>, &PossiblyCurrentContext)> {
         match (&self.surface, &self.context) {
             (OwnSurface::Window(surface), Some(context)) => Some((surface, context)),
@@ -85,6 +90,7 @@ impl OwnContext {
     pub(crate) fn make_current(&self, device: &str) -> Result<()> {
         let Some(context) = &self.context else { return Ok(()) };
         let done = match (&self.surface, context) {
+            #[cfg(any(feature = "window", windows))]
             (OwnSurface::Window(s), context) => context.make_current(s),
             #[cfg(all(unix, not(target_vendor = "apple")))]
             (OwnSurface::Pbuffer(s), context) => context.make_current(s),

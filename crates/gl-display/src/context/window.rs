@@ -2,6 +2,7 @@
 
 use super::create::core_context;
 use super::own::{OwnContext, OwnSurface, driver_error};
+use super::window_surface::{NAME, has_visual, pick_config, unavailable, window_surface};
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use super::xlib_errors;
 use super::{NativeContext, load_gl};
@@ -9,15 +10,12 @@ use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
 use crate::shared::{Ownership, Shared};
-use glutin::config::{Config, ConfigTemplateBuilder};
 use glutin::context::PossiblyCurrentContext;
 use glutin::display::{Display, DisplayApiPreference};
-#[cfg(all(unix, not(target_vendor = "apple")))]
-use glutin::platform::x11::X11GlConfigExt as _;
 use glutin::prelude::{GlDisplay as _, *};
-use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
+use glutin::surface::{Surface, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
-use interop_core::{Error, Extent, Result};
+use interop_core::{Extent, Result};
 use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawDisplayHandle, RawWindowHandle};
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -61,18 +59,6 @@ pub struct GlWindow {
     window: Rc<Window>,
 }
 
-const NAME: &str = "the window system's OpenGL";
-
-fn unavailable(reason: impl std::fmt::Display) -> Error {
-    Error::Unavailable {
-        what: "a window with OpenGL".into(),
-        reason: reason.to_string(),
-        hint: "Install the display server's OpenGL driver (Debian and Ubuntu: libgl1-mesa-dri libglx-mesa0 \
-               libegl1), or use --headless."
-            .into(),
-    }
-}
-
 #[cfg(windows)]
 fn preference(_: bool, _: RawDisplayHandle, window: Option<RawWindowHandle>) -> DisplayApiPreference {
     DisplayApiPreference::WglThenEgl(window)
@@ -92,37 +78,6 @@ fn preference(_: bool, _: RawDisplayHandle, _: Option<RawWindowHandle>) -> Displ
 
 fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
     Ok(window.window_handle().map_err(unavailable)?.as_raw())
-}
-
-/// The configuration with the fewest samples, as frames are shown pixel by pixel, if there is one that the window has the
-/// visual of, and else of another.
-pub(super) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<Config> {
-    // Alpha is not asked for: a compositor would let through what is below the window.
-    let mut template = ConfigTemplateBuilder::new().with_alpha_size(0);
-    if cfg!(windows) {
-        template = template.compatible_with_native_window(window);
-    }
-    // SAFETY: the window handle is of a live window.
-    let configs =
-        unsafe { display.find_configs(template.build()) }.map_err(|e| driver_error("find_configs", NAME, &e))?;
-    let merit = |config: &Config| (!has_visual(window, config), config.num_samples());
-    configs.min_by_key(merit).ok_or_else(|| unavailable("it has no configuration for windows"))
-}
-
-/// Whether a window is of a configuration's visual; so is every window where there are none.
-#[cfg(all(unix, not(target_vendor = "apple")))]
-fn has_visual(window: RawWindowHandle, config: &Config) -> bool {
-    let own = match window {
-        RawWindowHandle::Xlib(window) => window.visual_id,
-        RawWindowHandle::Xcb(window) => window.visual_id.map_or(0, |id| id.get().into()),
-        _ => return true,
-    };
-    config.x11_visual().is_some_and(|visual| visual.visual_id() == own)
-}
-
-#[cfg(not(all(unix, not(target_vendor = "apple"))))]
-const fn has_visual(_: RawWindowHandle, _: &Config) -> bool {
-    true
 }
 
 impl GlWindow {
@@ -165,7 +120,7 @@ impl GlWindow {
         let window = Rc::new(window);
         let handle = raw_handle(&window)?;
         let context = core_context(&display, &config, Some(handle), NAME)?;
-        let surface = window_surface(&display, &config, handle, window.inner_size())?;
+        let surface = window_surface(&display, &config, handle, window.inner_size().into())?;
         let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
         set_vsync(&surface, &context, options.vsync);
         let own = OwnContext::new(OwnSurface::Window(surface), context, Some(window.clone()));
@@ -240,20 +195,6 @@ impl GlWindow {
         };
         f(surface, context).map_err(|e| driver_error(operation, &shared.device.name, &e))
     }
-}
-
-pub(super) fn window_surface(
-    display: &Display,
-    config: &Config,
-    handle: RawWindowHandle,
-    size: PhysicalSize<u32>,
-) -> Result<Surface<WindowSurface>> {
-    let side = |n: u32| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN);
-    let attributes =
-        SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, side(size.width), side(size.height));
-    // SAFETY: the handle is of a live window, which the context's owner keeps alive.
-    let surface = unsafe { display.create_window_surface(config, &attributes) };
-    surface.map_err(|e| driver_error("create_window_surface", NAME, &e))
 }
 
 /// A wish: some drivers have no swap control.

@@ -2,7 +2,7 @@
 
 use super::super::create::core_context;
 use super::super::own::{OwnContext, OwnSurface, driver_error};
-use super::super::window::{pick_config, window_surface};
+use super::super::window_surface::{pick_config, window_surface};
 use super::hidden_window::HiddenWindow;
 use super::{HeadlessDevice, HeadlessOptions, on_context};
 use crate::display::GlDisplay;
@@ -12,7 +12,6 @@ use glutin::prelude::*;
 use interop_core::{Error, Result};
 use raw_window_handle::{RawDisplayHandle, WindowsDisplayHandle};
 use std::rc::Rc;
-use winit::dpi::PhysicalSize;
 
 const NAME: &str = "WGL";
 
@@ -36,7 +35,7 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     })?;
     let config = pick_config(&display, handle)?;
     let context = core_context(&display, &config, Some(handle), NAME)?;
-    let surface = window_surface(&display, &config, handle, PhysicalSize::new(1, 1))?;
+    let surface = window_surface(&display, &config, handle, (1, 1))?;
     let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
     let own = OwnContext::new(OwnSurface::Window(surface), context, Some(window));
     on_context(own, &display, &Origin::default(), options)
