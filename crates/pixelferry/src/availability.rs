@@ -27,11 +27,12 @@ impl From<&Error> for Availability {
     }
 }
 
-#[cfg(not(feature = "wgpu"))]
-pub(crate) fn wgpu_is_not_built_in() -> Error {
-    Error::Unavailable {
-        what: "wgpu".into(),
+/// `feature` is not among those that this library was built with.
+#[allow(dead_code)] // where all are
+pub(crate) fn not_built_in<T>(what: &str, feature: &str) -> interop_core::Result<T> {
+    Err(Error::Unavailable {
+        what: what.into(),
         reason: "this program was built without it".into(),
-        hint: "Build it with the feature `wgpu`, or choose another one.".into(),
-    }
+        hint: format!("Build it with the feature `{feature}`, or choose another one."),
+    })
 }

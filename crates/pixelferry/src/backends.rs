@@ -1,13 +1,12 @@
 //! Which compute backends this machine has, and opening one.
 
 use crate::availability::Availability;
+use crate::built;
 use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;
+use crate::listed::{Listed, listed};
 use cpu_fallback::CpuBackend;
-use cuda_backend::CudaBackend;
-use gl_backend::{GlBackend, HeadlessOptions};
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Result};
-use opencl_backend::OpenClBackend;
 use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
@@ -54,7 +53,7 @@ pub(crate) struct Driver {
     pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
     /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
     pub(crate) display: Option<DisplayChoice>,
-    /// Whether a display can draw by its kernels ([`compute_display::ComputeDisplay`]).
+    /// Whether a display can draw by its kernels (the crate `compute-display`).
     pub(crate) draws: bool,
     /// Opens the best device.
     pub(crate) best: fn() -> Result<Arc<dyn ComputeBackend>>,
@@ -65,47 +64,42 @@ pub(crate) struct Driver {
     pub(crate) missing: fn(&str) -> &'static str,
 }
 
-/// A device that can be opened.
-pub(crate) struct Listed {
-    pub(crate) identity: DeviceIdentity,
-    pub(crate) open: Box<dyn Fn() -> Result<Arc<dyn ComputeBackend>>>,
-}
-
 /// One row for each API, in the order of [`BackendChoice::Auto`].
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
-        named: Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA"),
+        named: Named { built: cfg!(feature = "cuda"), ..Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA") },
         api: Api::Cuda,
         suits_auto: |_, _| true,
         display: None,
         draws: true,
-        best: || Ok(Arc::new(CudaBackend::open_best()?)),
-        best_for: |display| Ok(Arc::new(CudaBackend::open_best_for(display)?)),
-        list: || listed(cuda_backend::devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?))),
+        best: || built::cuda::best(None),
+        best_for: |display| built::cuda::best(Some(display)),
+        list: built::cuda::list,
         missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
     },
     Driver {
-        named: Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL"),
+        named: Named { built: cfg!(feature = "opencl"), ..Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL") },
         api: Api::OpenCl,
         suits_auto: |_, _| true,
         display: None,
         draws: true,
-        best: || Ok(Arc::new(OpenClBackend::open_best()?)),
-        best_for: |display| Ok(Arc::new(OpenClBackend::open_best_for(display)?)),
-        list: || {
-            listed(opencl_backend::devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(OpenClBackend::open(d)?)))
-        },
+        best: || built::opencl::best(None),
+        best_for: |display| built::opencl::best(Some(display)),
+        list: built::opencl::list,
         missing: |_| "no-opencl",
     },
     Driver {
-        named: Named::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders"),
+        named: Named {
+            built: cfg!(feature = "gl-compute"),
+            ..Named::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders")
+        },
         api: Api::OpenGl,
         suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Gl),
         draws: false,
-        best: || open_gl(None),
-        best_for: |display| open_gl(Some(display)),
-        list: || listed(vec![open_gl(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d))),
+        best: || built::gl_compute::best(None),
+        best_for: |display| built::gl_compute::best(Some(display)),
+        list: built::gl_compute::list,
         missing: |_| "no-opengl-compute",
     },
     Driver {
@@ -122,9 +116,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Wgpu),
         draws: false,
-        best: || open_wgpu(None),
-        best_for: |display| open_wgpu(Some(display)),
-        list: || listed(vec![open_wgpu(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d))),
+        best: || built::wgpu_compute::best(None),
+        best_for: |display| built::wgpu_compute::best(Some(display)),
+        list: built::wgpu_compute::list,
         missing: |_| "no-wgpu-compute",
     },
     Driver {
@@ -155,32 +149,6 @@ impl Choice for BackendChoice {
 /// Programs that have no WGSL are not moved, and threads are quicker than shaders on a CPU.
 fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bool {
     !device.software && !kernels.is_empty()
-}
-
-fn open_gl(display: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
-    let options = HeadlessOptions { same_device_as: display.cloned(), ..HeadlessOptions::default() };
-    Ok(Arc::new(GlBackend::open(&options)?))
-}
-
-#[cfg(feature = "wgpu")]
-fn open_wgpu(display: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
-    use wgpu_backend::{WgpuBackend, WgpuOptions};
-    let options = WgpuOptions { same_device_as: display.cloned(), ..WgpuOptions::default() };
-    Ok(Arc::new(WgpuBackend::open(&options)?))
-}
-
-#[cfg(not(feature = "wgpu"))]
-fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>> {
-    Err(crate::availability::wgpu_is_not_built_in())
-}
-
-fn listed<D: 'static>(
-    devices: Vec<D>,
-    identity: fn(&D) -> DeviceIdentity,
-    open: fn(&D) -> Result<Arc<dyn ComputeBackend>>,
-) -> Result<Vec<Listed>> {
-    let listed = |device: D| Listed { identity: identity(&device), open: Box::new(move || open(&device)) };
-    Ok(devices.into_iter().map(listed).collect())
 }
 
 /// Opens a backend.

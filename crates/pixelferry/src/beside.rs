@@ -1,7 +1,9 @@
 //! Backends by whose kernels displays draw.
 
 use crate::backends::DRIVERS;
-use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, Result};
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use interop_core::Error;
+use interop_core::{Api, ComputeBackend, DeviceIdentity};
 use std::sync::Arc;
 
 /// Who computes beside a display that is opened, as far as that is known.
@@ -31,7 +33,8 @@ pub(crate) fn draws(api: Api) -> bool {
 ///
 /// # Errors
 /// Those of the last API that was tried.
-pub(crate) fn open_that_draws(beside: Beside<'_>) -> Result<Arc<dyn ComputeBackend>> {
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn open_that_draws(beside: Beside<'_>) -> interop_core::Result<Arc<dyn ComputeBackend>> {
     let rows = || DRIVERS.iter().filter(|driver| driver.draws);
     if let Some(own) = beside.device().and_then(|device| rows().find(|driver| driver.api == device.api)) {
         if let Beside::Backend(backend) = beside {
@@ -56,7 +59,8 @@ pub(crate) fn open_that_draws(beside: Beside<'_>) -> Result<Arc<dyn ComputeBacke
 ///
 /// # Errors
 /// Those of the last API where none has a device.
-pub(crate) fn open_all_that_draw() -> Result<Vec<Arc<dyn ComputeBackend>>> {
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn open_all_that_draw() -> interop_core::Result<Vec<Arc<dyn ComputeBackend>>> {
     let (mut backends, mut last) = (Vec::new(), None);
     for driver in DRIVERS.iter().filter(|driver| driver.draws) {
         match (driver.list)() {

@@ -1,57 +1,16 @@
 //! Which displays this machine has without a window, and opening one.
 
 use crate::availability::Availability;
-use crate::beside::{Beside, draws, open_all_that_draw, open_that_draws};
+use crate::beside::{Beside, draws};
+use crate::built_displays as built;
 use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;
-use compute_display::ComputeDisplay;
+use crate::headless::Headless;
 use cpu_fallback::MemoryDisplay;
-use gl_display::{GlDisplay, HeadlessOptions, headless_devices};
-use interop_core::{Api, ComputeBackend, DeviceIdentity, Display, Error, Result};
+use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, Result};
 use serde::Serialize;
-use std::any::Any;
-use std::rc::Rc;
 use std::sync::Arc;
-use tracing::{debug, info};
-#[cfg(feature = "wgpu")]
-use wgpu_display::{WgpuDisplay, WgpuOptions};
-
-/// A display that needs no window.
-#[derive(Clone)]
-pub struct Headless {
-    display: Rc<dyn Display>,
-    /// The same as an `Rc` of its own type.
-    own: Rc<dyn Any>,
-}
-
-impl<D: Display> From<Rc<D>> for Headless {
-    fn from(display: Rc<D>) -> Self {
-        Self { own: Rc::new(Rc::clone(&display)), display }
-    }
-}
-
-impl Headless {
-    /// As a display for [`crate::Link::open`].
-    pub fn display(&self) -> Rc<dyn Display> {
-        Rc::clone(&self.display)
-    }
-
-    /// The OpenGL display, where it is one.
-    pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
-        self.own.downcast_ref()
-    }
-
-    /// The display on a compute device, where it is one.
-    pub fn compute(&self) -> Option<&Rc<ComputeDisplay>> {
-        self.own.downcast_ref()
-    }
-
-    /// The wgpu display, where it is one.
-    #[cfg(feature = "wgpu")]
-    pub fn wgpu(&self) -> Option<&Rc<WgpuDisplay>> {
-        self.own.downcast_ref()
-    }
-}
+use tracing::info;
 
 /// What differs between the displays.
 pub(crate) struct Driver {
@@ -73,30 +32,30 @@ pub(crate) struct Driver {
 /// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
-        named: Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL"),
+        named: Named { built: cfg!(feature = "gl"), ..Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL") },
         api: Some(Api::OpenGl),
         kind: "gl-headless",
         taken_by_itself: |_| true,
-        best_for: |beside| {
-            let same_device_as = beside.device().cloned();
-            Ok(GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() })?.into())
-        },
-        all: open_all_gl,
+        best_for: |beside| built::gl::best(beside.device()),
+        all: built::gl::all,
         missing: Some("no-opengl"),
     },
     Driver {
-        named: Named::new(
-            DisplayChoice::Compute,
-            "compute",
-            &[],
-            "The CUDA or OpenCL device that computes: its kernels draw, with no graphics driver",
-        ),
+        named: Named {
+            built: cfg!(any(feature = "cuda", feature = "opencl")),
+            ..Named::new(
+                DisplayChoice::Compute,
+                "compute",
+                &[],
+                "The CUDA or OpenCL device that computes: its kernels draw, with no graphics driver",
+            )
+        },
         api: None,
         kind: "compute",
         // A CPU's compute device draws into memory, where the display in plain memory needs no compiler.
         taken_by_itself: |device| device.is_some_and(|device| draws(device.api) && !device.software),
-        best_for: |beside| Ok(ComputeDisplay::on(open_that_draws(beside)?)?.into()),
-        all: open_all_compute,
+        best_for: built::compute::best,
+        all: built::compute::all,
         missing: None,
     },
     Driver {
@@ -116,8 +75,8 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Some(Api::Wgpu),
         kind: "wgpu",
         taken_by_itself: |_| false,
-        best_for: |beside| open_wgpu(beside.device()),
-        all: || Ok(vec![open_wgpu(None)?]),
+        best_for: |beside| built::wgpu(beside.device()),
+        all: || Ok(vec![built::wgpu(None)?]),
         missing: Some("no-wgpu"),
     },
 ];
@@ -194,49 +153,6 @@ fn open_with(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
     Err(last.unwrap_or_else(|| Error::invalid("open_headless", "there is no display to choose from")))
 }
 
-#[cfg(feature = "wgpu")]
-fn open_wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
-    Ok(WgpuDisplay::headless(WgpuOptions { same_device_as: compute.cloned(), ..WgpuOptions::default() })?.into())
-}
-
-#[cfg(not(feature = "wgpu"))]
-fn open_wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
-    Err(crate::availability::wgpu_is_not_built_in())
-}
-
-/// One on each device of CUDA and OpenCL.
-fn open_all_compute() -> Result<Vec<Headless>> {
-    let mut displays = Vec::new();
-    for backend in open_all_that_draw()? {
-        match ComputeDisplay::on(Arc::clone(&backend)) {
-            Ok(display) => displays.push(display.into()),
-            Err(reason) => debug!(device = %backend.device(), %reason, "a compute device does not draw"),
-        }
-    }
-    Ok(displays)
-}
-
-/// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
-fn open_all_gl() -> Result<Vec<Headless>> {
-    let mut displays: Vec<Rc<GlDisplay>> = Vec::new();
-    let first = GlDisplay::headless(HeadlessOptions::default())?;
-    if !first.device().software {
-        // Some devices are listed twice, by two drivers.
-        let known = |all: &[Rc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
-        for about in headless_devices()?.into_iter().filter(|about| !about.software) {
-            match GlDisplay::headless(HeadlessOptions { device: Some(about.index), ..HeadlessOptions::default() }) {
-                Ok(display) if display.device().software || known(&displays, display.device()) => {}
-                Ok(display) => displays.push(display),
-                Err(reason) => debug!(index = about.index, %reason, "an EGL device does not draw"),
-            }
-        }
-    }
-    if displays.is_empty() {
-        displays.push(first);
-    }
-    Ok(displays.into_iter().map(Headless::from).collect())
-}
-
 /// Opens every display that needs no window, with the status of each kind. Those of [`DisplayChoice::Auto`] come first, in its
 /// order.
 pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
@@ -253,7 +169,8 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
         }
     }
     // The CPU draws into plain memory unless something else is asked for.
-    displays.sort_by_key(|screen| screen.compute().is_some() && screen.display.device().software);
+    let on_the_cpu = |screen: &Headless| draws(screen.display.device().api) && screen.display.device().software;
+    displays.sort_by_key(on_the_cpu);
     (displays, status)
 }
 

@@ -3,12 +3,17 @@
 mod availability;
 mod backends;
 mod beside;
+mod built;
+mod built_displays;
 mod choice;
 mod diagnose;
 mod display_choice;
 mod displays;
+mod headless;
 mod joint;
+mod listed;
 mod pair;
+#[cfg(feature = "picture")]
 mod picture;
 mod probe;
 
@@ -16,26 +21,32 @@ pub use availability::Availability;
 pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend, open_backend_for};
 pub use choice::{Choice, Named};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
+#[cfg(feature = "arrays")]
 pub use compute_arrays as arrays;
 /// The display on a compute device, which its own kernels draw.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 /// The CUDA backend: devices, and compiling kernels ahead.
+#[cfg(feature = "cuda")]
 pub use cuda_backend as cuda;
 pub use display_choice::DisplayChoice;
-pub use displays::{
-    DisplayStatus, Headless, open_all_headless, open_headless, open_headless_beside, open_headless_for,
-};
+pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
+#[cfg(feature = "gl-compute")]
 pub use gl_backend;
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
+#[cfg(feature = "gl")]
 pub use gl_display as gl;
+pub use headless::Headless;
 pub use interop_core::*;
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
 /// The OpenCL backend: devices and memory.
+#[cfg(feature = "opencl")]
 pub use opencl_backend as opencl;
 pub use pair::{backend_in, open_backend_for_display, open_pair};
+#[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};
 /// The wgpu backend: kernels in WGSL (feature `wgpu`).

@@ -3,8 +3,8 @@
 use crate::backends::{BackendChoice, display_of, first_that_suits};
 use crate::choice::Choice as _;
 use crate::display_choice::DisplayChoice;
-use crate::displays::{Headless, open_headless_beside};
-use compute_display::ComputeDisplay;
+use crate::displays::open_headless_beside;
+use crate::headless::Headless;
 use interop_core::{ComputeBackend, Display, KernelSource, Result};
 use std::sync::Arc;
 use tracing::{debug, warn};
@@ -53,7 +53,7 @@ pub fn open_backend_for_display(
 /// lives; in an engine's context, drop it before the context goes ([`crate::gl::GlDisplay::from_engine`]).
 pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
     let shown_by = display.device();
-    let drawn_by = display.downcast_ref::<ComputeDisplay>().and_then(|display| display.beside(backend.as_ref()));
+    let drawn_by = drawn_by(backend.as_ref(), display);
     match drawn_by.map_or_else(|| backend.open_in(display), |inside| Ok(Some(inside))) {
         Ok(Some(inside)) => {
             debug!("{} was opened inside {shown_by}", inside.device());
@@ -65,4 +65,15 @@ pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> A
             Arc::clone(backend)
         }
     }
+}
+
+/// The display's own backend, where kernels of this backend's device draw.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+fn drawn_by(backend: &dyn ComputeBackend, display: &dyn Display) -> Option<Arc<dyn ComputeBackend>> {
+    display.downcast_ref::<compute_display::ComputeDisplay>().and_then(|display| display.beside(backend))
+}
+
+#[cfg(not(any(feature = "cuda", feature = "opencl")))]
+fn drawn_by(_: &dyn ComputeBackend, _: &dyn Display) -> Option<Arc<dyn ComputeBackend>> {
+    None
 }

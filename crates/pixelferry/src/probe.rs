@@ -4,6 +4,7 @@ use crate::availability::Availability;
 use crate::backends::{BackendStatus, open_all_backends};
 use crate::diagnose;
 use crate::displays::{DisplayStatus, open_all_headless};
+use crate::headless::Headless;
 use crate::pair::backend_in;
 use interop_core::{
     Api, ComputeBackend, DeviceIdentity, Diagnosis, Display, PathId, Policy, ProbeReport, Result, SurfaceDesc, select,
@@ -77,7 +78,7 @@ pub fn probe_with(
         backends.push(Arc::clone(own));
     }
     let (displays, mut display_status) = open_all_headless();
-    let mut displays: Vec<_> = displays.iter().map(|screen| (screen.display(), screen.gl().cloned())).collect();
+    let mut displays: Vec<_> = displays.into_iter().map(|screen| (screen.display(), Some(screen))).collect();
     for own in own_displays {
         let device = Some(own.device().clone());
         display_status.push(DisplayStatus { kind: "plugged", availability: Availability::Available, device });
@@ -85,8 +86,8 @@ pub fn probe_with(
     }
     let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let mut pairings = Vec::new();
-    for (display, gl) in &displays {
-        if let Some(Err(e)) = gl.as_ref().map(|gl| gl.make_current()) {
+    for (display, screen) in &displays {
+        if let Some(Err(e)) = screen.as_ref().map(Headless::make_current) {
             problems.push(format!("{}: {e}", display.device()));
             continue;
         }

@@ -5,7 +5,7 @@ use super::declare::Workload;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, because, name};
-use crate::displays::Headless;
+use crate::headless::Headless;
 use interop_core::{ComputeBackend, Display, Error, Link, LinkOptions, Ratio, Result};
 use std::rc::Rc;
 use std::sync::Arc;

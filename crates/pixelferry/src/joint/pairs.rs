@@ -4,7 +4,8 @@ use super::declare::Workload;
 use super::report::{JointRow, JointState, name};
 use crate::backends::{BackendChoice, Driver, in_order};
 use crate::display_choice::DisplayChoice;
-use crate::displays::{Headless, open_headless};
+use crate::displays::open_headless;
+use crate::headless::Headless;
 use crate::pair::backend_in;
 use interop_core::{ComputeBackend, Display, Error, Result};
 use std::rc::Rc;
@@ -24,7 +25,7 @@ pub(super) struct Pair {
 impl Pair {
     /// Its context is current from now on.
     pub fn enter(&self) -> Result<()> {
-        self.screen.as_ref().and_then(Headless::gl).map_or(Ok(()), |gl| gl.make_current())
+        self.screen.as_ref().map_or(Ok(()), Headless::make_current)
     }
 }
 
@@ -54,7 +55,7 @@ pub(super) fn displays(workload: &Workload) -> Result<Vec<Shown>> {
         }
         match open_headless(choice) {
             // What the CPU draws by kernels is in its memory, too.
-            Ok(screen) if is_rest && screen.compute().is_some() && screen.display().device().software => {}
+            Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display().device().software => {}
             Ok(screen) => opened.push(Shown { display: screen.display(), screen: Some(screen), choice: Some(choice) }),
             Err(error) => last = Some(error),
         }
@@ -97,9 +98,7 @@ impl Prospect<'_> {
     /// What opening the backend reports; [`Error::Unsupported`] where it speaks no language of one of the kernels.
     pub fn open(&self, workload: &Workload) -> Result<Pair> {
         let Shown { display, screen, choice } = self.shown;
-        if let Some(gl) = screen.as_ref().and_then(Headless::gl) {
-            gl.make_current()?;
-        }
+        screen.as_ref().map_or(Ok(()), Headless::make_current)?;
         let backend = (self.driver.best_for)(display.device())?;
         if let Some((kernel, _)) = workload.launches.iter().find(|(kernel, _)| !kernel.suits(backend.caps())) {
             return Err(Error::Unsupported {

@@ -1,0 +1,110 @@
+//! Opening the displays that the crate's features switch on; where one is off, the call says so.
+
+#[cfg(not(feature = "wgpu"))]
+use crate::availability::not_built_in;
+use crate::headless::Headless;
+use interop_core::{DeviceIdentity, Result};
+
+#[cfg(feature = "wgpu")]
+pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+    use wgpu_display::{WgpuDisplay, WgpuOptions};
+    Ok(WgpuDisplay::headless(WgpuOptions { same_device_as: compute.cloned(), ..WgpuOptions::default() })?.into())
+}
+
+#[cfg(not(feature = "wgpu"))]
+pub(crate) fn wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
+    not_built_in("wgpu", "wgpu")
+}
+
+#[cfg(feature = "gl")]
+pub(crate) mod gl {
+    use crate::headless::Headless;
+    use gl_display::{GlDisplay, HeadlessOptions, headless_devices};
+    use interop_core::Display as _;
+    use interop_core::{DeviceIdentity, Result};
+    use std::rc::Rc;
+    use tracing::debug;
+
+    pub(crate) fn best(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+        let same_device_as = compute.cloned();
+        Ok(GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() })?.into())
+    }
+
+    /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
+    pub(crate) fn all() -> Result<Vec<Headless>> {
+        let mut displays: Vec<Rc<GlDisplay>> = Vec::new();
+        let first = GlDisplay::headless(HeadlessOptions::default())?;
+        if !first.device().software {
+            // Some devices are listed twice, by two drivers.
+            let known = |all: &[Rc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
+            for about in headless_devices()?.into_iter().filter(|about| !about.software) {
+                match GlDisplay::headless(HeadlessOptions { device: Some(about.index), ..HeadlessOptions::default() }) {
+                    Ok(display) if display.device().software || known(&displays, display.device()) => {}
+                    Ok(display) => displays.push(display),
+                    Err(reason) => debug!(index = about.index, %reason, "an EGL device does not draw"),
+                }
+            }
+        }
+        if displays.is_empty() {
+            displays.push(first);
+        }
+        Ok(displays.into_iter().map(Headless::from).collect())
+    }
+}
+
+#[cfg(not(feature = "gl"))]
+pub(crate) mod gl {
+    use crate::availability::not_built_in;
+    use crate::headless::Headless;
+    use interop_core::{DeviceIdentity, Result};
+
+    pub(crate) fn best(_: Option<&DeviceIdentity>) -> Result<Headless> {
+        not_built_in("OpenGL", "gl")
+    }
+
+    pub(crate) fn all() -> Result<Vec<Headless>> {
+        not_built_in("OpenGL", "gl")
+    }
+}
+
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) mod compute {
+    use crate::beside::{Beside, open_all_that_draw, open_that_draws};
+    use crate::headless::Headless;
+    use compute_display::ComputeDisplay;
+    use interop_core::Result;
+    use std::sync::Arc;
+    use tracing::debug;
+
+    pub(crate) fn best(beside: Beside<'_>) -> Result<Headless> {
+        Ok(ComputeDisplay::on(open_that_draws(beside)?)?.into())
+    }
+
+    /// One on each device of CUDA and OpenCL.
+    pub(crate) fn all() -> Result<Vec<Headless>> {
+        let mut displays = Vec::new();
+        for backend in open_all_that_draw()? {
+            match ComputeDisplay::on(Arc::clone(&backend)) {
+                Ok(display) => displays.push(display.into()),
+                Err(reason) => debug!(device = %backend.device(), %reason, "a compute device does not draw"),
+            }
+        }
+        Ok(displays)
+    }
+}
+
+#[cfg(not(any(feature = "cuda", feature = "opencl")))]
+pub(crate) mod compute {
+    use crate::availability::not_built_in;
+    use crate::beside::Beside;
+    use crate::headless::Headless;
+    use interop_core::Result;
+
+    pub(crate) fn best(_: Beside<'_>) -> Result<Headless> {
+        not_built_in("a display on the device that computes", "opencl")
+    }
+
+    pub(crate) fn all() -> Result<Vec<Headless>> {
+        not_built_in("a display on the device that computes", "opencl")
+    }
+}

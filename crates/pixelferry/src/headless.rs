@@ -1,0 +1,60 @@
+//! [`Headless`].
+
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use compute_display::ComputeDisplay;
+#[cfg(feature = "gl")]
+use gl_display::GlDisplay;
+use interop_core::{Display, Result};
+use std::any::Any;
+use std::rc::Rc;
+#[cfg(feature = "wgpu")]
+use wgpu_display::WgpuDisplay;
+
+/// A display that needs no window.
+#[derive(Clone)]
+pub struct Headless {
+    pub(crate) display: Rc<dyn Display>,
+    /// The same as an `Rc` of its own type.
+    #[allow(dead_code)] // where no feature gives a display of another type than memory's
+    own: Rc<dyn Any>,
+}
+
+impl<D: Display> From<Rc<D>> for Headless {
+    fn from(display: Rc<D>) -> Self {
+        Self { own: Rc::new(Rc::clone(&display)), display }
+    }
+}
+
+impl Headless {
+    /// As a display for [`crate::Link::open`].
+    pub fn display(&self) -> Rc<dyn Display> {
+        Rc::clone(&self.display)
+    }
+
+    /// Makes its context current on this thread, where it has one.
+    pub(crate) fn make_current(&self) -> Result<()> {
+        #[cfg(feature = "gl")]
+        if let Some(gl) = self.gl() {
+            return gl.make_current();
+        }
+        Ok(())
+    }
+
+    /// The OpenGL display, where it is one.
+    #[cfg(feature = "gl")]
+    pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
+        self.own.downcast_ref()
+    }
+
+    /// The display on a compute device, where it is one.
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
+    pub fn compute(&self) -> Option<&Rc<ComputeDisplay>> {
+        self.own.downcast_ref()
+    }
+
+    /// The wgpu display, where it is one.
+    #[cfg(feature = "wgpu")]
+    pub fn wgpu(&self) -> Option<&Rc<WgpuDisplay>> {
+        self.own.downcast_ref()
+    }
+}
