@@ -84,7 +84,7 @@ impl GlWindow {
     /// Opens a window and makes its context current.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] or [`Error::Driver`] where the window system has no OpenGL 3.3.
+    /// [`Unavailable`](interop_core::Error::Unavailable) or [`Driver`](interop_core::Error::Driver) where the window system has no OpenGL 3.3.
     pub fn new(event_loop: &ActiveEventLoop, options: &WindowOptions) -> Result<Self> {
         let size = PhysicalSize::new(options.size.width.max(1), options.size.height.max(1));
         let attributes = WindowAttributes::default().with_title(options.title.clone()).with_inner_size(size);
