@@ -59,7 +59,13 @@ fn judge(first: &Sample, last: &Sample, (api, at_a_time): &(Api, usize)) {
 fn churn(kind: &str) {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     // With a heap for each thread that comes and goes the allocator keeps 10 MB more or less by chance.
-    let env = [("DISPLAY", server.display()), ("PIXELFERRY_WINDOWS_OF", kind), ("MALLOC_ARENA_MAX", "1")];
+    // Paths that are compared meanwhile have memory or none, as it happens.
+    let env = [
+        ("DISPLAY", server.display()),
+        ("PIXELFERRY_WINDOWS_OF", kind),
+        ("MALLOC_ARENA_MAX", "1"),
+        ("PIXELFERRY_TRIALS", "off"),
+    ];
     let before = Usage::of(server.process()).unwrap();
     pass_in_child("churn::child", None, &env, &["CHURNED"]);
     println!("the X server: {before:?} -> {:?}", Usage::of(server.process()).unwrap());
