@@ -3,8 +3,9 @@
 use crate::draw::Canvas;
 use crate::memory::rows;
 use crate::shared::Shared;
+use interop_core::compute::host_bytes;
 use interop_core::describe::color::store;
-use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, PixelFormat, Region, Result, SurfaceDesc};
+use interop_core::{ComputeMemory, ImageDesc, ImageView, PixelFormat, Region, Result, SurfaceDesc};
 use std::rc::Rc;
 
 /// A picture in the device's memory to draw into ([`crate::ComputeDisplay::draw`]): tight rows, row 0 is the top row.
@@ -57,7 +58,7 @@ impl ComputeTarget {
     /// Every pixel as it is, in tight rows, top row first. Waits for what was drawn.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the host has too little memory, and what the backend reports.
+    /// [`Unavailable`](interop_core::Error::Unavailable) where the host has too little memory, and what the backend reports.
     pub fn read_pixels(&mut self) -> Result<Vec<u8>> {
         read(self.memory.as_mut(), self.view.span().len())
     }
@@ -93,16 +94,5 @@ pub(crate) fn read(memory: &mut dyn ComputeMemory, len: usize) -> Result<Vec<u8>
     let mut bytes = host_bytes(len)?;
     bytes.resize(len, 0);
     memory.read(0, &mut bytes)?;
-    Ok(bytes)
-}
-
-/// Empty memory of the host for so many bytes.
-pub(crate) fn host_bytes(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|e| Error::Unavailable {
-        what: format!("host memory of {len} bytes"),
-        reason: e.to_string(),
-        hint: "Use a smaller part or free memory.".into(),
-    })?;
     Ok(bytes)
 }

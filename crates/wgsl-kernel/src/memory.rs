@@ -24,12 +24,7 @@ pub fn check_size(bytes: usize, caps: &ComputeCaps, limits: &Limits, operation: 
 /// # Errors
 /// [`Error::Unavailable`] where the host has no such memory.
 pub fn host_bytes(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|error| Error::Unavailable {
-        what: format!("host memory of {len} bytes"),
-        reason: error.to_string(),
-        hint: "Use a smaller part or free memory.".into(),
-    })?;
+    let mut bytes = interop_core::compute::host_bytes(len)?;
     bytes.resize(len, 0);
     Ok(bytes)
 }

@@ -1,7 +1,6 @@
 //! A display in plain memory.
 
 mod convert;
-mod reserve;
 mod shared;
 mod staging;
 mod surface;

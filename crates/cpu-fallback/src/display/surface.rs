@@ -1,9 +1,9 @@
 //! Surfaces of the memory display.
 
-use super::reserve::reserve;
 use super::shared::Shared;
 use super::staging::MemoryStaging;
 use crate::raw::Bytes;
+use interop_core::compute::host_bytes;
 use interop_core::describe::pattern::rows;
 use interop_core::devices::owned::own;
 use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, Surface, SurfaceDesc, View};
@@ -53,7 +53,7 @@ impl MemorySurface {
         part.check_inside(&self.desc, operation)?;
         let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
-        let mut pixels = reserve(from.payload_len())?;
+        let mut pixels = host_bytes(from.payload_len())?;
         let bytes = bytes.read(0..bytes.len(), operation, &"this surface")?;
         for (row, _) in row_pairs(&from, &from) {
             pixels.extend_from_slice(&bytes[row]);
