@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
-use pixelferry_demo::{LookOptions, Options, Scene as _, run};
+use pixelferry_demo::{DrawArgs, Options, Scene as _, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ struct Cli {
     #[arg(long, value_enum, default_value_t)]
     filter: Filter,
     #[command(flatten)]
-    look: LookOptions,
+    draw_args: DrawArgs,
     #[command(flatten)]
     options: Options,
 }
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let (size, link) = (cli.options.size_or(1280, 720), cli.options.link_options());
     run(&cli.options, size, &FilterScene::sources(), |backend, display| {
         let mut scene = FilterScene::open(backend, display, &cli.file, cli.filter, link)?;
-        scene.set_look(&cli.look);
+        scene.set_draw_options(&cli.draw_args);
         Ok(Box::new(scene))
     })
 }

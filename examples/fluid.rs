@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use pixelferry_demo::scenes::fluid::Fluid;
-use pixelferry_demo::{LookOptions, Options, PixelOptions, Scene as _, run};
+use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene as _, run};
 use std::process::ExitCode;
 
 /// Compute a fluid and the dye that it carries, and show it.
@@ -11,17 +11,17 @@ struct Cli {
     #[command(flatten)]
     pixels: PixelOptions,
     #[command(flatten)]
-    look: LookOptions,
+    draw_args: DrawArgs,
     #[command(flatten)]
     options: Options,
 }
 
 fn main() -> ExitCode {
-    let Cli { pixels, look, options } = Cli::parse();
-    let (pixels, size, link) = (pixels.pixels(&look), options.size_or(1280, 720), options.link_options());
+    let Cli { pixels, draw_args, options } = Cli::parse();
+    let (pixels, size, link) = (pixels.pixels(&draw_args), options.size_or(1280, 720), options.link_options());
     run(&options, size, &Fluid::sources(pixels), |backend, display| {
         let mut fluid = Fluid::new(backend, display, size, pixels, link)?;
-        fluid.set_look(&look);
+        fluid.set_draw_options(&draw_args);
         Ok(Box::new(fluid))
     })
 }

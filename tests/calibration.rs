@@ -8,7 +8,7 @@ use pixelferry::{
     ComputeBackend, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState, PixelFormat,
     Policy, Profiles, SurfaceDesc, Unwritten,
 };
-use pixelferry_tests::faulty::{Fault, Faults, FaultyBackend, FaultyDisplay, Kind, Step};
+use pixelferry_tests::faulty::{Fault, FaultKind, Faults, FaultyBackend, FaultyDisplay, Step};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     }
     let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
     assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
-    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: Kind::Driver });
+    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: FaultKind::Driver });
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
     let others = link.report().paths.iter().filter(|row| row.id != PathId::HOST_ROUND_TRIP);
     let quickest = others.filter_map(PathReport::median_us).min_by(f64::total_cmp);
@@ -170,11 +170,11 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     let mode = Mode::Throughput { most: 2 };
     let policy = Policy { mode, budget: Duration::ZERO, prefer: Some(PathId::EXTERNAL_IN_PLACE), ..Policy::default() };
     let mut link = open(&faults, policy);
-    assert_eq!((link.path(), link.frames_late()), (PathId::EXTERNAL_IN_PLACE, 2), "{}", link.report());
-    faults.arm(Fault { step: Step::ReadInPlace, nth: 1, lasting: true, kind: Kind::Driver });
+    assert_eq!((link.path(), link.frames_behind()), (PathId::EXTERNAL_IN_PLACE, 2), "{}", link.report());
+    faults.arm(Fault { step: Step::ReadInPlace, nth: 1, lasting: true, kind: FaultKind::Driver });
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
     assert_ne!(link.path(), PathId::EXTERNAL_IN_PLACE);
-    assert_eq!(link.frames_late(), 2, "{}", link.explain());
+    assert_eq!(link.frames_behind(), 2, "{}", link.explain());
     faults.disarm();
 }
 
@@ -185,7 +185,7 @@ fn a_budget_of_zero_keeps_the_static_order_and_measures_nothing() {
     slow_all_but(&faults, Step::Upload);
     let link = open(&faults, Policy { budget: Duration::ZERO, ..policy(&folder.0) });
     assert_eq!((link.path(), timed(&link)), (PathId::DIRECT, 0), "{}", link.report());
-    assert_eq!((faults.calls(Step::DrawUnseen), folder.files()), (0, 0));
+    assert_eq!((faults.calls(Step::DrawOffscreen), folder.files()), (0, 0));
 }
 
 #[test]
@@ -195,16 +195,16 @@ fn the_second_start_only_proves() {
     slow_all_but(&faults, Step::Upload);
     assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
     assert_eq!(folder.files(), 1);
-    let (measured, proofs) = (faults.calls(Step::DrawUnseen), faults.calls(Step::ReadBack));
+    let (measured, proofs) = (faults.calls(Step::DrawOffscreen), faults.calls(Step::ReadBack));
     assert!(measured > 0);
     let link = open(&faults, policy(&folder.0));
     assert_eq!((link.path(), timed(&link)), (PathId::HOST_ROUND_TRIP, 0), "{}", link.report());
-    assert_eq!(faults.calls(Step::DrawUnseen), measured, "it was timed again");
+    assert_eq!(faults.calls(Step::DrawOffscreen), measured, "it was timed again");
     let proofs = faults.calls(Step::ReadBack) - proofs;
     assert!((1..10).contains(&proofs), "{proofs} pictures were compared");
     // Another mode is another question.
-    open(&faults, Policy { mode: Mode::FramesLate(1), ..policy(&folder.0) });
-    assert!(faults.calls(Step::DrawUnseen) > measured);
+    open(&faults, Policy { mode: Mode::FramesBehind(1), ..policy(&folder.0) });
+    assert!(faults.calls(Step::DrawOffscreen) > measured);
     assert_eq!(folder.files(), 2);
 }
 
@@ -214,18 +214,18 @@ fn a_profile_whose_path_works_no_longer_is_measured_again() {
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
-    let measured = faults.calls(Step::DrawUnseen);
-    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: Kind::Driver });
+    let measured = faults.calls(Step::DrawOffscreen);
+    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: FaultKind::Driver });
     let link = open(&faults, policy(&folder.0));
-    assert!(faults.calls(Step::DrawUnseen) > measured);
+    assert!(faults.calls(Step::DrawOffscreen) > measured);
     assert_ne!(link.path(), PathId::HOST_ROUND_TRIP);
     let state = link.report().paths.iter().find(|row| row.id == PathId::HOST_ROUND_TRIP).map(|row| row.state.clone());
     assert!(matches!(state, Some(PathState::Rejected { .. })), "{state:?}");
     // And that is what is remembered from now on.
-    let measured = faults.calls(Step::DrawUnseen);
+    let measured = faults.calls(Step::DrawOffscreen);
     let chosen = link.path();
     assert_eq!(open(&faults, policy(&folder.0)).path(), chosen);
-    assert_eq!(faults.calls(Step::DrawUnseen), measured);
+    assert_eq!(faults.calls(Step::DrawOffscreen), measured);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
     for nth in [1, 3, 4, 5, 6, 8, 11, 15, 25] {
         let faults = Faults::default();
         slow_all_but(&faults, Step::Upload);
-        faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: Kind::Driver });
+        faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: FaultKind::Driver });
         let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
         let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HOST_ROUND_TRIP).cloned().unwrap();
         if faults.fired() > 0 {
@@ -251,7 +251,7 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
 fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
     for nth in [10, 30, 50] {
         let faults = Faults::default();
-        faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: Kind::Driver });
+        faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: FaultKind::Driver });
         let mode = Mode::Throughput { most: 3 };
         let policy = Policy { mode, budget: BUDGET, prefer: Some(PathId::EXTERNAL_IN_PLACE), ..Policy::default() };
         let mut link = open(&faults, policy);
@@ -281,12 +281,12 @@ fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
         Some(PathState::Chosen { sync, .. }) => sync,
         other => panic!("{other:?}"),
     };
-    let (path, sync, late) = (link.path(), chosen(&link), link.frames_late());
+    let (path, sync, late) = (link.path(), chosen(&link), link.frames_behind());
     assert!(sync.to_string().contains("semaphore"), "{}", link.report());
-    let drawn = faults.calls(Step::DrawUnseen);
+    let drawn = faults.calls(Step::DrawOffscreen);
     link.resize(SurfaceDesc::Image(ImageDesc::new(31, 7, PixelFormat::Rgba8).with_access(ImageAccess::Any))).unwrap();
-    assert_eq!((link.path(), chosen(&link), link.frames_late()), (path, sync, late), "{}", link.report());
-    assert_eq!(faults.calls(Step::DrawUnseen), drawn, "it was timed again");
+    assert_eq!((link.path(), chosen(&link), link.frames_behind()), (path, sync, late), "{}", link.report());
+    assert_eq!(faults.calls(Step::DrawOffscreen), drawn, "it was timed again");
 }
 
 #[test]
@@ -304,5 +304,5 @@ fn two_threads_at_once_leave_one_whole_profile() {
     assert_eq!(folder.files(), 1);
     let faults = Faults::default();
     assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
-    assert_eq!(faults.calls(Step::DrawUnseen), 0, "it was measured again");
+    assert_eq!(faults.calls(Step::DrawOffscreen), 0, "it was measured again");
 }

@@ -28,7 +28,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     for (_, display) in displays() {
         late.extend(run(backend, &display.display(), Manner::late(3)));
     }
-    println!("\nPipelined, 3 frames late:");
+    println!("\nPipelined, 3 frames behind:");
     judge(backend, &late);
     for sync in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
         if backend.caps().can_open_semaphore(sync).is_yes() {
@@ -37,7 +37,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
                 all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::default() }));
                 all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::late(3) }));
             }
-            println!("\nKept apart by a {sync}, at once and 3 frames late:");
+            println!("\nKept apart by a {sync}, at once and 3 frames behind:");
             judge(backend, &all);
         }
     }

@@ -9,7 +9,7 @@ use pixelferry::{
     Arg, BackendChoice, ComputeBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId,
     PixelFormat, Policy, Profiles, SurfaceDesc, open_pair,
 };
-use pixelferry_tests::faulty::{Fault, Faults, FaultyBackend, FaultyDisplay, Kind, Step};
+use pixelferry_tests::faulty::{Fault, FaultKind, Faults, FaultyBackend, FaultyDisplay, Step};
 use pixelferry_tests::{Need, need, ramp, ramp_pixel};
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,11 +128,11 @@ fn who_switches_it_off_has_it_off_and_who_asks_gets_it_at_once() {
     for trials in [Trials::Off, Trials::Asked] {
         let faults = faults();
         let mut link = open(&faults, Policy { trials, ..policy(&faults) });
-        let (first, drawn) = (link.path(), faults.calls(Step::DrawUnseen));
+        let (first, drawn) = (link.path(), faults.calls(Step::DrawOffscreen));
         for n in 0..300 {
             frame(&faults, &mut link, n, 100 * MS);
         }
-        assert_eq!((link.path(), faults.calls(Step::DrawUnseen)), (first, drawn), "{}", link.explain());
+        assert_eq!((link.path(), faults.calls(Step::DrawOffscreen)), (first, drawn), "{}", link.explain());
         let left = link.compare_paths(10 * 1000 * MS);
         assert_eq!(left, 0, "{}", link.explain());
         assert_eq!(faults.paused(|| link.read_back().unwrap()), [299_u32 as u8; BYTES], "what is shown stays");
@@ -182,11 +182,13 @@ fn what_is_quick_because_it_does_nothing_is_not_taken() {
 
 #[test]
 fn what_fails_while_it_is_compared_is_no_matter_of_the_frames() {
-    for (step, nth) in [(Step::DrawUnseen, 1), (Step::DrawUnseen, 9), (Step::CreateStaging, 1), (Step::ReadBack, 1)] {
+    for (step, nth) in
+        [(Step::DrawOffscreen, 1), (Step::DrawOffscreen, 9), (Step::CreateStaging, 1), (Step::ReadBack, 1)]
+    {
         let faults = faults();
         let mut link = open(&faults, policy(&faults));
         // The frames make no such calls.
-        faults.arm(Fault { step, nth, lasting: true, kind: Kind::Driver });
+        faults.arm(Fault { step, nth, lasting: true, kind: FaultKind::Driver });
         run(&faults, &mut link, 100_000, Duration::ZERO);
         assert!(faults.fired() > 0, "{step:?}");
         assert_eq!(link.demoted().len(), 0, "{}", link.explain());
@@ -213,7 +215,7 @@ fn a_path_that_is_left_and_a_surface_that_changes_end_what_was_begun() {
     for n in 0..60 {
         frame(&faults, &mut link, n, 20 * MS);
     }
-    faults.arm(Fault { step: Step::Release, nth: 1, lasting: true, kind: Kind::Driver });
+    faults.arm(Fault { step: Step::Release, nth: 1, lasting: true, kind: FaultKind::Driver });
     frame(&faults, &mut link, 61, MS);
     assert!(faults.fired() > 0 && link.path() != first, "{}", link.explain());
     assert!(link.report().later.left.is_empty(), "{}", link.explain());
@@ -228,7 +230,7 @@ fn frames_that_are_late_are_shown_before_the_path_changes() {
         faults.slow(Step::Wait, 3 * MS);
         faults.slow(Step::ReadInPlace, MS / 10);
         faults.slow(Step::Release, MS / 10);
-        let policy = Policy { mode: Mode::FramesLate(frames), ..policy(&faults) };
+        let policy = Policy { mode: Mode::FramesBehind(frames), ..policy(&faults) };
         let mut link = open(&faults, policy);
         let (mut shown, mut changed) = (0, None);
         for n in 1..200_000_u32 {

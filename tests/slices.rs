@@ -27,10 +27,10 @@ enum Way {
 }
 
 impl Way {
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match self {
-            Self::Memory(_, memory) => memory.fill(0..BYTES, f),
-            Self::Staging(staging) => staging.fill(f),
+            Self::Memory(_, memory) => memory.map_write(0..BYTES, f),
+            Self::Staging(staging) => staging.map_write(f),
         }
     }
 
@@ -38,7 +38,7 @@ impl Way {
     fn intrude(&mut self) -> Vec<&'static str> {
         let mut done = vec![(
             "fill",
-            self.fill(&mut |bytes| {
+            self.map_write(&mut |bytes| {
                 bytes.fill(2);
                 Ok(())
             }),
@@ -117,7 +117,7 @@ fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
                 let pair = format!("{other} inside {name}");
                 let mut taken = Vec::new();
                 outer
-                    .fill(&mut |bytes| {
+                    .map_write(&mut |bytes| {
                         bytes.fill(1);
                         taken = inner.intrude();
                         assert!(black_box(&*bytes).iter().all(|b| *b == 1), "{pair}: bytes changed under a `&mut`");
@@ -127,7 +127,7 @@ fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
                 assert_eq!(taken, Vec::<&str>::new(), "{pair}: was taken");
                 if let Way::Memory(_, outer) = &mut outer {
                     outer
-                        .view(0..BYTES, &mut |bytes| {
+                        .map_read(0..BYTES, &mut |bytes| {
                             let before = bytes.to_vec();
                             taken = inner.intrude();
                             assert!(black_box(bytes) == before, "{pair}: bytes changed under a `&`");
@@ -137,7 +137,7 @@ fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
                     assert_eq!(taken, Vec::<&str>::new(), "{pair}: was taken beside a `&`");
                 }
                 // A panic lets go, and so does an end.
-                assert!(panics::catch(|| outer.fill(&mut |_| panic!("on purpose"))).is_err());
+                assert!(panics::catch(|| outer.map_write(&mut |_| panic!("on purpose"))).is_err());
                 assert_eq!(inner.intrude(), expected(inner), "{pair}: was refused afterwards");
             }
             rig.push((name, outer));
@@ -171,10 +171,10 @@ fn parts_that_do_not_overlap_are_used_beside_each_other() {
     let (backend, block) = (threads(), HostBlock::allocate(BYTES).unwrap());
     let half = |range| backend.import_host(&block.part(range).unwrap()).unwrap();
     let (mut left, mut right, mut middle) = (half(0..8192), half(8192..BYTES), half(8191..8193));
-    left.fill(0..8192, &mut |_| {
+    left.map_write(0..8192, &mut |_| {
         held("the middle", middle.write(0, &[1]));
         right.write(0, &[7; 8192])?;
-        right.view(0..1, &mut |_| middle.read(1, &mut [0]))
+        right.map_read(0..1, &mut |_| middle.read(1, &mut [0]))
     })
     .unwrap();
 }
@@ -285,7 +285,7 @@ fn child_waits() {
                     told.store(true, Ordering::SeqCst);
                     user.complete().unwrap();
                 });
-                way.fill(&mut |bytes| {
+                way.map_write(&mut |bytes| {
                     assert!(told.load(Ordering::SeqCst), "a slice beside a command that is on its way");
                     bytes.fill(4);
                     Ok(())

@@ -9,7 +9,7 @@ use pixelferry::{
     Arg, Choice as _, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
     LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
 };
-use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Kind, Step};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{Dice, Need, Usage, given, need, need_display, pass_in_child, ramp, ramp_pixel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,14 @@ fn desc(size: u32) -> SurfaceDesc {
 /// Mostly in one of the calls that a frame makes.
 fn any_fault(dice: &mut Dice, made: &[Step]) -> Fault {
     let steps = if made.is_empty() || dice.below(8) == 0 { Step::ALL } else { made };
-    let kinds = [Kind::Driver, Kind::Timeout, Kind::OutOfMemory, Kind::Driver, Kind::Timeout, Kind::ContextLost];
+    let kinds = [
+        FaultKind::Driver,
+        FaultKind::Timeout,
+        FaultKind::OutOfMemory,
+        FaultKind::Driver,
+        FaultKind::Timeout,
+        FaultKind::ContextLost,
+    ];
     Fault {
         step: *dice.pick(steps),
         nth: 1 + u32::from(dice.below(8) == 0),
@@ -119,7 +126,7 @@ impl Soak<'_> {
             }
             Err(error) => {
                 assert!(Faults::injected(&error), "{when}: {error}");
-                if fault.kind == Kind::ContextLost {
+                if fault.kind == FaultKind::ContextLost {
                     // All is gone: a program makes it anew.
                     *session =
                         Session::open(self.choice, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));

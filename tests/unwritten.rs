@@ -10,7 +10,7 @@ use pixelferry::{
     KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
     Unwritten, WriteFrame, cuda, open_headless, opencl,
 };
-use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Kind, Step};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{Need, asked, given, need, pass_in_child};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -103,7 +103,7 @@ impl Run {
     /// Which picture must be on show.
     fn on_show(&self) -> usize {
         let newest = self.pictures.len() - 1;
-        newest.saturating_sub(self.link.frames_late()).max(self.floor)
+        newest.saturating_sub(self.link.frames_behind()).max(self.floor)
     }
 
     fn check(&mut self, when: &str) {
@@ -149,7 +149,7 @@ fn policy(mode: Mode) -> Policy {
     Policy { mode, budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() }
 }
 
-const MODES: [Mode; 4] = [Mode::Latency, Mode::FramesLate(1), Mode::FramesLate(2), Mode::FramesLate(3)];
+const MODES: [Mode; 4] = [Mode::Latency, Mode::FramesBehind(1), Mode::FramesBehind(2), Mode::FramesBehind(3)];
 
 /// Without a word of what unwritten pixels are: they are kept.
 fn surfaces() -> [SurfaceDesc; 2] {
@@ -241,7 +241,7 @@ fn left_paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, time
                 run.frame(column..column + 1, 10 * n + column);
             }
             // The kernel has run when this is reported.
-            faults.arm(Fault { step: Step::Launch, nth: 1, lasting: false, kind: Kind::Driver });
+            faults.arm(Fault { step: Step::Launch, nth: 1, lasting: false, kind: FaultKind::Driver });
             run.frame(10 + n..11 + n, n);
             assert!(faults.fired() > 0);
             faults.disarm();

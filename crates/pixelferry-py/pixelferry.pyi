@@ -57,7 +57,7 @@ class Viewer:
     width, height: of the window, or of the framebuffer that is drawn into off screen; arrays of other sizes are fitted
         into it with their shape kept.
     format: of the surface. "r8" and "r32f" show arrays of one channel.
-    mode: "latency" shows each array at once; "throughput" shows up to eight frames late, where that is quicker.
+    mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
     display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.

@@ -66,20 +66,20 @@ impl ComputeMemory for Boast {
         self.inner.write(offset, from)
     }
 
-    fn view(
+    fn map_read(
         &mut self,
         range: Range<usize>,
         f: &mut dyn FnMut(&[u8]) -> pixelferry::Result<()>,
     ) -> pixelferry::Result<()> {
-        self.inner.view(range, f)
+        self.inner.map_read(range, f)
     }
 
-    fn fill(
+    fn map_write(
         &mut self,
         range: Range<usize>,
         f: &mut dyn FnMut(&mut [u8]) -> pixelferry::Result<()>,
     ) -> pixelferry::Result<()> {
-        self.inner.fill(range, f)
+        self.inner.map_write(range, f)
     }
 
     fn release(&mut self) -> pixelferry::Result<()> {

@@ -10,7 +10,7 @@ fn every_path_conforms_in_every_way_of_taking_turns() {
     let rig = Rig::new();
     let mut all = Vec::new();
     for sync in [None, Some(SyncKind::Finish), Some(SyncKind::BinarySemaphore), Some(SyncKind::TimelineSemaphore)] {
-        for mode in [Mode::Latency, Mode::FramesLate(1), Mode::FramesLate(2)] {
+        for mode in [Mode::Latency, Mode::FramesBehind(1), Mode::FramesBehind(2)] {
             let rows = run(&rig.backend, &rig.display, Manner { mode, sync });
             println!("\n{mode:?}, {sync:?}\n{}", Table(&rows));
             all.extend(rows);

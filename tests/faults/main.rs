@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod conform;
-mod ladder;
+mod fallback;
 mod matrix;
 mod rig;
 mod run;

@@ -4,7 +4,7 @@ use crate::rig::{Log, Rig, image, policy};
 use crate::run::{Checked, Run, Writes};
 use crate::table::{Outcome, Table};
 use pixelferry::{ImageDesc, Mode, PathId, PathState, Policy, SurfaceDesc, SyncKind};
-use pixelferry_tests::faulty::{Fault, Faults, Kind, Step};
+use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
 
 struct Situation {
     name: &'static str,
@@ -24,7 +24,7 @@ const PLAIN: Situation = Situation {
     writes: Writes::Everything,
     resize: false,
 };
-const LATE: Situation = Situation { name: "2 frames late", mode: Mode::FramesLate(2), before: 6, ..PLAIN };
+const LATE: Situation = Situation { name: "2 frames behind", mode: Mode::FramesBehind(2), before: 6, ..PLAIN };
 
 const BINARY: Option<SyncKind> = Some(SyncKind::BinarySemaphore);
 const TIMELINE: Option<SyncKind> = Some(SyncKind::TimelineSemaphore);
@@ -155,7 +155,7 @@ fn with_fault(run: &mut Run<'_>, path: PathId, situation: &Situation, fault: Fau
         };
     }
     if run.link.path() == path {
-        let healed = HEALED.contains(&fault.step) && !fault.lasting && fault.kind != Kind::ContextLost;
+        let healed = HEALED.contains(&fault.step) && !fault.lasting && fault.kind != FaultKind::ContextLost;
         return match healed || failed {
             true => Ok(failed),
             false => Err("the fault made no difference".into()),
@@ -185,7 +185,7 @@ fn judge(
     if !Faults::injected(&error) {
         return Err(format!("the error is not the fault's: {error}"));
     }
-    if !fault.lasting && fault.kind != Kind::ContextLost {
+    if !fault.lasting && fault.kind != FaultKind::ContextLost {
         if situation.sync == EVENTS {
             return Ok(true);
         }
@@ -202,13 +202,13 @@ fn judge(
 }
 
 fn scenarios(step: Step) -> [Fault; 5] {
-    let once = Fault { step, nth: 1, lasting: false, kind: Kind::Driver };
+    let once = Fault { step, nth: 1, lasting: false, kind: FaultKind::Driver };
     [
         once,
-        Fault { nth: 2, kind: Kind::OutOfMemory, ..once },
+        Fault { nth: 2, kind: FaultKind::OutOfMemory, ..once },
         Fault { lasting: true, ..once },
-        Fault { lasting: true, kind: Kind::OutOfMemory, nth: 2, ..once },
-        Fault { kind: Kind::ContextLost, ..once },
+        Fault { lasting: true, kind: FaultKind::OutOfMemory, nth: 2, ..once },
+        Fault { kind: FaultKind::ContextLost, ..once },
     ]
 }
 
@@ -267,7 +267,7 @@ fn every_call_may_fail() {
     let (passed, failed) = table.counts();
     assert_eq!(failed, 0, "see the table");
     // Made by measurements, which have no time here, and by frames that the host writes.
-    let elsewhere = [Step::DrawUnseen, Step::Write, Step::FillMemory];
+    let elsewhere = [Step::DrawOffscreen, Step::Write, Step::MapWrite];
     assert_eq!(table.untried(), elsewhere, "no path makes these calls in any situation");
     assert!(passed >= 150, "only {passed} cells were tried");
 }

@@ -38,7 +38,7 @@ impl<'a> Run<'a> {
 
     /// The picture that must be on show.
     fn expected(&self) -> Option<&Vec<u8>> {
-        let late = self.link.frames_late();
+        let late = self.link.frames_behind();
         match self.finished.len() {
             0 => self.before.as_ref(),
             len => self.finished.get(len - 1 - late.min(len - 1)),

@@ -34,7 +34,7 @@ fn child_out_of_order() {
             launch(memory.as_mut()),
             memory.read(0, &mut [0; 4]),
             memory.write(0, &[0; 4]),
-            memory.view(0..4, &mut |_| Ok(())),
+            memory.map_read(0..4, &mut |_| Ok(())),
         ];
         for refused in refused {
             assert!(

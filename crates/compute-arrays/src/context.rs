@@ -1,7 +1,7 @@
 //! One backend as arrays see it: its language, the kernels built so far, and memory between passes.
 
-use crate::element::Kind;
-use crate::lane::Lane;
+use crate::element::ElementType;
+use crate::queue_context::QueueContext;
 use crate::scratch::{Kept, Scratch};
 use crate::text::Dialect;
 use interop_core::{Arg, ComputeBackend, Error, Kernel, KernelSource, Language, Result, Target};
@@ -24,7 +24,7 @@ const MOST_KERNELS: usize = 512;
 pub struct Arrays {
     context: Rc<Context>,
     /// Where operations go; none is the backend's own queue. No array has one.
-    lane: Option<Rc<Lane>>,
+    queue_context: Option<Rc<QueueContext>>,
 }
 
 struct Context {
@@ -73,7 +73,7 @@ impl Arrays {
                 scratch: RefCell::default(),
                 doubles: RefCell::default(),
             }),
-            lane: None,
+            queue_context: None,
         })
     }
 
@@ -120,8 +120,8 @@ impl Arrays {
 
     /// # Errors
     /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`.
-    pub(crate) fn check_kind(&self, kind: Kind, operation: &'static str) -> Result<()> {
-        if kind != Kind::F64 || self.context.dialect != Some(Dialect::OpenClC) {
+    pub(crate) fn check_kind(&self, kind: ElementType, operation: &'static str) -> Result<()> {
+        if kind != ElementType::F64 || self.context.dialect != Some(Dialect::OpenClC) {
             return Ok(());
         }
         if let Some(known) = &*self.context.doubles.borrow() {
@@ -167,20 +167,20 @@ impl Arrays {
 
     /// Queues a kernel here.
     pub(crate) fn run(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        match &self.lane {
-            Some(lane) => lane.launch(kernel, target, args),
+        match &self.queue_context {
+            Some(queue_context) => queue_context.launch(kernel, target, args),
             None => self.context.backend.launch(kernel, target, args),
         }
     }
 
     /// The same arrays, with operations in a queue.
-    pub(crate) fn with_lane(&self, lane: &Rc<Lane>) -> Self {
-        Self { context: self.context.clone(), lane: Some(lane.clone()) }
+    pub(crate) fn with_queue_context(&self, queue_context: &Rc<QueueContext>) -> Self {
+        Self { context: self.context.clone(), queue_context: Some(queue_context.clone()) }
     }
 
     /// The same arrays, with operations in the backend's own queue.
-    pub(crate) fn without_lane(&self) -> Self {
-        Self { context: self.context.clone(), lane: None }
+    pub(crate) fn without_queue_context(&self) -> Self {
+        Self { context: self.context.clone(), queue_context: None }
     }
 
     /// Lends the memory of that name, at least `bytes` long; new memory is zeros.
@@ -192,9 +192,10 @@ impl Arrays {
     ) -> Result<R> {
         // Taken out while it is in use, so that operations nest. After an error it is not put back: its state is not
         // known.
-        let scratch = self.lane.as_ref().map_or(&self.context.scratch, |lane| &lane.scratch);
+        let scratch = self.queue_context.as_ref().map_or(&self.context.scratch, |queue_context| &queue_context.scratch);
         let kept = scratch.borrow_mut().remove(&which);
-        let may_reuse = |kept: &Kept| self.lane.as_ref().is_none_or(|lane| lane.may_reuse(which, kept));
+        let may_reuse =
+            |kept: &Kept| self.queue_context.as_ref().is_none_or(|queue_context| queue_context.may_reuse(which, kept));
         let mut kept = match kept.filter(may_reuse) {
             Some(kept) if kept.memory.len() >= bytes && kept.epoch < u32::MAX => kept,
             _ => {
@@ -205,7 +206,7 @@ impl Arrays {
             }
         };
         let result = f(&mut kept)?;
-        kept.last = self.lane.as_ref().and_then(|lane| lane.last());
+        kept.last = self.queue_context.as_ref().and_then(|queue_context| queue_context.last());
         scratch.borrow_mut().insert(which, kept);
         Ok(result)
     }

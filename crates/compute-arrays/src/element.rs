@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A type of value on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ElementType {
     /// binary32.
     F32,
     /// binary64; not every device has it.
@@ -23,7 +23,7 @@ pub enum Kind {
     Bool,
 }
 
-impl Kind {
+impl ElementType {
     /// Rust's name of the type.
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ElementType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Kind {
 /// A constant of an expression; the bits of narrow types lie in the low half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Constant {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ElementType,
     pub(crate) bits: u64,
 }
 
@@ -71,12 +71,12 @@ impl Constant {
     pub(crate) const fn arg(self) -> Arg<'static> {
         let low = self.bits as u32;
         match self.kind {
-            Kind::F32 => Arg::F32(f32::from_bits(low)),
-            Kind::F64 => Arg::F64(f64::from_bits(self.bits)),
-            Kind::I32 | Kind::Bool => Arg::I32(low.cast_signed()),
-            Kind::U32 => Arg::U32(low),
-            Kind::I64 => Arg::I64(self.bits.cast_signed()),
-            Kind::U64 => Arg::U64(self.bits),
+            ElementType::F32 => Arg::F32(f32::from_bits(low)),
+            ElementType::F64 => Arg::F64(f64::from_bits(self.bits)),
+            ElementType::I32 | ElementType::Bool => Arg::I32(low.cast_signed()),
+            ElementType::U32 => Arg::U32(low),
+            ElementType::I64 => Arg::I64(self.bits.cast_signed()),
+            ElementType::U64 => Arg::U64(self.bits),
         }
     }
 }
@@ -88,7 +88,7 @@ mod sealed {
 /// A type that expressions compute with: every [`Element`], and `bool`.
 pub trait Value: sealed::Sealed + Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// Which one.
-    const KIND: Kind;
+    const KIND: ElementType;
 
     /// The value as a constant of an expression.
     fn constant(self) -> Constant;
@@ -107,10 +107,10 @@ macro_rules! element {
     ($($t:ident $kind:ident $family:ident |$v:ident| $bits:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl Value for $t {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ElementType = ElementType::$kind;
             fn constant(self) -> Constant {
                 let $v = self;
-                Constant { kind: Kind::$kind, bits: $bits }
+                Constant { kind: ElementType::$kind, bits: $bits }
             }
         }
         impl Element for $t {}
@@ -129,8 +129,8 @@ element! {
 
 impl sealed::Sealed for bool {}
 impl Value for bool {
-    const KIND: Kind = Kind::Bool;
+    const KIND: ElementType = ElementType::Bool;
     fn constant(self) -> Constant {
-        Constant { kind: Kind::Bool, bits: u64::from(self) }
+        Constant { kind: ElementType::Bool, bits: u64::from(self) }
     }
 }

@@ -28,7 +28,7 @@ impl Arrays {
             Error::invalid("Arrays::empty", format!("shape {shape:?} has more bytes than can be counted"))
         })?;
         let memory = if bytes == 0 { None } else { Some(self.backend().allocate(bytes)?) };
-        Ok(Array::new(self.without_lane(), Store::new(memory), Layout::contiguous(shape)?))
+        Ok(Array::new(self.without_queue_context(), Store::new(memory), Layout::contiguous(shape)?))
     }
 
     /// Memory of the backend as an array: its first elements, as many as `shape` has.
@@ -44,6 +44,6 @@ impl Arrays {
             let problem = format!("{} bytes are too few for shape {shape:?} of {}", memory.len(), T::KIND);
             return Err(Error::invalid(OP, problem));
         }
-        Ok(Array::new(self.without_lane(), Store::new(Some(memory)), Layout::contiguous(shape)?))
+        Ok(Array::new(self.without_queue_context(), Store::new(Some(memory)), Layout::contiguous(shape)?))
     }
 }

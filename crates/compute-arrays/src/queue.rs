@@ -4,10 +4,10 @@ use crate::array::Array;
 use crate::context::Arrays;
 use crate::element::{Element, Float, Integer};
 use crate::expr::Expr;
-use crate::lane::Lane;
 use crate::monoid::Monoid;
 use crate::operations::random::Philox;
 use crate::operations::scan::Scan;
+use crate::queue_context::QueueContext;
 use bytemuck::cast_slice_mut;
 use interop_core::{ComputeMemory, ComputeQueue, Event, QueueOptions, ReadBack, Result};
 use std::cell::RefCell;
@@ -62,7 +62,7 @@ use std::task::{Context, Poll};
 #[derive(Clone)]
 pub struct ArrayQueue {
     arrays: Arrays,
-    lane: Rc<Lane>,
+    queue_context: Rc<QueueContext>,
 }
 
 impl fmt::Debug for ArrayQueue {
@@ -83,8 +83,9 @@ impl Arrays {
     /// A queue of this backend's, in which the program has other work as well. A queue of another backend is found out
     /// ([`interop_core::Error::Foreign`]) when it is first used.
     pub fn on(&self, queue: impl Into<Arc<dyn ComputeQueue>>) -> ArrayQueue {
-        let lane = Lane { queue: queue.into(), wait: Vec::new(), last: RefCell::default(), scratch: Rc::default() };
-        ArrayQueue { arrays: self.without_lane(), lane: Rc::new(lane) }
+        let queue_context =
+            QueueContext { queue: queue.into(), wait: Vec::new(), last: RefCell::default(), scratch: Rc::default() };
+        ArrayQueue { arrays: self.without_queue_context(), queue_context: Rc::new(queue_context) }
     }
 }
 
@@ -96,33 +97,33 @@ impl ArrayQueue {
 
     /// The queue, for kernels and copies of the program's own among the work with arrays.
     pub fn queue(&self) -> &Arc<dyn ComputeQueue> {
-        &self.lane.queue
+        &self.queue_context.queue
     }
 
     /// The same queue, whose operations start after these events.
     #[must_use]
     pub fn after(&self, wait: &[Event]) -> Self {
-        let lane = Lane {
-            queue: self.lane.queue.clone(),
+        let queue_context = QueueContext {
+            queue: self.queue_context.queue.clone(),
             wait: wait.to_vec(),
             last: RefCell::default(),
-            scratch: self.lane.scratch.clone(),
+            scratch: self.queue_context.scratch.clone(),
         };
-        Self { arrays: self.arrays.clone(), lane: Rc::new(lane) }
+        Self { arrays: self.arrays.clone(), queue_context: Rc::new(queue_context) }
     }
 
     /// The arrays whose operations go to this queue.
     fn here(&self) -> Arrays {
-        self.arrays.with_lane(&self.lane)
+        self.arrays.with_queue_context(&self.queue_context)
     }
 
     /// Runs an operation, and gives its event with what it gave.
     fn queued<R>(&self, operation: impl FnOnce(&Arrays) -> Result<R>) -> Result<(R, Event)> {
-        *self.lane.last.borrow_mut() = None;
+        *self.queue_context.last.borrow_mut() = None;
         let result = operation(&self.here())?;
-        let last = self.lane.last.borrow_mut().take();
+        let last = self.queue_context.last.borrow_mut().take();
         // Of no elements there was nothing to do.
-        let event = last.map_or_else(|| self.lane.queue.marker(&self.lane.wait), Ok)?;
+        let event = last.map_or_else(|| self.queue_context.queue.marker(&self.queue_context.wait), Ok)?;
         Ok((result, event))
     }
 
@@ -194,7 +195,7 @@ impl ArrayQueue {
     /// # Errors
     /// As there.
     pub fn reduce<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>, monoid: &Monoid<T>) -> Result<Pending<T>> {
-        let read = |memory: &mut dyn ComputeMemory| self.lane.read(memory, 0..size_of::<T>());
+        let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..size_of::<T>());
         let reduced = expr.into().reduce_on(Some(&self.here()), monoid, read)?;
         reduced.map_or_else(|| self.ready(monoid.identity()), |read| Ok(Pending::of(read, |bytes| first(bytes, 0))))
     }
@@ -257,7 +258,7 @@ impl ArrayQueue {
     /// # Errors
     /// As there.
     pub fn argmin<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
-        let read = |memory: &mut dyn ComputeMemory| self.lane.read(memory, 0..16);
+        let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
         let read = expr.into().argmin_on(Some(&self.here()), read)?;
         Ok(Pending::of(read, |bytes| first(bytes, 1)))
     }
@@ -267,7 +268,7 @@ impl ArrayQueue {
     /// # Errors
     /// As there.
     pub fn argmax<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
-        let read = |memory: &mut dyn ComputeMemory| self.lane.read(memory, 0..16);
+        let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
         let read = expr.into().argmax_on(Some(&self.here()), read)?;
         Ok(Pending::of(read, |bytes| first(bytes, 1)))
     }
@@ -281,7 +282,7 @@ impl ArrayQueue {
         self.arrays.check_same(array.arrays(), OP)?;
         let bytes = array.len() * size_of::<T>();
         match array.memory_mut(OP)? {
-            Some(memory) => Ok(Pending::of(self.lane.read(memory.as_ref(), 0..bytes)?, |bytes| {
+            Some(memory) => Ok(Pending::of(self.queue_context.read(memory.as_ref(), 0..bytes)?, |bytes| {
                 let mut values = vec![T::default(); bytes.len() / size_of::<T>()];
                 cast_slice_mut(&mut values).copy_from_slice(bytes);
                 values
@@ -300,11 +301,11 @@ impl ArrayQueue {
         array.check_len(from.len(), OP)?;
         match array.memory_mut(OP)? {
             Some(mut memory) => {
-                let mut bytes = self.lane.queue.host_buffer(size_of_val(from))?;
+                let mut bytes = self.queue_context.queue.host_buffer(size_of_val(from))?;
                 bytes.copy_from_slice(bytemuck::cast_slice(from));
-                self.lane.queue.write(memory.as_mut(), 0, bytes, &self.lane.wait)
+                self.queue_context.queue.write(memory.as_mut(), 0, bytes, &self.queue_context.wait)
             }
-            None => self.lane.queue.marker(&self.lane.wait),
+            None => self.queue_context.queue.marker(&self.queue_context.wait),
         }
     }
 
@@ -346,7 +347,7 @@ impl ArrayQueue {
 
     /// A result that needs no device.
     fn ready<T>(&self, value: T) -> Result<Pending<T>> {
-        let event = self.lane.queue.marker(&self.lane.wait)?;
+        let event = self.queue_context.queue.marker(&self.queue_context.wait)?;
         Ok(Pending { event, from: Source::Value(Some(value)) })
     }
 }

@@ -1,8 +1,8 @@
 //! [`ComputeDisplay`].
 
+use crate::display_state::DisplayState;
 use crate::draw::Source;
 use crate::kernels::{Kernels, Work};
-use crate::shared::Shared;
 use crate::staging::ComputeStaging;
 use crate::surface::{ComputeSurface, image_of};
 use crate::target::ComputeTarget;
@@ -23,7 +23,7 @@ const MAX_SIDE: u32 = 8 * 65535;
 ///
 /// It needs no window system and no graphics driver. Row 0 in memory is the top row.
 pub struct ComputeDisplay {
-    shared: Rc<Shared>,
+    shared: Rc<DisplayState>,
 }
 
 impl ComputeDisplay {
@@ -37,7 +37,7 @@ impl ComputeDisplay {
         let (caps, kernels) = (caps(backend.caps()), Kernels::default());
         // A device whose compiler refuses the text is found out here, not by the first frame.
         kernels.get(backend.as_ref(), Work::Draw, PixelFormat::Rgba8.bytes_per_pixel())?;
-        let shared = Shared { backend, caps, kernels, scratch: None.into() };
+        let shared = DisplayState { backend, caps, kernels, scratch: None.into() };
         Ok(Rc::new(Self { shared: Rc::new(shared) }))
     }
 
@@ -155,8 +155,8 @@ impl Display for ComputeDisplay {
         Ok(Box::new(ComputeStaging::new(&self.shared, kind, bytes, OP)?))
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
-        const OP: &str = "ComputeDisplay::draw_unseen";
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        const OP: &str = "ComputeDisplay::draw_offscreen";
         let surface = self.own(surface, OP)?;
         surface.seen(&Part::full(surface.desc()), OP, |_, _| Ok(()))
     }

@@ -1,8 +1,8 @@
 //! Launches: where each kernel reads and writes, checked.
 
+use crate::display_state::DisplayState;
 use crate::kernels::Work;
 use crate::memory::part_of;
-use crate::shared::Shared;
 use interop_core::describe::color::{AlphaMode, Curve, ToneMap};
 use interop_core::draw::{Plan, Shading};
 use interop_core::{Arg, ComputeMemory, Error, Extent, ImageView, PixelFormat, Region, Result, Target, View};
@@ -24,7 +24,7 @@ pub struct Canvas<'a> {
 const WORDS: [PixelFormat; 5] =
     [PixelFormat::R8, PixelFormat::R16, PixelFormat::R32F, PixelFormat::Rg32F, PixelFormat::Rgba32F];
 
-impl Shared {
+impl DisplayState {
     /// Draws `source` into `canvas`, whose pixel `at` is the first of the plan's viewport.
     pub fn draw(&self, plan: &Plan, source: Source<'_>, canvas: Canvas<'_>, at: (u32, u32)) -> Result<()> {
         const OP: &str = "ComputeDisplay::draw";

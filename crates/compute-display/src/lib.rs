@@ -38,10 +38,10 @@
 //! The display and all that it made stay on one thread. Its backend may be used on any.
 
 mod display;
+mod display_state;
 mod draw;
 mod kernels;
 mod memory;
-mod shared;
 mod staging;
 mod surface;
 mod target;

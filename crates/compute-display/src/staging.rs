@@ -1,7 +1,7 @@
 //! Staging blocks: memory that kernels read, and the host's where they cannot.
 
+use crate::display_state::DisplayState;
 use crate::memory::Memory;
-use crate::shared::Shared;
 use interop_core::devices::borrows::Holder;
 use interop_core::{
     Error, HandleType, HostBlock, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, SurfaceDesc,
@@ -19,7 +19,7 @@ pub enum Place {
 
 /// Memory that surfaces copy from or show in place.
 pub struct ComputeStaging {
-    display: Rc<Shared>,
+    display: Rc<DisplayState>,
     place: Place,
     /// The host's memory, where it is that.
     block: Option<HostBlock>,
@@ -32,10 +32,10 @@ pub struct ComputeStaging {
     fenced: bool,
 }
 
-interop_core::owned!(ComputeStaging: Shared, "staging block", |block| block.display.as_ref());
+interop_core::owned!(ComputeStaging: DisplayState, "staging block", |block| block.display.as_ref());
 
 impl ComputeStaging {
-    pub fn new(display: &Rc<Shared>, kind: StagingKind, len: usize, operation: &'static str) -> Result<Self> {
+    pub fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize, operation: &'static str) -> Result<Self> {
         let with = |place, block, fixed, prepared| Self {
             display: Rc::clone(display),
             place,
@@ -84,12 +84,12 @@ impl ComputeStaging {
 }
 
 /// Whether kernels read the host's memory where it lies.
-fn reads_host(display: &Shared) -> Support {
+fn reads_host(display: &DisplayState) -> Support {
     display.backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear)
 }
 
 /// The block for kernels; at first it is the host's turn.
-fn imported(display: &Shared, block: &HostBlock) -> Result<Memory> {
+fn imported(display: &DisplayState, block: &HostBlock) -> Result<Memory> {
     let mut memory = display.backend.import_host(block)?;
     memory.release()?;
     Ok(Memory::new(memory))
@@ -112,11 +112,11 @@ impl Staging for ComputeStaging {
         Ok(())
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "Staging::fill";
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "Staging::map_write";
         match (&self.block, &self.place) {
             (Some(block), _) | (None, Place::Host(block)) => f(&mut block.write(0..self.len, Holder::Staging, OP)?),
-            (None, Place::Device(memory)) => memory.get_mut(OP)?.fill(0..self.len, f),
+            (None, Place::Device(memory)) => memory.get_mut(OP)?.map_write(0..self.len, f),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Surfaces: memory of the device, their own or a staging block's.
 
+use crate::display_state::DisplayState;
 use crate::draw::{Canvas, Source};
 use crate::memory::{Asked, Memory, asked, check_aligned, rows, tight};
-use crate::shared::Shared;
 use crate::staging::{ComputeStaging, Place};
 use crate::target::read;
 use interop_core::compute::host_bytes;
@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 /// An image or a buffer.
 pub struct ComputeSurface {
-    display: Rc<Shared>,
+    display: Rc<DisplayState>,
     desc: SurfaceDesc,
     /// What is seen; none yet at first where it is shown in place.
     shown: Option<(Memory, View)>,
@@ -25,18 +25,23 @@ pub struct ComputeSurface {
     stored: bool,
 }
 
-interop_core::owned!(ComputeSurface: Shared, "surface", |surface| surface.display.as_ref());
+interop_core::owned!(ComputeSurface: DisplayState, "surface", |surface| surface.display.as_ref());
 
 impl ComputeSurface {
     /// With zeroed memory of `bytes` bytes, the size of `desc`.
-    pub fn stored(display: &Rc<Shared>, desc: &SurfaceDesc, bytes: usize, operation: &'static str) -> Result<Self> {
+    pub fn stored(
+        display: &Rc<DisplayState>,
+        desc: &SurfaceDesc,
+        bytes: usize,
+        operation: &'static str,
+    ) -> Result<Self> {
         let mut memory = display.backend.allocate(bytes)?;
         display.backend.write_pattern(Target::buffer(memory.as_mut()), &Pattern::ZERO)?;
         let shown = Some((Memory::new(memory), tight(desc, operation)?));
         Ok(Self { display: Rc::clone(display), desc: *desc, shown, stored: true })
     }
 
-    pub fn in_place(display: &Rc<Shared>, desc: &SurfaceDesc) -> Self {
+    pub fn in_place(display: &Rc<DisplayState>, desc: &SurfaceDesc) -> Self {
         Self { display: Rc::clone(display), desc: *desc, shown: None, stored: false }
     }
 

@@ -1,8 +1,8 @@
 //! A place to draw into.
 
+use crate::display_state::DisplayState;
 use crate::draw::Canvas;
 use crate::memory::rows;
-use crate::shared::Shared;
 use interop_core::compute::host_bytes;
 use interop_core::describe::color::store;
 use interop_core::{ComputeMemory, ImageDesc, ImageView, PixelFormat, Region, Result, SurfaceDesc};
@@ -12,16 +12,16 @@ use std::rc::Rc;
 ///
 /// It has no format that encodes; where a draw says so, it encodes like one.
 pub struct ComputeTarget {
-    display: Rc<Shared>,
+    display: Rc<DisplayState>,
     memory: Box<dyn ComputeMemory>,
     view: ImageView,
 }
 
-interop_core::owned!(ComputeTarget: Shared, "target", |target| target.display.as_ref());
+interop_core::owned!(ComputeTarget: DisplayState, "target", |target| target.display.as_ref());
 
 impl ComputeTarget {
     /// Zeroed.
-    pub(crate) fn new(display: &Rc<Shared>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
+    pub(crate) fn new(display: &Rc<DisplayState>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         let desc = ImageDesc::new(width, height, format);
         let bytes = display.check(&SurfaceDesc::Image(desc), "ComputeDisplay::create_offscreen_target")?;
         let memory = display.backend.allocate(bytes)?;

@@ -70,11 +70,11 @@ impl ComputeMemory for CpuMemory {
         Ok(())
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         f(&self.reading(range, "CpuMemory::view", &WHAT)?)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         f(&mut self.writing(range, "CpuMemory::fill", &WHAT)?)
     }
 

@@ -26,7 +26,7 @@ fn staging(display: &MemoryDisplay, kind: StagingKind, bytes: &[u8]) -> Box<dyn 
     let mut staging = display.create_staging(kind, bytes.len()).unwrap();
     staging.wait().unwrap();
     staging
-        .fill(&mut |to| {
+        .map_write(&mut |to| {
             to.copy_from_slice(bytes);
             Ok(())
         })
@@ -126,7 +126,7 @@ fn in_place_surfaces_follow_their_block() {
     assert!(matches!(display.pixels_rgba8(surface.as_ref()), Err(Error::NothingShown)));
     surface.read_in_place(staging.as_ref(), &view).unwrap();
     staging
-        .fill(&mut |bytes| {
+        .map_write(&mut |bytes| {
             // Shown and written at the same time would be a torn frame.
             assert!(surface.read_back(&Part::full(&desc)).is_err());
             bytes.copy_from_slice(&[3, 4]);
@@ -229,7 +229,7 @@ impl Staging for Stranger {
     fn wait(&mut self) -> Result<()> {
         Ok(())
     }
-    fn fill(&mut self, _: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, _: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         Ok(())
     }
     fn fence(&mut self) -> Result<()> {

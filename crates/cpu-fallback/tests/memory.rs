@@ -22,40 +22,40 @@ fn bytes_go_in_and_come_out() {
     let mut memory = backend.allocate(10).unwrap();
     memory.write(3, &[1, 2, 3]).unwrap();
     memory
-        .fill(8..10, &mut |bytes| {
+        .map_write(8..10, &mut |bytes| {
             bytes.copy_from_slice(&[8, 9]);
             Ok(())
         })
         .unwrap();
     let mut seen = Vec::new();
     memory
-        .view(0..10, &mut |bytes| {
+        .map_read(0..10, &mut |bytes| {
             seen.extend_from_slice(bytes);
             Ok(())
         })
         .unwrap();
     assert_eq!(seen, [0, 0, 0, 1, 2, 3, 0, 0, 8, 9]);
-    let failed = memory.view(0..1, &mut |_| Err(Error::NothingShown));
+    let failed = memory.map_read(0..1, &mut |_| Err(Error::NothingShown));
     assert!(matches!(failed, Err(Error::NothingShown)));
     memory.acquire().unwrap();
     memory.release().unwrap();
 }
 
 #[test]
-fn view_and_fill_show_the_bytes_where_they_lie() {
+fn map_read_and_map_write_show_the_bytes_where_they_lie() {
     let backend = CpuBackend::new().unwrap();
     let block = HostBlock::allocate(1).unwrap();
     let address = block.address().as_ptr().cast_const();
     let mut memory = backend.import_host(&block).unwrap();
     assert_eq!(memory.len(), HostBlock::PAGE);
     memory
-        .view(16..32, &mut |bytes| {
+        .map_read(16..32, &mut |bytes| {
             assert_eq!(bytes.as_ptr(), address.wrapping_add(16));
             Ok(())
         })
         .unwrap();
     memory
-        .fill(32..33, &mut |bytes| {
+        .map_write(32..33, &mut |bytes| {
             assert_eq!(bytes.as_ptr(), address.wrapping_add(32));
             Ok(())
         })
@@ -71,9 +71,9 @@ fn ranges_outside_are_refused() {
     invalid(a.read(usize::MAX, &mut [0; 2]));
     invalid(a.write(15, &[0; 2]));
     invalid(a.write(usize::MAX - 1, &[0; 2]));
-    invalid(a.view(0..17, &mut |_| Ok(())));
+    invalid(a.map_read(0..17, &mut |_| Ok(())));
     #[allow(clippy::reversed_empty_ranges)]
-    invalid(a.fill(9..8, &mut |_| Ok(())));
+    invalid(a.map_write(9..8, &mut |_| Ok(())));
     invalid(backend.copy(a.as_ref(), b.as_mut(), 0..9));
     invalid(backend.copy(b.as_ref(), a.as_mut(), 0..9));
     a.write(16, &[]).unwrap();
@@ -103,12 +103,12 @@ fn imports_share_their_bytes_and_clashes_are_errors() {
     two.read(0, &mut byte).unwrap();
     assert_eq!(byte, [42]);
     assert!(backend.copy(one.as_ref(), two.as_mut(), 0..8).is_err());
-    one.fill(0..8, &mut |_| {
+    one.map_write(0..8, &mut |_| {
         assert!(matches!(two.read(7, &mut [0]), Err(Error::InvalidInput { .. })));
         two.write(8, &[1])
     })
     .unwrap();
-    one.view(0..8, &mut |_| {
+    one.map_read(0..8, &mut |_| {
         assert!(two.write(0, &[1]).is_err());
         two.read(0, &mut [0])
     })

@@ -7,10 +7,10 @@ use crate::ffi::host_memory::Registered;
 use crate::image::{CudaImage, Texture};
 use crate::kernel::CudaKernel;
 use crate::launch;
-use crate::lent;
 use crate::memory::{CudaMemory, Store};
 use crate::pattern::PatternKernels;
 use crate::queue::queue;
+use crate::queue_block;
 use crate::session::Session;
 use crate::shared;
 use interop_core::compute::{Access, check_range};
@@ -69,13 +69,13 @@ impl CudaBackend {
         Self::open_first(|_| true)
     }
 
-    /// Opens the device that draws ([`DeviceIdentity::is_one_with`], by `cuDeviceGetUuid` and `cuDeviceGetPCIBusId`), or else
+    /// Opens the device that draws ([`DeviceIdentity::same_device`], by `cuDeviceGetUuid` and `cuDeviceGetPCIBusId`), or else
     /// that which the driver prefers, for a display that is there already.
     ///
     /// # Errors
     /// As [`CudaBackend::open_best`].
     pub fn open_best_for(display: &DeviceIdentity) -> Result<Self> {
-        Self::open_first(|device| device.is_one_with(display).is_yes())
+        Self::open_first(|device| device.same_device(display).is_yes())
     }
 
     fn open_first(is_preferred: impl Fn(&DeviceIdentity) -> bool) -> Result<Self> {
@@ -193,7 +193,7 @@ impl ComputeBackend for CudaBackend {
         }
         match handle.handle_type() {
             HandleType::OPAQUE => return shared::import(session, handle, desc),
-            HandleType::QueueBuffer(_) => return lent::import(session, handle, desc),
+            HandleType::QueueBuffer(_) => return queue_block::import(session, handle, desc),
             _ => {}
         }
         let Ok(gl) = &session.queue.api().gl else {
@@ -220,7 +220,7 @@ impl ComputeBackend for CudaBackend {
         }
     }
 
-    fn reaches(&self, display: &DeviceIdentity) -> Support {
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
         self.session.reach(display).map_or_else(Support::No, |_| Support::Yes)
     }
 
@@ -231,7 +231,7 @@ impl ComputeBackend for CudaBackend {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         match handle {
-            HandleType::QueueBuffer(_) => lent::allocate(&self.session, bytes, handle),
+            HandleType::QueueBuffer(_) => queue_block::allocate(&self.session, bytes, handle),
             _ => shared::allocate(&self.session, bytes, handle, display),
         }
     }
@@ -288,8 +288,8 @@ impl ComputeBackend for CudaBackend {
         queue(&self.session, options)
     }
 
-    fn hold_back(&self) -> Result<()> {
-        self.session.queue.hold_back();
+    fn defer_submission(&self) -> Result<()> {
+        self.session.queue.defer_submission();
         Ok(())
     }
 

@@ -35,11 +35,11 @@ fn own_memory() -> Result<()> {
     backend.copy(a.as_ref(), b.as_mut(), 0..1024)?;
     let mut bytes = [0; 1024];
     b.read(0, &mut bytes)?;
-    b.view(0..1024, &mut |seen| {
+    b.map_read(0..1024, &mut |seen| {
         assert_eq!(seen, [5; 1024]);
         Ok(())
     })?;
-    b.fill(0..9, &mut |bytes| {
+    b.map_write(0..9, &mut |bytes| {
         bytes.fill(1);
         Ok(())
     })?;
@@ -254,7 +254,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     held(backend.write_pattern(Target::buffer(one.as_mut()), &PATTERN));
     held(one.read(60, &mut [0; 8]));
     held(one.write(0, &[0]));
-    held(one.fill(0..1, &mut |_| Ok(())));
+    held(one.map_write(0..1, &mut |_| Ok(())));
     held(backend.copy(one.as_ref(), two.as_mut(), 0..1));
     assert_eq!((called("cuLaunchKernel"), called("cuMemcpyDtoDAsync_v2")), (0, 0));
     one.write(64, &[1; 64]).unwrap();
@@ -372,12 +372,12 @@ fn memory_of_a_display_on_another_gpu_lies_there_or_is_refused() {
     let backend = CudaBackend::open(&list[0]).unwrap();
     let on = |device: usize| backend.allocate_shared(1000, HandleType::OPAQUE, list[device].identity()).map(|_| ());
     // The double's devices reach number 1 alone.
-    assert!(backend.reaches(list[1].identity()).is_yes() && on(1).is_ok());
-    let Support::No(reason) = backend.reaches(list[2].identity()) else { panic!("device 2 has no peers") };
+    assert!(backend.can_export_to(list[1].identity()).is_yes() && on(1).is_ok());
+    let Support::No(reason) = backend.can_export_to(list[2].identity()) else { panic!("device 2 has no peers") };
     assert!(reason.contains("no peer access"), "{reason}");
     assert!(matches!(on(2), Err(Error::Unsupported { .. })));
     let stranger = DeviceIdentity { uuid: Some(DeviceUuid([99; 16])), ..list[0].identity().clone() };
-    let Support::No(reason) = backend.reaches(&stranger) else { panic!("no device has this UUID") };
+    let Support::No(reason) = backend.can_export_to(&stranger) else { panic!("no device has this UUID") };
     assert!(reason.contains("CUDA does not drive"), "{reason}");
 }
 

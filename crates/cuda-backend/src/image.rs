@@ -205,14 +205,14 @@ impl ComputeMemory for CudaImage {
         Ok(())
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.image.rectangles(&range, "CudaImage::view")?;
         let mut bytes = vec![0; range.len()];
         self.read(range.start, &mut bytes)?;
         f(&bytes)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.image.rectangles(&range, "CudaImage::fill")?;
         let mut bytes = vec![0; range.len()];
         f(&mut bytes)?;

@@ -25,12 +25,12 @@ mod ffi;
 mod image;
 mod kernel;
 mod launch;
-mod lent;
 mod memory;
 mod pattern;
 mod plan;
 mod ptx_kernel;
 mod queue;
+mod queue_block;
 #[cfg(test)]
 mod queue_faults;
 mod session;

@@ -20,7 +20,7 @@ pub enum Store {
     Device(Arc<DeviceBlock>),
     Shared(SharedBlock),
     /// Also with a display that draws by this backend: queues refuse it.
-    Lent(Arc<DeviceBlock>),
+    QueueBlock(Arc<DeviceBlock>),
     Host(Registered),
     /// Of other code, which keeps it.
     Borrowed(Borrowed),
@@ -63,7 +63,7 @@ impl CudaMemory {
     /// All bytes as kernels see them now.
     pub fn span(&self, operation: &'static str) -> Result<Span<'_>> {
         let whole = match &self.store {
-            Store::Device(block) | Store::Lent(block) => block.span(),
+            Store::Device(block) | Store::QueueBlock(block) => block.span(),
             Store::Shared(block) => block.span(),
             Store::Host(block) => block.span(),
             Store::Borrowed(block) => block.span(),
@@ -152,7 +152,7 @@ impl ComputeMemory for CudaMemory {
         self.session.timed("write", || self.session.queue.copies().write(from, to.span)).map_err(self.session.failed())
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         check_range(&range, self.len, "CudaMemory::view")?;
         self.span("CudaMemory::view")?;
         if range.is_empty() {
@@ -167,7 +167,7 @@ impl ComputeMemory for CudaMemory {
         result
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         check_range(&range, self.len, "CudaMemory::fill")?;
         self.span("CudaMemory::fill")?;
         if range.is_empty() {

@@ -3,19 +3,19 @@
 use crate::ffi::DeviceBlock;
 use crate::ffi::command::{Command, Launch};
 use crate::ffi::host_memory::Pinned;
-use crate::ffi::lane::{Lane, Passed};
 use crate::ffi::stream::{Stream, Urgency};
+use crate::ffi::submit_queue::{DeviceFence, SubmitQueue};
 use crate::kernel::CudaKernel;
 use crate::launch::{linear_argument, prepare};
 use crate::session::Session;
-use interop_core::compute::{DeviceEvent, Lanes, LaunchOf, Priority, Queue, QueueDriver, Queued, Start};
+use interop_core::compute::{DeviceEvent, LaunchOf, Priority, Queue, QueueDriver, Queued, Start, SubmitQueues};
 use interop_core::devices::owned::{Maker, own};
 use interop_core::{ComputeMemory, ComputeQueue, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
 /// The streams of a queue: one, or several that are given operations in turn where it is out of order.
 struct CudaQueue {
-    lanes: Lanes<Lane>,
+    queues: SubmitQueues<SubmitQueue>,
     session: Arc<Session>,
 }
 
@@ -26,11 +26,11 @@ pub fn queue(session: &Arc<Session>, options: QueueOptions) -> Result<Box<dyn Co
         Priority::Normal => Urgency::Middle,
         Priority::High => Urgency::Greatest,
     };
-    let lanes = Lanes::new(&options, || {
+    let queues = SubmitQueues::new(&options, || {
         let stream = Stream::new(&session.queue, urgency).map_err(session.failed())?;
-        Lane::new(stream, options.profiling, session.name()).map_err(session.failed())
+        SubmitQueue::new(stream, options.profiling, session.name()).map_err(session.failed())
     })?;
-    Ok(Box::new(Queue::new(options, CudaQueue { lanes, session: session.clone() })))
+    Ok(Box::new(Queue::new(options, CudaQueue { queues, session: session.clone() })))
 }
 
 impl QueueDriver for CudaQueue {
@@ -50,12 +50,13 @@ impl QueueDriver for CudaQueue {
     }
 
     fn is_own(&self, event: &dyn DeviceEvent) -> bool {
-        Passed::of(event, &self.session.queue).is_some()
+        DeviceFence::of(event, &self.session.queue).is_some()
     }
 
     fn start(&self, start: Start, command: Command) -> Result<()> {
         let session = &self.session;
-        self.lanes.start(start, command, || Ok(Arc::new(Passed::by_default(&session.queue).map_err(session.failed())?)))
+        self.queues
+            .start(start, command, || Ok(Arc::new(DeviceFence::by_default(&session.queue).map_err(session.failed())?)))
     }
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {

@@ -2,9 +2,9 @@
 
 use crate::devices::{CudaDevice, devices_of};
 use crate::ffi::host_memory::Pinned;
-use crate::ffi::lane::Passed;
 use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
+use crate::ffi::submit_queue::DeviceFence;
 use crate::ffi::{Failure, Queue, shared_memory};
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
@@ -81,13 +81,13 @@ impl Session {
     /// The device that draws `display`, by the driver's number, where kernels here can write its memory.
     pub fn reach(&self, display: &DeviceIdentity) -> Result<i32, String> {
         let own = self.queue.device();
-        let Support::No(other) = self.identity.is_one_with(display) else { return Ok(own) };
+        let Support::No(other) = self.identity.same_device(display) else { return Ok(own) };
         let list = devices_of(self.queue.api()).map_err(|error| error.to_string())?;
         let this = list.iter().find(|d| d.device.raw == own);
-        let peer = list.iter().find(|d| d.identity().is_one_with(display).is_yes());
+        let peer = list.iter().find(|d| d.identity().same_device(display).is_yes());
         match this.zip(peer) {
             None => Err(format!("{other}, which CUDA does not drive")),
-            Some((this, peer)) => match this.device.reaches(peer.device) {
+            Some((this, peer)) => match this.device.can_access_peer(peer.device) {
                 Ok(true) => Ok(peer.device.raw),
                 Ok(false) => Err(format!("{other}; the two have no peer access")),
                 Err(failure) => Err(format!("{other}; {}", failure.on(&self.name()))),
@@ -110,7 +110,7 @@ impl Session {
     /// well is said by its event.
     pub fn follow(&self, event: &Event) -> Result<()> {
         let device = event.device_event();
-        match device.as_ref().and_then(|d| Passed::of(d.as_ref(), &self.queue)) {
+        match device.as_ref().and_then(|d| DeviceFence::of(d.as_ref(), &self.queue)) {
             Some(passed) => self.queue.wait(&passed.event).map_err(self.failed()),
             None => {
                 let _ = event.wait();

@@ -132,7 +132,7 @@ fn cuda_cpp_reads_its_target_and_needs_no_extern_c() {
         backend.launch(kernel.as_ref(), target, &[]).unwrap();
     }
     memory
-        .view(0..40, &mut |bytes| {
+        .map_read(0..40, &mut |bytes| {
             assert!(bytes.chunks(2).enumerate().all(|(i, p)| p == [3, 3 * (i / 5) as u8]), "{bytes:?}");
             Ok(())
         })
@@ -149,7 +149,7 @@ fn cuda_cpp_writes_buffers() {
     let args = [Arg::Memory(from.as_ref()), Arg::I32(-3)];
     backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &args).unwrap();
     memory
-        .view(0..12_000, &mut |bytes| {
+        .map_read(0..12_000, &mut |bytes| {
             let floats: Vec<f32> = bytemuck::allocation::pod_collect_to_vec(bytes);
             for (i, v) in floats.chunks(3).enumerate() {
                 assert_eq!(v, [i as f32, 7.5, -3.0]);
@@ -284,13 +284,13 @@ fn copies_and_host_access_keep_the_order() {
     let Some(backend) = gpu() else { return };
     let (mut a, mut b) = (backend.allocate(10_000).unwrap(), backend.allocate(9_000).unwrap());
     b.write(0, &[9; 9_000]).unwrap();
-    a.fill(0..10_000, &mut |bytes| {
+    a.map_write(0..10_000, &mut |bytes| {
         bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = i as u8);
         Ok(())
     })
     .unwrap();
     backend.copy(a.as_ref(), b.as_mut(), 100..5_000).unwrap();
-    b.view(0..9_000, &mut |bytes| {
+    b.map_read(0..9_000, &mut |bytes| {
         for (i, byte) in bytes.iter().enumerate() {
             assert_eq!(*byte, if (100..5_000).contains(&i) { i as u8 } else { 9 });
         }
@@ -391,7 +391,7 @@ fn nothing_leaks() {
     let block = HostBlock::allocate(1 << 20).unwrap();
     let round = || {
         let mut memory = backend.allocate(64 << 20).unwrap();
-        memory.view(0..4 << 20, &mut |_| Ok(())).unwrap();
+        memory.map_read(0..4 << 20, &mut |_| Ok(())).unwrap();
         drop(backend.import_host(&block).unwrap());
         if backend.caps().can_export(HandleType::OpaqueFd, interop_core::MemoryShape::Linear).is_yes() {
             drop(backend.allocate_shared(64 << 20, HandleType::OpaqueFd, backend.device()).unwrap());

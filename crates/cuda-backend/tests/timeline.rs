@@ -70,11 +70,11 @@ fn work_of_the_stream_is_timed_on_the_hosts_clock() {
 }
 
 #[test]
-fn frames_late_are_told_apart() {
+fn frames_behind_are_told_apart() {
     with_both(|backend, display| {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let image = ImageDesc::new(1920, 1080, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-        let policy = Policy { mode: Mode::FramesLate(2), budget: Duration::ZERO, ..Policy::default() };
+        let policy = Policy { mode: Mode::FramesBehind(2), budget: Duration::ZERO, ..Policy::default() };
         let shown: std::rc::Rc<dyn Display> = display.clone();
         let mut link = Link::open(backend.clone(), shown, SurfaceDesc::Image(image), LinkOptions { policy }).unwrap();
         assert!(backend.set_timeline(true).unwrap().is_yes());
@@ -88,7 +88,7 @@ fn frames_late_are_told_apart() {
                 backend.write_pattern(frame.target()?, &pattern)
             })
             .unwrap();
-            display.draw_unseen(link.shown().unwrap().surface()).unwrap();
+            display.draw_offscreen(link.shown().unwrap().surface()).unwrap();
         }
         link.flush().unwrap();
         backend.finish().unwrap();
@@ -106,7 +106,7 @@ fn frames_late_are_told_apart() {
         assert_eq!(frames(&kernels, "pattern"), (1..=50).collect::<Vec<_>>());
         // The first is shown at once, and again until the pipeline is full.
         let late: Vec<u64> = (1..=50u64).map(|n| n.saturating_sub(2).max(1)).collect();
-        assert_eq!(frames(&draws, "draw_unseen"), late, "path {}", link.path());
+        assert_eq!(frames(&draws, "draw_offscreen"), late, "path {}", link.path());
         let uncertain = |spans: &[DeviceSpan]| spans.iter().map(|span| span.uncertainty).max().unwrap();
         println!("by {}: CUDA uncertain by {:?}, OpenGL by {:?}", link.path(), uncertain(&kernels), uncertain(&draws));
     });

@@ -26,7 +26,7 @@ fn frames_cross_from_gpu_to_gpu() {
         let options = HeadlessOptions { same_device_as: Some(draw.identity().clone()), ..HeadlessOptions::default() };
         let Some(display) = need(Need::NvidiaGl, GlDisplay::headless(options)) else { return };
         let display: Rc<dyn Display> = display;
-        assert!(display.device().is_one_with(draw.identity()).is_yes(), "{:?}", display.device());
+        assert!(display.device().same_device(draw.identity()).is_yes(), "{:?}", display.device());
         let desc = SurfaceDesc::image(1920, 1080, PixelFormat::Rgba8);
         let report = select::probe(&backend, &display, &desc, &Policy::default()).unwrap();
         println!("{report}");

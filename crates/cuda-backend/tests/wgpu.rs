@@ -88,18 +88,18 @@ fn measure(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Rc<dyn Displ
             let target = Target::image(own.as_mut(), extent, PixelFormat::Rgba8).unwrap();
             backend.write_pattern(target, &Pattern { and_mask: u32::MAX, or_mask: 0, nonce: n }).unwrap();
             backend.finish().unwrap();
-            display.draw_unseen(still.as_ref()).unwrap();
+            display.draw_offscreen(still.as_ref()).unwrap();
         });
         let what = if each { "latency" } else { "throughput" };
         println!("{name} {extent} {what:10} {time:7.0} us  floor: kernel, wait, draw; nothing shared");
-        let time = frames(display.as_ref(), each, |_| display.draw_unseen(still.as_ref()).unwrap());
+        let time = frames(display.as_ref(), each, |_| display.draw_offscreen(still.as_ref()).unwrap());
         println!("{name} {extent} {what:10} {time:7.0} us  floor: draw alone");
         for path in PathId::ALL {
             for (mode, sync) in [
                 (Mode::Latency, None),
                 (Mode::Latency, Some(SyncKind::TimelineSemaphore)),
-                (Mode::FramesLate(3), Some(SyncKind::HostFence)),
-                (Mode::FramesLate(3), Some(SyncKind::TimelineSemaphore)),
+                (Mode::FramesBehind(3), Some(SyncKind::HostFence)),
+                (Mode::FramesBehind(3), Some(SyncKind::TimelineSemaphore)),
             ] {
                 let in_place = path.to_string().ends_with("in-place");
                 let desc = desc(if in_place { ImageAccess::Any } else { ImageAccess::Texture });
@@ -113,7 +113,7 @@ fn measure(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Rc<dyn Displ
                     let pattern = Pattern { and_mask: u32::MAX, or_mask: 0, nonce: n };
                     backend.write_pattern(frame.target().unwrap(), &pattern).unwrap();
                     frame.finish().unwrap();
-                    display.draw_unseen(link.shown().unwrap().surface()).unwrap();
+                    display.draw_offscreen(link.shown().unwrap().surface()).unwrap();
                 });
                 println!("{name} {extent} {what:10} {time:7.0} us  {path} {mode:?} {sync:?}");
             }

@@ -4,7 +4,7 @@ use crate::kernel::GlKernel;
 use crate::memory::GlMemory;
 use crate::place::{Place, Worker};
 use crate::session::{Program, Session};
-use gl_display::{GlDevice, GlDisplay, HeadlessOptions, LentBuffer};
+use gl_display::{GlDevice, GlDisplay, HeadlessOptions, QueueBuffer};
 use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
@@ -56,7 +56,7 @@ impl GlBackend {
 struct Made {
     device: GlDevice,
     pattern: Program,
-    numbers: LentBuffer,
+    numbers: QueueBuffer,
 }
 
 impl Made {
@@ -65,7 +65,7 @@ impl Made {
         let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
         let glsl = wgsl_kernel::glsl(PATTERN, "pattern").map_err(refused)?;
         let pattern = Program::build(&device, &glsl, operation)?.map_err(refused)?;
-        let numbers = LentBuffer::new(&device, NUMBERS, operation)?;
+        let numbers = QueueBuffer::new(&device, NUMBERS, operation)?;
         Ok(Self { device, pattern, numbers })
     }
 
@@ -78,7 +78,7 @@ impl Made {
             image_formats: Vec::new(),
             exports,
             semaphores: Vec::new(),
-            max_allocation: LentBuffer::MOST_BYTES.min(limits.buffer_bytes),
+            max_allocation: QueueBuffer::MOST_BYTES.min(limits.buffer_bytes),
         };
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups);
         let session = Arc::new(Session { device, caps, limits, numbers, place });
@@ -98,7 +98,7 @@ impl ComputeBackend for GlBackend {
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
         let Some(display) = display.downcast_ref::<GlDisplay>() else { return Ok(None) };
         let inside = self.session.device.is(&display.shared_device()?);
-        if inside || !self.device().is_one_with(display.device()).is_yes() {
+        if inside || !self.device().same_device(display.device()).is_yes() {
             return Ok(None);
         }
         Ok(Some(Arc::new(Self::on(display)?)))

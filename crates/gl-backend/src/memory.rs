@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use crate::session::Session;
-use gl_display::LentBuffer;
+use gl_display::QueueBuffer;
 use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Result};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use wgsl_kernel::{check_size, host_bytes};
 
 /// Memory of one backend.
 pub struct GlMemory {
-    buffer: LentBuffer,
+    buffer: QueueBuffer,
     len: usize,
     session: Arc<Session>,
 }
@@ -22,11 +22,11 @@ impl GlMemory {
     pub fn new(session: &Arc<Session>, bytes: usize, operation: &'static str) -> Result<Self> {
         check_size(bytes, &session.caps, &session.limits, operation)?;
         let device = session.device.clone();
-        let buffer = session.place.run(operation, move || LentBuffer::new(&device, bytes, operation))?;
+        let buffer = session.place.run(operation, move || QueueBuffer::new(&device, bytes, operation))?;
         Ok(Self { buffer, len: bytes, session: session.clone() })
     }
 
-    pub fn buffer(&self) -> &LentBuffer {
+    pub fn buffer(&self) -> &QueueBuffer {
         &self.buffer
     }
 
@@ -79,12 +79,12 @@ impl ComputeMemory for GlMemory {
         }
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        f(&self.bytes(range, "ComputeMemory::view")?)
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        f(&self.bytes(range, "ComputeMemory::map_read")?)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::fill";
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_write";
         check_range(&range, self.len, OP)?;
         let mut bytes = host_bytes(range.len())?;
         f(&mut bytes)?;

@@ -1,7 +1,7 @@
 //! What everything made by one backend shares.
 
 use crate::place::Place;
-use gl_display::{ComputeProgram, GlDevice, LentBuffer};
+use gl_display::{ComputeProgram, GlDevice, QueueBuffer};
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub struct Session {
     pub caps: ComputeCaps,
     pub limits: Limits,
     /// Of the launch that was queued last.
-    pub numbers: LentBuffer,
+    pub numbers: QueueBuffer,
     /// Goes last: a context of the backend's own, with its thread.
     pub place: Place,
 }
@@ -35,7 +35,7 @@ impl Session {
     pub fn launch(
         &self,
         program: &Arc<Program>,
-        memories: Vec<LentBuffer>,
+        memories: Vec<QueueBuffer>,
         launch: Launch,
         operation: &'static str,
     ) -> Result<()> {
@@ -55,8 +55,8 @@ impl Program {
 
     fn run(
         &self,
-        memories: &[LentBuffer],
-        numbers: &LentBuffer,
+        memories: &[QueueBuffer],
+        numbers: &QueueBuffer,
         launch: &Launch,
         operation: &'static str,
     ) -> Result<()> {

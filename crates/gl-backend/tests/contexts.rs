@@ -37,8 +37,8 @@ fn refused(
     is(backend.finish());
     is(memory.read(0, &mut [0; 4]));
     is(memory.write(0, &[0; 4]));
-    is(memory.view(0..4, &mut |_| Ok(())));
-    is(memory.fill(0..4, &mut |_| Ok(())));
+    is(memory.map_read(0..4, &mut |_| Ok(())));
+    is(memory.map_write(0..4, &mut |_| Ok(())));
     is(memory.release());
     is(backend.launch(kernel, Target::new(memory, image()).unwrap(), &[Arg::F32(0.0)]));
     let pattern = interop_core::describe::pattern::Pattern::for_view(&image(), 1);

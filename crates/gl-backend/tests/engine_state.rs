@@ -52,7 +52,7 @@ fn an_engines_state_stays_as_it_was() {
         });
         unchanged(&gl, "copy", || backend.copy(others[0].as_ref(), target.as_mut(), 1..99).unwrap());
         unchanged(&gl, "read", || target.read(0, &mut [0; 100]).unwrap());
-        unchanged(&gl, "view", || target.view(0..100, &mut |_| Ok(())).unwrap());
+        unchanged(&gl, "view", || target.map_read(0..100, &mut |_| Ok(())).unwrap());
         unchanged(&gl, "release", || target.release().unwrap());
         let staging =
             unchanged(&gl, "create_staging", || display.create_staging(StagingKind::External(handle), 4096).unwrap());

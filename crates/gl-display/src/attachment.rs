@@ -1,6 +1,6 @@
 //! The texture behind the framebuffer that is bound for drawing, as something that shaders store into.
 
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use crate::texture_query::TextureFns;
 use glow::HasContext as _;
 use interop_core::draw::{Obstacle, Storing};
@@ -66,7 +66,7 @@ impl Attachment {
 
     /// What draws into the first colour buffer reach of `framebuffer`, which is the one bound for drawing. The context must be
     /// current.
-    pub(crate) fn bound(shared: &Shared, framebuffer: Option<glow::Framebuffer>) -> Result<Self, Obstacle> {
+    pub(crate) fn bound(shared: &ContextState, framebuffer: Option<glow::Framebuffer>) -> Result<Self, Obstacle> {
         let features = &shared.features;
         if !features.compute {
             return Err(Obstacle::NoShader("OpenGL 4.3 has them".into()));
@@ -100,7 +100,7 @@ impl Attachment {
     /// # Safety
     /// The context is current, has OpenGL 4.5, and the texture is of it and has that level and layer.
     unsafe fn texture(
-        shared: &Shared,
+        shared: &ContextState,
         textures: &TextureFns,
         texture: glow::Texture,
         level: i32,

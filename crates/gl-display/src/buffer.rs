@@ -2,9 +2,9 @@
 
 use crate::buffer_object::{copy, create_buffer, read_back_buffer, sub_data};
 use crate::checks::{buffer_part, buffer_transfer};
+use crate::context_state::ContextState;
 use crate::owned::Owned;
 use crate::proved::Proved;
-use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::tools::Tools;
 use interop_core::display::{Part, Staging, Surface};
@@ -23,7 +23,7 @@ pub(crate) struct BufferSurface {
     copies: Proved,
 }
 
-interop_core::owned!(BufferSurface: Shared, "surface", |surface| surface.shared());
+interop_core::owned!(BufferSurface: ContextState, "surface", |surface| surface.shared());
 
 impl BufferSurface {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
@@ -38,7 +38,7 @@ impl BufferSurface {
         Ok(Self { tools: Rc::clone(tools), desc, buffer, uploads: Proved::default(), copies: Proved::default() })
     }
 
-    fn shared(&self) -> &Rc<Shared> {
+    fn shared(&self) -> &Rc<ContextState> {
         self.tools.shared()
     }
 

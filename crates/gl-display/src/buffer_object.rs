@@ -1,7 +1,7 @@
 //! Buffers of GL: made, written, copied and read.
 
+use crate::context_state::ContextState;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::Result;
@@ -9,14 +9,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Makes a name for a buffer.
-pub(crate) fn create_name(shared: &Rc<Shared>) -> Result<Owned<glow::Buffer>> {
+pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<Owned<glow::Buffer>> {
     // SAFETY: the context is current; the direct call is gated.
     let name = unsafe { if shared.features.dsa { shared.gl.create_named_buffer() } else { shared.gl.create_buffer() } };
     Ok(Owned::new(shared, name.map_err(|e| shared.no_name("glCreateBuffers", &e))?))
 }
 
 /// Makes a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
-pub(crate) fn create_buffer(shared: &Rc<Shared>, bytes: usize, usage: u32) -> Result<Owned<glow::Buffer>> {
+pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<Owned<glow::Buffer>> {
     const OP: &str = "glBufferData";
     shared.drain_errors(OP);
     let buffer = create_name(shared)?;
@@ -30,7 +30,7 @@ pub(crate) fn create_buffer(shared: &Rc<Shared>, bytes: usize, usage: u32) -> Re
 }
 
 /// `glBufferSubData`, directly where the context can. `offset + bytes.len()` lies inside the buffer.
-pub(crate) fn sub_data(shared: &Shared, buffer: glow::Buffer, offset: usize, bytes: &[u8]) {
+pub(crate) fn sub_data(shared: &ContextState, buffer: glow::Buffer, offset: usize, bytes: &[u8]) {
     // SAFETY: the context is current; offsets fit in 31 bits, as sizes do.
     unsafe {
         if shared.features.dsa {
@@ -44,7 +44,7 @@ pub(crate) fn sub_data(shared: &Shared, buffer: glow::Buffer, offset: usize, byt
 
 /// `glCopyBufferSubData`. Both ranges lie inside their buffers, which are not the same.
 pub(crate) fn copy(
-    shared: &Shared,
+    shared: &ContextState,
     from: glow::Buffer,
     from_offset: usize,
     to: glow::Buffer,
@@ -66,7 +66,11 @@ pub(crate) fn copy(
 }
 
 /// The bytes of a range of any buffer, by way of a copy made by GL.
-pub(crate) fn read_back_buffer(shared: &Rc<Shared>, buffer: glow::Buffer, range: Range<usize>) -> Result<Vec<u8>> {
+pub(crate) fn read_back_buffer(
+    shared: &Rc<ContextState>,
+    buffer: glow::Buffer,
+    range: Range<usize>,
+) -> Result<Vec<u8>> {
     let scratch = create_buffer(shared, range.len(), glow::STREAM_READ)?;
     let mut bytes = vec![0; range.len()];
     shared.checked("glGetBufferSubData", || {

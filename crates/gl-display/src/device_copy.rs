@@ -4,11 +4,11 @@
 //! 580.159) it took ten times as long as a shader that reads the buffer and stores into the texture.
 
 use crate::checks::Texels;
+use crate::context_state::ContextState;
 use crate::gl_format::GlFormat;
 use crate::image_unit::{Bound, ImageUnit};
 use crate::owned::Owned;
 use crate::program::{compute_version, link};
-use crate::shared::Shared;
 use crate::state::Reading;
 use glow::HasContext as _;
 use interop_core::{Region, Result};
@@ -26,7 +26,7 @@ pub(crate) struct DeviceCopy {
 
 impl DeviceCopy {
     /// The context must be current and have [`Features::compute`](crate::features::Features::compute).
-    pub(crate) fn new(shared: &Rc<Shared>) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
         let text = format!("{}{SHADER}", compute_version(&shared.features));
         let program = link(shared, &[(glow::COMPUTE_SHADER, &text)])?;
         // SAFETY: the context is current and the program is of it and linked.
@@ -39,7 +39,7 @@ impl DeviceCopy {
     /// in level 0 of `texture`, which is of the format. Both were checked to lie inside.
     pub(crate) fn copy(
         &self,
-        shared: &Shared,
+        shared: &ContextState,
         source: glow::Texture,
         from: Texels,
         texture: glow::Texture,

@@ -1,16 +1,16 @@
 //! The display: what a user holds.
 
 use crate::buffer::BufferSurface;
+use crate::compute::GlDevice;
 use crate::context::GlFunctions;
+use crate::context_state::ContextState;
 use crate::draw_state::Viewport;
 use crate::gl_objects::{GlBuffer, GlTexture};
 use crate::image_source::ImageSource;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
-use crate::lent::GlDevice;
-use crate::names::{Corpse, ObjectCounts};
+use crate::names::{DeferredDelete, ObjectCounts};
 use crate::quad::Draw;
 use crate::semaphore::GlSemaphore;
-use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::target::OffscreenTarget;
 use crate::texture::TextureSurface;
@@ -42,11 +42,11 @@ impl std::fmt::Debug for GlDisplay {
 }
 
 impl GlDisplay {
-    pub(crate) fn from_shared(shared: Rc<Shared>) -> Rc<Self> {
+    pub(crate) fn from_shared(shared: Rc<ContextState>) -> Rc<Self> {
         Rc::new(Self { tools: Tools::new(shared) })
     }
 
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
         self.tools.shared()
     }
 
@@ -257,7 +257,7 @@ impl GlDisplay {
 }
 
 /// Refuses a framebuffer object whose first colour buffer does not encode.
-fn encodes(shared: &Shared, operation: &'static str) -> Result<()> {
+fn encodes(shared: &ContextState, operation: &'static str) -> Result<()> {
     let gl = &shared.gl;
     // SAFETY: the context is current; the queries are of GL 3.3, and an attachment is asked for what it is only where
     // there is one.
@@ -324,7 +324,7 @@ impl Display for GlDisplay {
 
     fn drop_in_context(&self, object: Box<dyn Any>) {
         let shared = self.shared();
-        if shared.is_current() { drop(object) } else { shared.bury(Corpse::Other(object)) }
+        if shared.is_current() { drop(object) } else { shared.defer_delete(DeferredDelete::Other(object)) }
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
@@ -340,20 +340,20 @@ impl Display for GlDisplay {
         Ok((Box::new(semaphore), handle))
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
-        self.draw_unseen_by(surface, None)
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        self.draw_offscreen_by(surface, None)
     }
 
-    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
-        const OP: &str = "draw_unseen";
+    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+        const OP: &str = "draw_offscreen";
         self.shared().enter(OP)?;
         let _step = drawing(OP);
         self.tools.timed(OP, || match surface.desc() {
             SurfaceDesc::Image(image) => {
                 let source = self.image_source(surface, OP)?;
-                self.tools.draw_unseen(&source, image.extent, image.format, manner)
+                self.tools.draw_offscreen(&source, image.extent, image.format, manner)
             }
-            SurfaceDesc::Buffer(_) => self.tools.copy_unseen(&self.surface_buffer(surface)?),
+            SurfaceDesc::Buffer(_) => self.tools.copy_offscreen(&self.surface_buffer(surface)?),
         })
     }
 

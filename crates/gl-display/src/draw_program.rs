@@ -1,10 +1,10 @@
 //! Programs that draw images: the same text behind either head, for fragments and for stores.
 
+use crate::context_state::ContextState;
 use crate::gl_format::Decoding;
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
 use crate::program::{compute_version, link};
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::draw::{Plan, Variant};
 use interop_core::{Region, Result};
@@ -21,7 +21,7 @@ pub(crate) struct Storer {
 
 /// What a program is made for. Plain draws have programs of their own, with nothing of colours in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct ProgramKey {
     /// How texels of linear memory are read; `None` where the image is a texture.
     memory: Option<Decoding>,
     one_to_one: bool,
@@ -62,7 +62,7 @@ struct Given {
 
 /// Made at the first use.
 #[derive(Default)]
-pub(crate) struct Programs(RefCell<Vec<(Kind, Rc<Program>)>>);
+pub(crate) struct Programs(RefCell<Vec<(ProgramKey, Rc<Program>)>>);
 
 const VERSION: &str = "#version 330 core\n";
 const VERTEX: &str = include_str!("quad.vert");
@@ -72,7 +72,7 @@ const IMAGE: &str = include_str!("image.glsl");
 const FRAGMENT: &str = include_str!("quad.frag");
 const STORE: &str = include_str!("store.comp");
 
-impl Kind {
+impl ProgramKey {
     pub(crate) fn of(plan: &Plan, source: &ImageSource, storer: Option<Storer>) -> Self {
         let memory = (source.target == glow::TEXTURE_BUFFER).then_some(source.decoding);
         Self { memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan), storer }
@@ -108,7 +108,7 @@ impl Kind {
 }
 
 impl Program {
-    fn build(shared: &Rc<Shared>, kind: Kind) -> Result<Self> {
+    fn build(shared: &Rc<ContextState>, kind: ProgramKey) -> Result<Self> {
         let text = kind.text();
         let program = if kind.storer.is_some() {
             link(shared, &[(glow::COMPUTE_SHADER, &format!("{}{text}", compute_version(&shared.features)))])?
@@ -186,7 +186,7 @@ impl Program {
 
 impl Programs {
     /// The context must be current.
-    pub(crate) fn get(&self, shared: &Rc<Shared>, kind: Kind) -> Result<Rc<Program>> {
+    pub(crate) fn get(&self, shared: &Rc<ContextState>, kind: ProgramKey) -> Result<Rc<Program>> {
         let mut made = self.0.borrow_mut();
         if let Some((_, program)) = made.iter().find(|(other, _)| *other == kind) {
             return Ok(Rc::clone(program));

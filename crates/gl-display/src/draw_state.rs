@@ -1,6 +1,6 @@
 //! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
 
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use crate::state::{Reading, Sampler};
 use glow::HasContext as _;
 
@@ -77,7 +77,7 @@ struct Blending {
 
 impl Written {
     /// Of the switches that are off, those that this needs.
-    fn switch(self, shared: &Shared, on: bool) {
+    fn switch(self, shared: &ContextState, on: bool) {
         let needed = [(self.blends, glow::BLEND), (self.encodes, glow::FRAMEBUFFER_SRGB)];
         needed.iter().filter(|(needed, _)| *needed).for_each(|(_, switch)| set_switch(shared, *switch, on));
     }
@@ -92,7 +92,7 @@ impl Blending {
         equations: [glow::FUNC_ADD; 2],
     };
 
-    fn read(shared: &Shared) -> Self {
+    fn read(shared: &ContextState) -> Self {
         // SAFETY: the context is current; names are of GL 3.3 and each a single integer, of draw buffer 0 where there
         // are several.
         let get = |name| unsafe { shared.gl.get_parameter_i32(name) as u32 };
@@ -102,7 +102,7 @@ impl Blending {
         }
     }
 
-    fn set(self, shared: &Shared) {
+    fn set(self, shared: &ContextState) {
         let (gl, [src, dst, src_alpha, dst_alpha], [rgb, alpha]) = (&shared.gl, self.functions, self.equations);
         // SAFETY: the context is current; the indexed forms are gated.
         unsafe {
@@ -130,7 +130,7 @@ struct Saved {
 /// Set while it lives. In a context of our own it stays set afterwards, but for program, vertex array, texture and
 /// sampler, which are unbound.
 pub(crate) struct DrawState<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     saved: Option<Saved>,
     written: Written,
     _sampler: Sampler<'a>,
@@ -139,11 +139,11 @@ pub(crate) struct DrawState<'a> {
 }
 
 /// True where `switch` exists once for each draw buffer or viewport in this context.
-fn is_indexed(shared: &Shared, switch: u32) -> bool {
+fn is_indexed(shared: &ContextState, switch: u32) -> bool {
     switch == glow::BLEND || (switch == glow::SCISSOR_TEST && shared.features.indexed_viewports)
 }
 
-fn set_switch(shared: &Shared, switch: u32, on: bool) {
+fn set_switch(shared: &ContextState, switch: u32, on: bool) {
     let gl = &shared.gl;
     // SAFETY: the context is current; every switch is of GL 3.3, indexed ones are gated.
     unsafe {
@@ -156,7 +156,7 @@ fn set_switch(shared: &Shared, switch: u32, on: bool) {
     }
 }
 
-fn set_viewport(shared: &Shared, v: [f32; 4]) {
+fn set_viewport(shared: &ContextState, v: [f32; 4]) {
     // Mesa writes the clamped values back into what it is given: a copy of its own, in writable memory.
     let values = std::hint::black_box([v]);
     // SAFETY: the context is current; the array form is gated.
@@ -172,7 +172,7 @@ fn set_viewport(shared: &Shared, v: [f32; 4]) {
 impl<'a> DrawState<'a> {
     /// Sets everything but uniforms and the program's own state. `keep` saves and restores in any context.
     pub(crate) fn set(
-        shared: &'a Shared,
+        shared: &'a ContextState,
         keep: bool,
         viewport: Viewport,
         program: glow::Program,
@@ -201,7 +201,7 @@ impl<'a> DrawState<'a> {
 }
 
 /// Reads all that [`DrawState`] itself changes.
-fn save(shared: &Shared, written: Written) -> Saved {
+fn save(shared: &ContextState, written: Written) -> Saved {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are of GL 3.3. POLYGON_MODE may be two integers and VIEWPORT is four.
     unsafe {
@@ -245,7 +245,7 @@ impl Drop for DrawState<'_> {
 
 /// What could keep a clear from reaching every pixel as it was given; put back in any context.
 pub(crate) struct ClearState<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     switches: [bool; CLEAR_SWITCHES.len()],
     color_mask: [bool; 4],
 }
@@ -253,7 +253,7 @@ pub(crate) struct ClearState<'a> {
 const CLEAR_SWITCHES: [u32; 4] = [glow::SCISSOR_TEST, glow::DITHER, glow::RASTERIZER_DISCARD, glow::FRAMEBUFFER_SRGB];
 
 impl<'a> ClearState<'a> {
-    pub(crate) fn set(shared: &'a Shared) -> Self {
+    pub(crate) fn set(shared: &'a ContextState) -> Self {
         let gl = &shared.gl;
         // SAFETY: the context is current; names are of GL 3.3.
         unsafe {

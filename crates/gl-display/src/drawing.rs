@@ -1,9 +1,9 @@
 //! One draw of a display: by a triangle or by stores, and timed while it is found out which is quicker.
 
 use crate::attachment::{Attachment, StoreFormat};
-use crate::draw_program::Kind;
+use crate::context_state::ContextState;
+use crate::draw_program::ProgramKey;
 use crate::quad::{Draw, Quad};
-use crate::shared::Shared;
 use crate::store;
 use crate::timeline::Pair;
 use crate::timer::TimerFns;
@@ -20,7 +20,7 @@ const ON_THEIR_WAY: usize = 32;
 /// What a draw's time depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Class {
-    kind: Kind,
+    kind: ProgramKey,
     weighs: bool,
     format: StoreFormat,
     size: u32,
@@ -49,7 +49,7 @@ impl Drawing {
     }
 
     /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
-    pub(crate) fn remember(&self, shared: &Shared, framebuffer: glow::Framebuffer) {
+    pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
         let found = Attachment::bound(shared, Some(framebuffer)).ok();
         self.targets.borrow_mut().extend(found.map(|attachment| (framebuffer, attachment)));
     }
@@ -59,7 +59,7 @@ impl Drawing {
     }
 
     /// What draws reach.
-    fn target(&self, shared: &Shared) -> Result<Attachment, Obstacle> {
+    fn target(&self, shared: &ContextState) -> Result<Attachment, Obstacle> {
         // SAFETY: the context is current.
         let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
         let known = self.targets.borrow().iter().find(|(known, _)| Some(*known) == bound).map(|(_, target)| *target);
@@ -69,7 +69,7 @@ impl Drawing {
     /// Draws into the bound draw framebuffer. The context must be current.
     pub(crate) fn draw(
         &self,
-        shared: &Rc<Shared>,
+        shared: &Rc<ContextState>,
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
@@ -80,7 +80,7 @@ impl Drawing {
     fn draw_unless(
         &self,
         obstacle: Option<Obstacle>,
-        shared: &Rc<Shared>,
+        shared: &Rc<ContextState>,
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
@@ -127,7 +127,7 @@ impl Drawing {
     /// current.
     pub(crate) fn settled(
         &self,
-        shared: &Rc<Shared>,
+        shared: &Rc<ContextState>,
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
@@ -144,7 +144,13 @@ impl Drawing {
     }
 
     /// Runs a draw and takes its time, or has it taken.
-    fn time(&self, shared: &Rc<Shared>, class: Class, manner: Manner, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn time(
+        &self,
+        shared: &Rc<ContextState>,
+        class: Class,
+        manner: Manner,
+        run: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let Some(timers) = self.timers(shared) else {
             // SAFETY: the context is current.
             let finish = || unsafe { shared.gl.finish() };
@@ -169,7 +175,7 @@ impl Drawing {
     }
 
     /// Where a CPU draws, a timestamp is not taken between two draws, and waiting costs nothing.
-    fn timers(&self, shared: &Shared) -> Option<TimerFns> {
+    fn timers(&self, shared: &ContextState) -> Option<TimerFns> {
         *self.timers.get_or_init(|| {
             // SAFETY: the context is current.
             shared.raw.timers.filter(|timers| !shared.device.software && unsafe { timers.bits() } > 0)

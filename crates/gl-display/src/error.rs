@@ -1,7 +1,7 @@
 //! What GL refuses, as typed errors.
 
+use crate::context_state::ContextState;
 use crate::error_codes::{code_name, hint};
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::{DriverError, Error, Result};
 
@@ -42,7 +42,7 @@ pub(crate) fn check(
     Err(failure(device, operation, i64::from(code), code_name(code), hint(code)))
 }
 
-impl Shared {
+impl ContextState {
     /// A driver error of this display.
     pub(crate) fn failure(&self, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
         failure(&self.device.name, operation, code, code_name, hint)
@@ -58,7 +58,7 @@ impl Shared {
         self.failure(operation, 0, "no object name returned", why)
     }
 
-    /// Takes away errors that others left behind, so that the next [`Shared::check`] speaks of our call.
+    /// Takes away errors that others left behind, so that the next [`ContextState::check`] speaks of our call.
     pub(crate) fn drain_errors(&self, before: &'static str) {
         drain(&self.gl, before);
     }
@@ -81,7 +81,7 @@ impl Shared {
         Ok(value)
     }
 
-    /// As [`Shared::checked`] where `verify` is set; else only runs `f`. For calls made for every frame:
+    /// As [`ContextState::checked`] where `verify` is set; else only runs `f`. For calls made for every frame:
     /// `glGetError` makes a threaded driver wait.
     pub(crate) fn checked_if<T>(&self, verify: bool, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
         if verify { self.checked(operation, f) } else { Ok(f()) }

@@ -1,7 +1,7 @@
 //! `glFenceSync` and the wait for it (OpenGL 4.6 core, section 4.1).
 
+use crate::context_state::ContextState;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ pub(crate) struct Fence(Owned<glow::Fence>);
 
 impl Fence {
     /// After all commands so far. The context must be current.
-    pub(crate) fn insert(shared: &Rc<Shared>) -> Result<Self> {
+    pub(crate) fn insert(shared: &Rc<ContextState>) -> Result<Self> {
         // SAFETY: the context is current.
         let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
         match name {
@@ -27,7 +27,7 @@ impl Fence {
     }
 
     /// Waits until GL has done everything before the fence, and flushes so that it will.
-    pub(crate) fn wait(&self, shared: &Shared) -> Result<()> {
+    pub(crate) fn wait(&self, shared: &ContextState) -> Result<()> {
         const OP: &str = "glClientWaitSync";
         let slices = if shared.device.software { usize::MAX } else { SLICES };
         for _ in 0..slices {

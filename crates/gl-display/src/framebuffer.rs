@@ -1,8 +1,8 @@
 //! Framebuffers with one colour texture.
 
+use crate::context_state::ContextState;
 use crate::gl_format::GlFormat;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use crate::state::{Framebuffers, Pack};
 use crate::texture_object::create_texture;
 use glow::{HasContext as _, PixelPackData};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// A texture to draw into.
 pub(crate) struct ColorTarget {
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
     framebuffer: Owned<glow::Framebuffer>,
     texture: Owned<glow::Texture>,
     width: u32,
@@ -21,7 +21,7 @@ pub(crate) struct ColorTarget {
 
 impl ColorTarget {
     /// Makes the two; the sides were checked against the context's limit. The content is undefined.
-    pub(crate) fn new(shared: &Rc<Shared>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
         const OP: &str = "glCheckFramebufferStatus";
         let texture = create_texture(shared, width, height, format, "glTexStorage2D")?;
         let gl = &shared.gl;

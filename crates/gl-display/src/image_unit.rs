@@ -1,6 +1,6 @@
 //! Image unit 0, through which shaders store into textures.
 
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use glow::HasContext as _;
 use std::num::NonZeroU32;
 
@@ -27,7 +27,7 @@ pub(crate) struct Bound {
 
 /// Image unit 0, put back in an engine's context, and in any where it is to be kept.
 pub(crate) struct ImageUnit<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     saved: Option<SavedUnit>,
 }
 
@@ -42,7 +42,7 @@ struct SavedUnit {
 
 impl<'a> ImageUnit<'a> {
     /// The context must be current and have compute shaders.
-    pub(crate) fn bind(shared: &'a Shared, keep: bool, bound: Bound) -> Self {
+    pub(crate) fn bind(shared: &'a ContextState, keep: bool, bound: Bound) -> Self {
         let gl = &shared.gl;
         let Bound { texture, level, layer, access, format } = bound;
         // SAFETY: the context is current and has image units, whose state is single integers; the texture is of it.

@@ -3,9 +3,9 @@
 
 use crate::buffer_object::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
+use crate::context_state::ContextState;
 use crate::gl_format::{GlFormat, gl_format};
 use crate::image_source::ImageSource;
-use crate::shared::Shared;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use crate::tools::Tools;
 use interop_core::display::{Part, Staging, Surface};
@@ -26,7 +26,7 @@ enum Showing {
     Texture(Rc<ImageBlock>),
 }
 
-interop_core::owned!(InPlaceImage: Shared, "surface", |surface| surface.tools.shared());
+interop_core::owned!(InPlaceImage: ContextState, "surface", |surface| surface.tools.shared());
 
 impl InPlaceImage {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
@@ -112,7 +112,7 @@ struct ShownBuffer {
     view: BufferView,
 }
 
-interop_core::owned!(InPlaceBuffer: Shared, "surface", |surface| surface.tools.shared());
+interop_core::owned!(InPlaceBuffer: ContextState, "surface", |surface| surface.tools.shared());
 
 impl InPlaceBuffer {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {

@@ -89,7 +89,7 @@ impl MemoryObjectFns {
     }
 
     /// `glImportMemoryFdEXT` or `glImportMemoryWin32HandleEXT` of an opaque handle; whose it is after that,
-    /// [`interop_core::devices::os_handle::Lent`] knows.
+    /// [`interop_core::devices::os_handle::ImportedHandle`] knows.
     ///
     /// # Safety
     /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle

@@ -51,7 +51,7 @@ pub struct ObjectCounts {
 }
 
 /// A dead object whose context was not current when it was dropped.
-pub(crate) enum Corpse {
+pub(crate) enum DeferredDelete {
     /// A GL object, and the host memory it reads.
     Gl { name: Name, memory: Option<HostBlock> },
     /// Something of the compute side that must be dropped with the context current.
@@ -85,7 +85,7 @@ gl_names!(
     SemaphoreObject => Semaphore,
 );
 
-impl Corpse {
+impl DeferredDelete {
     /// Lets go of an object whose context is gone, and it with it.
     pub(crate) fn abandon(self, counts: &Counts) {
         match self {

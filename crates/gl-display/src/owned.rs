@@ -1,16 +1,16 @@
 //! GL objects that are deleted in the right context only.
 //!
 //! A name means something else in another context, so an object dropped while its context is not current goes to
-//! a graveyard, which is emptied by the next call in the right context (or with the context itself).
+//! a list, which is worked off by the next call in the right context (or with the context itself).
 
-use crate::names::{Corpse, GlName};
-use crate::shared::Shared;
+use crate::context_state::ContextState;
+use crate::names::{DeferredDelete, GlName};
 use interop_core::HostBlock;
 use std::rc::Rc;
 
 /// Owns one GL object.
 pub(crate) struct Owned<T: GlName> {
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
     name: T,
     /// Host memory that the object reads in place; freed after the object.
     memory: Option<HostBlock>,
@@ -18,7 +18,7 @@ pub(crate) struct Owned<T: GlName> {
 
 impl<T: GlName> Owned<T> {
     /// Takes ownership of a name just made in `shared`'s context.
-    pub(crate) fn new(shared: &Rc<Shared>, name: T) -> Self {
+    pub(crate) fn new(shared: &Rc<ContextState>, name: T) -> Self {
         shared.counts.change(name.name(), 1);
         Self { shared: Rc::clone(shared), name, memory: None }
     }
@@ -36,11 +36,11 @@ impl<T: GlName> Owned<T> {
 
 impl<T: GlName> Drop for Owned<T> {
     fn drop(&mut self) {
-        let corpse = Corpse::Gl { name: self.name.name(), memory: self.memory.take() };
+        let object = DeferredDelete::Gl { name: self.name.name(), memory: self.memory.take() };
         if self.shared.is_current() {
-            self.shared.delete(corpse);
+            self.shared.delete(object);
         } else {
-            self.shared.bury(corpse);
+            self.shared.defer_delete(object);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Programs.
 
+use crate::context_state::ContextState;
 use crate::features::Features;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ pub(crate) fn compute_version(features: &Features) -> &'static str {
 }
 
 /// Compiles and links stages, each given by its type and whole text. The context must be current and have them.
-pub(crate) fn link(shared: &Rc<Shared>, stages: &[(u32, &str)]) -> Result<Owned<glow::Program>> {
+pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<Owned<glow::Program>> {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are made, used and deleted here.
     unsafe {

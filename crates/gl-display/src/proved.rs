@@ -1,6 +1,6 @@
 //! Calls made for every frame.
 
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use interop_core::Result;
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ pub(crate) struct Proved(Cell<bool>);
 
 impl Proved {
     /// Runs `f`, between a drain and a check where errors are asked for.
-    pub(crate) fn run(&self, shared: &Shared, operation: &'static str, f: impl FnOnce()) -> Result<()> {
+    pub(crate) fn run(&self, shared: &ContextState, operation: &'static str, f: impl FnOnce()) -> Result<()> {
         let verify = cfg!(debug_assertions) || !self.0.get();
         shared.checked_if(verify, operation, f)?;
         self.0.set(true);

@@ -1,10 +1,10 @@
 //! Drawing an image into the bound framebuffer by a triangle.
 
-use crate::draw_program::{Kind, Programs};
+use crate::context_state::ContextState;
+use crate::draw_program::{ProgramKey, Programs};
 use crate::draw_state::{DrawState, Source, Viewport, Written};
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::draw::Plan;
 use interop_core::{Region, Result};
@@ -54,7 +54,7 @@ impl Placed {
 }
 
 impl Quad {
-    pub(crate) fn new(shared: &Rc<Shared>) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
         let gl = &shared.gl;
         shared.drain_errors("Quad::new");
         // SAFETY: the context is current; samplers are of GL 3.3.
@@ -73,9 +73,9 @@ impl Quad {
     }
 
     /// Draws into the bound draw framebuffer.
-    pub(crate) fn draw(&self, shared: &Rc<Shared>, draw: &Draw<'_>) -> Result<()> {
+    pub(crate) fn draw(&self, shared: &Rc<ContextState>, draw: &Draw<'_>) -> Result<()> {
         let Draw { image, region, viewport, plan, keep } = *draw;
-        let program = self.programs.get(shared, Kind::of(plan, image, None))?;
+        let program = self.programs.get(shared, ProgramKey::of(plan, image, None))?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
         let Placed { clip, corner } = Placed::new(plan, viewport);
         let written = Written { blends: plan.blends, encodes: plan.format_encodes };

@@ -1,13 +1,13 @@
 //! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
 
+use crate::context_state::ContextState;
 use crate::os;
 use crate::owned::Owned;
 use crate::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
-use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::vulkan::VulkanSemaphore;
 use glow::HasContext as _;
-use interop_core::devices::os_handle::Lent;
+use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::display::{DisplaySemaphore, Staging};
 use interop_core::{Error, Result, SemaphoreHandle, SharedHandle, Support, SyncKind};
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub(crate) struct GlSemaphore {
     /// What was opened; goes after it.
     _made: VulkanSemaphore,
     functions: SemaphoreFns,
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
     timeline: bool,
     /// The counter as GL has set it last.
     signalled: u64,
@@ -32,7 +32,7 @@ pub(crate) struct GlSemaphore {
 
 impl GlSemaphore {
     /// Makes a semaphore, opens it, and names it for others.
-    pub(crate) fn new(shared: &Rc<Shared>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
+    pub(crate) fn new(shared: &Rc<ContextState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
         const OP: &str = "create_semaphore";
         shared.enter(OP)?;
         let functions = match (shared.caps.can_make_semaphore(kind), &shared.raw.semaphores) {
@@ -99,17 +99,21 @@ impl DisplaySemaphore for GlSemaphore {
 }
 
 /// The GL semaphore behind `handle`. The context must be current and list the extensions.
-fn open(shared: &Rc<Shared>, functions: &SemaphoreFns, handle: SemaphoreHandle) -> Result<Owned<SemaphoreObject>> {
+fn open(
+    shared: &Rc<ContextState>,
+    functions: &SemaphoreFns,
+    handle: SemaphoreHandle,
+) -> Result<Owned<SemaphoreObject>> {
     let timeline = handle.kind() == SyncKind::TimelineSemaphore;
     shared.drain_errors(IMPORT);
     // SAFETY: the context is current and lists the extensions (`caps`).
     let semaphore = unsafe { functions.create(timeline) }.ok_or_else(|| shared.no_name("glGenSemaphoresEXT", ""))?;
     let semaphore = Owned::new(shared, semaphore);
-    let lent = Lent::new(handle.into_handle());
+    let to_driver = ImportedHandle::new(handle.into_handle());
     // SAFETY: as above; the semaphore is new, the handle open and of a semaphore.
-    unsafe { functions.import(semaphore.get(), lent.number()) };
+    unsafe { functions.import(semaphore.get(), to_driver.number()) };
     if let Err(error) = shared.check_with(IMPORT, hint) {
-        lent.close_if_left();
+        to_driver.close_if_left();
         return Err(error);
     }
     Ok(semaphore)

@@ -122,7 +122,7 @@ impl SemaphoreFns {
     }
 
     /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle; whose it is after that,
-    /// [`interop_core::devices::os_handle::Lent`] knows.
+    /// [`interop_core::devices::os_handle::ImportedHandle`] knows.
     ///
     /// # Safety
     /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the

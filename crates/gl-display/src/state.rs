@@ -4,12 +4,12 @@
 //! own nothing is asked (a query makes a threaded driver wait); there the guards leave the defaults of what would
 //! disturb other uploads, and nothing else.
 
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use glow::HasContext as _;
 
 /// Pixel unpack parameters and the unpack buffer.
 pub(crate) struct Unpack<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     saved: Option<([i32; 6], Option<glow::Buffer>)>,
     row_length: i32,
     bound: bool,
@@ -26,7 +26,7 @@ const UNPACK: [(u32, i32); 6] = [
 
 impl<'a> Unpack<'a> {
     /// Rows of `row_length` pixels (0: tight) with no alignment, from `buffer` or from client memory.
-    pub(crate) fn set(shared: &'a Shared, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
+    pub(crate) fn set(shared: &'a ContextState, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
         let gl = &shared.gl;
         // SAFETY: the context is current; parameters and targets are of GL 3.3, the buffer is of this context.
         let saved = unsafe {
@@ -70,7 +70,7 @@ impl Drop for Unpack<'_> {
 
 /// Pixel pack parameters and the pack buffer; always put back, since reading back is slow anyway.
 pub(crate) struct Pack<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     values: [i32; 6],
     buffer: Option<glow::Buffer>,
 }
@@ -86,7 +86,7 @@ const PACK: [(u32, i32); 6] = [
 
 impl<'a> Pack<'a> {
     /// Tight rows into client memory.
-    pub(crate) fn tight(shared: &'a Shared) -> Self {
+    pub(crate) fn tight(shared: &'a ContextState) -> Self {
         let gl = &shared.gl;
         // SAFETY: the context is current; names are of GL 3.3.
         unsafe {
@@ -113,23 +113,23 @@ impl Drop for Pack<'_> {
 /// A buffer bound for copies. `COPY_READ_BUFFER` and `COPY_WRITE_BUFFER` mean nothing to draws, so in our own
 /// contexts they stay bound.
 pub(crate) struct BoundBuffer<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     target: u32,
     saved: Option<Option<glow::Buffer>>,
 }
 
 impl<'a> BoundBuffer<'a> {
     /// Binds to `COPY_READ_BUFFER`.
-    pub(crate) fn read(shared: &'a Shared, buffer: glow::Buffer) -> Self {
+    pub(crate) fn read(shared: &'a ContextState, buffer: glow::Buffer) -> Self {
         Self::bind(shared, glow::COPY_READ_BUFFER, glow::COPY_READ_BUFFER_BINDING, buffer)
     }
 
     /// Binds to `COPY_WRITE_BUFFER`.
-    pub(crate) fn write(shared: &'a Shared, buffer: glow::Buffer) -> Self {
+    pub(crate) fn write(shared: &'a ContextState, buffer: glow::Buffer) -> Self {
         Self::bind(shared, glow::COPY_WRITE_BUFFER, glow::COPY_WRITE_BUFFER_BINDING, buffer)
     }
 
-    fn bind(shared: &'a Shared, target: u32, query: u32, buffer: glow::Buffer) -> Self {
+    fn bind(shared: &'a ContextState, target: u32, query: u32, buffer: glow::Buffer) -> Self {
         // SAFETY: the context is current and the buffer is of it; both targets are of GL 3.1.
         let saved = unsafe {
             let saved = shared.is_engine().then(|| shared.gl.get_parameter_buffer(query));
@@ -151,7 +151,7 @@ impl Drop for BoundBuffer<'_> {
 
 /// A texture bound to the active unit, for calls that have no direct form in this context.
 pub(crate) struct BoundTexture<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     target: u32,
     saved: Option<Option<glow::Texture>>,
 }
@@ -165,7 +165,7 @@ const fn texture_binding(target: u32) -> u32 {
 }
 
 impl<'a> BoundTexture<'a> {
-    pub(crate) fn bind(shared: &'a Shared, target: u32, texture: glow::Texture) -> Self {
+    pub(crate) fn bind(shared: &'a ContextState, target: u32, texture: glow::Texture) -> Self {
         // SAFETY: the context is current and the texture is of it and of that target.
         let saved = unsafe {
             let saved = shared.is_engine().then(|| shared.gl.get_parameter_texture(texture_binding(target)));
@@ -185,7 +185,7 @@ impl Drop for BoundTexture<'_> {
 
 /// A program in use that reads a texture through unit 0.
 pub(crate) struct Reading<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     target: u32,
     saved: Option<SavedReading>,
 }
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
     /// Leaves unit 0 active. `keep` saves and restores in any context; else a context of our own gets program and
     /// texture unbound afterwards.
     pub(crate) fn set(
-        shared: &'a Shared,
+        shared: &'a ContextState,
         keep: bool,
         program: glow::Program,
         target: u32,
@@ -242,13 +242,13 @@ impl Drop for Reading<'_> {
 
 /// The sampler of unit 0, which must be active.
 pub(crate) struct Sampler<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     saved: Option<glow::Sampler>,
 }
 
 impl<'a> Sampler<'a> {
     /// `keep` saves and restores in any context; else a context of our own gets none bound afterwards.
-    pub(crate) fn bind(shared: &'a Shared, keep: bool, sampler: glow::Sampler) -> Self {
+    pub(crate) fn bind(shared: &'a ContextState, keep: bool, sampler: glow::Sampler) -> Self {
         let (gl, keep) = (&shared.gl, keep || shared.is_engine());
         // SAFETY: the context is current and the sampler is of it.
         unsafe {
@@ -268,14 +268,14 @@ impl Drop for Sampler<'_> {
 
 /// Both framebuffer bindings; always put back.
 pub(crate) struct Framebuffers<'a> {
-    shared: &'a Shared,
+    shared: &'a ContextState,
     draw: Option<glow::Framebuffer>,
     read: Option<glow::Framebuffer>,
 }
 
 impl<'a> Framebuffers<'a> {
     /// Binds `framebuffer` for drawing and reading.
-    pub(crate) fn bind(shared: &'a Shared, framebuffer: glow::Framebuffer) -> Self {
+    pub(crate) fn bind(shared: &'a ContextState, framebuffer: glow::Framebuffer) -> Self {
         let gl = &shared.gl;
         // SAFETY: the context is current and the framebuffer is of it.
         unsafe {

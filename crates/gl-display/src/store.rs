@@ -4,13 +4,13 @@
 //! took 700 us, and stores to all of them 51.
 
 use crate::attachment::Attachment;
-use crate::draw_program::{Kind, Program, Programs, Storer};
+use crate::context_state::ContextState;
+use crate::draw_program::{Program, ProgramKey, Programs, Storer};
 use crate::draw_state::Viewport;
 use crate::image_source::ImageSource;
 use crate::image_unit::{Bound, ImageUnit};
 use crate::owned::Owned;
 use crate::quad::{Draw, Placed};
-use crate::shared::Shared;
 use crate::state::{Reading, Sampler};
 use glow::HasContext as _;
 use interop_core::Result;
@@ -18,9 +18,9 @@ use interop_core::draw::Plan;
 use std::rc::Rc;
 
 /// What the program for a draw into `target` is made for.
-pub(crate) fn kind(plan: &Plan, image: &ImageSource, target: &Attachment) -> Kind {
+pub(crate) fn kind(plan: &Plan, image: &ImageSource, target: &Attachment) -> ProgramKey {
     let blends_as = plan.blends.then_some((target.format.layout, target.format.fixed));
-    Kind::of(plan, image, Some(Storer { blends_as, encodes: plan.format_encodes }))
+    ProgramKey::of(plan, image, Some(Storer { blends_as, encodes: plan.format_encodes }))
 }
 
 /// The pixels of a target that lie in `clip`: left, bottom, width, height.
@@ -45,7 +45,12 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// By a program of [`kind`].
-    pub(crate) fn new(shared: &Rc<Shared>, programs: &Programs, kind: Kind, target: &Attachment) -> Result<Self> {
+    pub(crate) fn new(
+        shared: &Rc<ContextState>,
+        programs: &Programs,
+        kind: ProgramKey,
+        target: &Attachment,
+    ) -> Result<Self> {
         const OP: &str = "glTextureView";
         let program = programs.get(shared, kind)?;
         let Some(textures) = shared.raw.textures.filter(|_| target.encodes) else {
@@ -68,7 +73,7 @@ impl Ready {
 
 /// Draws into what the viewport reaches of `target`.
 pub(crate) fn draw(
-    shared: &Shared,
+    shared: &ContextState,
     Ready { program, view }: &Ready,
     sampler: glow::Sampler,
     target: &Attachment,

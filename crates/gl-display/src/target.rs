@@ -1,8 +1,8 @@
 //! A place to draw into where there is no window.
 
+use crate::context_state::ContextState;
 use crate::framebuffer::ColorTarget;
 use crate::gl_format::gl_format;
-use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::tools::Tools;
 use glow::HasContext as _;
@@ -35,7 +35,7 @@ impl OffscreenTarget {
         Ok(target)
     }
 
-    fn shared(&self) -> &Rc<Shared> {
+    fn shared(&self) -> &Rc<ContextState> {
         self.tools.shared()
     }
 

@@ -1,11 +1,11 @@
 //! Image surfaces with storage of their own: 2-D textures.
 
 use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
+use crate::context_state::ContextState;
 use crate::gl_format::{GlFormat, gl_format};
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
 use crate::proved::Proved;
-use crate::shared::Shared;
 use crate::staging::GlStaging;
 use crate::state::Unpack;
 use crate::texture_object::{create_texture, set_order, sub_image};
@@ -36,7 +36,7 @@ fn single_rows(transfer: ImageTransfer) -> impl Iterator<Item = (Region, usize)>
     (0..at.height).map(move |y| (Region { y: at.y + y, height: 1, ..at }, view.row_start(y)))
 }
 
-interop_core::owned!(TextureSurface: Shared, "surface", |surface| surface.shared());
+interop_core::owned!(TextureSurface: ContextState, "surface", |surface| surface.shared());
 
 impl TextureSurface {
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
@@ -75,7 +75,7 @@ impl TextureSurface {
         })
     }
 
-    fn shared(&self) -> &Rc<Shared> {
+    fn shared(&self) -> &Rc<ContextState> {
         self.tools.shared()
     }
 

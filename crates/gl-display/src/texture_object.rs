@@ -1,15 +1,15 @@
 //! 2-D textures of GL: made, ordered and written.
 
+use crate::context_state::ContextState;
 use crate::gl_format::{Decoding, GlFormat};
 use crate::owned::Owned;
-use crate::shared::Shared;
 use crate::state::{BoundTexture, Unpack};
 use glow::{HasContext as _, PixelUnpackData};
 use interop_core::{Region, Result};
 use std::rc::Rc;
 
 /// Makes a 2-D texture whose storage `give_storage` makes while it is bound. Errors are for the caller to ask for.
-pub(crate) fn bare_texture(shared: &Rc<Shared>, give_storage: impl FnOnce()) -> Result<Owned<glow::Texture>> {
+pub(crate) fn bare_texture(shared: &Rc<ContextState>, give_storage: impl FnOnce()) -> Result<Owned<glow::Texture>> {
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
     // SAFETY: the context is current; all of it is of GL 3.3.
     unsafe {
@@ -23,7 +23,7 @@ pub(crate) fn bare_texture(shared: &Rc<Shared>, give_storage: impl FnOnce()) -> 
 
 /// Makes a texture without content.
 pub(crate) fn create_texture(
-    shared: &Rc<Shared>,
+    shared: &Rc<ContextState>,
     width: u32,
     height: u32,
     format: GlFormat,
@@ -60,7 +60,7 @@ pub(crate) fn create_texture(
 
 /// Makes sampling give the colours of what is stored as the format says.
 pub(crate) fn set_order(
-    shared: &Shared,
+    shared: &ContextState,
     texture: glow::Texture,
     format: GlFormat,
     operation: &'static str,
@@ -89,7 +89,7 @@ const PARAMETERS: [(u32, u32); 5] = [
 
 /// `glTexSubImage2D` of one level-0 region, directly where the context can.
 pub(crate) fn sub_image(
-    shared: &Shared,
+    shared: &ContextState,
     texture: glow::Texture,
     at: Region,
     format: GlFormat,

@@ -1,7 +1,7 @@
 //! What the device did for this display, and when: timestamps around uploads and draws.
 
+use crate::context_state::ContextState;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use crate::timer::TimerFns;
 use glow::HasContext as _;
 use interop_core::devices::timeline::{Backlog, Work};
@@ -36,7 +36,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    pub(crate) fn new(shared: &Rc<Shared>) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
         let query = || {
             // SAFETY: the context is current.
             let name = unsafe { shared.gl.create_query() };
@@ -48,7 +48,7 @@ impl Pair {
 
 impl Timeline {
     /// Runs `f`, whose GL commands are then a piece of work called `name`. The context must be current.
-    pub(crate) fn timed<R>(&self, shared: &Rc<Shared>, name: &'static str, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn timed<R>(&self, shared: &Rc<ContextState>, name: &'static str, f: impl FnOnce() -> R) -> R {
         let (true, Some(timers)) = (self.backlog.is_on(), shared.raw.timers) else { return f() };
         let pair = self.free.borrow_mut().pop();
         let Some(pair) = pair.or_else(|| Pair::new(shared).ok()) else { return f() };
@@ -69,7 +69,7 @@ impl Timeline {
     }
 
     /// See [`interop_core::Display::set_timeline`]. The context must be current.
-    pub(crate) fn switch(&self, shared: &Rc<Shared>, on: bool) -> Result<Support> {
+    pub(crate) fn switch(&self, shared: &Rc<ContextState>, on: bool) -> Result<Support> {
         self.backlog.switch(false);
         self.free.borrow_mut().clear();
         if !on {
@@ -96,7 +96,7 @@ impl Timeline {
     }
 
     /// See [`interop_core::Display::drain_timeline`]. The context must be current.
-    pub(crate) fn drain(&self, shared: &Shared, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+    pub(crate) fn drain(&self, shared: &ContextState, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let (Some(mut clock), Some(track), Some(timers)) = (self.clock.get(), self.track.get(), shared.raw.timers)
         else {
             return Ok(());
@@ -120,7 +120,7 @@ impl Timeline {
 }
 
 /// `GL_TIMESTAMP` is the device's clock when earlier commands have reached it, done or not.
-fn compare(shared: &Shared, bits: u32) -> Result<DeviceClock> {
+fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
     shared.checked("glGetInteger64v", || {
         // SAFETY: the context is current; the value is one integer.
         DeviceClock::compare(bits, || Ok(unsafe { shared.gl.get_parameter_i64(glow::TIMESTAMP) }.cast_unsigned()))
@@ -128,7 +128,7 @@ fn compare(shared: &Shared, bits: u32) -> Result<DeviceClock> {
 }
 
 /// Whether a timestamp is taken, and of the clock that can be read: success codes alone say little.
-fn prove(shared: &Rc<Shared>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
+fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
     let pair = Pair::new(shared)?;
     let before = Instant::now();
     let (done, time) = shared.checked("glQueryCounter", || {

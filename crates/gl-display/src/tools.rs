@@ -1,6 +1,7 @@
 //! What drawing, copying and reading back need, made at the first use.
 
 use crate::buffer_object::{copy, create_buffer};
+use crate::context_state::ContextState;
 use crate::device_copy::DeviceCopy;
 use crate::draw_state::{ClearState, Viewport};
 use crate::drawing::Drawing;
@@ -10,7 +11,6 @@ use crate::gl_objects::GlBuffer;
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
 use crate::quad::{Draw, Quad};
-use crate::shared::Shared;
 use crate::state::Framebuffers;
 use crate::timeline::Timeline;
 use glow::HasContext as _;
@@ -26,21 +26,21 @@ pub(crate) struct Tools {
     /// Nothing where the driver refuses it.
     device_copy: OnceCell<Option<DeviceCopy>>,
     /// Where measurements draw and copy to, as large as the last of them needed.
-    unseen: RefCell<Option<(PixelFormat, ColorTarget)>>,
-    unseen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
+    offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
+    offscreen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
     pub timeline: Timeline,
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
 }
 
 impl Tools {
-    pub(crate) fn new(shared: Rc<Shared>) -> Rc<Self> {
+    pub(crate) fn new(shared: Rc<ContextState>) -> Rc<Self> {
         let (quad, device_copy) = (OnceCell::new(), OnceCell::new());
-        let (unseen, unseen_bytes) = (RefCell::default(), RefCell::default());
+        let (offscreen, offscreen_bytes) = (RefCell::default(), RefCell::default());
         let (drawing, timeline) = (Drawing::default(), Timeline::default());
-        Rc::new(Self { quad, drawing, device_copy, unseen, unseen_bytes, timeline, shared })
+        Rc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, timeline, shared })
     }
 
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
         &self.shared
     }
 
@@ -83,7 +83,7 @@ impl Tools {
 
     /// Draws all of an image, one to one, to where nobody looks, and waits only at the first draws of a kind. All state is
     /// put back.
-    pub(crate) fn draw_unseen(
+    pub(crate) fn draw_offscreen(
         &self,
         image: &ImageSource,
         extent: Extent,
@@ -91,8 +91,8 @@ impl Tools {
         asked: Option<Manner>,
     ) -> Result<()> {
         let (shared, quad) = (&self.shared, self.quad()?);
-        let mut unseen = self.unseen.borrow_mut();
-        let target = match unseen.take() {
+        let mut offscreen = self.offscreen.borrow_mut();
+        let target = match offscreen.take() {
             Some((f, target)) if f == format && target.size() == (extent.width, extent.height) => target,
             _ => ColorTarget::new(shared, extent.width, extent.height, gl_format(format))?,
         };
@@ -107,20 +107,20 @@ impl Tools {
                 asked,
             )?;
         }
-        *unseen = Some((format, target));
+        *offscreen = Some((format, target));
         Ok(())
     }
 
     /// Reads a buffer through once, to where nobody looks, and does not wait. All state is put back.
-    pub(crate) fn copy_unseen(&self, from: &GlBuffer) -> Result<()> {
+    pub(crate) fn copy_offscreen(&self, from: &GlBuffer) -> Result<()> {
         let shared = &self.shared;
-        let mut unseen = self.unseen_bytes.borrow_mut();
-        let (len, buffer) = match unseen.take() {
+        let mut offscreen = self.offscreen_bytes.borrow_mut();
+        let (len, buffer) = match offscreen.take() {
             Some((len, buffer)) if len >= from.len => (len, buffer),
             _ => (from.len, create_buffer(shared, from.len, glow::STREAM_COPY)?),
         };
         copy(shared, from.name, from.offset, buffer.get(), 0, from.len);
-        *unseen = Some((len, buffer));
+        *offscreen = Some((len, buffer));
         Ok(())
     }
 

@@ -35,7 +35,7 @@ fn surface(display: &GlDisplay, case: &Drawing, access: ImageAccess) -> Box<dyn 
     }
     let mut staging = display.create_staging(StagingKind::Orphaned, pixels.len()).unwrap();
     staging
-        .fill(&mut |to| {
+        .map_write(&mut |to| {
             to.copy_from_slice(&pixels);
             Ok(())
         })

@@ -50,7 +50,7 @@ fn calls_in_another_context_are_refused() {
     assert!(is_wrong(surface.export(HandleType::GlObject)));
     assert!(is_wrong(buffer.read_back(&Part::Buffer(0..1))));
     assert!(is_wrong(staging.fence()) && is_wrong(staging.wait()));
-    assert!(is_wrong(orphaned.fill(&mut |_| Ok(()))));
+    assert!(is_wrong(orphaned.map_write(&mut |_| Ok(()))));
     assert!(is_wrong(first.draw(surface.as_ref(), Viewport::full(1, 1), DrawOptions::default())));
     assert!(is_wrong(first.surface_texture(surface.as_ref())));
     assert!(is_wrong(first.surface_buffer(buffer.as_ref())));
@@ -197,7 +197,7 @@ fn a_lost_context_is_an_error_and_keeps_nothing() {
     assert!(lost(display.finish().unwrap_err()));
     // What was mapped is there no more.
     assert!(lost(mapped.wait().unwrap_err()));
-    assert!(lost(mapped.fill(&mut |_| panic!("memory of a context that is gone")).unwrap_err()));
+    assert!(lost(mapped.map_write(&mut |_| panic!("memory of a context that is gone")).unwrap_err()));
     drop((surface, imported, staging, mapped));
     let left = display.object_counts();
     // What the display draws with stays until it goes itself.
@@ -335,7 +335,7 @@ fn drawing_fits_filters_and_greys() {
         texture.upload(&Part::full(&desc), &[0, 50, 100, 150], &view).unwrap();
         let mut staging = display.create_staging(StagingKind::Orphaned, 4).unwrap();
         staging
-            .fill(&mut |to| {
+            .map_write(&mut |to| {
                 to.copy_from_slice(&[0, 50, 100, 150]);
                 Ok(())
             })

@@ -53,7 +53,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         let mut staging = unchanged(gl, &name, || display.create_staging(kind, bytes).unwrap());
         let pattern = common::pattern(&padded, nonce);
         unchanged(gl, "fill", || {
-            staging.fill(&mut |to| {
+            staging.map_write(&mut |to| {
                 to[..pattern.len()].copy_from_slice(&pattern);
                 Ok(())
             })
@@ -74,7 +74,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         });
 
         for _ in 0..2 {
-            unchanged(gl, "draw_unseen in place", || display.draw_unseen(in_place.as_ref()).unwrap());
+            unchanged(gl, "draw_offscreen in place", || display.draw_offscreen(in_place.as_ref()).unwrap());
         }
 
         let buffer_desc = SurfaceDesc::buffer(100);
@@ -83,7 +83,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         unchanged(gl, "upload buffer", || buffer.upload(&Part::Buffer(0..100), &[1; 103], &view).unwrap());
         unchanged(gl, "copy buffer", || buffer.upload_staged(&Part::Buffer(0..100), staging.as_mut(), &view).unwrap());
         for _ in 0..2 {
-            unchanged(gl, "read buffer unseen", || display.draw_unseen(buffer.as_ref()).unwrap());
+            unchanged(gl, "read buffer offscreen", || display.draw_offscreen(buffer.as_ref()).unwrap());
         }
         unchanged(gl, "read buffer", || buffer.read_back(&Part::Buffer(1..50)).unwrap());
         unchanged(gl, "drop", || drop((in_place, buffer, staging)));
@@ -112,7 +112,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     }
     unchanged(gl, "drop light", || drop(light));
     for _ in 0..2 {
-        unchanged(gl, "draw_unseen", || display.draw_unseen(surface.as_ref()).unwrap());
+        unchanged(gl, "draw_offscreen", || display.draw_offscreen(surface.as_ref()).unwrap());
     }
     unchanged(gl, "clear", || display.clear([0.5; 4]).unwrap());
     let target = unchanged(gl, "offscreen", || display.create_offscreen_target(8, 8).unwrap());
@@ -138,7 +138,7 @@ fn exercise_manners(gl: &glow::Context, display: &GlDisplay, format: PixelFormat
             let options = DrawOptions { background, manner: Some(manner), ..DrawOptions::default() };
             unchanged(gl, manner.name(), || draw(options));
         }
-        unchanged(gl, "draw_unseen_by", || display.draw_unseen_by(surface.as_ref(), Some(manner)).unwrap());
+        unchanged(gl, "draw_offscreen_by", || display.draw_offscreen_by(surface.as_ref(), Some(manner)).unwrap());
         let expected = if stores { manner } else { Manner::Triangle };
         assert_eq!(display.drawn().unwrap().manner, expected);
     }
@@ -187,7 +187,7 @@ fn exercise_exported(gl: &glow::Context, display: &GlDisplay, format: PixelForma
     unchanged(gl, "export", || drop(staging.export(opaque).unwrap()));
     let mut surface = display.create_in_place_surface(&desc).unwrap();
     unchanged(gl, "show exported", || surface.read_in_place(staging.as_ref(), &common::tight(&desc)).unwrap());
-    unchanged(gl, "draw exported unseen", || display.draw_unseen(surface.as_ref()).unwrap());
+    unchanged(gl, "draw exported offscreen", || display.draw_offscreen(surface.as_ref()).unwrap());
     unchanged(gl, "drop exported", || drop((surface, staging)));
 }
 

@@ -118,7 +118,7 @@ fn gl_reads_what_the_other_api_writes() {
         "the driver keeps no descriptor open, and neither do we"
     );
     assert_eq!((staging.len(), staging.host_block().is_none()), (100_001, true));
-    assert!(matches!(staging.fill(&mut |_| Ok(())), Err(Error::Unsupported { .. })));
+    assert!(matches!(staging.map_write(&mut |_| Ok(())), Err(Error::Unsupported { .. })));
     for format in FORMATS {
         let desc = SurfaceDesc::image(33, 17, format);
         let mut texture = display.create_surface(&desc).unwrap();

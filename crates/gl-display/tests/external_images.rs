@@ -92,7 +92,7 @@ fn a_texture_shows_what_the_other_api_writes() {
                 staging.wait().unwrap();
                 memory.write(&pattern(&view, nonce));
                 assert_same("texture", &expected(&view, nonce), &read_all(surface.as_mut()));
-                display.draw_unseen(surface.as_ref()).unwrap();
+                display.draw_offscreen(surface.as_ref()).unwrap();
                 staging.fence().unwrap();
             }
             if format == PixelFormat::Rgba8 {
@@ -128,7 +128,7 @@ fn a_texture_is_neither_copied_from_nor_written_by_the_host() {
     let bytes = SurfaceDesc::buffer(64);
     let mut buffer = display.create_in_place_surface(&bytes).unwrap();
     assert!(matches!(buffer.read_in_place(staging.as_ref(), &tight(&bytes)), Err(Error::InvalidInput { .. })));
-    assert!(matches!(staging.fill(&mut |_| Ok(())), Err(Error::Unsupported { .. })));
+    assert!(matches!(staging.map_write(&mut |_| Ok(())), Err(Error::Unsupported { .. })));
     assert!(matches!(staging.export(HandleType::OpaqueFd), Err(Error::Unsupported { .. })));
     // Refusals change nothing.
     let mut surface = display.create_in_place_surface(&desc).unwrap();
@@ -251,7 +251,7 @@ fn exported_textures_and_descriptors_do_not_leak() {
         assert!(matches!(staging.export(HandleType::GlObject), Err(Error::Unsupported { .. })));
         let mut surface = display.create_in_place_surface(&desc).unwrap();
         surface.read_in_place(staging.as_ref(), &tight(&desc)).unwrap();
-        display.draw_unseen(surface.as_ref()).unwrap();
+        display.draw_offscreen(surface.as_ref()).unwrap();
         stranger.make_current().unwrap();
         assert!(matches!(staging.export(HandleType::OpaqueFd), Err(Error::WrongContext { .. })));
         drop((surface, staging, handles));

@@ -71,7 +71,7 @@ fn two_contexts_take_turns_at_one_texture() {
             }
             // So that the reader would come too early if it did not wait.
             for _ in 0..20 {
-                writer.draw_unseen(surface.as_ref()).unwrap();
+                writer.draw_offscreen(surface.as_ref()).unwrap();
             }
             paint::pixels(&writer, surface.as_ref(), &expected(&view, round as u32));
             written.signal(round, staging.as_mut()).unwrap();

@@ -28,7 +28,7 @@ fn stagings(display: &GlDisplay, bytes: usize) -> Vec<(&'static str, Box<dyn Sta
 fn fill(staging: &mut dyn Staging, bytes: &[u8]) {
     staging.wait().unwrap();
     staging
-        .fill(&mut |to| {
+        .map_write(&mut |to| {
             to[..bytes.len()].copy_from_slice(bytes);
             Ok(())
         })
@@ -273,9 +273,10 @@ fn an_unfenced_block_is_waited_for_all_the_same() {
 fn a_failing_fill_leaves_a_usable_block() {
     for display in displays() {
         for (name, mut staging) in stagings(&display, 100) {
-            let failed = staging.fill(&mut |_| Err(Error::NothingShown));
+            let failed = staging.map_write(&mut |_| Err(Error::NothingShown));
             assert!(matches!(failed, Err(Error::NothingShown)), "{name}");
-            let caught = interop_core::describe::panics::catch(|| staging.fill(&mut |_| panic!("as a kernel might")));
+            let caught =
+                interop_core::describe::panics::catch(|| staging.map_write(&mut |_| panic!("as a kernel might")));
             assert!(caught.is_err());
             fill(staging.as_mut(), &[3; 100]);
             let mut surface = display.create_surface(&SurfaceDesc::buffer(100)).unwrap();

@@ -35,7 +35,7 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         let mut surface = display.create_surface(&desc).unwrap();
         let mut staging = display.create_staging(StagingKind::Orphaned, (SIDE * SIDE * 4) as usize).unwrap();
         staging
-            .fill(&mut |bytes| {
+            .map_write(&mut |bytes| {
                 bytes.fill(9);
                 Ok(())
             })

@@ -1,5 +1,6 @@
 //! [`OpenClBackend`].
 
+use crate::backend_state::BackendState;
 use crate::device::{OpenClDevice, devices};
 use crate::ffi::GlObject;
 use crate::kernel::OpenClKernel;
@@ -7,7 +8,6 @@ use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::queue::queue;
-use crate::shared::Shared;
 use crate::sharing::gl::{GlAccess, SharedGlObject, check_shares};
 use crate::sharing::gl_listed::listed;
 use crate::sharing::image::OpenClImage;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Threads: may be shared. The memories it hands out stay on their thread, because a host block may belong to one.
 /// Kernels and memories keep the context alive, so that they may be dropped after the backend.
 pub struct OpenClBackend {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<BackendState>,
     pattern: PatternKernel,
 }
 
@@ -38,7 +38,7 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] where the driver refuses.
     pub fn open(device: &OpenClDevice) -> Result<Self> {
-        Ok(Self { shared: Arc::new(Shared::open(device, None)?), pattern: PatternKernel::default() })
+        Ok(Self { shared: Arc::new(BackendState::open(device, None)?), pattern: PatternKernel::default() })
     }
 
     /// Opens a device so that it shares with an OpenGL context ([`interop_core::Display::hold_gl`]), which must be
@@ -56,7 +56,7 @@ impl OpenClBackend {
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         const OP: &str = "OpenClBackend::open_sharing_gl";
         check_shares((&device.raw, &device.identity().to_string()), listed(device), gl.as_ref(), OP)?;
-        Ok(Self { shared: Arc::new(Shared::open(device, Some(gl))?), pattern: PatternKernel::default() })
+        Ok(Self { shared: Arc::new(BackendState::open(device, Some(gl))?), pattern: PatternKernel::default() })
     }
 
     /// Opens a GL object of any kind (`clCreateFromGLBuffer`, `clCreateFromGLTexture`, `clCreateFromGLRenderbuffer`);
@@ -85,7 +85,7 @@ impl OpenClBackend {
     /// # Errors
     /// As of [`OpenClBackend::open_best`].
     pub fn open_best_for(display: &DeviceIdentity) -> Result<Self> {
-        Self::open_first(|device| device.is_one_with(display).is_yes())
+        Self::open_first(|device| device.same_device(display).is_yes())
     }
 
     fn open_first(is_preferred: impl Fn(&DeviceIdentity) -> bool) -> Result<Self> {

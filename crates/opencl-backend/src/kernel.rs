@@ -1,9 +1,9 @@
 //! Building kernels from the user's OpenCL C.
 
+use crate::backend_state::BackendState;
 use crate::ffi::{Failure, Kernel as RawKernel, Program};
 use crate::params::{Params, TargetKind};
 use crate::plain::Text;
-use crate::shared::Shared;
 use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
 use interop_core::compute::SourceCode;
@@ -27,7 +27,7 @@ pub struct OpenClKernel {
 pub struct BuiltKernel {
     // Before what keeps its context.
     pub raw: Arc<RawKernel>,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<BackendState>,
     pub groups: GroupLimits,
 }
 
@@ -37,10 +37,10 @@ impl Kernel for OpenClKernel {
     }
 }
 
-interop_core::owned!(OpenClKernel: Shared, "kernel", |kernel| &kernel.built.shared);
+interop_core::owned!(OpenClKernel: BackendState, "kernel", |kernel| &kernel.built.shared);
 
 impl OpenClKernel {
-    pub fn build(shared: &Arc<Shared>, source: &KernelSource) -> Result<Self> {
+    pub fn build(shared: &Arc<BackendState>, source: &KernelSource) -> Result<Self> {
         const OP: &str = "ComputeBackend::build";
         let name = source.name();
         let text = match source.source(Language::OpenClC) {
@@ -88,7 +88,7 @@ impl BuiltKernel {
     ///
     /// # Safety
     /// The caller vouches for what the kernel does when it is launched.
-    pub unsafe fn build(shared: &Arc<Shared>, name: &str, text: &str) -> Result<Self> {
+    pub unsafe fn build(shared: &Arc<BackendState>, name: &str, text: &str) -> Result<Self> {
         const OP: &str = "ComputeBackend::build";
         let Ok(c_name) = CString::new(name) else {
             return Err(Error::invalid(OP, format!("the kernel's name {name:?} contains a NUL")));
@@ -145,6 +145,6 @@ pub fn no_kernel(name: &str, present: &str) -> String {
     format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
-fn build_error(shared: &Shared, name: &str, log: String) -> Error {
+fn build_error(shared: &BackendState, name: &str, log: String) -> Error {
     Error::KernelBuild { kernel: name.to_owned(), device: shared.name().to_owned(), log }
 }

@@ -1,10 +1,10 @@
 //! Putting the user's kernels into the queue.
 
+use crate::backend_state::BackendState;
 use crate::ffi::{ArgValue, Buffer, LaunchFailure, ParamInfo};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
 use crate::params::{Params, Sort, TargetKind, sort};
-use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use crate::work_size::WorkSize;
 use interop_core::compute::{Access, NOT_LINEAR};
@@ -18,7 +18,7 @@ const OP: &str = "ComputeBackend::launch";
 /// Alignment that suffices for every structure a kernel may keep in a buffer.
 const ANY_TYPE_ALIGNMENT: usize = 16;
 
-pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+pub fn launch(shared: &Arc<BackendState>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let kernel = own::<OpenClKernel>(kernel, shared, OP)?;
     let asked = target.items();
     let (memory, view) = target.into_parts();
@@ -33,7 +33,7 @@ pub fn launch(shared: &Arc<Shared>, kernel: &dyn Kernel, target: Target<'_>, arg
 
 /// A target whose order only the driver knows.
 fn on_image(
-    shared: &Arc<Shared>,
+    shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
     memory: &mut dyn ComputeMemory,
     view: &View,
@@ -76,7 +76,13 @@ pub struct Planned<'a> {
 
 impl Planned<'_> {
     /// Queues it, after what still uses the memories among `args`.
-    fn run(&self, shared: &Arc<Shared>, kernel: &OpenClKernel, built: &BuiltKernel, args: &[Arg<'_>]) -> Result<()> {
+    fn run(
+        &self,
+        shared: &Arc<BackendState>,
+        kernel: &OpenClKernel,
+        built: &BuiltKernel,
+        args: &[Arg<'_>],
+    ) -> Result<()> {
         for arg in args {
             if let Arg::Memory(memory) = arg
                 && !memory.is::<OpenClImage>()
@@ -95,7 +101,7 @@ fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
 
 /// Checks target and arguments against what the kernel declares; `asked` are the work items that the launch says.
 pub fn plan<'a>(
-    shared: &Arc<Shared>,
+    shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
     buffer: &'a Buffer,
     view: View,
@@ -125,7 +131,7 @@ pub fn plan<'a>(
 
 /// Adds the user's arguments to those of the target.
 fn with_args<'a>(
-    shared: &Arc<Shared>,
+    shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
     mut values: Vec<ArgValue<'a>>,
     items: [usize; 2],
@@ -152,7 +158,7 @@ fn with_args<'a>(
 
 /// Memory for a pointer, or an image that another API has, too, for `image2d_t`.
 fn memory_argument<'a>(
-    shared: &Arc<Shared>,
+    shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
     param: &ParamInfo,
     memory: &'a dyn ComputeMemory,

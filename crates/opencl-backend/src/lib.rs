@@ -19,7 +19,7 @@
 //! let mut memory = backend.allocate(640 * 480 * 4)?;
 //! let target = Target::image(memory.as_mut(), Extent::new(640, 480), PixelFormat::Rgba8)?;
 //! backend.launch(kernel.as_ref(), target, &[Arg::F32(0.5)])?;
-//! memory.view(0..4, &mut |pixel| { println!("{pixel:?}"); Ok(()) })?;
+//! memory.map_read(0..4, &mut |pixel| { println!("{pixel:?}"); Ok(()) })?;
 //! # Ok(())
 //! # }
 //! ```
@@ -39,6 +39,7 @@
 //! properties without it and then end the process.
 
 mod backend;
+mod backend_state;
 pub mod cl;
 mod device;
 mod error;
@@ -54,7 +55,6 @@ mod plain;
 mod ptx;
 mod queue;
 mod ranges;
-mod shared;
 mod sharing;
 mod source;
 mod timed;

@@ -1,9 +1,9 @@
 //! [`ComputeMemory`] of OpenCL.
 
+use crate::backend_state::BackendState;
 use crate::cl;
 use crate::ffi::Buffer;
 use crate::ranges::range_of;
-use crate::shared::Shared;
 use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR, check_range};
@@ -19,13 +19,13 @@ pub struct OpenClMemory {
     pub(crate) hazards: Hazards,
     /// Nobody else knows the buffer, so that its hazards are all that happens to it.
     pub(crate) is_own: bool,
-    shared: Arc<Shared>,
+    shared: Arc<BackendState>,
 }
 
-interop_core::owned!(OpenClMemory: Shared, "memory", |memory| &memory.shared);
+interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shared);
 
 impl OpenClMemory {
-    pub fn allocate(shared: &Arc<Shared>, bytes: usize) -> Result<Self> {
+    pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
         const OP: &str = "ComputeBackend::allocate";
         if bytes == 0 {
             return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
@@ -35,7 +35,7 @@ impl OpenClMemory {
         Ok(Self::with(shared, buffer.map_err(|f| shared.error(f))?))
     }
 
-    fn with(shared: &Arc<Shared>, buffer: Buffer) -> Self {
+    fn with(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
         Self { buffer, hazards: Hazards::default(), is_own: true, shared: shared.clone() }
     }
 
@@ -49,12 +49,12 @@ impl OpenClMemory {
     }
 
     /// A buffer that others hold, too.
-    pub fn over(shared: &Arc<Shared>, buffer: &cl::Buffer) -> Self {
+    pub fn over(shared: &Arc<BackendState>, buffer: &cl::Buffer) -> Self {
         let buffer = Buffer::of(&shared.session, buffer.raw.clone(), buffer.len());
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
-    pub fn import(shared: &Arc<Shared>, block: &HostBlock) -> Result<Self> {
+    pub fn import(shared: &Arc<BackendState>, block: &HostBlock) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_host";
         if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer, MemoryShape::Linear)
         {
@@ -75,13 +75,17 @@ impl OpenClMemory {
     }
 
     /// A buffer that another API has, too.
-    pub fn with_turns(shared: &Arc<Shared>, buffer: Buffer) -> Self {
+    pub fn with_turns(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device, [`Error::InvalidInput`] for
     /// an image of this one.
-    pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<Shared>, operation: &'static str) -> Result<&'a Self> {
+    pub fn of<'a>(
+        memory: &'a dyn ComputeMemory,
+        shared: &Arc<BackendState>,
+        operation: &'static str,
+    ) -> Result<&'a Self> {
         match find::<OpenClImage>(memory, shared) {
             Some(_) => Err(Error::invalid(operation, NOT_LINEAR)),
             None => own::<Self>(memory, shared, operation),
@@ -117,7 +121,7 @@ pub struct PreparedHost {
 
 impl PreparedHost {
     /// `None` where device memory is host memory, or the driver does not take the block.
-    pub fn new(shared: &Arc<Shared>, block: &HostBlock) -> Option<Self> {
+    pub fn new(shared: &Arc<BackendState>, block: &HostBlock) -> Option<Self> {
         if shared.is_host_memory() || block.len() == 0 || block.len() as u64 > shared.caps.max_allocation {
             return None;
         }
@@ -132,7 +136,7 @@ impl PreparedHost {
     }
 }
 
-pub fn check_size(shared: &Shared, bytes: usize, operation: &'static str) -> Result<()> {
+pub fn check_size(shared: &BackendState, bytes: usize, operation: &'static str) -> Result<()> {
     let max = shared.caps.max_allocation;
     if bytes as u64 > max {
         return Err(shared.unsupported(operation, format!("{bytes} bytes are above its largest allocation, {max}")));
@@ -163,8 +167,8 @@ impl ComputeMemory for OpenClMemory {
         self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        check_range(&range, self.len(), "ComputeMemory::view")?;
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        check_range(&range, self.len(), "ComputeMemory::map_read")?;
         if range.is_empty() {
             return f(&[]);
         }
@@ -178,8 +182,8 @@ impl ComputeMemory for OpenClMemory {
         })
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        check_range(&range, self.len(), "ComputeMemory::fill")?;
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        check_range(&range, self.len(), "ComputeMemory::map_write")?;
         if range.is_empty() {
             return f(&mut []);
         }

@@ -1,9 +1,9 @@
 //! The verification pattern, written by a kernel.
 
+use crate::backend_state::BackendState;
 use crate::ffi::ArgValue;
 use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
-use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
@@ -63,7 +63,7 @@ __kernel void pf_pattern_image(__write_only image2d_t image, int left, int first
 struct Lazy(Mutex<Option<Arc<BuiltKernel>>>);
 
 impl Lazy {
-    fn get(&self, shared: &Arc<Shared>, name: &str, body: &str) -> Result<Arc<BuiltKernel>> {
+    fn get(&self, shared: &Arc<BackendState>, name: &str, body: &str) -> Result<Arc<BuiltKernel>> {
         // Held while building, so that threads do not build it twice.
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = &*place {
@@ -110,7 +110,7 @@ impl PatternKernel {
         kernel.run(OP, &values, items, |refused| image.shared.error(refused.failure))
     }
 
-    pub fn write(&self, shared: &Arc<Shared>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+    pub fn write(&self, shared: &Arc<BackendState>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
         if memory.is::<OpenClImage>() {
             return self.write_image(own::<OpenClImage>(memory, shared, OP)?, &view, pattern);

@@ -53,7 +53,7 @@ fn device_of(gpu: &DeviceIdentity) -> Result<Option<Device>> {
         if !device.name().contains("NVIDIA") && !device.platform().name()?.contains("NVIDIA") {
             continue;
         }
-        let same = OpenClDevice::try_from(&device).is_ok_and(|found| found.identity().is_one_with(gpu).is_yes());
+        let same = OpenClDevice::try_from(&device).is_ok_and(|found| found.identity().same_device(gpu).is_yes());
         if same {
             return Ok(Some(device));
         }

@@ -1,15 +1,15 @@
 //! Queues: OpenCL queues beside the backend's own.
 
+use crate::backend_state::BackendState;
 use crate::ffi::command::{self, Kept};
-use crate::ffi::lane::{Clock, Flight, Passed};
+use crate::ffi::in_flight::{Clock, DeviceFence, InFlight};
 use crate::ffi::{Mem, Pinned, Queue as RawQueue, QueueProperties};
 use crate::kernel::OpenClKernel;
 use crate::launch::{Planned, plan, refused};
 use crate::memory::OpenClMemory;
 use crate::params::Params;
-use crate::shared::Shared;
 use interop_core::compute::{
-    DeviceEvent, DeviceStream, Landed, Lanes, LaunchOf, Priority, Queue, QueueDriver, Queued, Start,
+    DeviceEvent, DeviceStream, Landed, LaunchOf, Priority, Queue, QueueDriver, Queued, Start, SubmitQueues,
 };
 use interop_core::devices::owned::own;
 use interop_core::{ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
@@ -20,16 +20,16 @@ const CL_QUEUE_PRIORITY_LOW_KHR: u64 = 4;
 
 /// The OpenCL queues of a queue.
 struct OpenClQueue {
-    lanes: Lanes<Lane>,
-    shared: Arc<Shared>,
+    queues: SubmitQueues<SubmitQueue>,
+    shared: Arc<BackendState>,
 }
 
 /// One of them, in order. Its thread keeps it, but nothing of the backend's but the context.
-struct Lane {
+struct SubmitQueue {
     queue: RawQueue,
     /// Where it profiles.
     clock: Option<Clock>,
-    /// See [`Passed`].
+    /// See [`DeviceFence`].
     owner: usize,
     /// How errors call the device.
     name: String,
@@ -53,7 +53,7 @@ impl AsRef<command::Launch> for Launch {
 type Command = command::Command<Launch>;
 
 /// A queue of [`crate::OpenClBackend`].
-pub fn queue(shared: &Arc<Shared>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+pub fn queue(shared: &Arc<BackendState>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
     let has_priorities = shared.device.has_extension("cl_khr_priority_hints");
     let priority = match options.priority {
         Priority::Low => Some(CL_QUEUE_PRIORITY_LOW_KHR),
@@ -63,7 +63,7 @@ pub fn queue(shared: &Arc<Shared>, options: QueueOptions) -> Result<Box<dyn Comp
     let priority = priority.filter(|_| has_priorities);
     let properties = QueueProperties { profiling: options.profiling, priority, ..QueueProperties::default() };
     let (session, mut clock) = (&shared.session, None);
-    let lanes = Lanes::new(&options, || {
+    let queues = SubmitQueues::new(&options, || {
         let queue = RawQueue::new(&session.context, &session.device, properties).map_err(|f| shared.error(f))?;
         if options.profiling && clock.is_none() {
             clock = Clock::new(&queue).map_err(|f| shared.error(f))?;
@@ -72,9 +72,9 @@ pub fn queue(shared: &Arc<Shared>, options: QueueOptions) -> Result<Box<dyn Comp
                 return Err(shared.unsupported("ComputeBackend::queue", reason.into()));
             }
         }
-        Ok(Lane { queue, clock, owner: shared.owner(), name: shared.name().to_owned() })
+        Ok(SubmitQueue { queue, clock, owner: shared.owner(), name: shared.name().to_owned() })
     })?;
-    Ok(Box::new(Queue::new(options, OpenClQueue { lanes, shared: shared.clone() })))
+    Ok(Box::new(Queue::new(options, OpenClQueue { queues, shared: shared.clone() })))
 }
 
 impl QueueDriver for OpenClQueue {
@@ -102,14 +102,14 @@ impl QueueDriver for OpenClQueue {
     }
 
     fn is_own(&self, event: &dyn DeviceEvent) -> bool {
-        Passed::of(event, self.shared.owner()).is_some()
+        DeviceFence::of(event, self.shared.owner()).is_some()
     }
 
     fn start(&self, start: Start, command: Command) -> Result<()> {
         let (session, owner) = (&self.shared.session, self.shared.owner());
-        self.lanes.start(start, command, || {
+        self.queues.start(start, command, || {
             let mark = session.queue().marker(&[]).and_then(|event| session.flush().map(|()| event));
-            Ok(Arc::new(Passed { event: mark.map_err(|failure| self.shared.error(failure))?, owner }))
+            Ok(Arc::new(DeviceFence { event: mark.map_err(|failure| self.shared.error(failure))?, owner }))
         })
     }
 
@@ -122,10 +122,10 @@ impl QueueDriver for OpenClQueue {
     }
 }
 
-impl DeviceStream for Lane {
+impl DeviceStream for SubmitQueue {
     type Block = Arc<Mem>;
     type Launch = Launch;
-    type Flight = Flight<Launch>;
+    type InFlight = InFlight<Launch>;
 
     const THREAD: &'static str = "pixelferry-opencl-queue";
 
@@ -133,22 +133,22 @@ impl DeviceStream for Lane {
         &self,
         command: Command,
         after: &[Arc<dyn DeviceEvent>],
-    ) -> Result<(Flight<Launch>, Arc<dyn DeviceEvent>)> {
-        let after = after.iter().filter_map(|e| Passed::of(e.as_ref(), self.owner)).map(|passed| &passed.event);
+    ) -> Result<(InFlight<Launch>, Arc<dyn DeviceEvent>)> {
+        let after = after.iter().filter_map(|e| DeviceFence::of(e.as_ref(), self.owner)).map(|fence| &fence.event);
         let after: Vec<_> =
             after.filter(|event| !event.queue().is_some_and(|queue| queue.is(&self.queue))).cloned().collect();
-        let flight = Flight::begin(command, &self.queue, &after).map_err(|(command, failure)| match command {
+        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|(command, failure)| match command {
             Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. } => {
                 refused(&self.name, &kernel, &params, target_len, failure)
             }
             _ => failure.failure.on(&self.name),
         })?;
-        let passed = Passed { event: flight.event.clone(), owner: self.owner };
-        Ok((flight, Arc::new(passed)))
+        let fence = DeviceFence { event: in_flight.event.clone(), owner: self.owner };
+        Ok((in_flight, Arc::new(fence)))
     }
 
-    fn land(&self, flight: Flight<Launch>) -> Landed<Arc<Mem>, Launch> {
-        let (outcome, event, command) = flight.land();
+    fn land(&self, in_flight: InFlight<Launch>) -> Landed<Arc<Mem>, Launch> {
+        let (outcome, event, command) = in_flight.land();
         let outcome = outcome.map_err(|failure| failure.on(&self.name));
         let span = self.clock.filter(|_| outcome.is_ok()).and_then(|clock| clock.span(&event));
         Landed { outcome, span, command }

@@ -1,13 +1,13 @@
 //! What the device did, and when: the profiling times of the commands.
 
+use crate::backend_state::BackendState;
 use crate::ffi::{Failure, Session, TimedCommand, collect};
-use crate::shared::Shared;
 use crate::timeline::Known;
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
 use std::thread;
 use std::time::Duration;
 
-impl Shared {
+impl BackendState {
     /// Runs `f`, whose commands are recorded where that is switched on; `kernel` is the name of the kernel among them.
     pub fn timed<R>(&self, kernel: Option<&str>, f: impl FnOnce() -> R) -> R {
         if !self.timeline.backlog.is_on() {

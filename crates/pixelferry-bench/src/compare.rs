@@ -1,7 +1,7 @@
 //! Two results side by side.
 
 use crate::error::Error;
-use crate::record::{Kind, Record, Row, SCHEMA, SCHEMA_VERSION};
+use crate::record::{Record, Row, RowKind, SCHEMA, SCHEMA_VERSION};
 use crate::stats::Stats;
 use pixelferry::select::quantile;
 use std::fs;
@@ -15,7 +15,7 @@ pub struct Pair {
     /// The row's name.
     pub row: String,
     /// What the row is.
-    pub kind: Kind,
+    pub kind: RowKind,
     /// Figures of the first.
     pub a: Stats,
     /// Figures of the second.
@@ -64,27 +64,27 @@ impl Comparison {
         let missing = of_b.iter().filter(|(key, row)| find(&of_a, key, &row.info.row).is_none());
         let only_b = missing.map(|(key, row)| format!("{key}: {}", row.info.row)).collect();
         // Stable: the order stays within each.
-        pairs.sort_by_key(|pair| pair.kind != Kind::Floor);
+        pairs.sort_by_key(|pair| pair.kind != RowKind::Floor);
         Self { differences: differences(a, b), pairs, only_a, only_b }
     }
 
     /// Median ratio of the floors, by their name: how much slower the second machine was by itself.
     pub fn drift(&self) -> Vec<(String, f64)> {
         let mut names: Vec<&str> = Vec::new();
-        for pair in self.pairs.iter().filter(|p| p.kind == Kind::Floor) {
+        for pair in self.pairs.iter().filter(|p| p.kind == RowKind::Floor) {
             if !names.contains(&pair.row.as_str()) {
                 names.push(&pair.row);
             }
         }
         let ratios = |name: &str| -> Vec<f64> {
-            self.pairs.iter().filter(|p| p.kind == Kind::Floor && p.row == name).map(|p| p.ratio).collect()
+            self.pairs.iter().filter(|p| p.kind == RowKind::Floor && p.row == name).map(|p| p.ratio).collect()
         };
         names.into_iter().map(|name| (name.to_owned(), quantile(&ratios(name), 0.5))).collect()
     }
 
     /// Median ratio of all floors of one cell; 1 where it has none.
     pub fn drift_of(&self, cell: &str) -> f64 {
-        let floors = self.pairs.iter().filter(|p| p.kind == Kind::Floor && p.cell == cell);
+        let floors = self.pairs.iter().filter(|p| p.kind == RowKind::Floor && p.cell == cell);
         let ratios: Vec<f64> = floors.map(|p| p.ratio).collect();
         if ratios.is_empty() { 1.0 } else { quantile(&ratios, 0.5) }
     }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn scaled(kind: Kind, factor: f64) -> Record {
+    fn scaled(kind: RowKind, factor: f64) -> Record {
         let mut record = sample::record();
         for row in record.cells.iter_mut().flat_map(|cell| &mut cell.rows).filter(|row| row.info.kind == kind) {
             let s = &mut row.stats;
@@ -165,27 +165,27 @@ mod tests {
 
     #[test]
     fn only_differences_beyond_the_spread_are_marked_and_floors_come_first() {
-        let (a, b) = (sample::record(), scaled(Kind::Path, 1.2));
+        let (a, b) = (sample::record(), scaled(RowKind::Path, 1.2));
         let comparison = Comparison::of(&a, &b);
         let of = |kind| comparison.pairs.iter().filter(move |p| p.kind == kind);
-        assert!(of(Kind::Path).all(|p| p.is_clear(1.0) && (p.ratio - 1.2).abs() < 1e-9));
-        assert!(of(Kind::Floor).all(|p| !p.is_clear(1.0)));
-        let floors = of(Kind::Floor).count();
-        assert!(comparison.pairs.iter().take(floors).all(|p| p.kind == Kind::Floor));
-        let within = Comparison::of(&a, &scaled(Kind::Path, 1.001));
+        assert!(of(RowKind::Path).all(|p| p.is_clear(1.0) && (p.ratio - 1.2).abs() < 1e-9));
+        assert!(of(RowKind::Floor).all(|p| !p.is_clear(1.0)));
+        let floors = of(RowKind::Floor).count();
+        assert!(comparison.pairs.iter().take(floors).all(|p| p.kind == RowKind::Floor));
+        let within = Comparison::of(&a, &scaled(RowKind::Path, 1.001));
         assert!(within.pairs.iter().all(|p| !p.is_clear(1.0)), "a thousandth is within the spread");
     }
 
     #[test]
     fn a_slower_machine_shows_in_the_floors() {
-        let comparison = Comparison::of(&sample::record(), &scaled(Kind::Floor, 1.5));
+        let comparison = Comparison::of(&sample::record(), &scaled(RowKind::Floor, 1.5));
         assert!(!comparison.drift().is_empty());
         assert!(comparison.drift().iter().all(|(_, ratio)| (ratio - 1.5).abs() < 1e-9));
         assert!((comparison.drift_of(&sample::record().cells[0].key()) - 1.5).abs() < 1e-9);
         assert_eq!(comparison.drift_of("no such cell"), 1.0);
         // Paths that did not slow down with the machine have become quicker; floors did nothing of their own.
         let with_drift = |p: &Pair| p.is_clear(comparison.drift_of(&p.cell));
-        assert!(comparison.pairs.iter().all(|p| with_drift(p) == (p.kind != Kind::Floor)));
+        assert!(comparison.pairs.iter().all(|p| with_drift(p) == (p.kind != RowKind::Floor)));
     }
 
     #[test]

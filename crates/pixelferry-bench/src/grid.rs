@@ -2,7 +2,7 @@
 
 use crate::size::Size;
 use clap::ValueEnum;
-use pixelferry::select::MAX_FRAMES_LATE;
+use pixelferry::select::MAX_FRAMES_BEHIND;
 use pixelferry::{PathId, Paths, PixelFormat, Unwritten};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -134,9 +134,9 @@ impl Spot {
     }
 
     /// How late frames may be where that is measured: as far as a ring of two slots for each stays small.
-    pub fn most_late(&self) -> usize {
+    pub fn most_behind(&self) -> usize {
         let slots = usize::try_from(MOST_RING_BYTES / self.bytes().max(1)).unwrap_or(usize::MAX);
-        (slots.saturating_sub(2) / 2).clamp(1, MAX_FRAMES_LATE)
+        (slots.saturating_sub(2) / 2).clamp(1, MAX_FRAMES_BEHIND)
     }
 }
 
@@ -159,9 +159,9 @@ mod tests {
             unwritten: USUAL,
         };
         assert!(spot("4K").weight() > 2.0 * spot("1080p").weight());
-        assert_eq!(spot("1080p").most_late(), MAX_FRAMES_LATE);
-        assert!((1..8).contains(&spot("8K").most_late()));
-        assert_eq!(spot("4294967295x4294967295").most_late(), 1);
+        assert_eq!(spot("1080p").most_behind(), MAX_FRAMES_BEHIND);
+        assert!((1..8).contains(&spot("8K").most_behind()));
+        assert_eq!(spot("4294967295x4294967295").most_behind(), 1);
         assert_eq!(spot("4294967295x4294967295").memory(), u64::MAX);
     }
 }

@@ -181,7 +181,7 @@ impl Turn {
                 Self { mode, lead_in, block, run: 1, rounds: frames.div_ceil(block) }
             }
             Mode::Throughput => {
-                let late = all.iter().map(|c| c.subject.info.frames_late).max().unwrap_or(0);
+                let late = all.iter().map(|c| c.subject.info.frames_behind).max().unwrap_or(0);
                 let long = (RUN.as_secs_f64() / quickest.as_secs_f64().max(1e-9)) as usize;
                 let run = long.min(fits).clamp(*RUN_FRAMES.start(), *RUN_FRAMES.end());
                 let run = run.min(frames).max(RUN_PIPELINES * late).max(1);

@@ -95,7 +95,7 @@ const fn usual() -> Unwritten {
 /// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RowKind {
     /// No path: what its parts cost alone.
     Floor,
     /// A path that was asked for.
@@ -110,13 +110,14 @@ pub struct RowInfo {
     /// Name, the same in every result.
     pub row: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: RowKind,
     /// The path in use.
     pub path: Option<String>,
     /// How the two sides are kept apart.
     pub sync: Option<String>,
-    /// How many frames late.
-    pub frames_late: usize,
+    /// How many frames behind.
+    #[serde(rename = "frames_late")]
+    pub frames_behind: usize,
     /// How long opening the link took, choosing and proof by pixels included; milliseconds.
     pub opened_ms: Option<f64>,
     /// Why this path.

@@ -1,7 +1,7 @@
 //! What a cell measures: its floors, each path by name, and the path that the library takes by itself.
 
 use crate::grid::{LATE, Mode, Plan, Spot};
-use crate::record::{Kind, RowInfo, Skipped};
+use crate::record::{RowInfo, RowKind, Skipped};
 use crate::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
 use pixelferry::select::Trials;
 use pixelferry::{
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
         match automatic {
             Ok((link, opened, first)) => {
                 let changed = Some(first.to_string()).filter(|_| first != link.path());
-                rows.link(stage, AUTOMATIC.into(), Kind::Automatic, link, opened);
+                rows.link(stage, AUTOMATIC.into(), RowKind::Automatic, link, opened);
                 if let Some(row) = rows.subjects.last_mut() {
                     row.info.started_with = changed;
                 }
@@ -120,23 +120,23 @@ impl<'a> Rows<'a> {
 
     fn path(&mut self, stage: &'a Stage<'a>, spec: &PathSpec) {
         let path = spec.id;
-        let measured = pixelferry::Mode::Throughput { most: stage.spot.most_late() };
+        let measured = pixelferry::Mode::Throughput { most: stage.spot.most_behind() };
         let ways = match (stage.spot.mode, spec.pipelined) {
             (Mode::Throughput, true) => vec![
-                (format!("{path}, {LATE} frames late"), pixelferry::Mode::FramesLate(LATE)),
+                (format!("{path}, {LATE} frames late"), pixelferry::Mode::FramesBehind(LATE)),
                 (format!("{path}, lateness measured"), measured),
             ],
             _ => vec![(path.to_string(), pixelferry::Mode::Latency)],
         };
         for (name, mode) in ways {
             match stage.open(stage.policy(Some(path), mode)) {
-                Ok((link, opened)) => self.link(stage, name, Kind::Path, link, opened),
+                Ok((link, opened)) => self.link(stage, name, RowKind::Path, link, opened),
                 Err(error) => self.skip(&name, error),
             }
         }
     }
 
-    fn link(&mut self, stage: &'a Stage<'a>, row: String, kind: Kind, mut link: Link, opened: Duration) {
+    fn link(&mut self, stage: &'a Stage<'a>, row: String, kind: RowKind, mut link: Link, opened: Duration) {
         let (sync, why) = match link.report().chosen().map(|p| &p.state) {
             Some(PathState::Chosen { sync, why }) => (Some(sync.to_string()), Some(why.clone())),
             _ => (None, None),
@@ -146,7 +146,7 @@ impl<'a> Rows<'a> {
             kind,
             path: Some(link.path().to_string()),
             sync,
-            frames_late: link.frames_late(),
+            frames_behind: link.frames_behind(),
             opened_ms: Some((opened.as_secs_f64() * 1e4).round() / 10.0),
             why,
             started_with: None,
@@ -164,7 +164,7 @@ impl<'a> Rows<'a> {
 
 fn floor(row: &str) -> RowInfo {
     let (path, sync, opened_ms, why, started_with) = (None, None, None, None, None);
-    RowInfo { row: row.into(), kind: Kind::Floor, path, sync, frames_late: 0, opened_ms, why, started_with }
+    RowInfo { row: row.into(), kind: RowKind::Floor, path, sync, frames_behind: 0, opened_ms, why, started_with }
 }
 
 fn not_offered(link: &Link, path: PathId) -> Option<String> {
@@ -212,7 +212,7 @@ impl Stage<'_> {
     fn automatic_mode(&self) -> pixelferry::Mode {
         match self.spot.mode {
             Mode::Latency => pixelferry::Mode::Latency,
-            Mode::Throughput => pixelferry::Mode::Throughput { most: self.spot.most_late() },
+            Mode::Throughput => pixelferry::Mode::Throughput { most: self.spot.most_behind() },
         }
     }
 
@@ -242,7 +242,7 @@ impl Stage<'_> {
     }
 
     fn draw(&self, link: &Link) -> Result<()> {
-        self.display.draw_unseen(link.shown()?.surface())
+        self.display.draw_offscreen(link.shown()?.surface())
     }
 
     fn launch_alone(&self, memory: &RefCell<Box<dyn ComputeMemory>>, n: u32) -> Result<()> {

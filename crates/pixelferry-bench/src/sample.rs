@@ -2,12 +2,12 @@
 
 use crate::grid::{Mode, USUAL};
 use crate::machine::{Device, Machine};
-use crate::record::{Cell, Kind, Method, Record, Row, RowInfo, SCHEMA, SCHEMA_VERSION, Skipped};
+use crate::record::{Cell, Method, Record, Row, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, Skipped};
 use crate::stats::Stats;
 use crate::{row_names, verdict};
 
 /// A row whose samples lie a little around `us`.
-pub fn row(name: &str, kind: Kind, path: Option<&str>, us: f64) -> Row {
+pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> Row {
     let rounds_us: Vec<Vec<f64>> =
         (0..6).map(|round| (0..5).map(|i| us + f64::from((round + i) % 3 - 1) * us / 512.0).collect()).collect();
     let info = RowInfo {
@@ -15,7 +15,7 @@ pub fn row(name: &str, kind: Kind, path: Option<&str>, us: f64) -> Row {
         kind,
         path: path.map(str::to_owned),
         sync: path.map(|_| "host fence".into()),
-        frames_late: 0,
+        frames_behind: 0,
         opened_ms: path.map(|_| 12.5),
         why: path.map(|_| "the quickest measured, 1 us a frame".into()),
         started_with: None,
@@ -25,12 +25,12 @@ pub fn row(name: &str, kind: Kind, path: Option<&str>, us: f64) -> Row {
 
 fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
     let rows = vec![
-        row(row_names::MEMCPY, Kind::Floor, None, 8.0 * factor),
-        row(row_names::NOTHING_SHARED, Kind::Floor, None, 64.0 * factor),
-        row(row_names::UNSYNCHRONISED, Kind::Floor, None, 60.0 * factor),
-        row("direct", Kind::Path, Some("direct"), 70.0 * factor),
-        row("host-round-trip", Kind::Path, Some("host-round-trip"), 140.0 * factor),
-        row(row_names::AUTOMATIC, Kind::Automatic, Some("direct"), 70.5 * factor),
+        row(row_names::MEMCPY, RowKind::Floor, None, 8.0 * factor),
+        row(row_names::NOTHING_SHARED, RowKind::Floor, None, 64.0 * factor),
+        row(row_names::UNSYNCHRONISED, RowKind::Floor, None, 60.0 * factor),
+        row("direct", RowKind::Path, Some("direct"), 70.0 * factor),
+        row("host-round-trip", RowKind::Path, Some("host-round-trip"), 140.0 * factor),
+        row(row_names::AUTOMATIC, RowKind::Automatic, Some("direct"), 70.5 * factor),
     ];
     Cell {
         compute: "CUDA A <&> \"B\"".into(),

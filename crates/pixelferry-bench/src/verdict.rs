@@ -1,6 +1,6 @@
 //! Whether the library, left alone, takes the path that is best.
 
-use crate::record::{Cell, Kind, Playoff, Row, Summary, Verdict};
+use crate::record::{Cell, Playoff, Row, RowKind, Summary, Verdict};
 use crate::stats::ratio;
 use pixelferry::Ratio;
 
@@ -20,11 +20,11 @@ fn quickest<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
 }
 
 fn paths(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    rows.iter().filter(|row| row.info.kind == Kind::Path)
+    rows.iter().filter(|row| row.info.kind == RowKind::Path)
 }
 
 fn automatic(rows: &[Row]) -> Option<&Row> {
-    rows.iter().find(|row| row.info.kind == Kind::Automatic)
+    rows.iter().find(|row| row.info.kind == RowKind::Automatic)
 }
 
 /// The automatic row and the best path row, where more turns of the two could change the verdict.
@@ -48,7 +48,7 @@ pub fn of(rows: &[Row], playoff: Option<Playoff>) -> Option<Verdict> {
     let same = quickest(paths(rows).filter(|row| row.info.path == automatic.info.path));
     let within = ratio.distance() <= TOLERANCE;
     // Of the same path there is nothing to choose; and too few rounds tell nothing.
-    let same_way = automatic.info.path == best.info.path && automatic.info.frames_late == best.info.frames_late;
+    let same_way = automatic.info.path == best.info.path && automatic.info.frames_behind == best.info.frames_behind;
     let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
     let undecided = !same_way && !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);
     let (chosen, best_path) = (automatic.info.path.clone()?, best.info.path.clone()?);
@@ -73,15 +73,15 @@ pub fn of(rows: &[Row], playoff: Option<Playoff>) -> Option<Verdict> {
 fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
     let chosen = automatic.info.path.as_deref().unwrap_or_default();
     let best_path = best.info.path.as_deref().unwrap_or_default();
-    let (late, best_late) = (automatic.info.frames_late, best.info.frames_late);
+    let (late, best_behind) = (automatic.info.frames_behind, best.info.frames_behind);
     let why = automatic.info.why.as_deref().unwrap_or_default();
-    let same = chosen == best_path && late == best_late;
+    let same = chosen == best_path && late == best_behind;
     match (within, clear) {
         (true, _) => String::new(),
         (false, false) if same => "the choice is that of the best: two links of one path differ by noise".into(),
         (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
         (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
-        (false, true) => format!("the right path, {late} frames late; {best_late} are better here"),
+        (false, true) => format!("the right path, {late} frames behind; {best_behind} are better here"),
     }
 }
 
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn the_best_is_a_path_and_never_a_floor() {
         let rows = [
-            sample::row("memcpy of one frame", Kind::Floor, None, 1.0),
-            sample::row("direct", Kind::Path, Some("direct"), 100.0),
-            sample::row("pbo-orphan", Kind::Path, Some("pbo-orphan"), 200.0),
-            sample::row("automatic", Kind::Automatic, Some("direct"), 102.0),
+            sample::row("memcpy of one frame", RowKind::Floor, None, 1.0),
+            sample::row("direct", RowKind::Path, Some("direct"), 100.0),
+            sample::row("pbo-orphan", RowKind::Path, Some("pbo-orphan"), 200.0),
+            sample::row("automatic", RowKind::Automatic, Some("direct"), 102.0),
         ];
         let verdict = of(&rows, None).unwrap();
         assert_eq!((verdict.best.as_str(), verdict.within), ("direct", true));
@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn a_miss_says_which_path_was_taken_and_whether_it_is_clear() {
-        let best = sample::row("direct", Kind::Path, Some("direct"), 100.0);
-        let missed = sample::row("automatic", Kind::Automatic, Some("pbo-orphan"), 110.0);
+        let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
+        let missed = sample::row("automatic", RowKind::Automatic, Some("pbo-orphan"), 110.0);
         let verdict = of(&[best.clone(), missed.clone()], None).unwrap();
         assert!(!verdict.within && verdict.clear && verdict.why.contains("pbo-orphan"), "{verdict:?}");
         let mut noisy = missed;
@@ -130,8 +130,8 @@ mod tests {
         let verdict = of(&[best, noisy], None).unwrap();
         assert!(!verdict.clear && verdict.undecided, "{verdict:?}");
 
-        let best = sample::row("direct", Kind::Path, Some("direct"), 100.0);
-        let same = sample::row("automatic", Kind::Automatic, Some("direct"), 110.0);
+        let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
+        let same = sample::row("automatic", RowKind::Automatic, Some("direct"), 110.0);
         let verdict = of(&[best, same], None).unwrap();
         assert!(!verdict.clear && !verdict.undecided && verdict.why.contains("that of the best"), "{verdict:?}");
     }
@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn a_play_off_decides_what_the_rounds_left_open() {
         let rows = [
-            sample::row("direct", Kind::Path, Some("direct"), 100.0),
-            sample::row("automatic", Kind::Automatic, Some("pbo-orphan"), 110.0),
+            sample::row("direct", RowKind::Path, Some("direct"), 100.0),
+            sample::row("automatic", RowKind::Automatic, Some("pbo-orphan"), 110.0),
         ];
         assert_eq!(undecided(&rows).map(|(_, best)| best.info.row.as_str()), Some("direct"));
         let playoff = Playoff {
@@ -150,7 +150,7 @@ mod tests {
         };
         let verdict = of(&rows, Some(playoff)).unwrap();
         assert!(verdict.within && (verdict.ratio.distance() - 0.01).abs() < 1e-9, "{verdict:?}");
-        let right = [rows[0].clone(), sample::row("automatic", Kind::Automatic, Some("direct"), 100.0)];
+        let right = [rows[0].clone(), sample::row("automatic", RowKind::Automatic, Some("direct"), 100.0)];
         assert_eq!(undecided(&right), None);
     }
 

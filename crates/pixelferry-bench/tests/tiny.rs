@@ -7,7 +7,7 @@ use pixelferry::path::{HostRoundTrip, Pairing};
 use pixelferry::{PathId, PathSpec, Paths, SharingPath, Support, Unwritten};
 use pixelferry_bench::compare::{Comparison, read};
 use pixelferry_bench::grid::{Mode, Plan};
-use pixelferry_bench::record::{Kind, Record};
+use pixelferry_bench::record::{Record, RowKind};
 use pixelferry_bench::{BenchOptions, Error, execute, run};
 use std::path::PathBuf;
 
@@ -66,12 +66,12 @@ fn a_tiny_run_gives_every_kind_of_output() {
 fn check_rows(cell: &pixelferry_bench::record::Cell) {
     let key = cell.key();
     let of = |kind| cell.rows.iter().filter(move |row| row.info.kind == kind);
-    assert_eq!(of(Kind::Floor).count(), 5, "{key}");
-    assert_eq!(of(Kind::Automatic).count(), 1, "{key}");
+    assert_eq!(of(RowKind::Floor).count(), 5, "{key}");
+    assert_eq!(of(RowKind::Automatic).count(), 1, "{key}");
     assert!(cell.row("host-round-trip").is_some(), "{key}");
     // Every path is measured, or there is a reason why not.
     for path in PathId::ALL {
-        let measured = of(Kind::Path).any(|row| row.info.path.as_deref() == Some(path.name()));
+        let measured = of(RowKind::Path).any(|row| row.info.path.as_deref() == Some(path.name()));
         let skipped = cell.skipped.iter().find(|s| s.what == path.name());
         assert!(measured != skipped.is_some(), "{key}: {path}");
         assert!(skipped.is_none_or(|s| s.reason.len() > 10), "{key}: {path}");
@@ -82,10 +82,10 @@ fn check_rows(cell: &pixelferry_bench::record::Cell) {
         assert_eq!(row.stats.n, samples.len());
         assert!(samples.iter().all(|us| us.is_finite() && *us >= 0.0));
         assert!(row.stats.q1_us <= row.stats.median_us && row.stats.median_us <= row.stats.p99_us);
-        assert_eq!(row.info.path.is_some(), row.info.kind != Kind::Floor);
+        assert_eq!(row.info.path.is_some(), row.info.kind != RowKind::Floor);
     }
     let verdict = cell.verdict.as_ref().unwrap();
-    assert_eq!(cell.row(&verdict.best).unwrap().info.kind, Kind::Path);
+    assert_eq!(cell.row(&verdict.best).unwrap().info.kind, RowKind::Path);
     assert_eq!(cell.frames_per_sample == 1, cell.mode == Mode::Latency, "{key}");
 }
 
@@ -96,10 +96,10 @@ fn a_path_of_the_programs_own_is_measured_beside_the_others() {
     let paths = Some(vec![known.named("own-way").unwrap(), PathId::HOST_ROUND_TRIP]);
     let plan = Plan { known, paths, modes: vec![Mode::Latency], ..options(TINY).plan() };
     let record = run(&plan).unwrap();
-    let measured = record.cells[0].rows.iter().filter(|row| row.info.kind == Kind::Path);
+    let measured = record.cells[0].rows.iter().filter(|row| row.info.kind == RowKind::Path);
     let names: Vec<_> = measured.map(|row| (row.info.row.as_str(), row.stats.n > 0)).collect();
     assert_eq!(names, [("host-round-trip", true), ("own-way", true)]);
-    let automatic = record.cells[0].rows.iter().find(|row| row.info.kind == Kind::Automatic).unwrap();
+    let automatic = record.cells[0].rows.iter().find(|row| row.info.kind == RowKind::Automatic).unwrap();
     assert!(automatic.info.why.is_some());
 }
 
@@ -108,7 +108,7 @@ fn only_the_paths_asked_for_are_measured() {
     let file = folder("paths").join("paths.json");
     bench(&format!("{TINY} --modes latency --paths pbo-orphan,host-round-trip --json {}", file.display())).unwrap();
     let record = read(&file).unwrap();
-    let paths: Vec<_> = record.cells[0].rows.iter().filter(|r| r.info.kind == Kind::Path).collect();
+    let paths: Vec<_> = record.cells[0].rows.iter().filter(|r| r.info.kind == RowKind::Path).collect();
     let names: Vec<_> = paths.iter().map(|row| row.info.row.as_str()).collect();
     assert_eq!(names, ["pbo-orphan", "host-round-trip"]);
 }

@@ -2,8 +2,8 @@
 //! a picture.
 
 pub mod convert;
+pub mod draw_args;
 mod gl_program;
-pub mod look;
 pub mod options;
 pub mod pixels;
 pub mod runner;
@@ -11,7 +11,7 @@ pub mod scene;
 pub mod scenes;
 pub mod video;
 
-pub use look::LookOptions;
+pub use draw_args::DrawArgs;
 pub use options::Options;
 pub use pixels::PixelOptions;
 pub use runner::run;

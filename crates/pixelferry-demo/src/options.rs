@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pixelferry::select::MAX_FRAMES_LATE;
+use pixelferry::select::MAX_FRAMES_BEHIND;
 use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy};
 use std::path::PathBuf;
 
@@ -32,8 +32,8 @@ pub struct Options {
     pub path: Option<PathId>,
     /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures
     /// how many are worth it. [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_mode)]
-    pub frames_late: Option<Mode>,
+    #[arg(long = "frames-late", value_name = "N", value_parser = parse_mode)]
+    pub frames_behind: Option<Mode>,
     /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
@@ -59,7 +59,7 @@ impl Options {
     /// How links are opened.
     pub fn link_options(&self) -> LinkOptions {
         LinkOptions {
-            policy: Policy { force: self.path, mode: self.frames_late.unwrap_or_default(), ..Policy::default() },
+            policy: Policy { force: self.path, mode: self.frames_behind.unwrap_or_default(), ..Policy::default() },
         }
     }
 }
@@ -79,11 +79,11 @@ pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
 pub fn parse_mode(text: &str) -> Result<Mode, String> {
     const ASKED: &str = "give a number of frames or auto";
     match text {
-        "auto" => Ok(Mode::Throughput { most: MAX_FRAMES_LATE }),
+        "auto" => Ok(Mode::Throughput { most: MAX_FRAMES_BEHIND }),
         number => match number.parse().map_err(|e| format!("{ASKED}: {e}"))? {
             0 => Ok(Mode::Latency),
-            late if late <= MAX_FRAMES_LATE => Ok(Mode::FramesLate(late)),
-            late => Err(format!("{late} frames late are too many; give at most {MAX_FRAMES_LATE}, or auto")),
+            late if late <= MAX_FRAMES_BEHIND => Ok(Mode::FramesBehind(late)),
+            late => Err(format!("{late} frames behind are too many; give at most {MAX_FRAMES_BEHIND}, or auto")),
         },
     }
 }
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn lateness_is_read_or_refused_with_a_reason() {
         assert_eq!(parse_mode("0"), Ok(Mode::Latency));
-        assert_eq!(parse_mode("16"), Ok(Mode::FramesLate(16)));
-        assert_eq!(parse_mode("auto"), Ok(Mode::Throughput { most: MAX_FRAMES_LATE }));
+        assert_eq!(parse_mode("16"), Ok(Mode::FramesBehind(16)));
+        assert_eq!(parse_mode("auto"), Ok(Mode::Throughput { most: MAX_FRAMES_BEHIND }));
         for wrong in ["", "17", "-1", "soon", "1.5", "99999999999999999999"] {
             let reason = parse_mode(wrong).unwrap_err();
             assert!(reason.contains("auto"), "{wrong}: {reason}");

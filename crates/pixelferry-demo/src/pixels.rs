@@ -1,7 +1,7 @@
 //! What scenes that compute a picture store for each of its pixels.
 
 use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
-use crate::look::LookOptions;
+use crate::draw_args::DrawArgs;
 use clap::{Args, ValueEnum};
 use pixelferry::{AlphaMode, CpuImage, Encoding, ImageAccess, ImageDesc, PixelFormat, Unwritten};
 
@@ -81,8 +81,8 @@ pub struct PixelOptions {
 
 impl PixelOptions {
     /// What is to be stored for a picture that is shown like this.
-    pub fn pixels(&self, look: &LookOptions) -> Pixels {
-        let tone = self.tone.unwrap_or(if look.changes_light() { Tone::Light } else { Tone::None });
+    pub fn pixels(&self, draw_args: &DrawArgs) -> Pixels {
+        let tone = self.tone.unwrap_or(if draw_args.changes_light() { Tone::Light } else { Tone::None });
         let format = self.format.unwrap_or(if tone == Tone::Light { Format::Rgba16f } else { Format::Rgba8 });
         Pixels { tone, format, alpha: self.alpha }
     }

@@ -133,8 +133,8 @@ pub fn introduce(scene: &mut dyn Scene) {
     if let Some(chosen) = report.chosen() {
         println!("  {}", chosen.state.detail());
     }
-    if link.frames_late() > 0 {
-        println!("  shown {} frames late", link.frames_late());
+    if link.frames_behind() > 0 {
+        println!("  shown {} frames behind", link.frames_behind());
     }
     if let Some(about) = about {
         println!("  {about}");
@@ -171,7 +171,7 @@ fn headless(
         done += 1;
         bar.inc(1);
     }
-    if done > 0 && scene.link().frames_late() > 0 {
+    if done > 0 && scene.link().frames_behind() > 0 {
         // The picture that is saved is the last one, however late.
         scene.link().flush()?;
         draw(scene)?;
@@ -208,8 +208,8 @@ fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> R
 }
 
 fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
-    let look = scene.look().copied().unwrap_or_default();
-    Ok(save_picture_with(scene.link(), out, &look)?)
+    let draw_options = scene.draw_options().copied().unwrap_or_default();
+    Ok(save_picture_with(scene.link(), out, &draw_options)?)
 }
 
 /// A scene in a window; made when the window's context is there.

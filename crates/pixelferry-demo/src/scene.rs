@@ -1,6 +1,6 @@
 //! What the loop asks of a scene.
 
-use crate::look::LookOptions;
+use crate::draw_args::DrawArgs;
 use pixelferry::gl::{GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Link, SaveError};
 use std::path::PathBuf;
@@ -65,13 +65,13 @@ pub trait Scene {
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
 
     /// How that draws a picture; also how one is saved where nothing can be drawn. `None`: it draws no picture.
-    fn look(&mut self) -> Option<&mut DrawOptions> {
+    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
         None
     }
 
     /// Shows its picture as asked for. `false`: it draws none.
-    fn set_look(&mut self, asked: &LookOptions) -> bool {
-        self.look().map(|look| *look = asked.draw_options()).is_some()
+    fn set_draw_options(&mut self, asked: &DrawArgs) -> bool {
+        self.draw_options().map(|draw_options| *draw_options = asked.draw_options()).is_some()
     }
 
     /// Number of frames, where the scene has an end.

@@ -146,7 +146,7 @@ fn late_on(backend: Arc<dyn ComputeBackend>) {
     const FRAMES: u32 = 9;
     let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));
-    let options = LinkOptions { policy: Policy { mode: Mode::FramesLate(2), ..Policy::default() } };
+    let options = LinkOptions { policy: Policy { mode: Mode::FramesBehind(2), ..Policy::default() } };
     let mut scene = NBody::new(Arc::clone(&backend), screen.display(), Some(BODIES), options).unwrap();
     let target = gl.create_offscreen_target(160, 90).unwrap();
     for n in 0..FRAMES {
@@ -154,8 +154,8 @@ fn late_on(backend: Arc<dyn ComputeBackend>) {
         target.bind().unwrap();
         scene.draw(&gl, Viewport::full(160, 90)).unwrap();
     }
-    let late = scene.link().frames_late() as u32;
-    println!("{late} frames late on {}", scene.link().path());
+    let late = scene.link().frames_behind() as u32;
+    println!("{late} frames behind on {}", scene.link().path());
     let shown = |scene: &mut NBody| -> Vec<f32> {
         let bytes = scene.link().read_back().unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()

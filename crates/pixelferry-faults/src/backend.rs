@@ -72,8 +72,8 @@ impl ComputeBackend for BackendDouble {
         Ok(self.memory(self.inner.import_surface(handle, desc)?))
     }
 
-    fn reaches(&self, display: &DeviceIdentity) -> Support {
-        self.inner.reaches(display)
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
+        self.inner.can_export_to(display)
     }
 
     fn allocate_shared(
@@ -124,9 +124,9 @@ impl ComputeBackend for BackendDouble {
         Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped: self.wrapped.clone() }))
     }
 
-    fn hold_back(&self) -> Result<()> {
-        self.inner.hold_back()?;
-        self.faults.check(Step::HoldBack)
+    fn defer_submission(&self) -> Result<()> {
+        self.inner.defer_submission()?;
+        self.faults.check(Step::DeferSubmission)
     }
 
     fn finish(&self) -> Result<()> {

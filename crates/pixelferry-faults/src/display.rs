@@ -69,14 +69,14 @@ impl Display for DisplayDouble {
         Ok((Box::new(DisplaySemaphoreDouble { inner, faults: self.faults.clone() }), handle))
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
-        self.faults.check(Step::DrawUnseen)?;
-        self.inner.draw_unseen(surface)
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        self.faults.check(Step::DrawOffscreen)?;
+        self.inner.draw_offscreen(surface)
     }
 
-    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
-        self.faults.check(Step::DrawUnseen)?;
-        self.inner.draw_unseen_by(surface, manner)
+    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+        self.faults.check(Step::DrawOffscreen)?;
+        self.inner.draw_offscreen_by(surface, manner)
     }
 
     fn drawn(&self) -> Option<Drawn> {

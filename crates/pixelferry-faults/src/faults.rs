@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FaultKind {
     /// With a driver's code.
     Driver,
     /// With a driver's code for a wait that took too long.
@@ -30,7 +30,7 @@ pub struct Fault {
     /// All after it fail, too.
     pub lasting: bool,
     /// How.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// The one switchboard of a backend's and a display's double.
@@ -164,7 +164,7 @@ impl Faults {
 }
 
 impl State {
-    fn count(&mut self, step: Step) -> (Option<Duration>, Option<Kind>) {
+    fn count(&mut self, step: Step) -> (Option<Duration>, Option<FaultKind>) {
         if self.paused {
             return (None, None);
         }
@@ -174,9 +174,9 @@ impl State {
         (self.delays.get(&step).copied(), failed)
     }
 
-    fn failing(&mut self, step: Step) -> Option<Kind> {
+    fn failing(&mut self, step: Step) -> Option<FaultKind> {
         if self.lost == Some(step.side()) {
-            return Some(Kind::ContextLost);
+            return Some(FaultKind::ContextLost);
         }
         let fault = self.armed.as_mut().filter(|fault| fault.step == step)?;
         if fault.nth > 1 {
@@ -184,7 +184,7 @@ impl State {
             return None;
         }
         let kind = fault.kind;
-        if kind == Kind::ContextLost {
+        if kind == FaultKind::ContextLost {
             self.lost = Some(step.side());
         } else if !fault.lasting {
             self.armed = None;
@@ -196,17 +196,17 @@ impl State {
 /// Text that the error of every injected fault holds.
 const MARK: &str = "on purpose";
 
-fn error(step: Step, kind: Kind) -> Error {
+fn error(step: Step, kind: FaultKind) -> Error {
     let device = "a double".to_owned();
     let driver = |code, code_name: &str| {
         let (code_name, hint) = (code_name.to_owned(), format!("It failed {MARK}."));
         DriverError { operation: step.name(), device: device.clone(), code, code_name, hint }.into()
     };
     match kind {
-        Kind::Driver => driver(-999, "FAULT"),
-        Kind::Timeout => driver(-998, "TIMEOUT"),
-        Kind::ContextLost => driver(-1000, "CONTEXT_LOST"),
-        Kind::OutOfMemory => Error::Unavailable {
+        FaultKind::Driver => driver(-999, "FAULT"),
+        FaultKind::Timeout => driver(-998, "TIMEOUT"),
+        FaultKind::ContextLost => driver(-1000, "CONTEXT_LOST"),
+        FaultKind::OutOfMemory => Error::Unavailable {
             what: "memory".into(),
             reason: format!("{}: out of memory {MARK}", step.name()),
             hint: "Free some.".into(),

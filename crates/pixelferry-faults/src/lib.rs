@@ -9,7 +9,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | which calls there are | [`Step`] |
-//! | what is to fail, and how | [`Faults`], [`Fault`], [`Kind`] |
+//! | what is to fail, and how | [`Faults`], [`Fault`], [`FaultKind`] |
 //! | the side that writes, wrapped | [`BackendDouble`] |
 //! | the side that shows, wrapped | [`DisplayDouble`] |
 
@@ -28,5 +28,5 @@ mod surface;
 
 pub use backend::BackendDouble;
 pub use display::DisplayDouble;
-pub use faults::{Alive, Fault, Faults, Kind};
+pub use faults::{Alive, Fault, FaultKind, Faults};
 pub use step::{Side, Step};

@@ -64,14 +64,14 @@ impl ComputeMemory for MemoryDouble {
         self.faults.check(Step::Write)
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.faults.check(Step::View)?;
-        self.inner.view(range, f)
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.faults.check(Step::MapRead)?;
+        self.inner.map_read(range, f)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.inner.fill(range, f)?;
-        self.faults.check(Step::FillMemory)
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.inner.map_write(range, f)?;
+        self.faults.check(Step::MapWrite)
     }
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {

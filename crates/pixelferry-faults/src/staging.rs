@@ -25,9 +25,9 @@ impl Staging for StagingDouble {
         self.faults.check(Step::Wait)
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.inner.fill(f)?;
-        self.faults.check(Step::Fill)
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.inner.map_write(f)?;
+        self.faults.check(Step::MapStaging)
     }
 
     fn fence(&mut self) -> Result<()> {

@@ -78,7 +78,7 @@ pub fn write(frame: &mut WriteFrame<'_>, bytes: &[u8], plane: &Plane) -> Result<
     let (memory, view) = frame.target()?.into_parts();
     let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
     let start = view.span().start;
-    memory.fill(view.span(), &mut |to| {
+    memory.map_write(view.span(), &mut |to| {
         for (y, row) in rows(&view) {
             let to = &mut to[row.start - start..row.end - start];
             match image.format {

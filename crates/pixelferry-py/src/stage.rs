@@ -140,7 +140,7 @@ impl Stage {
                     Engine::Host(_) | Engine::Cuda(_) => Some(backend.build(&source)?),
                 };
                 let mut policy = self.settings.policy.clone();
-                if matches!(place, Place::Cuda(_)) && backend.device().is_one_with(display.device()).is_yes() {
+                if matches!(place, Place::Cuda(_)) && backend.device().same_device(display.device()).is_yes() {
                     policy.prefer = Some(PRODUCED_BY_CUDA);
                 }
                 let link = Link::open(backend, display, desc, LinkOptions { policy })?;
@@ -197,7 +197,7 @@ impl Stage {
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.screen.make_current()?;
         if let Some(feed) = self.feeds.last_mut()
-            && feed.link.frames_late() > 0
+            && feed.link.frames_behind() > 0
         {
             feed.link.flush()?;
             self.draw()?;

@@ -28,14 +28,14 @@ const MOST_LATE: usize = 8;
 const TICK: Duration = Duration::from_millis(50);
 
 /// What outlives the Python object until its stage has ended.
-struct Shared {
+struct ViewerState {
     host: Host,
     engines: Arc<Engines>,
     /// Threads do not come along into a forked process.
     process: u32,
 }
 
-impl Shared {
+impl ViewerState {
     fn close(&self) {
         if self.process == std::process::id() {
             self.host.close();
@@ -44,7 +44,7 @@ impl Shared {
 }
 
 /// Viewers to be closed before the interpreter goes.
-static VIEWERS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+static VIEWERS: Mutex<Vec<Weak<ViewerState>>> = Mutex::new(Vec::new());
 
 /// Closes all viewers: drivers do not like threads of theirs to be running when the process ends.
 #[pyfunction]
@@ -72,7 +72,7 @@ fn open_beside(device: &DeviceIdentity, engines: &Engines, choice: DisplayChoice
 /// Shows arrays: in a window, or off screen.
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Viewer {
-    shared: Arc<Shared>,
+    shared: Arc<ViewerState>,
     mode: &'static str,
     format: &'static str,
 }
@@ -133,7 +133,7 @@ impl Viewer {
             };
             StageThread::start(make).map(Host::Thread)
         })?;
-        let shared = Arc::new(Shared { host, engines, process: std::process::id() });
+        let shared = Arc::new(ViewerState { host, engines, process: std::process::id() });
         let mut all = VIEWERS.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&shared));

@@ -98,7 +98,7 @@ impl Bench {
             }
             match self.open_link(path, mode, sync) {
                 Ok(link) => {
-                    let late = link.frames_late();
+                    let late = link.frames_behind();
                     let measured =
                         if matches!(mode, Mode::Throughput { .. }) { format!(": {late}") } else { String::new() };
                     links.push((name + &measured, link));
@@ -111,14 +111,14 @@ impl Bench {
         }
         for (path, lateness) in PIPELINED {
             for late in lateness {
-                open(format!("{path}, {late} frames late"), path, Mode::FramesLate(*late), None);
+                open(format!("{path}, {late} frames late"), path, Mode::FramesBehind(*late), None);
             }
         }
         // OpenCL has no memory of its own to give: there it is the display's.
         let path = if self.api == "CUDA" { PathId::EXTERNAL_TEXTURE } else { PathId::EXPORTED_TEXTURE };
         open(format!("{path}, lateness measured"), path, Mode::Throughput { most: 16 }, None);
         for (sync, late) in SEMAPHORES {
-            open(format!("{path}, {sync}, {late} frames late"), path, Mode::FramesLate(late), Some(sync));
+            open(format!("{path}, {sync}, {late} frames late"), path, Mode::FramesBehind(late), Some(sync));
         }
         links
     }

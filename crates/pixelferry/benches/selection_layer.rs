@@ -28,7 +28,7 @@ fn selection_layer(criterion: &mut Criterion) {
     let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
     for id in PATHS {
         let mut group = criterion.benchmark_group(id.name());
-        let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_late: 0, sync: None };
+        let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_behind: 0, sync: None };
         let (mut path, layout) =
             (Paths::default().get(id).expect("a path").open(&pairing).expect("a path"), pairing.layout());
         group.bench_function("path", |b| b.iter(|| direct_frame(&mut path, &layout)));

@@ -3,7 +3,7 @@
 use crate::Sharing;
 use crate::os::{self, MEMORY_HANDLE};
 use ash::vk;
-use interop_core::devices::os_handle::{self, Lent};
+use interop_core::devices::os_handle::{self, ImportedHandle};
 use interop_core::{MemoryHandle, Result};
 
 /// What the memory is for.
@@ -110,8 +110,8 @@ impl Allocation {
                 sharing.unsupported(Self::CREATE, reason)
             })?;
         let mut alone = self.dedicated();
-        let lent = Lent::new(memory.into_handle());
-        let mut import = os::import(lent.number());
+        let to_driver = ImportedHandle::new(memory.into_handle());
+        let mut import = os::import(to_driver.number());
         let mut info =
             vk::MemoryAllocateInfo::default().allocation_size(whole).memory_type_index(index).push_next(&mut import);
         if dedicated {
@@ -121,7 +121,7 @@ impl Allocation {
         if let Err(error) = unsafe { self.allocate(sharing, &info) } {
             // Taken along with the memory, where it was only the binding that failed.
             if self.memory == vk::DeviceMemory::null() {
-                lent.close_if_left();
+                to_driver.close_if_left();
             }
             return Err(error);
         }

@@ -16,7 +16,7 @@ use interop_core::{
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
-use wgpu_display::{LentBuffer, WgpuDevice, WgpuDisplay, WgpuOptions};
+use wgpu_display::{QueueBuffer, WgpuDevice, WgpuDisplay, WgpuOptions};
 use wgsl_kernel::{Limits, check_size};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
@@ -95,7 +95,7 @@ impl ComputeBackend for WgpuBackend {
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
         let Some(display) = display.downcast_ref::<WgpuDisplay>() else { return Ok(None) };
         let theirs = display.shared_device();
-        if theirs.is(&self.session.device) || !self.session.identity.is_one_with(&theirs.identity).is_yes() {
+        if theirs.is(&self.session.device) || !self.session.identity.same_device(&theirs.identity).is_yes() {
             return Ok(None);
         }
         Ok(Some(Arc::new(Self::on(theirs)?)))
@@ -111,8 +111,8 @@ impl ComputeBackend for WgpuBackend {
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "ComputeBackend::allocate";
         check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
-        let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
-        Ok(Box::new(WgpuMemory::over(&self.session, lent, bytes)))
+        let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
+        Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
     }
 
     fn allocate_shared(
@@ -127,9 +127,9 @@ impl ComputeBackend for WgpuBackend {
             return Err(self.session.device.unsupported(OP, reason));
         }
         check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
-        let lent = LentBuffer::new(&self.session.device, bytes, OP)?;
-        let memory = WgpuMemory::over(&self.session, lent.clone(), bytes);
-        Ok((Box::new(memory), lent.into_handle()))
+        let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
+        let memory = WgpuMemory::over(&self.session, buffer.clone(), bytes);
+        Ok((Box::new(memory), buffer.into_handle()))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {

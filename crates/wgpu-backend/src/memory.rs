@@ -5,12 +5,12 @@ use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use wgpu_display::LentBuffer;
+use wgpu_display::QueueBuffer;
 use wgsl_kernel::{WORD, host_bytes};
 
 /// Memory of one backend.
 pub struct WgpuMemory {
-    lent: LentBuffer,
+    buffer: QueueBuffer,
     len: usize,
     session: Arc<Session>,
     /// Group 0 of launches that write it, from the first on.
@@ -23,18 +23,18 @@ interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
 
 impl WgpuMemory {
     /// Over a buffer of whole words that has them all.
-    pub fn over(session: &Arc<Session>, lent: LentBuffer, len: usize) -> Self {
-        Self { lent, len, session: session.clone(), target: OnceLock::new(), turn: None }
+    pub fn over(session: &Arc<Session>, buffer: QueueBuffer, len: usize) -> Self {
+        Self { buffer, len, session: session.clone(), target: OnceLock::new(), turn: None }
     }
 
     pub fn buffer(&self) -> &wgpu::Buffer {
-        self.lent.buffer()
+        self.buffer.buffer()
     }
 
     /// Where kernels of CUDA's find it.
     #[cfg(feature = "cuda")]
     pub fn address(&self, operation: &'static str) -> Result<u64> {
-        self.lent.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
+        self.buffer.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
     }
 
     /// Group 0 of a launch that writes it.
@@ -110,7 +110,7 @@ impl WgpuMemory {
 
 impl Drop for WgpuMemory {
     fn drop(&mut self) {
-        if self.lent.address().is_some() {
+        if self.buffer.address().is_some() {
             self.session.device.keep(self.buffer().clone());
         }
     }
@@ -136,8 +136,8 @@ impl ComputeMemory for WgpuMemory {
         if range.is_empty() { Ok(()) } else { self.put(offset, from, OP) }
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::view";
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_read";
         check_range(&range, self.len, OP)?;
         if range.is_empty() {
             return f(&[]);
@@ -145,8 +145,8 @@ impl ComputeMemory for WgpuMemory {
         f(&self.bytes(&range, OP)?)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::fill";
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_write";
         check_range(&range, self.len, OP)?;
         let mut bytes = host_bytes(range.len())?;
         f(&mut bytes)?;

@@ -9,7 +9,7 @@ use interop_core::devices::owned::own;
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Kernel, KernelSource, Result, Target, View};
 use std::borrow::Cow;
 use std::sync::Arc;
-use wgpu_display::{LentBuffer, PtxFunction, PtxGrid, WgpuDevice};
+use wgpu_display::{PtxFunction, PtxGrid, QueueBuffer, WgpuDevice};
 
 const OP: &str = "ComputeBackend::launch";
 
@@ -81,7 +81,7 @@ fn translated<'s>(source: &'s KernelSource, _: &DeviceIdentity) -> Result<Cow<'s
 /// Compute capability of the GPU, as CUDA's own driver says it.
 fn architecture(identity: &DeviceIdentity) -> i32 {
     let devices = cuda_backend::devices().unwrap_or_default();
-    let same = devices.iter().find(|device| device.identity().is_one_with(identity).is_yes());
+    let same = devices.iter().find(|device| device.identity().same_device(identity).is_yes());
     same.map_or(OLDEST, |device| {
         let (major, minor) = device.compute_capability();
         major * 10 + minor
@@ -99,7 +99,7 @@ fn proved(device: &WgpuDevice) -> Result<()> {
     let source = unsafe { KernelSource::new("pf_proof").ptx(include_str!("proof.ptx")) };
     let kernel = PtxKernel::of(&source, OLDEST)?;
     let function = device.ptx_function(kernel.text(), kernel.entry())?;
-    let buffer = LentBuffer::new(device, PROOF, OP)?;
+    let buffer = QueueBuffer::new(device, PROOF, OP)?;
     let address = buffer.address().ok_or_else(|| device.unsupported(OP, "its memory has no addresses"))?;
     let view = View::Buffer(interop_core::BufferView { offset: 0, len: PROOF });
     run(device, &function, kernel.plan(address, &view, None, &[Arg::U32(SEED)], &|_| Ok(0))?)?;

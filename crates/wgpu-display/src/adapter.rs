@@ -81,7 +81,7 @@ fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceTyp
         let known = (wanted.uuid.is_some() && identity.uuid.is_some())
             || (wanted.luid.is_some() && identity.luid.is_some())
             || (wanted.pci.is_some() && identity.pci.is_some());
-        known && wanted.is_one_with(identity).is_yes()
+        known && wanted.same_device(identity).is_yes()
     });
     let rank = match kind {
         wgpu::DeviceType::DiscreteGpu => 0,

@@ -1,8 +1,8 @@
 //! Buffers with storage of their own.
 
 use crate::checks::{buffer_source, range};
+use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
-use crate::shared::Shared;
 use crate::splice::Splice;
 use crate::staging::WgpuStaging;
 use crate::tools::Tools;
@@ -19,7 +19,7 @@ pub(crate) struct BufferSurface {
     tools: Rc<Tools>,
 }
 
-interop_core::owned!(BufferSurface: Shared, "surface", |surface| &surface.tools.shared);
+interop_core::owned!(BufferSurface: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl BufferSurface {
     /// wgpu makes the content zero.

@@ -4,6 +4,7 @@ use crate::adapter::{self, WgpuOptions};
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
 use crate::device::WgpuDevice;
+use crate::device_state::Parts;
 use crate::drawing::Target;
 use crate::error::Loss;
 use crate::gl::Gl;
@@ -11,7 +12,6 @@ use crate::identity::identify;
 use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::painter::{DrawTarget, Frame};
 use crate::picture::{Picture, Source};
-use crate::shared::Parts;
 use crate::staging::WgpuStaging;
 use crate::store_formats::StoreFormats;
 use crate::target::OffscreenTarget;
@@ -391,19 +391,19 @@ impl Display for WgpuDisplay {
         vulkan.semaphore(&self.tools.shared, kind)
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
-        self.draw_unseen_by(surface, None)
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        self.draw_offscreen_by(surface, None)
     }
 
-    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
         match surface.desc() {
             SurfaceDesc::Image(_) => {
-                let (tools, picture) = (&self.tools, self.picture(surface, "draw_unseen")?);
-                tools.drawing.draw_unseen(&tools.shared, &tools.painter, picture, manner)
+                let (tools, picture) = (&self.tools, self.picture(surface, "draw_offscreen")?);
+                tools.drawing.draw_offscreen(&tools.shared, &tools.painter, picture, manner)
             }
             SurfaceDesc::Buffer(_) => {
                 let WgpuBuffer { buffer, offset, len } = self.surface_buffer(surface)?;
-                self.tools.painter.copy_unseen(&self.tools.shared, &buffer, offset, len)
+                self.tools.painter.copy_offscreen(&self.tools.shared, &buffer, offset, len)
             }
         }
     }

@@ -1,10 +1,10 @@
 //! One draw to a view: by a triangle or by stores, and timed while it is found out which is quicker.
 
+use crate::device_state::DeviceState;
 use crate::format::texture_format;
 use crate::painter::{DrawTarget, Frame, Painter, begin_pass};
 use crate::picture::Picture;
-use crate::shared::Shared;
-use crate::store::{self, Kind, Made, Storer};
+use crate::store::{self, Made, StoreKey, Storer};
 use interop_core::Result;
 use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Storing, Why};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use std::time::Instant;
 /// What a draw's time depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Class {
-    kind: Kind,
+    kind: StoreKey,
     weighs: bool,
     size: u32,
 }
@@ -59,7 +59,7 @@ impl Drawing {
     /// Draws and submits.
     pub(crate) fn draw_to(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         painter: &Painter,
         picture: &Picture,
         target: Target<'_>,
@@ -72,7 +72,7 @@ impl Drawing {
     fn draw_unless(
         &self,
         obstacle: Option<Obstacle>,
-        shared: &Shared,
+        shared: &DeviceState,
         painter: &Painter,
         (picture, frame): (&Picture, Frame),
         target: Target<'_>,
@@ -89,7 +89,7 @@ impl Drawing {
                 return Err(Obstacle::Texture("its usage is without STORAGE_BINDING"));
             }
             frame.plan.may_store(Storing { reads: format.reads, encodes: false }, &target.format)?;
-            let kind = Kind::of(&frame.plan, picture, format);
+            let kind = StoreKey::of(&frame.plan, picture, format);
             let size = Manners::<Class>::size_class(frame.plan.drawn.extent().pixels());
             Ok((Class { kind, weighs: frame.plan.weighs, size }, ()))
         };
@@ -108,7 +108,7 @@ impl Drawing {
                 painter.paint(shared, &mut pass, picture, DrawTarget::new(target.format), frame);
             }
             Some((kind, made, group)) => {
-                if target.clear.is_some() && (frame.plan.blends || !target.is_covered_by(frame.look().area)) {
+                if target.clear.is_some() && (frame.plan.blends || !target.is_covered_by(frame.draw_params().area)) {
                     drop(begin_pass(encoder, target.view, target.clear));
                 }
                 Storer::store(shared, encoder, (&painter.halves, *kind, made), picture, group, frame);
@@ -128,17 +128,17 @@ impl Drawing {
     }
 
     /// Draws all of an image at its own size to where nobody looks; see [`Manners::settle`].
-    pub(crate) fn draw_unseen(
+    pub(crate) fn draw_offscreen(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         painter: &Painter,
         picture: &Picture,
         asked: Option<Manner>,
     ) -> Result<()> {
-        const OP: &str = "draw_unseen";
+        const OP: &str = "draw_offscreen";
         let (extent, format) = (picture.extent(), texture_format(picture.format()));
-        let (bits, format) = painter.unseen_format(shared, format);
-        let view = shared.scoped(OP, || painter.unseen(shared, extent, format).1)?;
+        let (bits, format) = painter.offscreen_format(shared, format);
+        let view = shared.scoped(OP, || painter.offscreen(shared, extent, format).1)?;
         let target = Target { operation: OP, view: &view, format, clear: None };
         let frame = Frame { region: extent.full(), at: (0, 0), plan: Plan::exact(extent), bits };
         self.manners.settle(asked, shared.identity.software, |obstacle| {
@@ -149,11 +149,11 @@ impl Drawing {
     /// What a draw by stores needs, or how it is drawn instead.
     fn bind(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         painter: &Painter,
         class: Class,
         Target { operation, view, .. }: Target<'_>,
-    ) -> Result<(Kind, Made, wgpu::BindGroup), Drawn> {
+    ) -> Result<(StoreKey, Made, wgpu::BindGroup), Drawn> {
         let kind = class.kind;
         let made = self.storer.get(shared, &painter.halves, kind, operation).map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");

@@ -1,7 +1,7 @@
 //! OpenGL's end of a wgpu device where there is none: without the feature `gl`, or on a system where wgpu does not use EGL.
 
 use crate::caps::Sharing;
-use crate::shared::Shared;
+use crate::device_state::DeviceState;
 use crate::staging::Made;
 use interop_core::{DeviceIdentity, HandleType, Result, SharedHandle, StagingKind};
 use std::rc::Rc;
@@ -29,7 +29,7 @@ impl Gl {
         match *self {}
     }
 
-    pub(crate) fn create(self: &Rc<Self>, _: &Shared, _: StagingKind, _: usize) -> Result<Made> {
+    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made> {
         match **self {}
     }
 }

@@ -1,8 +1,8 @@
 //! Surfaces without storage, which show staging blocks where they lie.
 
 use crate::checks::{buffer_source, image_source, range, region};
+use crate::device_state::DeviceState;
 use crate::picture::Picture;
-use crate::shared::Shared;
 use crate::staging::{Block, WgpuStaging};
 use crate::tools::Tools;
 use interop_core::{BufferView, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
@@ -17,7 +17,7 @@ pub(crate) struct InPlaceImage {
     tools: Rc<Tools>,
 }
 
-interop_core::owned!(InPlaceImage: Shared, "surface", |surface| &surface.tools.shared);
+interop_core::owned!(InPlaceImage: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl InPlaceImage {
     pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
@@ -73,13 +73,13 @@ pub(crate) struct InPlaceBuffer {
     desc: SurfaceDesc,
     shown: Option<(Rc<Block>, BufferView)>,
     /// Goes last, as above.
-    shared: Rc<Shared>,
+    shared: Rc<DeviceState>,
 }
 
-interop_core::owned!(InPlaceBuffer: Shared, "surface", |surface| &surface.shared);
+interop_core::owned!(InPlaceBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl InPlaceBuffer {
-    pub(crate) fn new(shared: &Rc<Shared>, desc: SurfaceDesc) -> Self {
+    pub(crate) fn new(shared: &Rc<DeviceState>, desc: SurfaceDesc) -> Self {
         Self { shared: Rc::clone(shared), desc, shown: None }
     }
 

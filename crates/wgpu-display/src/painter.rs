@@ -1,8 +1,8 @@
 //! Pipelines that draw images, and a target where nobody looks.
 
+use crate::device_state::DeviceState;
 use crate::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
-use crate::picture::{Look, Picture};
-use crate::shared::Shared;
+use crate::picture::{DrawParams, Picture};
 use crate::steps::{Halves, Steps};
 use interop_core::draw::Plan;
 use interop_core::{Extent, PixelFormat, Region, Result};
@@ -29,7 +29,7 @@ impl DrawTarget {
 
 /// Everything that a pipeline is made for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Kind {
+struct PipelineKey {
     steps: Steps,
     blends: bool,
     /// The numbers' bits go to a target of integers.
@@ -42,8 +42,8 @@ pub(crate) struct Painter {
     pub halves: Halves,
     /// For each kind of source, plain and with work on colours.
     modules: RefCell<Vec<((bool, bool), wgpu::ShaderModule)>>,
-    pipelines: RefCell<Vec<(Kind, wgpu::RenderPipeline)>>,
-    unseen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
+    pipelines: RefCell<Vec<(PipelineKey, wgpu::RenderPipeline)>>,
+    offscreen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
     scratch: RefCell<Option<wgpu::Buffer>>,
 }
 
@@ -54,7 +54,7 @@ impl Painter {
             halves: Halves::new(device),
             modules: RefCell::default(),
             pipelines: RefCell::default(),
-            unseen: RefCell::default(),
+            offscreen: RefCell::default(),
             scratch: RefCell::default(),
         }
     }
@@ -64,7 +64,7 @@ impl Painter {
     pub(crate) fn prove_memory(&self, device: &wgpu::Device) {
         let target = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
         let steps = Steps { memory: Some(PixelFormat::Rgba8), one_to_one: true, bars: false, colors: None };
-        self.pipeline(device, Kind { steps, blends: false, bits: false, target });
+        self.pipeline(device, PipelineKey { steps, blends: false, bits: false, target });
     }
 
     fn module(&self, device: &wgpu::Device, steps: Steps) -> wgpu::ShaderModule {
@@ -78,7 +78,7 @@ impl Painter {
         module
     }
 
-    fn pipeline(&self, device: &wgpu::Device, kind: Kind) -> wgpu::RenderPipeline {
+    fn pipeline(&self, device: &wgpu::Device, kind: PipelineKey) -> wgpu::RenderPipeline {
         let mut made = self.pipelines.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return pipeline.clone();
@@ -91,36 +91,36 @@ impl Painter {
     /// Draws a region of the image as planned into a pass.
     pub(crate) fn paint(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         pass: &mut wgpu::RenderPass<'_>,
         picture: &Picture,
         target: DrawTarget,
         frame: Frame,
     ) {
         let steps = Steps::of(&frame.plan, picture);
-        let kind = Kind { steps, blends: frame.plan.blends, bits: frame.bits, target };
+        let kind = PipelineKey { steps, blends: frame.plan.blends, bits: frame.bits, target };
         let pipeline = self.pipeline(&shared.device, kind);
-        let look = frame.look();
-        let bindings = picture.bindings(shared, &self.halves.get(steps).layout, look);
+        let draw_params = frame.draw_params();
+        let bindings = picture.bindings(shared, &self.halves.get(steps).layout, draw_params);
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
-        let [left, top, width, height] = look.area.map(|v| v as f32);
+        let [left, top, width, height] = draw_params.area.map(|v| v as f32);
         pass.set_viewport(left, top, width, height, 0.0, 1.0);
         pass.draw(0..3, 0..1);
     }
 
     /// Draws `region` at its own size into a texture of the image's format, or of one with the same bits, in `encoder`.
     /// Returns the texture.
-    fn paint_unseen(
+    fn paint_offscreen(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         encoder: &mut wgpu::CommandEncoder,
         picture: &Picture,
         region: Region,
         format: wgpu::TextureFormat,
     ) -> wgpu::Texture {
-        let (bits, format) = self.unseen_format(shared, format);
-        let (texture, view) = self.unseen(shared, region.extent(), format);
+        let (bits, format) = self.offscreen_format(shared, format);
+        let (texture, view) = self.offscreen(shared, region.extent(), format);
         // All of it is drawn over.
         let mut pass = begin_pass(encoder, &view, None);
         let frame = Frame { region, at: (0, 0), plan: Plan::exact(region.extent()), bits };
@@ -129,7 +129,11 @@ impl Painter {
     }
 
     /// The format of a target for numbers of this one, and whether it takes their bits.
-    pub(crate) fn unseen_format(&self, shared: &Shared, format: wgpu::TextureFormat) -> (bool, wgpu::TextureFormat) {
+    pub(crate) fn offscreen_format(
+        &self,
+        shared: &DeviceState,
+        format: wgpu::TextureFormat,
+    ) -> (bool, wgpu::TextureFormat) {
         match bits(format) {
             Some(integers) if !shared.is_drawn_to(format) => (true, integers),
             _ => (false, format),
@@ -137,13 +141,13 @@ impl Painter {
     }
 
     /// A target of this size; the last one where it fits.
-    pub(crate) fn unseen(
+    pub(crate) fn offscreen(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         extent: Extent,
         format: wgpu::TextureFormat,
     ) -> (wgpu::Texture, wgpu::TextureView) {
-        let mut kept = self.unseen.borrow_mut();
+        let mut kept = self.offscreen.borrow_mut();
         let fits = |t: &wgpu::Texture| t.format() == format && (t.width(), t.height()) == (extent.width, extent.height);
         if let Some((texture, view)) = kept.as_ref().filter(|(texture, _)| fits(texture)) {
             return (texture.clone(), view.clone());
@@ -156,8 +160,14 @@ impl Painter {
     }
 
     /// Copies whole words of a buffer to where nobody looks.
-    pub(crate) fn copy_unseen(&self, shared: &Shared, buffer: &wgpu::Buffer, start: u64, bytes: u64) -> Result<()> {
-        const OP: &str = "draw_unseen";
+    pub(crate) fn copy_offscreen(
+        &self,
+        shared: &DeviceState,
+        buffer: &wgpu::Buffer,
+        start: u64,
+        bytes: u64,
+    ) -> Result<()> {
+        const OP: &str = "draw_offscreen";
         let record = |encoder: &mut wgpu::CommandEncoder| {
             let mut kept = self.scratch.borrow_mut();
             let descriptor = wgpu::BufferDescriptor {
@@ -176,11 +186,11 @@ impl Painter {
     }
 
     /// What a viewer would see of a part: drawn, and read back in tight rows.
-    pub(crate) fn read_back(&self, shared: &Shared, picture: &Picture, region: Region) -> Result<Vec<u8>> {
+    pub(crate) fn read_back(&self, shared: &DeviceState, picture: &Picture, region: Region) -> Result<Vec<u8>> {
         let format = texture_format(picture.format());
         let bpp = picture.format().bytes_per_pixel();
         crate::read_back::image(shared, region.extent(), bpp, |encoder| {
-            self.paint_unseen(shared, encoder, picture, region, format)
+            self.paint_offscreen(shared, encoder, picture, region, format)
         })
     }
 }
@@ -199,7 +209,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// What the shaders are told of it.
-    pub(crate) fn look(&self) -> Look {
+    pub(crate) fn draw_params(&self) -> DrawParams {
         let Self { region, at: (x, y), plan, .. } = self;
         let (place, drawn) = (plan.picture, plan.drawn);
         // Where it lies in the target; no side comes near what 64 bits count.
@@ -209,7 +219,7 @@ impl Frame {
         let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         let [r, g, b] = plan.background.unwrap_or_default();
         let exposure = plan.shading.map_or([1.0, 0.0], |s| [s.gain, s.tone.inverse_white_squared()]);
-        Look {
+        DrawParams {
             region: [region.x, region.y, region.width, region.height],
             picture: [left as f32, top as f32, place.width as f32, place.height as f32],
             base: 0,
@@ -246,7 +256,7 @@ fn build(
     device: &wgpu::Device,
     bindings: &wgpu::BindGroupLayout,
     module: &wgpu::ShaderModule,
-    kind: Kind,
+    kind: PipelineKey,
 ) -> wgpu::RenderPipeline {
     let constants = kind.steps.constants();
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

@@ -1,6 +1,6 @@
 //! Where the pixels of an image are, for drawing it.
 
-use crate::shared::Shared;
+use crate::device_state::DeviceState;
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
 use std::cell::RefCell;
@@ -12,10 +12,10 @@ pub(crate) enum Source {
     Memory(wgpu::Buffer, ImageView),
 }
 
-/// As `Look` in `common.wgsl`.
+/// As `DrawParams` in `common.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub(crate) struct Look {
+pub(crate) struct DrawParams {
     pub region: [u32; 4],
     pub picture: [f32; 4],
     pub base: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Picture {
     source: Source,
     format: PixelFormat,
     extent: Extent,
-    bindings: RefCell<Vec<(Look, wgpu::BindGroup)>>,
+    bindings: RefCell<Vec<(DrawParams, wgpu::BindGroup)>>,
 }
 
 /// The part of a buffer that is bound.
@@ -55,7 +55,7 @@ impl Picture {
 
     /// Pixels in a buffer, rows in native order, checked to lie inside.
     pub(crate) fn memory(
-        shared: &Shared,
+        shared: &DeviceState,
         buffer: wgpu::Buffer,
         view: ImageView,
         operation: &'static str,
@@ -87,32 +87,37 @@ impl Picture {
     }
 
     /// What a draw that looks like this binds, by the layout of its source; where the image lies is filled in.
-    pub(crate) fn bindings(&self, shared: &Shared, layout: &wgpu::BindGroupLayout, look: Look) -> wgpu::BindGroup {
+    pub(crate) fn bindings(
+        &self,
+        shared: &DeviceState,
+        layout: &wgpu::BindGroupLayout,
+        draw_params: DrawParams,
+    ) -> wgpu::BindGroup {
         let mut kept = self.bindings.borrow_mut();
-        if let Some((_, group)) = kept.iter().find(|(other, _)| *other == look) {
+        if let Some((_, group)) = kept.iter().find(|(other, _)| *other == draw_params) {
             return group.clone();
         }
-        let group = self.bind(shared, layout, look);
+        let group = self.bind(shared, layout, draw_params);
         if kept.len() == KEPT {
             kept.remove(0);
         }
-        kept.push((look, group.clone()));
+        kept.push((draw_params, group.clone()));
         group
     }
 
-    fn bind(&self, shared: &Shared, layout: &wgpu::BindGroupLayout, look: Look) -> wgpu::BindGroup {
-        let (look, resource) = match &self.source {
-            Source::Texture(_, view) => (look, wgpu::BindingResource::TextureView(view)),
+    fn bind(&self, shared: &DeviceState, layout: &wgpu::BindGroupLayout, draw_params: DrawParams) -> wgpu::BindGroup {
+        let (draw_params, resource) = match &self.source {
+            Source::Texture(_, view) => (draw_params, wgpu::BindingResource::TextureView(view)),
             Source::Memory(buffer, view) => {
                 let window = window(shared, view);
                 // Inside the window, which 32 bits count.
                 let base = (view.offset as u64 - window.start) as u32;
-                let look = Look { base, pitch: view.pitch() as u32, ..look };
+                let draw_params = DrawParams { base, pitch: view.pitch() as u32, ..draw_params };
                 let (offset, size) = (window.start, wgpu::BufferSize::new(window.len));
-                (look, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size }))
+                (draw_params, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size }))
             }
         };
-        let uniform = constants(shared, bytemuck::bytes_of(&look));
+        let uniform = constants(shared, bytemuck::bytes_of(&draw_params));
         shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("pixelferry image"),
             layout,
@@ -125,7 +130,7 @@ impl Picture {
 }
 
 /// The pixels with as much before them as the device wants bindings to be aligned to.
-fn window(shared: &Shared, view: &ImageView) -> Window {
+fn window(shared: &DeviceState, view: &ImageView) -> Window {
     let span = view.span();
     let alignment = u64::from(shared.limits.min_storage_buffer_offset_alignment).max(1);
     let start = span.start as u64 / alignment * alignment;
@@ -133,7 +138,7 @@ fn window(shared: &Shared, view: &ImageView) -> Window {
 }
 
 /// A uniform buffer that is never written again.
-pub(crate) fn constants(shared: &Shared, bytes: &[u8]) -> wgpu::Buffer {
+pub(crate) fn constants(shared: &DeviceState, bytes: &[u8]) -> wgpu::Buffer {
     let buffer = shared.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("pixelferry constants"),
         size: bytes.len() as u64,

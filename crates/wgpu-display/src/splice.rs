@@ -1,9 +1,9 @@
 //! Bytes to any place in a buffer: wgpu copies whole words only, so a shader writes what is not, and the host where the
 //! device runs no such shader.
 
+use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
 use crate::picture::constants;
-use crate::shared::Shared;
 use interop_core::Result;
 use std::cell::OnceCell;
 
@@ -37,7 +37,7 @@ pub(crate) struct Splice<'a> {
 }
 
 impl Splicer {
-    fn pipeline(&self, shared: &Shared) -> Option<&wgpu::ComputePipeline> {
+    fn pipeline(&self, shared: &DeviceState) -> Option<&wgpu::ComputePipeline> {
         let make = |device: &wgpu::Device| {
             let module = device.create_shader_module(wgpu::include_wgsl!("shaders/splice.wgsl"));
             device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -60,7 +60,7 @@ impl Splicer {
     /// target for storage, too; their sizes are in whole words.
     pub(crate) fn copy(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         splice: &Splice<'_>,
         from: &wgpu::Buffer,
         from_byte: u64,
@@ -82,7 +82,7 @@ impl Splicer {
 }
 
 /// Writes the words that `bytes` touch, with what else is in them as it was.
-fn by_host(shared: &Shared, splice: &Splice<'_>, bytes: &[u8]) -> Result<wgpu::SubmissionIndex> {
+fn by_host(shared: &DeviceState, splice: &Splice<'_>, bytes: &[u8]) -> Result<wgpu::SubmissionIndex> {
     let start = splice.to_byte / WORD * WORD;
     let end = start + whole_words(splice.to_byte + splice.bytes - start);
     let mut words = shared.read_buffer(splice.to, start..end, "read_back")?;
@@ -96,7 +96,7 @@ fn by_host(shared: &Shared, splice: &Splice<'_>, bytes: &[u8]) -> Result<wgpu::S
 
 /// One chunk by the shader.
 fn dispatch(
-    shared: &Shared,
+    shared: &DeviceState,
     encoder: &mut wgpu::CommandEncoder,
     pipeline: &wgpu::ComputePipeline,
     splice: &Splice<'_>,

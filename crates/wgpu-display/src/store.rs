@@ -1,8 +1,8 @@
 //! Drawing an image into a texture by a compute shader.
 
+use crate::device_state::DeviceState;
 use crate::painter::Frame;
 use crate::picture::Picture;
-use crate::shared::Shared;
 use crate::steps::{Half, Halves, Steps};
 use crate::store_formats::{GROUP, StoreFormat};
 use interop_core::Result;
@@ -11,13 +11,13 @@ use std::cell::RefCell;
 
 /// Everything that a pipeline is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct StoreKey {
     steps: Steps,
     blends: bool,
     format: StoreFormat,
 }
 
-impl Kind {
+impl StoreKey {
     pub(crate) fn of(plan: &Plan, picture: &Picture, format: StoreFormat) -> Self {
         Self { steps: Steps::of(plan, picture), blends: plan.blends, format }
     }
@@ -25,7 +25,7 @@ impl Kind {
 
 /// Pipelines by the first use.
 #[derive(Default)]
-pub(crate) struct Storer(RefCell<Vec<(Kind, Made)>>);
+pub(crate) struct Storer(RefCell<Vec<(StoreKey, Made)>>);
 
 /// A pipeline, and the layout of the target's group.
 #[derive(Clone)]
@@ -36,7 +36,13 @@ pub(crate) struct Made {
 
 impl Storer {
     /// The pipeline, made at its first use.
-    pub(crate) fn get(&self, shared: &Shared, halves: &Halves, kind: Kind, operation: &'static str) -> Result<Made> {
+    pub(crate) fn get(
+        &self,
+        shared: &DeviceState,
+        halves: &Halves,
+        kind: StoreKey,
+        operation: &'static str,
+    ) -> Result<Made> {
         let mut made = self.0.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return Ok(pipeline.clone());
@@ -48,14 +54,14 @@ impl Storer {
 
     /// Records the draw of a frame of this kind. `target` is [`target`] of the same kind.
     pub(crate) fn store(
-        shared: &Shared,
+        shared: &DeviceState,
         encoder: &mut wgpu::CommandEncoder,
-        (halves, kind, made): (&Halves, Kind, &Made),
+        (halves, kind, made): (&Halves, StoreKey, &Made),
         picture: &Picture,
         target: &wgpu::BindGroup,
         frame: Frame,
     ) {
-        let bindings = picture.bindings(shared, &halves.get(kind.steps).layout, frame.look());
+        let bindings = picture.bindings(shared, &halves.get(kind.steps).layout, frame.draw_params());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&made.pipeline);
         pass.set_bind_group(0, &bindings, &[]);
@@ -74,7 +80,7 @@ pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureVie
     })
 }
 
-fn build(device: &wgpu::Device, half: &Half, kind: Kind) -> Made {
+fn build(device: &wgpu::Device, half: &Half, kind: StoreKey) -> Made {
     let StoreFormat { format, name, fixed, .. } = kind.format;
     let (access, word) = match kind.blends {
         true => (wgpu::StorageTextureAccess::ReadWrite, "read_write"),

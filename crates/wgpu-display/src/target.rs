@@ -1,15 +1,15 @@
 //! A place to draw into where there is no window.
 
+use crate::device_state::DeviceState;
 use crate::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
 use crate::painter::DrawTarget;
-use crate::shared::Shared;
 use interop_core::{Error, Extent, PixelFormat, Result, SurfaceDesc};
 use std::rc::Rc;
 
 /// A texture to draw into.
 pub struct OffscreenTarget {
     pixels: PixelFormat,
-    shared: Rc<Shared>,
+    shared: Rc<DeviceState>,
     texture: wgpu::Texture,
     view: wgpu::TextureView,
 }
@@ -19,7 +19,7 @@ impl OffscreenTarget {
     pub const FORMAT: DrawTarget = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
 
     /// wgpu makes the content zero.
-    pub(crate) fn new(shared: &Rc<Shared>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<DeviceState>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
         const OP: &str = "create_offscreen_target";
         let desc = SurfaceDesc::image(width, height, pixels);
         desc.check(&shared.identity.to_string(), &shared.caps, OP)?;

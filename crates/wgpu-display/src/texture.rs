@@ -1,9 +1,9 @@
 //! Images with storage of their own.
 
 use crate::checks::image_source;
+use crate::device_state::DeviceState;
 use crate::format::{texture_descriptor, texture_format};
 use crate::picture::Picture;
-use crate::shared::Shared;
 use crate::staging::WgpuStaging;
 use crate::tools::Tools;
 use interop_core::{Error, ImageDesc, ImageView, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
@@ -18,7 +18,7 @@ pub(crate) struct TextureSurface {
     tools: Rc<Tools>,
 }
 
-interop_core::owned!(TextureSurface: Shared, "surface", |surface| &surface.tools.shared);
+interop_core::owned!(TextureSurface: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl TextureSurface {
     /// wgpu makes the content zero.

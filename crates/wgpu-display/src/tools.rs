@@ -1,9 +1,9 @@
 //! What drawing, copying and reading back need, beside the device.
 
+use crate::device_state::{DeviceState, Parts};
 use crate::drawing::Drawing;
 use crate::error::in_scopes;
 use crate::painter::Painter;
-use crate::shared::{Parts, Shared};
 use crate::splice::Splicer;
 use interop_core::{Result, Support};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ pub(crate) struct Tools {
     pub painter: Painter,
     pub drawing: Drawing,
     pub splicer: Splicer,
-    pub shared: Rc<Shared>,
+    pub shared: Rc<DeviceState>,
 }
 
 impl Tools {
@@ -33,6 +33,6 @@ impl Tools {
             painter = in_scopes(device, identity, OP, || Painter::new(device))?;
         }
         let (drawing, splicer) = (Drawing::default(), Splicer::default());
-        Ok(Rc::new(Self { painter, drawing, splicer, shared: Rc::new(Shared::new(parts)) }))
+        Ok(Rc::new(Self { painter, drawing, splicer, shared: Rc::new(DeviceState::new(parts)) }))
     }
 }

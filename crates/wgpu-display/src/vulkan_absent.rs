@@ -1,8 +1,8 @@
 //! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
 
 use crate::caps::Sharing;
+use crate::device_state::DeviceState;
 use crate::ptx_grid::PtxGrid;
-use crate::shared::Shared;
 use crate::staging::Made;
 use interop_core::{
     DeviceIdentity, DeviceLuid, DeviceUuid, DisplaySemaphore, Result, SharedHandle, StagingKind, SyncKind,
@@ -46,11 +46,15 @@ impl Vulkan {
         match *self {}
     }
 
-    pub(crate) fn create(&self, _: &Shared, _: StagingKind, _: usize) -> Result<Made> {
+    pub(crate) fn create(&self, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made> {
         match *self {}
     }
 
-    pub(crate) fn semaphore(&self, _: &Rc<Shared>, _: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+    pub(crate) fn semaphore(
+        &self,
+        _: &Rc<DeviceState>,
+        _: SyncKind,
+    ) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         match *self {}
     }
 
@@ -60,7 +64,7 @@ impl Vulkan {
 }
 
 impl Exported {
-    pub(crate) fn handle(&self, _: &Shared) -> Result<SharedHandle> {
+    pub(crate) fn handle(&self, _: &DeviceState) -> Result<SharedHandle> {
         match *self {}
     }
 }

@@ -33,7 +33,7 @@ fn surface(display: &WgpuDisplay, case: &Drawing, access: ImageAccess) -> Box<dy
     let len = case.pixels.len().next_multiple_of(4);
     let mut staging = display.create_staging(StagingKind::Persistent, len).unwrap();
     staging
-        .fill(&mut |to| {
+        .map_write(&mut |to| {
             to[..case.pixels.len()].copy_from_slice(&case.pixels);
             Ok(())
         })

@@ -204,7 +204,7 @@ fn an_engines_device_offers_what_the_engine_switched_on() {
     let all = common::is_opengl();
     assert!(all || caps.contains("VK_EXT_external_memory_host"), "the reason names the extension: {caps}");
     let surface = image(&display, 3, 1, PixelFormat::Rgba16F, &[0; 24]);
-    display.draw_unseen(surface.as_ref()).unwrap();
+    display.draw_offscreen(surface.as_ref()).unwrap();
     display.finish().unwrap();
     let pages = interop_core::HostBlock::allocate(4096).unwrap();
     match display.create_staging(interop_core::StagingKind::Imported(pages), 4096) {
@@ -284,7 +284,7 @@ fn a_destroyed_device_is_an_error() {
     let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
     assert!(display.create_surface(&desc).is_err());
     assert!(surface.read_back(&Part::full(&desc)).is_err());
-    assert!(display.draw_unseen(surface.as_ref()).is_err());
+    assert!(display.draw_offscreen(surface.as_ref()).is_err());
     let error = display.finish().unwrap_err();
     assert!(error.to_string().contains("lost"), "{error}");
 }

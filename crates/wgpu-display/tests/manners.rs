@@ -298,10 +298,10 @@ fn what_nobody_sees_is_drawn_in_the_manner_that_is_asked_for() {
     let Some(display) = display() else { return };
     for surface in [plain(&display), translucent(&display)] {
         for manner in Manner::ALL {
-            display.draw_unseen_by(surface.as_ref(), Some(manner)).unwrap();
+            display.draw_offscreen_by(surface.as_ref(), Some(manner)).unwrap();
             assert_eq!(display.drawn().unwrap().manner, manner);
         }
-        display.draw_unseen(surface.as_ref()).unwrap();
+        display.draw_offscreen(surface.as_ref()).unwrap();
         assert_ne!(display.drawn().unwrap().why, Why::Measuring, "it is settled at once");
     }
 }

@@ -133,7 +133,7 @@ fn pages_of_the_host_outlive_whatever_reads_them() {
     let host = HostBlock::allocate(BYTES).unwrap();
     let mut staging = display.create_staging(StagingKind::Imported(host), BYTES).unwrap();
     staging
-        .fill(&mut |bytes| {
+        .map_write(&mut |bytes| {
             bytes.fill(7);
             Ok(())
         })
@@ -183,7 +183,7 @@ fn every_format_is_read_in_place_and_exported() {
         let mut staging = display.create_staging(StagingKind::Persistent, view.span().end).unwrap();
         let pattern = interop_core::describe::pattern::Pattern::for_view(&View::Image(view), 3);
         staging
-            .fill(&mut |bytes| {
+            .map_write(&mut |bytes| {
                 pattern.write(&View::Image(view), bytes);
                 Ok(())
             })
@@ -235,9 +235,9 @@ fn blocks_are_not_taken_from_another_display() {
     let mut own = other.create_surface(&desc).unwrap();
     let error = own.upload_staged(&Part::full(&desc), staging.as_mut(), &whole(16)).unwrap_err();
     assert!(matches!(error, Error::InvalidInput { .. }), "not filled yet: {error}");
-    assert!(staging.fill(&mut |_| Err(Error::NothingShown)).is_err());
+    assert!(staging.map_write(&mut |_| Err(Error::NothingShown)).is_err());
     staging
-        .fill(&mut |bytes| {
+        .map_write(&mut |bytes| {
             bytes.fill(5);
             Ok(())
         })

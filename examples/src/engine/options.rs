@@ -43,8 +43,8 @@ pub struct EngineOptions {
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
     /// Show frames so late that compute and display overlap; `auto` measures how late is worth it.
-    #[arg(long, value_name = "N", value_parser = parse_mode, default_value = "1")]
-    pub frames_late: Mode,
+    #[arg(long = "frames-late", value_name = "N", value_parser = parse_mode, default_value = "1")]
+    pub frames_behind: Mode,
     /// Lose the context or device before this frame, to be made anew.
     #[arg(long, value_name = "N")]
     pub lose_at: Option<u64>,
@@ -56,7 +56,7 @@ pub struct EngineOptions {
 impl EngineOptions {
     /// How links are opened.
     pub fn link_options(&self) -> LinkOptions {
-        LinkOptions { policy: Policy { mode: self.frames_late, ..Policy::default() } }
+        LinkOptions { policy: Policy { mode: self.frames_behind, ..Policy::default() } }
     }
 
     /// Whether `frame` is the end.

@@ -86,7 +86,7 @@ impl World {
             SurfaceDesc::image(31, 7, PixelFormat::R32F),
             SurfaceDesc::buffer(512),
         ]);
-        let mode = rng.pick(&[Mode::Latency, Mode::FramesLate(1), Mode::Throughput { most: 2 }]);
+        let mode = rng.pick(&[Mode::Latency, Mode::FramesBehind(1), Mode::Throughput { most: 2 }]);
         let profiles = Profiles::Folder(self.folder.clone());
         let policy = Policy { mode, profiles, budget: Duration::from_millis(4), ..Policy::default() };
         log.op("files: open a link", format_args!("{desc} {mode:?}"));
@@ -94,7 +94,7 @@ impl World {
         let opened =
             Link::open(backend as Arc<dyn ComputeBackend>, display as Rc<dyn Display>, desc, LinkOptions { policy });
         let mut link = log.end_with(opened)?;
-        hold!(link.frames_late() <= mode.most_late(), "{} frames late, {mode:?}", link.frames_late());
+        hold!(link.frames_behind() <= mode.most_behind(), "{} frames behind, {mode:?}", link.frames_behind());
         let bytes = vec![1; desc.byte_len("fuzz")?];
         link.frame(|frame| frame.write(&bytes))?;
         link.flush()?;

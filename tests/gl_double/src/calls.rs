@@ -3,7 +3,7 @@
 use crate::dispatch::{answer, target};
 use crate::gl;
 use crate::objects::{
-    INVALID_GL_OBJECT, INVALID_OPERATION, Kind, Notify, Sharing, check_turn, open, refuse, state, turn,
+    INVALID_GL_OBJECT, INVALID_OPERATION, Notify, ObjectKind, Sharing, check_turn, open, refuse, state, turn,
 };
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -64,13 +64,13 @@ unsafe extern "C" fn get_device_info(device: Raw, parameter: u32, bytes: usize, 
 
 /// What the properties say of a GL context.
 #[derive(Default)]
-struct Shared {
+struct GlProperties {
     context: Option<usize>,
     /// The property that names the display, and the display.
     display: Option<(isize, usize)>,
 }
 
-impl Shared {
+impl GlProperties {
     /// Refuses a context that is not current, and one that is said to be of another window system or display.
     fn check(&self, what: &str) -> Result<(), i32> {
         let Some(current) = gl::current().filter(|current| Some(current.context) == self.context) else {
@@ -87,8 +87,8 @@ impl Shared {
 ///
 /// # Safety
 /// A null pointer or a list of pairs that ends with 0.
-unsafe fn split(properties: *const isize) -> (Shared, Vec<isize>) {
-    let (mut shared, mut others) = (Shared::default(), Vec::new());
+unsafe fn split(properties: *const isize) -> (GlProperties, Vec<isize>) {
+    let (mut shared, mut others) = (GlProperties::default(), Vec::new());
     let mut at = properties;
     // SAFETY: the caller's promise.
     unsafe {
@@ -167,7 +167,7 @@ unsafe extern "C" fn get_gl_context_info(
 }
 
 /// Opens an object, with the code where OpenCL wants it.
-unsafe fn opened(context: Raw, flags: u64, kind: Kind, name: u32, code: *mut i32) -> Raw {
+unsafe fn opened(context: Raw, flags: u64, kind: ObjectKind, name: u32, code: *mut i32) -> Raw {
     // SAFETY: the callers pass what OpenCL's functions take.
     unsafe {
         let (object, answer) = match open(context, flags, kind, name) {
@@ -189,7 +189,7 @@ unsafe fn opened(context: Raw, flags: u64, kind: Kind, name: u32, code: *mut i32
 
 unsafe extern "C" fn create_from_gl_buffer(context: Raw, flags: u64, name: u32, code: *mut i32) -> Raw {
     // SAFETY: the caller's promise is OpenCL's.
-    unsafe { opened(context, flags, Kind::Buffer, name, code) }
+    unsafe { opened(context, flags, ObjectKind::Buffer, name, code) }
 }
 
 unsafe extern "C" fn create_from_gl_texture(
@@ -201,24 +201,24 @@ unsafe extern "C" fn create_from_gl_texture(
     code: *mut i32,
 ) -> Raw {
     // SAFETY: as above.
-    unsafe { opened(context, flags, Kind::Texture { target, level }, name, code) }
+    unsafe { opened(context, flags, ObjectKind::Texture { target, level }, name, code) }
 }
 
 unsafe extern "C" fn create_from_gl_renderbuffer(context: Raw, flags: u64, name: u32, code: *mut i32) -> Raw {
     // SAFETY: as above.
-    unsafe { opened(context, flags, Kind::Renderbuffer, name, code) }
+    unsafe { opened(context, flags, ObjectKind::Renderbuffer, name, code) }
 }
 
 unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *mut u32) -> i32 {
     let Some(opened) = state().objects.get(&object.addr()).copied() else { return INVALID_GL_OBJECT };
     // `CL_GL_OBJECT_*`.
     let number = match opened.kind {
-        Kind::Buffer => 0x2000,
-        Kind::Texture { target: 0x0DE0, .. } => 0x200F,
-        Kind::Texture { target: 0x806F, .. } => 0x2002,
-        Kind::Texture { target: 0x8C1A, .. } => 0x200E,
-        Kind::Texture { .. } => 0x2001,
-        Kind::Renderbuffer => 0x2003,
+        ObjectKind::Buffer => 0x2000,
+        ObjectKind::Texture { target: 0x0DE0, .. } => 0x200F,
+        ObjectKind::Texture { target: 0x806F, .. } => 0x2002,
+        ObjectKind::Texture { target: 0x8C1A, .. } => 0x200E,
+        ObjectKind::Texture { .. } => 0x2001,
+        ObjectKind::Renderbuffer => 0x2003,
     };
     for (to, value) in [(kind, number), (name, opened.name)] {
         if !to.is_null() {

@@ -15,7 +15,7 @@ pub const INVALID_IMAGE_FORMAT: i32 = -39;
 
 /// What an object is to GL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ObjectKind {
     Buffer,
     Texture { target: u32, level: i32 },
     Renderbuffer,
@@ -23,7 +23,7 @@ pub enum Kind {
 
 #[derive(Clone, Copy)]
 pub struct Opened {
-    pub kind: Kind,
+    pub kind: ObjectKind,
     pub name: u32,
     size: [usize; 3],
     format: Option<usize>,
@@ -86,7 +86,7 @@ struct ImageDesc {
 ///
 /// # Safety
 /// `context` is a live OpenCL context.
-pub unsafe fn open(context: *mut c_void, flags: u64, kind: Kind, name: u32) -> Result<*mut c_void, i32> {
+pub unsafe fn open(context: *mut c_void, flags: u64, kind: ObjectKind, name: u32) -> Result<*mut c_void, i32> {
     let current = gl::current_context();
     match state().contexts.get(&context.addr()) {
         None => return Err(refuse(INVALID_CONTEXT, "an object is opened in a context without OpenGL")),
@@ -96,13 +96,13 @@ pub unsafe fn open(context: *mut c_void, flags: u64, kind: Kind, name: u32) -> R
         Some(_) => {}
     }
     let found = match kind {
-        Kind::Buffer => gl::buffer_size(name).map(|size| ([size, 1, 1], 0)),
-        Kind::Texture { target, level } => gl::level(target, level, name),
-        Kind::Renderbuffer => gl::renderbuffer(name),
+        ObjectKind::Buffer => gl::buffer_size(name).map(|size| ([size, 1, 1], 0)),
+        ObjectKind::Texture { target, level } => gl::level(target, level, name),
+        ObjectKind::Renderbuffer => gl::renderbuffer(name),
     };
     let Some((size, internal)) = found else {
         let code = match kind {
-            Kind::Texture { level, .. } if level != 0 => INVALID_MIP_LEVEL,
+            ObjectKind::Texture { level, .. } if level != 0 => INVALID_MIP_LEVEL,
             _ => INVALID_GL_OBJECT,
         };
         return Err(refuse(code, "an object is opened that is not there, or has no storage"));
@@ -111,16 +111,16 @@ pub unsafe fn open(context: *mut c_void, flags: u64, kind: Kind, name: u32) -> R
     let mut code = 0;
     let made = match (kind, format) {
         // SAFETY: the context is live; the driver's own function.
-        (Kind::Buffer, _) => unsafe {
+        (ObjectKind::Buffer, _) => unsafe {
             target!(14: fn(*mut c_void, u64, usize, *mut c_void, *mut i32) -> *mut c_void;
                 context, flags, size[0], ptr::null_mut(), &raw mut code)
         },
         (_, None) => return Err(refuse(INVALID_IMAGE_FORMAT, "an object of a format that the double does not know")),
         (kind, Some(format)) => {
             let shape = match kind {
-                Kind::Texture { target: 0x0DE0, .. } => 0x10F4,
-                Kind::Texture { target: 0x806F, .. } => 0x10F2,
-                Kind::Texture { target: 0x8C1A, .. } => 0x10F3,
+                ObjectKind::Texture { target: 0x0DE0, .. } => 0x10F4,
+                ObjectKind::Texture { target: 0x806F, .. } => 0x10F2,
+                ObjectKind::Texture { target: 0x8C1A, .. } => 0x10F3,
                 _ => 0x10F1,
             };
             let layers = if shape == 0x10F3 { size[2] } else { 0 };
@@ -155,9 +155,11 @@ pub fn check_turn(object: *mut c_void, acquire: bool) -> Result<Opened, i32> {
         return Err(refuse(INVALID_OPERATION, what));
     }
     let there = match opened.kind {
-        Kind::Buffer => gl::buffer_size(opened.name).is_some_and(|size| size == opened.size[0]),
-        Kind::Texture { target, level } => gl::level(target, level, opened.name).is_some_and(|l| l.0 == opened.size),
-        Kind::Renderbuffer => gl::renderbuffer(opened.name).is_some_and(|r| r.0 == opened.size),
+        ObjectKind::Buffer => gl::buffer_size(opened.name).is_some_and(|size| size == opened.size[0]),
+        ObjectKind::Texture { target, level } => {
+            gl::level(target, level, opened.name).is_some_and(|l| l.0 == opened.size)
+        }
+        ObjectKind::Renderbuffer => gl::renderbuffer(opened.name).is_some_and(|r| r.0 == opened.size),
     };
     if !there {
         return Err(refuse(INVALID_GL_OBJECT, "a turn with an object that is gone or has other storage now"));
@@ -197,10 +199,10 @@ unsafe fn copy(queue: *mut c_void, object: *mut c_void, opened: &Opened, acquire
     let pixel: Option<&Format> = opened.format.map(|f| &FORMATS[f]);
     let mut bytes = vec![0u8; opened.size.iter().product::<usize>() * pixel.map_or(1, |f| f.bytes)];
     let out_of_gl = |bytes: &mut [u8], into_gl| match (opened.kind, pixel) {
-        (Kind::Texture { target, level }, Some(f)) => {
+        (ObjectKind::Texture { target, level }, Some(f)) => {
             gl::copy_level(target, level, opened.name, opened.size, f, bytes, into_gl);
         }
-        (Kind::Renderbuffer, Some(f)) => gl::copy_renderbuffer(opened.name, opened.size, f, bytes, into_gl),
+        (ObjectKind::Renderbuffer, Some(f)) => gl::copy_renderbuffer(opened.name, opened.size, f, bytes, into_gl),
         _ => gl::copy_buffer(opened.name, bytes, into_gl),
     };
     if acquire {
@@ -211,10 +213,10 @@ unsafe fn copy(queue: *mut c_void, object: *mut c_void, opened: &Opened, acquire
     // SAFETY: blocking copies of exactly as many bytes as there are, by the driver's own functions.
     let code = unsafe {
         match (opened.kind, acquire) {
-            (Kind::Buffer, true) => target!(49:
+            (ObjectKind::Buffer, true) => target!(49:
                 fn(*mut c_void, *mut c_void, u32, usize, usize, *mut c_void, u32, *const c_void, *mut c_void) -> i32;
                 queue, object, 1, 0, bytes.len(), address, 0, none, none),
-            (Kind::Buffer, false) => target!(48:
+            (ObjectKind::Buffer, false) => target!(48:
                 fn(*mut c_void, *mut c_void, u32, usize, usize, *mut c_void, u32, *const c_void, *mut c_void) -> i32;
                 queue, object, 1, 0, bytes.len(), address, 0, none, none),
             (_, acquire) => {

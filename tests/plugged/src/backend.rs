@@ -1,6 +1,6 @@
 //! A backend: one thread that does what it is told in order, as a small device with a queue would.
 
-use crate::lent_bytes::{BYTES, Lent};
+use crate::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::{Pattern, rows};
 use interop_core::{
     Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource,
@@ -264,7 +264,7 @@ impl ComputeBackend for Worker {
 }
 
 struct WorkerMemory {
-    bytes: Lent,
+    bytes: SharedBytes,
     len: usize,
     queue: Arc<Queue>,
 }
@@ -302,11 +302,11 @@ impl ComputeMemory for WorkerMemory {
         })
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.within(range, "view", |bytes| f(bytes))
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.within(range, "fill", f)
     }
 

@@ -1,7 +1,7 @@
 //! A display: pages of pixels behind a slow wire, which can also be flipped, if one knows how.
 
 use crate::backend::lock;
-use crate::lent_bytes::{BYTES, Lent};
+use crate::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::rows;
 use interop_core::{
     Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, MemoryCap,
@@ -82,7 +82,7 @@ impl Display for Board {
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
         let block = match kind {
-            StagingKind::Orphaned | StagingKind::Persistent => Some(Lent::new(Mutex::new(vec![0; bytes]))),
+            StagingKind::Orphaned | StagingKind::Persistent => Some(SharedBytes::new(Mutex::new(vec![0; bytes]))),
             StagingKind::External(SharedHandle::Other { name: BYTES, handle }) => {
                 handle.downcast().ok().map(|lent| *lent)
             }
@@ -93,10 +93,10 @@ impl Display for Board {
         Ok(Box::new(Block(block.ok_or_else(|| self.unsupported("create_staging", problem))?, bytes)))
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
         match surface.as_any().is::<BoardSurface>() {
             true => Ok(()),
-            false => Err(foreign("draw_unseen")),
+            false => Err(foreign("draw_offscreen")),
         }
     }
 
@@ -176,7 +176,7 @@ impl Surface for BoardSurface {
 }
 
 /// So many bytes of the board's or of somebody else's; everything is read when a call returns.
-struct Block(Lent, usize);
+struct Block(SharedBytes, usize);
 
 impl Staging for Block {
     fn len(&self) -> usize {
@@ -191,7 +191,7 @@ impl Staging for Block {
         Ok(())
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         f(&mut lock(&self.0)[..self.1])
     }
 

@@ -46,7 +46,7 @@ impl SharingPath for ChangedRows {
         let (surface, shown) = (&mut self.surface, &mut self.shown);
         let from = crossing.native.from_its_start();
         let to = part_of(surface.desc(), &crossing.part)?;
-        memory.view(crossing.native.span(), &mut |bytes| {
+        memory.map_read(crossing.native.span(), &mut |bytes| {
             let differs = |((_, a), (_, b)): ((u32, Range<usize>), (u32, Range<usize>))| bytes[a] != shown[b];
             let changed: Vec<u32> = (0..)
                 .zip(rows(&from).zip(rows(&to)))

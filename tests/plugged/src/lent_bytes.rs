@@ -7,11 +7,11 @@ use interop_core::{HandleType, MemoryShape, Result, SharingPath, StagingKind, Sy
 pub(crate) const BYTES: &str = "lent bytes";
 
 /// The handle itself.
-pub(crate) type Lent = std::sync::Arc<std::sync::Mutex<Vec<u8>>>;
+pub(crate) type SharedBytes = std::sync::Arc<std::sync::Mutex<Vec<u8>>>;
 
 /// The row.
 pub fn lent_bytes() -> PathSpec {
-    let offer = |pairing: &Pairing<'_>| {
+    let check_support = |pairing: &Pairing<'_>| {
         let (handle, shape) = (HandleType::Other(BYTES), MemoryShape::Linear);
         let compute = pairing.backend.caps().can_export(handle, shape).of_the("compute");
         compute.and(|| pairing.display.caps().can_import(handle, shape).of_the("display"))
@@ -20,7 +20,7 @@ pub fn lent_bytes() -> PathSpec {
         let shared = SharedMemory::open(pairing, Reading::Upload, lent)?;
         Ok(Box::new(shared) as Box<dyn SharingPath>)
     };
-    let mut spec = PathSpec::new("lent-bytes", offer, open);
+    let mut spec = PathSpec::new("lent-bytes", check_support, open);
     spec.mechanism = "the kernel writes bytes that the display reads, by a handle of their own: 1 copy";
     spec.syncs = &[SyncKind::HostFence];
     spec.pipelined = true;

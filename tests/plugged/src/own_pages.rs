@@ -5,7 +5,7 @@ use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharingPath, Stag
 
 /// The row: pages that the program makes, written by kernels and read by the display where both take addresses.
 pub fn own_pages() -> PathSpec {
-    let offer = |pairing: &Pairing<'_>| {
+    let check_support = |pairing: &Pairing<'_>| {
         let (handle, shape) = (HandleType::HostPointer, MemoryShape::Linear);
         let compute = pairing.backend.caps().can_import(handle, shape).of_the("compute");
         compute.and(|| pairing.display.caps().can_import(handle, shape).of_the("display"))
@@ -14,7 +14,7 @@ pub fn own_pages() -> PathSpec {
         let shared = SharedMemory::open(pairing, Reading::Upload, pages)?;
         Ok(Box::new(shared) as Box<dyn SharingPath>)
     };
-    let mut spec = PathSpec::new("own-pages", offer, open);
+    let mut spec = PathSpec::new("own-pages", check_support, open);
     spec.mechanism = "the kernel writes pages of the program's, the display uploads from them: 1 copy";
     spec.syncs = &[SyncKind::HostFence];
     spec.pipelined = true;

@@ -6,12 +6,12 @@ use interop_core::{Display, Error, Part, Result, SharingPath, Support, Surface, 
 
 /// The row: frames are read straight into the board's page.
 pub fn page_flip() -> PathSpec {
-    let offer = |pairing: &Pairing<'_>| {
+    let check_support = |pairing: &Pairing<'_>| {
         let display: &dyn Display = pairing.display.as_ref();
         Support::when(display.downcast_ref::<Board>().is_some(), "display: it has no pages to flip")
     };
     let open = |pairing: &Pairing<'_>| Ok(Box::new(PageFlip::open(pairing)?) as Box<dyn SharingPath>);
-    let mut spec = PathSpec::new("page-flip", offer, open);
+    let mut spec = PathSpec::new("page-flip", check_support, open);
     spec.mechanism = "read into the page that the board shows next: 1 copy";
     spec.cost = Cost::copied(Medium::Client, 1).waiting();
     spec
@@ -45,7 +45,8 @@ impl SharingPath for PageFlip {
             device: "the board".into(),
         })?;
         let (from, to) = (crossing.native.from_its_start(), part_of(board.desc(), &crossing.part)?);
-        memory.view(crossing.native.span(), &mut |bytes| board.flip(|page| copy_rows((bytes, &from), (page, &to))))?;
+        memory
+            .map_read(crossing.native.span(), &mut |bytes| board.flip(|page| copy_rows((bytes, &from), (page, &to))))?;
         self.canvas.finished();
         Ok(())
     }

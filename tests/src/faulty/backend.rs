@@ -132,8 +132,8 @@ impl ComputeBackend for FaultyBackend {
         self.over(&open_memory(handle)?)
     }
 
-    fn reaches(&self, display: &DeviceIdentity) -> Support {
-        self.device.is_one_with(display)
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
+        self.device.same_device(display)
     }
 
     fn allocate_shared(
@@ -195,9 +195,9 @@ impl ComputeBackend for FaultyBackend {
         self.faults.check(Step::Copy)
     }
 
-    fn hold_back(&self) -> Result<()> {
-        self.faults.check(Step::HoldBack)?;
-        self.inner.hold_back()
+    fn defer_submission(&self) -> Result<()> {
+        self.faults.check(Step::DeferSubmission)?;
+        self.inner.defer_submission()
     }
 
     /// Links make none.

@@ -2,7 +2,7 @@
 
 use super::backend::{memory_caps, semaphores};
 use super::handles::{name_semaphore, open_memory, queue};
-use super::semaphore::{FaultyDisplaySemaphore, Shared};
+use super::semaphore::{FaultyDisplaySemaphore, SemaphoreState};
 use super::staging::FaultyStaging;
 use super::surface::FaultySurface;
 use super::turn::Turn;
@@ -125,26 +125,26 @@ impl Display for FaultyDisplay {
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         self.faults.check(Step::CreateSemaphore)?;
-        let shared = Shared::new(kind);
+        let shared = SemaphoreState::new(kind);
         let handle = name_semaphore(&shared, kind)?;
         let (faults, _alive) = (self.faults.clone(), self.faults.alive("display semaphore"));
         Ok((Box::new(FaultyDisplaySemaphore { shared, faults, _alive }), handle))
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
-        self.faults.check(Step::DrawUnseen)?;
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        self.faults.check(Step::DrawOffscreen)?;
         let surface: Option<&FaultySurface> = surface.as_any().downcast_ref();
         let surface = surface.ok_or_else(|| Error::Foreign {
-            operation: "FaultyDisplay::draw_unseen",
+            operation: "FaultyDisplay::draw_offscreen",
             object: "surface",
             device: self.device.to_string(),
         })?;
-        self.inner.draw_unseen(surface.visible())
+        self.inner.draw_offscreen(surface.visible())
     }
 
-    fn draw_unseen_by(&self, surface: &dyn Surface, _: Option<Manner>) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &dyn Surface, _: Option<Manner>) -> Result<()> {
         // The memory display has one manner.
-        self.draw_unseen(surface)
+        self.draw_offscreen(surface)
     }
 
     fn drawn(&self) -> Option<Drawn> {

@@ -1,6 +1,6 @@
 //! Names of blocks and semaphores, in a list of this thread.
 
-use super::semaphore::Shared;
+use super::semaphore::SemaphoreState;
 use pixelferry::{Error, HostBlock, MemoryHandle, QueueId, Result, SemaphoreHandle, SharedHandle, SyncKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ struct Names {
     numbered: HashMap<u32, HostBlock>,
     next: u32,
     memory: HashMap<i32, HostBlock>,
-    semaphores: HashMap<i32, Rc<Shared>>,
+    semaphores: HashMap<i32, Rc<SemaphoreState>>,
 }
 
 thread_local! {
@@ -60,7 +60,7 @@ fn name(block: &HostBlock) -> u32 {
     })
 }
 
-pub(super) fn name_semaphore(shared: &Rc<Shared>, kind: SyncKind) -> Result<SharedHandle> {
+pub(super) fn name_semaphore(shared: &Rc<SemaphoreState>, kind: SyncKind) -> Result<SharedHandle> {
     let fd = descriptor()?;
     NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), Rc::clone(shared)));
     // SAFETY: only these doubles open it, by its number.
@@ -78,7 +78,7 @@ pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     block.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no block")))
 }
 
-pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<Shared>> {
+pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<SemaphoreState>> {
     let shared = NAMES.with_borrow_mut(|names| match handle {
         SharedHandle::Semaphore(handle) => names.semaphores.remove(&handle.handle().as_raw_fd()),
         _ => None,

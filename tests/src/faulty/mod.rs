@@ -17,4 +17,4 @@ mod turn;
 
 pub use backend::FaultyBackend;
 pub use display::FaultyDisplay;
-pub use pixelferry_faults::{Fault, Faults, Kind, Side, Step};
+pub use pixelferry_faults::{Fault, FaultKind, Faults, Side, Step};

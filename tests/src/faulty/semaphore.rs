@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// What both ends share.
-pub(super) struct Shared {
+pub(super) struct SemaphoreState {
     kind: SyncKind,
     /// The counter; of a binary one 1 where it is signalled.
     value: Cell<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Shared {
     after_reads: RefCell<Option<Rc<Turn>>>,
 }
 
-impl Shared {
+impl SemaphoreState {
     pub fn new(kind: SyncKind) -> Rc<Self> {
         Rc::new(Self { kind, value: Cell::new(0), after_reads: RefCell::default() })
     }
@@ -44,7 +44,7 @@ impl Shared {
 
 /// The compute side's end.
 pub(super) struct FaultyComputeSemaphore {
-    pub shared: Rc<Shared>,
+    pub shared: Rc<SemaphoreState>,
     pub faults: Faults,
     pub _alive: Alive,
 }
@@ -68,7 +68,7 @@ impl ComputeSemaphore for FaultyComputeSemaphore {
 
 /// The display's end.
 pub(super) struct FaultyDisplaySemaphore {
-    pub shared: Rc<Shared>,
+    pub shared: Rc<SemaphoreState>,
     pub faults: Faults,
     pub _alive: Alive,
 }

@@ -36,12 +36,12 @@ impl Staging for FaultyStaging {
         self.inner.wait()
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         if !self.renamed {
             self.turn.write(&self.faults, false);
         }
-        self.inner.fill(f)?;
-        self.faults.check(Step::Fill)
+        self.inner.map_write(f)?;
+        self.faults.check(Step::MapStaging)
     }
 
     fn fence(&mut self) -> Result<()> {

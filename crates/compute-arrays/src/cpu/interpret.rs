@@ -2,7 +2,7 @@
 //! compiler vectorises. A truth is a `u32` of 0 or 1.
 
 use super::arith::{Arith, FloatArith, IntArith};
-use crate::element::{Constant, Element, Float, Integer, Kind};
+use crate::element::{Constant, Element, ElementType, Float, Integer};
 use crate::expr::{Access, Binary, Program, Step, Unary};
 use crate::layout::Layout;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
@@ -69,7 +69,7 @@ impl CpuProgram {
     }
 }
 
-fn fill(constant: Constant, kind: Kind, bytes: &mut [u8]) {
+fn fill(constant: Constant, kind: ElementType, bytes: &mut [u8]) {
     if kind.bits() == 64 {
         cast_slice_mut::<u8, u64>(bytes).fill(constant.bits);
     } else {
@@ -80,12 +80,12 @@ fn fill(constant: Constant, kind: Kind, bytes: &mut [u8]) {
 macro_rules! casts {
     ($from:ident, $values:expr, $to:expr, $out:expr) => {
         match $to {
-            Kind::F32 => one($values, cast_slice_mut($out), |v: $from| v as f32),
-            Kind::F64 => one($values, cast_slice_mut($out), |v: $from| v as f64),
-            Kind::I32 => one($values, cast_slice_mut($out), |v: $from| v as i32),
-            Kind::U32 | Kind::Bool => one($values, cast_slice_mut($out), |v: $from| v as u32),
-            Kind::I64 => one($values, cast_slice_mut($out), |v: $from| v as i64),
-            Kind::U64 => one($values, cast_slice_mut($out), |v: $from| v as u64),
+            ElementType::F32 => one($values, cast_slice_mut($out), |v: $from| v as f32),
+            ElementType::F64 => one($values, cast_slice_mut($out), |v: $from| v as f64),
+            ElementType::I32 => one($values, cast_slice_mut($out), |v: $from| v as i32),
+            ElementType::U32 | ElementType::Bool => one($values, cast_slice_mut($out), |v: $from| v as u32),
+            ElementType::I64 => one($values, cast_slice_mut($out), |v: $from| v as i64),
+            ElementType::U64 => one($values, cast_slice_mut($out), |v: $from| v as u64),
         }
     };
 }
@@ -160,7 +160,7 @@ impl<'p> Worker<'p> {
         &cast_slice(self.leaves[leaf])[first + range.start..first + range.end]
     }
 
-    fn step(&self, step: &Step, kind: Kind, range: Range<usize>, out: &mut [u8]) {
+    fn step(&self, step: &Step, kind: ElementType, range: Range<usize>, out: &mut [u8]) {
         match step {
             Step::Load(leaf) if kind.bits() == 64 => self.load::<u64>(*leaf, &range, cast_slice_mut(out)),
             Step::Load(leaf) => self.load::<u32>(*leaf, &range, cast_slice_mut(out)),
@@ -178,7 +178,7 @@ impl<'p> Worker<'p> {
                     select::<u32>(test, self.value(*a, &range), self.value(*b, &range), cast_slice_mut(out));
                 }
             }
-            Step::MulAdd(a, b, c) if kind == Kind::F64 => {
+            Step::MulAdd(a, b, c) if kind == ElementType::F64 => {
                 let (a, b, c) = (self.value(*a, &range), self.value(*b, &range), self.value(*c, &range));
                 three::<f64>(a, b, c, cast_slice_mut(out));
             }
@@ -217,37 +217,39 @@ impl<'p> Worker<'p> {
         }
     }
 
-    fn unary(&self, op: Unary, kind: Kind, a: usize, range: &Range<usize>, out: &mut [u8]) {
+    fn unary(&self, op: Unary, kind: ElementType, a: usize, range: &Range<usize>, out: &mut [u8]) {
         match kind {
-            Kind::F32 => unary_float::<f32>(op, self.value(a, range), cast_slice_mut(out)),
-            Kind::F64 => unary_float::<f64>(op, self.value(a, range), cast_slice_mut(out)),
-            Kind::I32 => unary_any::<i32>(op, self.value(a, range), cast_slice_mut(out)),
-            Kind::U32 => unary_any::<u32>(op, self.value(a, range), cast_slice_mut(out)),
-            Kind::I64 => unary_any::<i64>(op, self.value(a, range), cast_slice_mut(out)),
-            Kind::U64 => unary_any::<u64>(op, self.value(a, range), cast_slice_mut(out)),
-            Kind::Bool => one(self.value::<u32>(a, range), cast_slice_mut(out), |v: u32| v ^ 1),
+            ElementType::F32 => unary_float::<f32>(op, self.value(a, range), cast_slice_mut(out)),
+            ElementType::F64 => unary_float::<f64>(op, self.value(a, range), cast_slice_mut(out)),
+            ElementType::I32 => unary_any::<i32>(op, self.value(a, range), cast_slice_mut(out)),
+            ElementType::U32 => unary_any::<u32>(op, self.value(a, range), cast_slice_mut(out)),
+            ElementType::I64 => unary_any::<i64>(op, self.value(a, range), cast_slice_mut(out)),
+            ElementType::U64 => unary_any::<u64>(op, self.value(a, range), cast_slice_mut(out)),
+            ElementType::Bool => one(self.value::<u32>(a, range), cast_slice_mut(out), |v: u32| v ^ 1),
         }
     }
 
     fn binary(&self, op: Binary, a: usize, b: usize, range: &Range<usize>, out: &mut [u8]) {
         match self.program.program.kind_of(a) {
-            Kind::F32 => binary_float::<f32>(op, self.value(a, range), self.value(b, range), out),
-            Kind::F64 => binary_float::<f64>(op, self.value(a, range), self.value(b, range), out),
-            Kind::I32 => binary_int::<i32>(op, self.value(a, range), self.value(b, range), out),
-            Kind::U32 | Kind::Bool => binary_int::<u32>(op, self.value(a, range), self.value(b, range), out),
-            Kind::I64 => binary_int::<i64>(op, self.value(a, range), self.value(b, range), out),
-            Kind::U64 => binary_int::<u64>(op, self.value(a, range), self.value(b, range), out),
+            ElementType::F32 => binary_float::<f32>(op, self.value(a, range), self.value(b, range), out),
+            ElementType::F64 => binary_float::<f64>(op, self.value(a, range), self.value(b, range), out),
+            ElementType::I32 => binary_int::<i32>(op, self.value(a, range), self.value(b, range), out),
+            ElementType::U32 | ElementType::Bool => {
+                binary_int::<u32>(op, self.value(a, range), self.value(b, range), out)
+            }
+            ElementType::I64 => binary_int::<i64>(op, self.value(a, range), self.value(b, range), out),
+            ElementType::U64 => binary_int::<u64>(op, self.value(a, range), self.value(b, range), out),
         }
     }
 
-    fn cast(&self, from: Kind, to: Kind, a: usize, range: &Range<usize>, out: &mut [u8]) {
+    fn cast(&self, from: ElementType, to: ElementType, a: usize, range: &Range<usize>, out: &mut [u8]) {
         match from {
-            Kind::F32 => casts!(f32, self.value(a, range), to, out),
-            Kind::F64 => casts!(f64, self.value(a, range), to, out),
-            Kind::I32 => casts!(i32, self.value(a, range), to, out),
-            Kind::U32 | Kind::Bool => casts!(u32, self.value(a, range), to, out),
-            Kind::I64 => casts!(i64, self.value(a, range), to, out),
-            Kind::U64 => casts!(u64, self.value(a, range), to, out),
+            ElementType::F32 => casts!(f32, self.value(a, range), to, out),
+            ElementType::F64 => casts!(f64, self.value(a, range), to, out),
+            ElementType::I32 => casts!(i32, self.value(a, range), to, out),
+            ElementType::U32 | ElementType::Bool => casts!(u32, self.value(a, range), to, out),
+            ElementType::I64 => casts!(i64, self.value(a, range), to, out),
+            ElementType::U64 => casts!(u64, self.value(a, range), to, out),
         }
     }
 }

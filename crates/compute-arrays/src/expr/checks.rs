@@ -2,7 +2,7 @@
 
 use super::program::Bound;
 use crate::context::Arrays;
-use crate::element::Kind;
+use crate::element::ElementType;
 use interop_core::{Error, Result};
 
 impl Arrays {
@@ -21,7 +21,7 @@ impl Arrays {
     }
 
     pub(crate) fn check_kinds(&self, bound: &Bound<'_>, operation: &'static str) -> Result<()> {
-        if bound.program.uses(Kind::F64) { self.check_kind(Kind::F64, operation) } else { Ok(()) }
+        if bound.program.uses(ElementType::F64) { self.check_kind(ElementType::F64, operation) } else { Ok(()) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tree behind an expression.
 
 use crate::context::Arrays;
-use crate::element::{Constant, Kind};
+use crate::element::{Constant, ElementType};
 use crate::layout::Layout;
 use crate::store::Store;
 use std::rc::Rc;
@@ -79,12 +79,12 @@ pub enum Node<'a> {
 
 pub struct Tree<'a> {
     pub node: Node<'a>,
-    pub kind: Kind,
+    pub kind: ElementType,
     depth: u32,
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(kind: Kind, node: Node<'a>) -> Rc<Self> {
+    pub fn new(kind: ElementType, node: Node<'a>) -> Rc<Self> {
         let depth = match &node {
             Node::Unary(_, a) | Node::Cast(a) => a.depth,
             Node::Binary(_, a, b) => a.depth.max(b.depth),

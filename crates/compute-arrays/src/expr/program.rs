@@ -2,7 +2,7 @@
 
 use super::node::{Binary, Leaf, MAX_DEPTH, Node, Tree, Unary};
 use crate::context::Arrays;
-use crate::element::{Constant, Kind};
+use crate::element::{Constant, ElementType};
 use interop_core::{Error, Result};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -38,16 +38,16 @@ pub enum Access {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Program {
     /// The last one is the result.
-    pub steps: Vec<(Step, Kind)>,
-    pub leaves: Vec<(Kind, Access)>,
+    pub steps: Vec<(Step, ElementType)>,
+    pub leaves: Vec<(ElementType, Access)>,
 }
 
 impl Program {
-    pub fn kind_of(&self, reg: Reg) -> Kind {
+    pub fn kind_of(&self, reg: Reg) -> ElementType {
         self.steps[reg].1
     }
 
-    pub fn uses(&self, kind: Kind) -> bool {
+    pub fn uses(&self, kind: ElementType) -> bool {
         self.steps.iter().any(|(_, k)| *k == kind)
     }
 
@@ -84,7 +84,7 @@ struct Lowering<'t, 'a> {
     role: Role,
     /// Trees that were met before; alive, as the root is.
     seen: HashMap<*const Tree<'a>, Reg>,
-    regs: HashMap<(Step, Kind), Reg>,
+    regs: HashMap<(Step, ElementType), Reg>,
     _root: &'t Tree<'a>,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(reg)
     }
 
-    fn leaf(&mut self, leaf: &Leaf<'a>, kind: Kind, operation: &'static str) -> Result<usize> {
+    fn leaf(&mut self, leaf: &Leaf<'a>, kind: ElementType, operation: &'static str) -> Result<usize> {
         if let Some(first) = self.bound.leaves.first() {
             first.arrays.check_same(&leaf.arrays, operation)?;
             if first.layout.shape() != leaf.layout.shape() {

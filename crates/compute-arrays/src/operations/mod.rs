@@ -12,7 +12,7 @@ pub(crate) mod scan;
 
 use crate::context::Arrays;
 use crate::cpu::CpuProgram;
-use crate::element::{Element, Kind};
+use crate::element::{Element, ElementType};
 use crate::expr::{Bound, Leaf};
 use cpu_fallback::{CpuArgs, CpuKernelExt};
 use interop_core::{Arg, KernelSource, Result, Target};
@@ -46,12 +46,12 @@ fn on_cpu<T: Element>(
     name: &'static str,
     (target, items): (Target<'_>, usize),
     leaves: &[Leaf<'_>],
-    kinds: Vec<Kind>,
+    kinds: Vec<ElementType>,
     operation: &'static str,
     f: impl Fn(&mut [T], &[&[u8]]) + Send + Sync + 'static,
 ) -> Result<()> {
     let code = move |out: &mut cpu_fallback::CpuBuffer<'_>, args: &CpuArgs<'_>| {
-        let leaf = |(at, kind): (usize, &Kind)| match kind.bits() {
+        let leaf = |(at, kind): (usize, &ElementType)| match kind.bits() {
             64 => args.memory::<u64>(at).map(bytemuck::cast_slice),
             _ => args.memory::<u32>(at).map(bytemuck::cast_slice),
         };
@@ -65,6 +65,6 @@ fn on_cpu<T: Element>(
     arrays.run(kernel.as_ref(), target.with_items(items), &args)
 }
 
-fn kinds(bound: &Bound<'_>) -> Vec<Kind> {
+fn kinds(bound: &Bound<'_>) -> Vec<ElementType> {
     bound.program.leaves.iter().map(|(kind, _)| *kind).collect()
 }

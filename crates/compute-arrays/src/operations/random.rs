@@ -4,7 +4,7 @@ use super::on_cpu;
 use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
-use crate::element::{Element, Float, Integer, Kind};
+use crate::element::{Element, ElementType, Float, Integer};
 use crate::text::{Dialect, PHILOX, Text};
 use bytemuck::{cast, cast_slice_mut};
 use interop_core::{Arg, Result};
@@ -159,19 +159,19 @@ const EPSILON_24: f32 = 1.0 / (1 << 24) as f32;
 const EPSILON_53: f64 = 1.0 / (1u64 << 53) as f64;
 
 /// A block as elements.
-fn elements(words: [u32; 4], kind: Kind, distribution: Distribution) -> [u8; 16] {
+fn elements(words: [u32; 4], kind: ElementType, distribution: Distribution) -> [u8; 16] {
     let [a, b, c, d] = words.map(u64::from);
     let wide = [a | b << 32, c | d << 32];
     match (distribution, kind) {
         (Distribution::Bits, kind) if kind.bits() == 64 => cast(wide),
-        (Distribution::Uniform, Kind::F64) => cast(wide.map(|w| (w >> 11) as f64 * EPSILON_53)),
-        (Distribution::Uniform, Kind::F32) => cast(words.map(|w| (w >> 8) as f32 * EPSILON_24)),
-        (Distribution::Normal, Kind::F64) => {
+        (Distribution::Uniform, ElementType::F64) => cast(wide.map(|w| (w >> 11) as f64 * EPSILON_53)),
+        (Distribution::Uniform, ElementType::F32) => cast(words.map(|w| (w >> 8) as f32 * EPSILON_24)),
+        (Distribution::Normal, ElementType::F64) => {
             let radius = (-2.0 * (((wide[0] >> 11) + 1) as f64 * EPSILON_53).ln()).sqrt();
             let (sin, cos) = (f64::consts::TAU * ((wide[1] >> 11) as f64 * EPSILON_53)).sin_cos();
             cast([radius * cos, radius * sin])
         }
-        (Distribution::Normal, Kind::F32) => {
+        (Distribution::Normal, ElementType::F32) => {
             let pair = |[a, b]: [u32; 2]| {
                 let radius = (-2.0 * (((a >> 8) + 1) as f32 * EPSILON_24).ln()).sqrt();
                 let (sin, cos) = (f32::consts::TAU * ((b >> 8) as f32 * EPSILON_24)).sin_cos();
@@ -185,15 +185,15 @@ fn elements(words: [u32; 4], kind: Kind, distribution: Distribution) -> [u8; 16]
 }
 
 /// `pf_philox`.
-pub(super) fn text(dialect: Dialect, kind: Kind, distribution: Distribution, len: usize) -> String {
+pub(super) fn text(dialect: Dialect, kind: ElementType, distribution: Distribution, len: usize) -> String {
     let text = Text::with(dialect, kind, len, false).define("PF_LANES", 128 / kind.bits());
     text.define("PF_DISTRIBUTE", distribute(distribution, kind, dialect)).append(PHILOX).finish()
 }
 
 /// The same as text: `w` becomes `v`.
-fn distribute(distribution: Distribution, kind: Kind, dialect: Dialect) -> String {
+fn distribute(distribution: Distribution, kind: ElementType, dialect: Dialect) -> String {
     let (f, shift, scale) = match kind {
-        Kind::F32 => {
+        ElementType::F32 => {
             (if dialect == Dialect::CudaCpp { "f" } else { "" }, 8, format!("PF_BITS_F32({:#x})", EPSILON_24.to_bits()))
         }
         _ => ("", 11, format!("PF_BITS_F64({:#x})", EPSILON_53.to_bits())),

@@ -4,7 +4,7 @@ use super::{Form, kinds, on_cpu};
 use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{Extremum, combine_of, reduce, reduce_extremum};
-use crate::element::{Element, Kind};
+use crate::element::{Element, ElementType};
 use crate::expr::{Bound, Expr, Role, no_shape};
 use crate::layout::elements;
 use crate::monoid::Monoid;
@@ -47,7 +47,7 @@ const PAIR_BYTES: usize = 16;
 /// What a group leaves.
 pub(super) struct Acc {
     bytes: usize,
-    kind: Kind,
+    kind: ElementType,
     /// `pf_identity`, `pf_combine` and what comes before.
     definitions: Box<dyn Fn(Text) -> Text>,
     /// `pf_value`.

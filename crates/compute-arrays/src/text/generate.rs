@@ -1,7 +1,7 @@
 //! A program as a C function, and the macros that the kernels' texts use it by.
 
 use super::{COMMON, Dialect, literal, operator, type_name};
-use crate::element::{Constant, Kind, Value};
+use crate::element::{Constant, ElementType, Value};
 use crate::expr::{Access, Bound, Program, Step};
 use std::fmt::Write as _;
 
@@ -16,15 +16,15 @@ pub(crate) struct Text {
 
 impl Text {
     /// The macros for `len` elements of `result`, computed by `bound`.
-    pub fn new(dialect: Dialect, bound: &Bound<'_>, result: Kind, len: usize) -> Self {
+    pub fn new(dialect: Dialect, bound: &Bound<'_>, result: ElementType, len: usize) -> Self {
         let furthest = bound.leaves.iter().filter_map(|leaf| leaf.layout.reach()).map(|(_, high)| high).max();
-        Self::with(dialect, result, len.max(furthest.unwrap_or(0)), bound.program.uses(Kind::F64))
+        Self::with(dialect, result, len.max(furthest.unwrap_or(0)), bound.program.uses(ElementType::F64))
     }
 
     /// The macros alone.
-    pub fn with(dialect: Dialect, result: Kind, furthest: usize, doubles: bool) -> Self {
+    pub fn with(dialect: Dialect, result: ElementType, furthest: usize, doubles: bool) -> Self {
         let mut text = String::new();
-        if doubles || result == Kind::F64 {
+        if doubles || result == ElementType::F64 {
             text += "#define PF_DOUBLES\n";
         }
         if furthest >= NARROW {
@@ -92,10 +92,10 @@ impl Text {
     }
 
     /// `PF_WORD_OF(v)` and `PF_OF_WORD(w)`: a value's bits as the low ones of 64, and back.
-    pub fn words(self, kind: Kind) -> Self {
+    pub fn words(self, kind: ElementType) -> Self {
         let (word_of, of_word) = match kind {
-            Kind::F32 => ("PF_OF_F32(v)", "PF_F32_OF(w)"),
-            Kind::F64 => ("PF_OF_F64(v)", "PF_F64_OF(w)"),
+            ElementType::F32 => ("PF_OF_F32(v)", "PF_F32_OF(w)"),
+            ElementType::F64 => ("PF_OF_F64(v)", "PF_F64_OF(w)"),
             _ => ("((pf_u64)(v))", "((PF_T)(w))"),
         };
         self.define("PF_WORD_OF(v)", word_of).define("PF_OF_WORD(w)", of_word)

@@ -7,7 +7,7 @@ mod parameters;
 pub(crate) use generate::Text;
 pub(crate) use parameters::{Parameter, parameters};
 
-use crate::element::{Constant, Kind};
+use crate::element::{Constant, ElementType};
 use interop_core::Language;
 
 /// The two C-like languages, close enough for one text with a few macros.
@@ -41,15 +41,15 @@ pub(crate) const ONE_PASS: &str = include_str!("one_pass.h");
 pub(crate) const PHILOX: &str = include_str!("philox.h");
 
 /// The macro of `common.h` that is this type.
-pub(crate) const fn type_name(kind: Kind) -> &'static str {
+pub(crate) const fn type_name(kind: ElementType) -> &'static str {
     match kind {
-        Kind::F32 => "pf_f32",
-        Kind::F64 => "pf_f64",
-        Kind::I32 => "pf_i32",
-        Kind::U32 => "pf_u32",
-        Kind::I64 => "pf_i64",
-        Kind::U64 => "pf_u64",
-        Kind::Bool => "pf_bool",
+        ElementType::F32 => "pf_f32",
+        ElementType::F64 => "pf_f64",
+        ElementType::I32 => "pf_i32",
+        ElementType::U32 => "pf_u32",
+        ElementType::I64 => "pf_i64",
+        ElementType::U64 => "pf_u64",
+        ElementType::Bool => "pf_bool",
     }
 }
 
@@ -57,8 +57,8 @@ pub(crate) const fn type_name(kind: Kind) -> &'static str {
 pub(crate) fn literal(constant: Constant) -> String {
     let (bits, low) = (constant.bits, constant.bits as u32);
     match constant.kind {
-        Kind::F32 => format!("PF_BITS_F32({low:#x})"),
-        Kind::F64 => format!("PF_BITS_F64({bits:#x})"),
+        ElementType::F32 => format!("PF_BITS_F32({low:#x})"),
+        ElementType::F64 => format!("PF_BITS_F64({bits:#x})"),
         kind => format!("(({})(({}){bits:#x}))", type_name(kind), if kind.bits() == 64 { "pf_u64" } else { "pf_u32" }),
     }
 }

@@ -1,31 +1,31 @@
 //! One step of an expression as C. Arguments are names of variables, so they may occur several times.
 
 use super::{Dialect, type_name};
-use crate::element::Kind;
+use crate::element::ElementType;
 use crate::expr::{Binary, Unary};
 
 /// C's function for `kind`: CUDA has one name for each type.
-fn function(dialect: Dialect, kind: Kind, name: &str) -> String {
-    let suffix = if dialect == Dialect::CudaCpp && kind == Kind::F32 { "f" } else { "" };
+fn function(dialect: Dialect, kind: ElementType, name: &str) -> String {
+    let suffix = if dialect == Dialect::CudaCpp && kind == ElementType::F32 { "f" } else { "" };
     format!("{name}{suffix}")
 }
 
 /// The unsigned type of the same width, in which arithmetic wraps.
-const fn unsigned(kind: Kind) -> Kind {
-    if kind.bits() == 64 { Kind::U64 } else { Kind::U32 }
+const fn unsigned(kind: ElementType) -> ElementType {
+    if kind.bits() == 64 { ElementType::U64 } else { ElementType::U32 }
 }
 
 /// Rounded by itself: never part of a fused multiply-add.
-fn rounded(dialect: Dialect, kind: Kind, name: &str, sign: &str, a: &str, b: &str) -> String {
+fn rounded(dialect: Dialect, kind: ElementType, name: &str, sign: &str, a: &str, b: &str) -> String {
     match (dialect, kind) {
-        (Dialect::CudaCpp, Kind::F32) => format!("__f{name}_rn({a}, {b})"),
+        (Dialect::CudaCpp, ElementType::F32) => format!("__f{name}_rn({a}, {b})"),
         (Dialect::CudaCpp, _) => format!("__d{name}_rn({a}, {b})"),
         // `FP_CONTRACT OFF` stands before it.
         (Dialect::OpenClC, _) => format!("({a} {sign} {b})"),
     }
 }
 
-pub fn unary(dialect: Dialect, op: Unary, kind: Kind, a: &str) -> String {
+pub fn unary(dialect: Dialect, op: Unary, kind: ElementType, a: &str) -> String {
     let call = |name: &str| format!("{}({a})", function(dialect, kind, name));
     let wrapping = |value: &str| {
         let (to, through) = (type_name(kind), type_name(unsigned(kind)));
@@ -53,7 +53,7 @@ pub fn unary(dialect: Dialect, op: Unary, kind: Kind, a: &str) -> String {
 }
 
 /// `kind` is that of the operands.
-pub fn binary(dialect: Dialect, op: Binary, kind: Kind, a: &str, b: &str) -> String {
+pub fn binary(dialect: Dialect, op: Binary, kind: ElementType, a: &str, b: &str) -> String {
     let call = |name: &str| format!("{}({a}, {b})", function(dialect, kind, name));
     let (to, through, bits) = (type_name(kind), type_name(unsigned(kind)), kind.bits());
     let wrapping = |sign: &str| format!("(({to})(({through}){a} {sign} ({through}){b}))");
@@ -91,21 +91,23 @@ pub fn binary(dialect: Dialect, op: Binary, kind: Kind, a: &str, b: &str) -> Str
     }
 }
 
-pub fn mul_add(dialect: Dialect, kind: Kind, a: &str, b: &str, c: &str) -> String {
+pub fn mul_add(dialect: Dialect, kind: ElementType, a: &str, b: &str, c: &str) -> String {
     format!("{}({a}, {b}, {c})", function(dialect, kind, "fma"))
 }
 
 /// As Rust's `as`.
-pub fn cast(from: Kind, to: Kind, a: &str) -> String {
+pub fn cast(from: ElementType, to: ElementType, a: &str) -> String {
     let name = type_name(to);
     if !from.is_float() || to.is_float() {
         return format!("(({name}){a})");
     }
     // The bounds are powers of two, which floats hold exactly; what lies outside is undefined in C.
     let (low, high, least, most) = match to {
-        Kind::I32 => ("-2147483648.0f", "2147483648.0f", "(-2147483647 - 1)", "2147483647"),
-        Kind::U32 => ("0.0f", "4294967296.0f", "0", "0xffffffffu"),
-        Kind::I64 => ("-9223372036854775808.0f", "9223372036854775808.0f", "((pf_u64)1 << 63)", "(~(pf_u64)0 >> 1)"),
+        ElementType::I32 => ("-2147483648.0f", "2147483648.0f", "(-2147483647 - 1)", "2147483647"),
+        ElementType::U32 => ("0.0f", "4294967296.0f", "0", "0xffffffffu"),
+        ElementType::I64 => {
+            ("-9223372036854775808.0f", "9223372036854775808.0f", "((pf_u64)1 << 63)", "(~(pf_u64)0 >> 1)")
+        }
         _ => ("0.0f", "18446744073709551616.0f", "0", "~(pf_u64)0"),
     };
 

@@ -14,7 +14,7 @@ mod scan;
 mod table;
 mod views;
 
-use compute_arrays::{Arrays, Element, Kind, philox4x32};
+use compute_arrays::{Arrays, Element, ElementType, philox4x32};
 use cpu_fallback::{CpuBackend, CpuOptions};
 use cuda_backend::CudaBackend;
 use interop_core::{ComputeBackend, Error};
@@ -51,7 +51,7 @@ fn on_every_backend(mut test: impl FnMut(&Arrays)) {
 /// False, with a word about it, where the device lacks the type.
 fn has<T: Element>(arrays: &Arrays) -> bool {
     let found = match arrays.empty::<T>(&[1]) {
-        Err(error @ Error::Unsupported { .. }) if T::KIND == Kind::F64 => Err(error),
+        Err(error @ Error::Unsupported { .. }) if T::KIND == ElementType::F64 => Err(error),
         made => Ok(made.unwrap()),
     };
     let device = arrays.backend().device();

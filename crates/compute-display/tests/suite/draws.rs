@@ -228,7 +228,7 @@ fn wrong_draws_are_refused_and_change_nothing() {
         }
         let empty = mine.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
         assert!(matches!(mine.draw(empty.as_ref(), &mut target, all, plain), Err(Error::NothingShown)));
-        assert!(matches!(mine.draw_unseen(empty.as_ref()), Err(Error::NothingShown)));
+        assert!(matches!(mine.draw_offscreen(empty.as_ref()), Err(Error::NothingShown)));
         for (width, height) in [(0, 1), (1, 0), (u32::MAX, u32::MAX), (u32::MAX, 1), (1 << 19, 1 << 19)] {
             let made = mine.create_offscreen_target(width, height).map(|target| target.size());
             assert!(matches!(made, Err(Error::InvalidInput { .. } | Error::Unsupported { .. })), "{made:?}");

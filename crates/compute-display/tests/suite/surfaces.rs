@@ -19,7 +19,7 @@ fn filled(mut staging: Box<dyn Staging>, bytes: &[u8]) -> Box<dyn Staging> {
         to.copy_from_slice(bytes);
         Ok(())
     };
-    staging.fill(fill).unwrap();
+    staging.map_write(fill).unwrap();
     staging
 }
 
@@ -92,7 +92,7 @@ fn every_format_goes_in_and_comes_out_by_every_way() {
                     drop(staging);
                     assert_eq!(shown.read_back(&full).unwrap(), expected);
                     assert_eq!(shown.read_back(&Part::Image(part)).unwrap(), rows_of(&bytes, &seen));
-                    display.draw_unseen(shown.as_ref()).unwrap();
+                    display.draw_offscreen(shown.as_ref()).unwrap();
                     display.finish().unwrap();
                 }
             }
@@ -111,7 +111,7 @@ fn buffers_and_their_parts() {
         assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), bytes[9..]);
         surface.upload(&Part::Buffer(5000..5003), &[1, 2, 3], &view(0, 3)).unwrap();
         assert_eq!(surface.read_back(&Part::Buffer(4999..5004)).unwrap(), [bytes[5008], 1, 2, 3, bytes[5012]]);
-        display.draw_unseen(surface.as_ref()).unwrap();
+        display.draw_offscreen(surface.as_ref()).unwrap();
         for (in_place, mut staging) in blocks(display, &bytes) {
             for offset in [0, 2, 8] {
                 surface.upload_staged(&Part::full(&desc), staging.as_mut(), &view(offset, 10_001)).unwrap();
@@ -121,7 +121,7 @@ fn buffers_and_their_parts() {
                 let mut shown = display.create_in_place_surface(&desc).unwrap();
                 shown.read_in_place(staging.as_ref(), &view(4, 10_001)).unwrap();
                 assert_eq!(shown.read_back(&Part::Buffer(1..3)).unwrap(), bytes[5..7]);
-                display.draw_unseen(shown.as_ref()).unwrap();
+                display.draw_offscreen(shown.as_ref()).unwrap();
                 invalid(shown.read_in_place(staging.as_ref(), &view(4, 10_000)));
             }
         }
@@ -190,7 +190,7 @@ fn shown_bytes_are_not_read_while_they_are_filled() {
                 bytes.copy_from_slice(&[3, 4]);
                 Ok(())
             };
-            staging.fill(fill).unwrap();
+            staging.map_write(fill).unwrap();
             assert!(refused);
             assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), [3, 4]);
         }
@@ -209,7 +209,7 @@ fn objects_of_other_displays_are_foreign() {
         assert!(matches!(outcome, Err(Error::Foreign { .. })));
         let mut shown = mine.create_in_place_surface(&desc).unwrap();
         assert!(matches!(shown.read_in_place(block.as_ref(), &view), Err(Error::Foreign { .. })));
-        assert!(matches!(other.draw_unseen(stored.as_ref()), Err(Error::Foreign { .. })));
+        assert!(matches!(other.draw_offscreen(stored.as_ref()), Err(Error::Foreign { .. })));
         assert!(matches!(stored.export(HandleType::GlObject), Err(Error::Unsupported { .. })));
     });
 }

@@ -1,7 +1,7 @@
 //! A display in plain memory.
 
 mod convert;
-mod shared;
+mod display_state;
 mod staging;
 mod surface;
 mod target;
@@ -10,13 +10,13 @@ pub use convert::RgbaImage;
 pub use target::OffscreenTarget;
 
 use crate::host;
+use display_state::DisplayState;
 use interop_core::devices::owned::own;
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape,
     Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
-use shared::Shared;
 use staging::MemoryStaging;
 use std::rc::Rc;
 use surface::MemorySurface;
@@ -26,7 +26,7 @@ use surface::MemorySurface;
 /// It needs no window system and no graphics driver. Everything is done when a call returns, so fences never wait.
 /// Row 0 in memory is the top row.
 pub struct MemoryDisplay {
-    shared: Rc<Shared>,
+    shared: Rc<DisplayState>,
 }
 
 impl MemoryDisplay {
@@ -51,7 +51,7 @@ impl MemoryDisplay {
         };
         let driver = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         let device = host::identity("plain memory".into(), driver);
-        Rc::new(Self { shared: Rc::new(Shared { device, caps }) })
+        Rc::new(Self { shared: Rc::new(DisplayState { device, caps }) })
     }
 
     /// What a viewer would see of an image, as 8-bit RGBA with the top row first, ready to be saved.
@@ -145,8 +145,8 @@ impl Display for MemoryDisplay {
         Ok(Box::new(MemoryStaging::new(Rc::clone(&self.shared), kind, bytes, OP)?))
     }
 
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()> {
-        const OP: &str = "MemoryDisplay::draw_unseen";
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        const OP: &str = "MemoryDisplay::draw_offscreen";
         let surface = self.own(surface, OP)?;
         // What there is to see is the memory itself.
         std::hint::black_box(surface.pixels(&Part::full(surface.desc()), OP)?);

@@ -1,6 +1,6 @@
 //! Staging blocks of the memory display.
 
-use super::shared::Shared;
+use super::display_state::DisplayState;
 use crate::raw::Bytes;
 use interop_core::{HostBlock, Result, Staging, StagingKind};
 use std::any::Any;
@@ -8,14 +8,19 @@ use std::rc::Rc;
 
 /// Host memory that surfaces copy from or show in place.
 pub(crate) struct MemoryStaging {
-    display: Rc<Shared>,
+    display: Rc<DisplayState>,
     bytes: Bytes,
     /// False for orphaned blocks, whose users must not count on the address.
     fixed: bool,
 }
 
 impl MemoryStaging {
-    pub(crate) fn new(display: Rc<Shared>, kind: StagingKind, len: usize, operation: &'static str) -> Result<Self> {
+    pub(crate) fn new(
+        display: Rc<DisplayState>,
+        kind: StagingKind,
+        len: usize,
+        operation: &'static str,
+    ) -> Result<Self> {
         let (bytes, fixed) = match kind {
             StagingKind::Orphaned => (Bytes::allocate(len)?, false),
             StagingKind::Persistent => (Bytes::allocate(len)?, true),
@@ -28,7 +33,7 @@ impl MemoryStaging {
         Ok(Self { display, bytes, fixed })
     }
 
-    pub(crate) fn display(&self) -> &Rc<Shared> {
+    pub(crate) fn display(&self) -> &Rc<DisplayState> {
         &self.display
     }
 
@@ -37,7 +42,7 @@ impl MemoryStaging {
     }
 }
 
-interop_core::owned!(MemoryStaging: Shared, "staging block", |block| block.display());
+interop_core::owned!(MemoryStaging: DisplayState, "staging block", |block| block.display());
 
 impl Staging for MemoryStaging {
     fn len(&self) -> usize {
@@ -53,9 +58,9 @@ impl Staging for MemoryStaging {
         Ok(())
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         let all = 0..self.bytes.len();
-        f(&mut self.bytes.write(all, "Staging::fill", &"this staging block")?)
+        f(&mut self.bytes.write(all, "Staging::map_write", &"this staging block")?)
     }
 
     fn fence(&mut self) -> Result<()> {

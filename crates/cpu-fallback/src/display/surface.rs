@@ -1,6 +1,6 @@
 //! Surfaces of the memory display.
 
-use super::shared::Shared;
+use super::display_state::DisplayState;
 use super::staging::MemoryStaging;
 use crate::raw::Bytes;
 use interop_core::compute::host_bytes;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// An image or a buffer in plain memory.
 pub(crate) struct MemorySurface {
-    display: Rc<Shared>,
+    display: Rc<DisplayState>,
     desc: SurfaceDesc,
     content: Content,
 }
@@ -27,15 +27,15 @@ enum Content {
 
 impl MemorySurface {
     /// With zeroed storage of `bytes` bytes, the size of `desc`.
-    pub(crate) fn stored(display: Rc<Shared>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
+    pub(crate) fn stored(display: Rc<DisplayState>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
         Ok(Self { display, desc, content: Content::Stored(Bytes::allocate(bytes)?) })
     }
 
-    pub(crate) fn in_place(display: Rc<Shared>, desc: SurfaceDesc) -> Self {
+    pub(crate) fn in_place(display: Rc<DisplayState>, desc: SurfaceDesc) -> Self {
         Self { display, desc, content: Content::InPlace(None) }
     }
 
-    pub(crate) fn display(&self) -> &Rc<Shared> {
+    pub(crate) fn display(&self) -> &Rc<DisplayState> {
         &self.display
     }
 
@@ -84,7 +84,7 @@ impl MemorySurface {
     }
 }
 
-interop_core::owned!(MemorySurface: Shared, "surface", |surface| surface.display());
+interop_core::owned!(MemorySurface: DisplayState, "surface", |surface| surface.display());
 
 impl Surface for MemorySurface {
     fn desc(&self) -> &SurfaceDesc {

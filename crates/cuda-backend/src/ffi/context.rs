@@ -117,11 +117,11 @@ impl Queue {
 
     /// Holds work queued from now on back until something waits (see [`super::gate`]). Where the driver cannot, it
     /// is not held back.
-    pub fn hold_back(&self) {
+    pub fn defer_submission(&self) {
         let Ok(_current) = self.enter_held() else { return };
         let gate = self.gate.get_or_init(|| Gate::new(self.api()).inspect_err(|f| log_no_gate(*f)).ok());
         if let Some(gate) = gate {
-            gate.hold_back(self.api(), self.raw).unwrap_or_else(log_no_gate);
+            gate.defer_submission(self.api(), self.raw).unwrap_or_else(log_no_gate);
         }
     }
 

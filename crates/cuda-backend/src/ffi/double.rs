@@ -6,7 +6,7 @@
 use super::api::{Api, ArrayDescriptor, Driver, GlDriver, LevelsInMemory, MemoryHandle, Opaque, SemaphoreHandle};
 use super::os;
 use cudarc::driver::sys as cu;
-use interop_core::devices::os_handle::{self, Lent, RawOsHandle};
+use interop_core::devices::os_handle::{self, ImportedHandle, RawOsHandle};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -35,10 +35,10 @@ pub struct State {
 
 /// A thread's double; threads that it starts use it, too.
 #[derive(Clone, Default)]
-pub struct Shared(Arc<Mutex<State>>);
+pub struct ThreadDouble(Arc<Mutex<State>>);
 
 thread_local! {
-    static STATE: RefCell<Shared> = RefCell::default();
+    static STATE: RefCell<ThreadDouble> = RefCell::default();
     /// Set on threads that were started: when they call is a matter of chance, so that their calls are not counted.
     static ADOPTED: Cell<bool> = const { Cell::new(false) };
 }
@@ -46,27 +46,27 @@ thread_local! {
 /// Forgets everything; one device, CUDA 12.0.
 pub fn reset(failing: Option<(usize, u32)>) {
     let state = State { failing, devices: 1, version: 12_000, ..State::default() };
-    STATE.set(Shared(Arc::new(Mutex::new(state))));
+    STATE.set(ThreadDouble(Arc::new(Mutex::new(state))));
 }
 
 pub fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
-    let Shared(state) = STATE.with_borrow(Shared::clone);
+    let ThreadDouble(state) = STATE.with_borrow(ThreadDouble::clone);
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     f(&mut state)
 }
 
 /// For a thread about to be started.
-pub fn shared() -> Shared {
-    STATE.with_borrow(Shared::clone)
+pub fn shared() -> ThreadDouble {
+    STATE.with_borrow(ThreadDouble::clone)
 }
 
 /// Whether all threads that took it over have ended, with all that they held.
 pub fn is_mine_alone() -> bool {
-    STATE.with_borrow(|Shared(state)| Arc::strong_count(state) == 1)
+    STATE.with_borrow(|ThreadDouble(state)| Arc::strong_count(state) == 1)
 }
 
 /// To be called there.
-pub fn adopt(shared: Shared) {
+pub fn adopt(shared: ThreadDouble) {
     STATE.set(shared);
     ADOPTED.set(true);
 }
@@ -333,6 +333,6 @@ fn open<T>(handle: impl Fn(&T) -> Option<&Opaque>, description: *const T) -> Opt
 fn some_handle() -> Option<RawOsHandle> {
     let (reader, _) = std::io::pipe().ok()?;
     // The caller of the driver owns it.
-    let lent = std::mem::ManuallyDrop::new(Lent::new(reader.into()));
-    Some(lent.number())
+    let to_driver = std::mem::ManuallyDrop::new(ImportedHandle::new(reader.into()));
+    Some(to_driver.number())
 }

@@ -4,8 +4,8 @@ use super::api::{ArrayDescriptor, LevelsInMemory, MemoryHandle, Opaque, call};
 use super::graphics::Array;
 use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
-use interop_core::MemoryHandle as Shared;
-use interop_core::devices::os_handle::Lent;
+use interop_core::MemoryHandle as CoreMemoryHandle;
+use interop_core::devices::os_handle::ImportedHandle;
 use std::ptr;
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ pub struct ExternalMemory {
 
 impl ExternalMemory {
     /// Opens the whole allocation.
-    pub fn import(queue: &Arc<Queue>, memory: Shared) -> Result<Self, Failure> {
+    pub fn import(queue: &Arc<Queue>, memory: CoreMemoryHandle) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
         let (bytes, dedicated) = (memory.bytes(), memory.is_dedicated());
-        let lent = Lent::new(memory.into_handle());
+        let to_driver = ImportedHandle::new(memory.into_handle());
         let handle = MemoryHandle {
             kind: os::MEMORY,
-            handle: Opaque::new(lent.number()),
+            handle: Opaque::new(to_driver.number()),
             size: bytes,
             flags: if dedicated { DEDICATED } else { 0 },
             reserved: [0; 16],
@@ -39,7 +39,7 @@ impl ExternalMemory {
         // of so many bytes.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalMemory(&raw mut raw, &raw const handle)) };
         if let Err(failure) = imported {
-            lent.close_if_left();
+            to_driver.close_if_left();
             return Err(failure);
         }
         Ok(Self { raw, bytes, queue: queue.clone() })

@@ -65,9 +65,9 @@ impl State {
 }
 
 #[derive(Clone)]
-struct Shared(Arc<(Mutex<State>, Condvar)>);
+struct GateState(Arc<(Mutex<State>, Condvar)>);
 
-impl Shared {
+impl GateState {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,7 +77,7 @@ impl Shared {
 pub struct Gate {
     address: NonNull<u32>,
     device: cu::CUdeviceptr,
-    shared: Shared,
+    shared: GateState,
 }
 
 // SAFETY: the address is a name for host memory; all access goes through the lock.
@@ -100,7 +100,7 @@ impl Gate {
         let word = Word(address);
         word.set(0);
         let state = State { word: Some(word), held: 0, open: 0, launches: 0, openings: 0, asleep: false };
-        let shared = Shared(Arc::new((Mutex::new(state), Condvar::new())));
+        let shared = GateState(Arc::new((Mutex::new(state), Condvar::new())));
         let gate = Self { address, device, shared: shared.clone() };
         let watched = thread::Builder::new().name("pixelferry gate".into()).spawn(move || watch(&shared));
         if mapped.is_err() || watched.is_err() {
@@ -112,7 +112,7 @@ impl Gate {
     }
 
     /// Shuts the gate in `stream`. The context must be current.
-    pub fn hold_back(&self, api: &Api, stream: cu::CUstream) -> Result<(), Failure> {
+    pub fn defer_submission(&self, api: &Api, stream: cu::CUstream) -> Result<(), Failure> {
         let mut state = self.shared.lock();
         let next = state.held.wrapping_add(1);
         // SAFETY: stream and word are live; the wait is passed when the word reaches the value.
@@ -160,7 +160,7 @@ impl Gate {
 }
 
 /// Opens the gate where it has been shut for a while; ends with the gate.
-fn watch(shared: &Shared) {
+fn watch(shared: &GateState) {
     let mut seen = None;
     let mut idle = 0;
     loop {
@@ -199,19 +199,19 @@ mod tests {
         assert!(is_open());
         // It opens by itself after a while, in which this thread may have been stopped.
         wait_until("the gate, shut", || {
-            queue.hold_back();
+            queue.defer_submission();
             !is_open()
         });
         queue.synchronize().unwrap();
         assert!(is_open(), "a wait found the gate shut");
-        queue.hold_back();
+        queue.defer_submission();
         (0..super::MOST_LAUNCHES).for_each(|_| queue.launched());
         assert!(is_open(), "too many launches wait behind the gate");
-        queue.hold_back();
+        queue.defer_submission();
         wait_until("the watchdog", is_open);
         // Asleep after a while without work, and awake again.
         std::thread::sleep(super::WATCH * (super::IDLE_TICKS + 20));
-        queue.hold_back();
+        queue.defer_submission();
         wait_until("the watchdog, awake again", is_open);
         drop(queue);
         assert_eq!(with(|s| s.live()), Vec::<&str>::new());

@@ -16,7 +16,6 @@ pub mod external_memory;
 pub mod gate;
 pub mod graphics;
 pub mod host_memory;
-pub mod lane;
 pub mod module;
 pub mod nvrtc;
 #[cfg_attr(unix, path = "os/unix.rs")]
@@ -28,6 +27,7 @@ pub mod semaphore;
 pub mod shared_memory;
 pub mod span;
 pub mod stream;
+pub mod submit_queue;
 
 pub use api::Missing;
 pub use context::Queue;

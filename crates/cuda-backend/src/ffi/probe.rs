@@ -81,7 +81,7 @@ impl Device {
     }
 
     /// Whether kernels here can write memory of `other`.
-    pub fn reaches(self, other: Self) -> Result<bool, Failure> {
+    pub fn can_access_peer(self, other: Self) -> Result<bool, Failure> {
         let mut can = 0;
         // SAFETY: writes one number.
         unsafe { call!(self.api.driver, cuDeviceCanAccessPeer(&raw mut can, self.raw, other.raw)) }?;

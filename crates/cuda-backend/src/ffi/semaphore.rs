@@ -3,8 +3,8 @@
 use super::api::{Opaque, SemaphoreHandle, call};
 use super::{Failure, Queue, os};
 use cudarc::driver::sys as cu;
-use interop_core::devices::os_handle::Lent;
-use interop_core::{SemaphoreHandle as Shared, SyncKind};
+use interop_core::devices::os_handle::ImportedHandle;
+use interop_core::{SemaphoreHandle as CoreSemaphoreHandle, SyncKind};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    pub fn import(queue: &Arc<Queue>, handle: Shared) -> Result<Self, Failure> {
+    pub fn import(queue: &Arc<Queue>, handle: CoreSemaphoreHandle) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let kind = if handle.kind() == SyncKind::TimelineSemaphore { os::TIMELINE } else { os::SEMAPHORE };
-        let lent = Lent::new(handle.into_handle());
-        let handle = SemaphoreHandle { kind, handle: Opaque::new(lent.number()), flags: 0, reserved: [0; 16] };
+        let to_driver = ImportedHandle::new(handle.into_handle());
+        let handle = SemaphoreHandle { kind, handle: Opaque::new(to_driver.number()), flags: 0, reserved: [0; 16] };
         let mut raw = ptr::null_mut();
         // SAFETY: writes the handle where it is told, reads one description; the handle is open.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalSemaphore(&raw mut raw, &raw const handle)) };
         if let Err(failure) = imported {
-            lent.close_if_left();
+            to_driver.close_if_left();
             return Err(failure);
         }
         Ok(Self { raw, queue: queue.clone() })

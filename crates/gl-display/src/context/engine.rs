@@ -1,10 +1,10 @@
 //! The context of a game engine or toolkit, which goes on using it.
 
 use super::{GlFunctions, Loader, NativeContext, load_gl};
+use crate::context_state::{ContextState, Ownership};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared};
 use interop_core::Result;
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -93,7 +93,7 @@ unsafe fn wrap(
         let found = || native.as_ref().map(|native| RawFns::load(&mut |name| native.function(name)));
         let raw = raw.or_else(found).unwrap_or_default();
         let ownership = Ownership::Engine(options.is_current);
-        Shared::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit)?
+        ContextState::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit)?
     };
     Ok(GlDisplay::from_shared(shared))
 }

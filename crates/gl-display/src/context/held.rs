@@ -2,7 +2,7 @@
 
 use super::native::NativeContext;
 use super::own::Resting;
-use crate::lent::Graves;
+use crate::compute::DeferredDeletes;
 use interop_core::{GlContext, GlName};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,24 @@ pub(crate) struct Held {
     /// The display was told that the context is gone.
     lost: AtomicBool,
     /// What others made in it and dropped where it was not current.
-    pub graves: Graves,
+    pub deferred_deletes: DeferredDeletes,
     /// Where the context is ours: it, once its display is gone. Goes with the last who holds it, on any thread.
     rests: Mutex<Option<Resting>>,
 }
 
 impl Held {
     pub(crate) fn new(native: NativeContext) -> Self {
-        Self { native, lost: AtomicBool::new(false), graves: Graves::default(), rests: Mutex::new(None) }
+        Self {
+            native,
+            lost: AtomicBool::new(false),
+            deferred_deletes: DeferredDeletes::default(),
+            rests: Mutex::new(None),
+        }
     }
 
     pub(crate) fn lose(&self) {
         self.lost.store(true, Ordering::Release);
-        self.graves.abandon();
+        self.deferred_deletes.abandon();
     }
 
     pub(crate) fn is_lost(&self) -> bool {

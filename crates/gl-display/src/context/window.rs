@@ -6,10 +6,10 @@ use super::window_surface::{NAME, has_visual, pick_config, unavailable, window_s
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use super::xlib_errors;
 use super::{NativeContext, load_gl};
+use crate::context_state::{ContextState, Ownership};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared};
 use glutin::context::PossiblyCurrentContext;
 use glutin::display::{Display, DisplayApiPreference};
 use glutin::prelude::{GlDisplay as _, *};
@@ -130,7 +130,7 @@ impl GlWindow {
             let gl = load_gl(&mut load)?.into();
             let raw = RawFns::load(&mut load);
             let native = NativeContext::current(Some(&mut load));
-            Shared::new(gl, raw, (Ownership::Own(own), native), &Origin::default(), options.version_limit)?
+            ContextState::new(gl, raw, (Ownership::Own(own), native), &Origin::default(), options.version_limit)?
         };
         Ok(Self { display: GlDisplay::from_shared(shared), window })
     }

@@ -1,9 +1,9 @@
 //! The GL objects of one staging block.
 
-use crate::lent::LentBuffer;
+use crate::compute::QueueBuffer;
+use crate::context_state::ContextState;
 use crate::memory_object::MemoryObject;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use crate::state::BoundTexture;
 use glow::HasContext as _;
 use interop_core::Result;
@@ -20,7 +20,7 @@ pub(crate) struct Block {
     memory: Option<Owned<MemoryObject>>,
     /// Whose memory it is, where we made it for others to open; goes last.
     exported: Option<crate::vulkan::VulkanMemory>,
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
     len: usize,
     exposed: Cell<bool>,
 }
@@ -29,20 +29,20 @@ pub(crate) struct Block {
 enum Body {
     Own(Owned<glow::Buffer>),
     /// A backend's in this context.
-    Lent(LentBuffer),
+    QueueBuffer(QueueBuffer),
 }
 
 impl Block {
-    pub(crate) fn new(shared: &Rc<Shared>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
         Rc::new(Self::over(shared, Body::Own(buffer), len))
     }
 
     /// A buffer of a backend's in this context, which lives for as long as this.
-    pub(crate) fn lent(shared: &Rc<Shared>, buffer: LentBuffer, len: usize) -> Rc<Self> {
-        Rc::new(Self::over(shared, Body::Lent(buffer), len))
+    pub(crate) fn over_queue_buffer(shared: &Rc<ContextState>, buffer: QueueBuffer, len: usize) -> Rc<Self> {
+        Rc::new(Self::over(shared, Body::QueueBuffer(buffer), len))
     }
 
-    fn over(shared: &Rc<Shared>, buffer: Body, len: usize) -> Self {
+    fn over(shared: &Rc<ContextState>, buffer: Body, len: usize) -> Self {
         Self {
             textures: RefCell::default(),
             buffer,
@@ -56,7 +56,7 @@ impl Block {
 
     /// A buffer in memory that another API allocated; `exported` where we had it allocated for others to open.
     pub(crate) fn in_memory(
-        shared: &Rc<Shared>,
+        shared: &Rc<ContextState>,
         buffer: Owned<glow::Buffer>,
         memory: Owned<MemoryObject>,
         exported: Option<crate::vulkan::VulkanMemory>,
@@ -70,14 +70,14 @@ impl Block {
         self.exported.as_ref()
     }
 
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
         &self.shared
     }
 
     pub(crate) fn buffer(&self) -> glow::Buffer {
         match &self.buffer {
             Body::Own(buffer) => buffer.get(),
-            Body::Lent(buffer) => buffer.name(),
+            Body::QueueBuffer(buffer) => buffer.name(),
         }
     }
 
@@ -87,7 +87,7 @@ impl Block {
 
     /// True where the bytes lie in memory that a device allocated for sharing.
     pub(crate) fn is_device_memory(&self) -> bool {
-        self.memory.is_some() || matches!(self.buffer, Body::Lent(_))
+        self.memory.is_some() || matches!(self.buffer, Body::QueueBuffer(_))
     }
 
     /// The name was given to the user, whose shaders may write it.

@@ -3,16 +3,16 @@
 
 use super::{Block, ImageBlock};
 use crate::buffer_object::create_name;
+use crate::context_state::ContextState;
 use crate::gl_format::gl_format;
 use crate::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::os;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use crate::state::BoundBuffer;
 use crate::texture_object::{bare_texture, set_order};
 use crate::vulkan::VulkanMemory;
 use glow::HasContext as _;
-use interop_core::devices::os_handle::Lent;
+use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::{Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result, Support, SurfaceDesc};
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ const PADDING: usize = 256;
 /// its writes were lost, with no error. One over all of it, and dedicated to it, never did. Textures that are not
 /// dedicated show other memory there now and then.
 fn open(
-    shared: &Rc<Shared>,
+    shared: &Rc<ContextState>,
     handle: MemoryHandle,
     shape: MemoryShape,
 ) -> Result<(Owned<MemoryObject>, MemoryObjectFns)> {
@@ -42,21 +42,21 @@ fn open(
     // SAFETY: the context is current and lists the extension.
     let memory = unsafe { functions.create() }.ok_or_else(|| shared.no_name("glCreateMemoryObjectsEXT", ""))?;
     let memory = Owned::new(shared, memory);
-    let (whole, lent) = (handle.bytes(), Lent::new(handle.into_handle()));
+    let (whole, to_driver) = (handle.bytes(), ImportedHandle::new(handle.into_handle()));
     // SAFETY: as above; the memory object is new, the handle open and of memory of so many bytes.
     unsafe {
         functions.set_dedicated(memory.get());
-        functions.import(memory.get(), whole, lent.number());
+        functions.import(memory.get(), whole, to_driver.number());
     }
     if let Err(error) = shared.check_with(IMPORT, hint) {
-        lent.close_if_left();
+        to_driver.close_if_left();
         return Err(error);
     }
     Ok((memory, *functions))
 }
 
 /// A buffer in memory that we make, and that others can open.
-pub(super) fn exported_buffer(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Block>> {
+pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear) {
         return Err(shared.unsupported(OP, reason));
     }
@@ -68,7 +68,7 @@ pub(super) fn exported_buffer(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Bl
 
 /// The GL buffer over the first `bytes` of the allocation behind `handle`, which is that of `made` where we made it.
 pub(super) fn buffer(
-    shared: &Rc<Shared>,
+    shared: &Rc<ContextState>,
     handle: MemoryHandle,
     bytes: usize,
     made: Option<VulkanMemory>,
@@ -93,7 +93,7 @@ pub(super) fn buffer(
 }
 
 /// A texture in memory that we make, and that others can open.
-pub(super) fn exported_texture(shared: &Rc<Shared>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
+pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
         return Err(shared.unsupported(OP, reason));
     }
@@ -104,7 +104,7 @@ pub(super) fn exported_texture(shared: &Rc<Shared>, image: &ImageDesc) -> Result
 
 /// The texture in the allocation behind `handle`, which is that of `made` where we made it.
 pub(super) fn texture(
-    shared: &Rc<Shared>,
+    shared: &Rc<ContextState>,
     handle: MemoryHandle,
     image: &ImageDesc,
     made: Option<VulkanMemory>,

@@ -1,9 +1,9 @@
 //! A texture in memory that is shared with a compute device.
 
+use crate::context_state::ContextState;
 use crate::image_source::ImageSource;
 use crate::memory_object::MemoryObject;
 use crate::owned::Owned;
-use crate::shared::Shared;
 use interop_core::{ImageDesc, Result, SurfaceDesc};
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub(crate) struct ImageBlock {
     _memory: Owned<MemoryObject>,
     /// Whose memory it is, where we made it for others to open; goes last.
     exported: Option<crate::vulkan::VulkanMemory>,
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
     image: ImageDesc,
     /// Bytes of tight rows.
     len: usize,
@@ -22,7 +22,7 @@ pub(crate) struct ImageBlock {
 
 impl ImageBlock {
     pub(crate) fn new(
-        shared: &Rc<Shared>,
+        shared: &Rc<ContextState>,
         texture: Owned<glow::Texture>,
         memory: Owned<MemoryObject>,
         image: ImageDesc,
@@ -32,7 +32,7 @@ impl ImageBlock {
         Ok(Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared), image, len }))
     }
 
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
         &self.shared
     }
 

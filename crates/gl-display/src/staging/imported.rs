@@ -2,15 +2,15 @@
 
 use super::Block;
 use crate::buffer_object::create_name;
+use crate::context_state::ContextState;
 use crate::features::EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::devices::borrows::Holder;
 use interop_core::{Error, HostBlock, Result};
 use std::rc::Rc;
 
 /// The GL buffer over the first `bytes` of `host`. It keeps the memory alive until GL has let go of it.
-pub(super) fn create(shared: &Rc<Shared>, host: &HostBlock, bytes: usize) -> Result<Rc<Block>> {
+pub(super) fn create(shared: &Rc<ContextState>, host: &HostBlock, bytes: usize) -> Result<Rc<Block>> {
     const OP: &str = "create_staging";
     if !shared.features.pinned_memory {
         return Err(shared.unsupported(OP, "the driver does not list GL_AMD_pinned_memory".into()));

@@ -10,10 +10,10 @@ mod persistent;
 pub(crate) use block::Block;
 pub(crate) use image_block::ImageBlock;
 
+use crate::compute::QueueBuffer;
+use crate::context_state::ContextState;
 use crate::fence::Fence;
-use crate::lent::LentBuffer;
 use crate::semaphore_object::Crossing;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
@@ -39,7 +39,7 @@ enum Body {
 }
 
 impl Body {
-    fn shared(&self) -> &Rc<Shared> {
+    fn shared(&self) -> &Rc<ContextState> {
         match self {
             Self::Linear(block) => block.shared(),
             Self::Image(block) => block.shared(),
@@ -65,7 +65,7 @@ pub(crate) struct GlStaging {
 
 impl GlStaging {
     /// Makes a block; `bytes` was checked against the display's limit.
-    pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let linear = Body::Linear;
         let (body, access) = match kind {
             StagingKind::Orphaned => (linear(orphaned::create(shared, bytes)?), Access::Orphaned),
@@ -77,9 +77,10 @@ impl GlStaging {
             StagingKind::External(SharedHandle::Memory(memory)) => {
                 (linear(external::buffer(shared, memory, bytes, None)?), Access::Never)
             }
-            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
-                (linear(Block::lent(shared, LentBuffer::open(&handle, shared, bytes)?, bytes)), Access::Never)
-            }
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => (
+                linear(Block::over_queue_buffer(shared, QueueBuffer::open(&handle, shared, bytes)?, bytes)),
+                Access::Never,
+            ),
             StagingKind::ExternalImage(SharedHandle::Memory(memory), image) => {
                 (Body::Image(external::texture(shared, memory, &image, None)?), Access::Never)
             }
@@ -93,14 +94,18 @@ impl GlStaging {
     }
 
     /// Finds our type again, made in this context.
-    pub(crate) fn of<'a>(staging: &'a dyn Staging, shared: &Rc<Shared>, operation: &'static str) -> Result<&'a Self> {
+    pub(crate) fn of<'a>(
+        staging: &'a dyn Staging,
+        shared: &Rc<ContextState>,
+        operation: &'static str,
+    ) -> Result<&'a Self> {
         own::<Self>(staging.as_any(), shared, operation)
     }
 
     /// The same, to change it.
     pub(crate) fn of_mut<'a>(
         staging: &'a mut dyn Staging,
-        shared: &Rc<Shared>,
+        shared: &Rc<ContextState>,
         operation: &'static str,
     ) -> Result<&'a mut Self> {
         own_mut::<Self>(staging.as_any_mut(), shared, operation)
@@ -136,7 +141,7 @@ impl GlStaging {
     }
 }
 
-interop_core::owned!(GlStaging: Shared, "staging block", |block| block.body.shared());
+interop_core::owned!(GlStaging: ContextState, "staging block", |block| block.body.shared());
 
 impl Staging for GlStaging {
     fn len(&self) -> usize {
@@ -167,9 +172,9 @@ impl Staging for GlStaging {
         Ok(())
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match &self.access {
-            Access::Orphaned => orphaned::fill(self.linear("fill")?, f),
+            Access::Orphaned => orphaned::map_write(self.linear("map_write")?, f),
             Access::Never => {
                 let reason = "the host cannot address memory of a device; write it there";
                 Err(self.body.shared().unsupported("fill", reason.into()))
@@ -177,7 +182,7 @@ impl Staging for GlStaging {
             Access::Mapped(host) => {
                 let host = host.clone();
                 self.wait()?;
-                f(&mut host.write(0..self.body.len(), Holder::Staging, "Staging::fill")?)
+                f(&mut host.write(0..self.body.len(), Holder::Staging, "Staging::map_write")?)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::buffer_object::create_buffer;
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use crate::state::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::Result;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 const TARGET: u32 = glow::COPY_WRITE_BUFFER;
 
-pub(super) fn create(shared: &Rc<Shared>, bytes: usize) -> Result<Rc<Block>> {
+pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
     let buffer = create_buffer(shared, bytes, glow::STREAM_DRAW)?;
     Ok(Block::new(shared, buffer, bytes))
 }
@@ -37,13 +37,13 @@ impl Drop for Mapping<'_> {
 }
 
 /// Maps new memory, lets `f` write it, unmaps. `f` is called again where the driver lost the first content.
-pub(super) fn fill(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+pub(super) fn map_write(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
     let shared = block.shared();
     shared.enter("fill")?;
     let _bound = BoundBuffer::write(shared, block.buffer());
     for _ in 0..2 {
         let mut intact = true;
-        fill_once(block, f, &mut intact)?;
+        map_once(block, f, &mut intact)?;
         if intact {
             return Ok(());
         }
@@ -52,7 +52,7 @@ pub(super) fn fill(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) ->
     Err(shared.failure("glUnmapBuffer", 0, "GL_FALSE", "The content was lost twice while mapped; try again."))
 }
 
-fn fill_once(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>, intact: &mut bool) -> Result<()> {
+fn map_once(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>, intact: &mut bool) -> Result<()> {
     const OP: &str = "glMapBufferRange";
     let (shared, len) = (block.shared(), block.len());
     let access = glow::MAP_WRITE_BIT | glow::MAP_INVALIDATE_BUFFER_BIT;

@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::buffer_object::create_name;
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use crate::state::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::{HostBlock, Result};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 const ACCESS: u32 = glow::MAP_READ_BIT | glow::MAP_WRITE_BIT | glow::MAP_PERSISTENT_BIT | glow::MAP_COHERENT_BIT;
 
 /// The block and the memory it is mapped to; the memory keeps the block alive.
-pub(super) fn create(shared: &Rc<Shared>, bytes: usize) -> Result<(Rc<Block>, HostBlock)> {
+pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Block>, HostBlock)> {
     const OP: &str = "glBufferStorage";
     if !shared.features.buffer_storage {
         let reason = "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage";

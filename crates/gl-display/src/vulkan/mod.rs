@@ -11,11 +11,11 @@ pub(crate) use device::{VulkanDevice, vulkan_support};
 pub(crate) use memory::VulkanMemory;
 pub(crate) use semaphore::VulkanSemaphore;
 
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use interop_core::Result;
 use std::rc::Rc;
 
-impl Shared {
+impl ContextState {
     /// The Vulkan device that is this context's GPU, opened at the first use.
     pub(crate) fn vulkan(&self, operation: &'static str) -> Result<&Rc<VulkanDevice>> {
         if let Some(device) = self.vulkan.get() {

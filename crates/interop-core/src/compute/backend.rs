@@ -88,15 +88,15 @@ pub trait ComputeBackend: Any + Send + Sync {
 
     /// Whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
     /// one device, or another's that kernels reach (peer access).
-    fn reaches(&self, display: &DeviceIdentity) -> Support {
-        self.device().is_one_with(display)
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
+        self.device().same_device(display)
     }
 
     /// Allocates linear memory on the display's device together with a handle by which the display can open it.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list the handle's type, or
-    /// [`ComputeBackend::reaches`] says no.
+    /// [`ComputeBackend::can_export_to`] says no.
     fn allocate_shared(
         &self,
         bytes: usize,
@@ -155,7 +155,7 @@ pub trait ComputeBackend: Any + Send + Sync {
 
     /// A hint that what is queued from now on need not start before something waits for it: a GPU that must switch
     /// between compute and display then does several frames at a time. Every call that waits ends it.
-    fn hold_back(&self) -> Result<()> {
+    fn defer_submission(&self) -> Result<()> {
         Ok(())
     }
 

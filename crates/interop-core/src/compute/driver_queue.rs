@@ -9,7 +9,7 @@ use super::kernel::Kernel;
 use super::memory::ComputeMemory;
 use super::queue::{ComputeQueue, QueueOptions};
 use super::read_back::{ReadBack, ReadSlot};
-use super::schedule::{Kind, Schedule, Start, Use};
+use super::schedule::{OperationKind, Schedule, Start, Use};
 use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::view::View;
@@ -110,7 +110,7 @@ impl<D: QueueDriver> Queue<D> {
 
     fn enqueue(
         &self,
-        kind: Kind,
+        kind: OperationKind,
         uses: &[Use<'_>],
         wait: &[Event],
         command: Command<D::Block, D::Launch>,
@@ -142,20 +142,20 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
         let launch = self.driver.launch(&LaunchOf { kernel, target, view, items, args })?;
         let command =
             launch.map_or(Command::Nothing, |launch| Command::Launch { launch, target: written.piece, memory });
-        self.enqueue(Kind::Command, &uses, wait, command)
+        self.enqueue(OperationKind::Command, &uses, wait, command)
     }
 
     fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack> {
         let Part { used, piece: from } = self.part(memory, range, Access::Read, "ComputeQueue::read")?;
         let (into, slot) = (self.driver.host_buffer(from.range.len())?, ReadSlot::default());
         let command = Command::Read { from, into, slot: slot.clone() };
-        Ok(ReadBack::new(self.enqueue(Kind::Command, &[used], wait, command)?, slot))
+        Ok(ReadBack::new(self.enqueue(OperationKind::Command, &[used], wait, command)?, slot))
     }
 
     fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
         let range = offset..offset.saturating_add(bytes.len());
         let Part { used, piece: to } = self.part(memory, range, Access::Write, "ComputeQueue::write")?;
-        self.enqueue(Kind::Command, &[used], wait, Command::Write { from: bytes, to })
+        self.enqueue(OperationKind::Command, &[used], wait, Command::Write { from: bytes, to })
     }
 
     fn copy(
@@ -170,7 +170,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
         let place = offset..offset.saturating_add(range.len());
         let (from, to) = (self.part(from, range, Access::Read, OP)?, self.part(to, place, Access::Write, OP)?);
         let command = Command::Copy { from: from.piece, to: to.piece };
-        self.enqueue(Kind::Command, &[from.used, to.used], wait, command)
+        self.enqueue(OperationKind::Command, &[from.used, to.used], wait, command)
     }
 
     fn fill(
@@ -183,15 +183,15 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
         const OP: &str = "ComputeQueue::fill";
         check_fill(&range, pattern, OP)?;
         let Part { used, piece: to } = self.part(memory, range, Access::Write, OP)?;
-        self.enqueue(Kind::Command, &[used], wait, Command::Fill { to, pattern: pattern.to_vec() })
+        self.enqueue(OperationKind::Command, &[used], wait, Command::Fill { to, pattern: pattern.to_vec() })
     }
 
     fn marker(&self, wait: &[Event]) -> Result<Event> {
-        self.enqueue(Kind::Marker, &[], wait, Command::Nothing)
+        self.enqueue(OperationKind::Marker, &[], wait, Command::Nothing)
     }
 
     fn barrier(&self, wait: &[Event]) -> Result<Event> {
-        self.enqueue(Kind::Barrier, &[], wait, Command::Nothing)
+        self.enqueue(OperationKind::Barrier, &[], wait, Command::Nothing)
     }
 
     fn flush(&self) -> Result<()> {

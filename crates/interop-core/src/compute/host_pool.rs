@@ -35,7 +35,7 @@ impl<B: HostStorage + 'static> HostPool<B> {
             Some(block) => block,
             None => make()?,
         };
-        Ok(HostBuffer::with_storage(Box::new(Lent { block: Some(block), len, pool: Arc::downgrade(self) })))
+        Ok(HostBuffer::with_storage(Box::new(PooledBlock { block: Some(block), len, pool: Arc::downgrade(self) })))
     }
 
     fn give_back(&self, block: B) {
@@ -52,7 +52,7 @@ impl<B: HostStorage + 'static> HostPool<B> {
 }
 
 /// A block in use; goes back to the pool, if that is still there.
-struct Lent<B: HostStorage + 'static> {
+struct PooledBlock<B: HostStorage + 'static> {
     /// `None` only while it is dropped.
     block: Option<B>,
     len: usize,
@@ -60,7 +60,7 @@ struct Lent<B: HostStorage + 'static> {
 }
 
 // SAFETY: a part of the block's bytes, which stay where they are until it is dropped, by its own promise.
-unsafe impl<B: HostStorage> HostStorage for Lent<B> {
+unsafe impl<B: HostStorage> HostStorage for PooledBlock<B> {
     fn bytes(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |b| b.bytes().get(..self.len).unwrap_or_default())
     }
@@ -71,7 +71,7 @@ unsafe impl<B: HostStorage> HostStorage for Lent<B> {
     }
 }
 
-impl<B: HostStorage> Drop for Lent<B> {
+impl<B: HostStorage> Drop for PooledBlock<B> {
     fn drop(&mut self) {
         if let Some((block, pool)) = self.block.take().zip(self.pool.upgrade()) {
             pool.give_back(block);

@@ -25,10 +25,10 @@ pub trait ComputeMemory: Any {
 
     /// Shows the bytes to the host, after all work queued before: mapped where device memory is host memory, else
     /// by way of a copy. Blocks.
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
     /// Lets the host fill the range in place. The old bytes of the range are lost.
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
     /// Keeps the memory's other owner apart in this way from now on, for [`crate::ComputeBackend::import_surface`] of a display's
     /// own object.

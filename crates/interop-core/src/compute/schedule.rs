@@ -25,7 +25,7 @@ pub struct Use<'a> {
 
 /// What kind of operation it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperationKind {
     /// Follows what it is told to, and in an in-order queue what was queued before.
     Command,
     /// Does nothing. Without a wait list it follows all that was queued before.
@@ -124,7 +124,7 @@ impl Schedule {
     /// Those of `start`, where it was called at once.
     pub fn enqueue(
         &self,
-        kind: Kind,
+        kind: OperationKind,
         uses: &[Use<'_>],
         wait: &[Event],
         is_own: impl Fn(&dyn DeviceEvent) -> bool,
@@ -134,9 +134,9 @@ impl Schedule {
         let mut before = Vec::new();
         {
             let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-            let follows_all = kind == Kind::Barrier || (kind == Kind::Marker && wait.is_empty());
+            let follows_all = kind == OperationKind::Barrier || (kind == OperationKind::Marker && wait.is_empty());
             order.enter(self.in_order, follows_all, &event, &mut before);
-            if kind == Kind::Barrier {
+            if kind == OperationKind::Barrier {
                 order.barrier = Some(event.clone());
             }
         }

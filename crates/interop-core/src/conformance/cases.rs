@@ -84,11 +84,11 @@ fn ring(context: &Context<'_>) -> Result<(), Failure> {
     })
 }
 
-/// What is shown is the frame finished `frames_late` frames before, the first at once, and all after a flush.
+/// What is shown is the frame finished `frames_behind` frames before, the first at once, and all after a flush.
 fn late(context: &Context<'_>) -> Result<(), Failure> {
     let desc = SurfaceDesc::Image(any(40, 10, PixelFormat::Rgba8));
     let mut link = context.open(desc)?;
-    let late = link.frames_late();
+    let late = link.frames_behind();
     let view = tight(&desc)?;
     let bytes = |nonce| {
         let mut bytes = vec![0; view.payload_len()];

@@ -39,9 +39,9 @@ pub struct Manner {
 }
 
 impl Manner {
-    /// Shown so many frames late.
+    /// Shown so many frames behind.
     pub const fn late(frames: usize) -> Self {
-        Self { mode: Mode::FramesLate(frames), sync: None }
+        Self { mode: Mode::FramesBehind(frames), sync: None }
     }
 }
 
@@ -51,7 +51,7 @@ impl Context<'_> {
         let Manner { mode, sync } = self.manner;
         let policy = Policy { paths: self.paths.clone(), force: Some(self.path), mode, sync, ..Policy::default() };
         let pairing = policy.pairing(self.backend, self.display, &desc);
-        let offered = policy.paths.get(self.path).map(|spec| spec.offer(&pairing));
+        let offered = policy.paths.get(self.path).map(|spec| spec.check_support(&pairing));
         if let Some(Support::No(reason)) = offered {
             return Err(Failure::Skipped(reason));
         }

@@ -275,7 +275,7 @@ impl<'a> Run<'a> {
 
     fn check(&mut self, what: &str) -> Result<(), Failure> {
         let newest = self.pictures.len() - 1;
-        let shown = newest.saturating_sub(self.link.frames_late()).max(self.floor);
+        let shown = newest.saturating_sub(self.link.frames_behind()).max(self.floor);
         let what = format!("{}, unwritten: {}, frame {newest}, {what}", self.desc, self.rule);
         same_bytes(&what, &self.pictures[shown], &self.link.read_back()?)
     }

@@ -30,7 +30,7 @@ pub enum Holder {
     Map,
     /// A host closure in an OpenCL queue.
     HostKernel,
-    /// A closure of [`crate::Staging::fill`], or a call of the display that made the block.
+    /// A closure of [`crate::Staging::map_write`], or a call of the display that made the block.
     Staging,
     /// Commands whose end the driver does not tell.
     Commands,
@@ -55,7 +55,9 @@ impl Holder {
                  (one that was leaked maps for ever)"
             }
             Self::HostKernel => "a host closure in an OpenCL queue holds these bytes; wait for its event first",
-            Self::Staging => "a closure of Staging::fill, or a display's call, holds these bytes; let it return first",
+            Self::Staging => {
+                "a closure of Staging::map_write, or a display's call, holds these bytes; let it return first"
+            }
             Self::Commands => {
                 "commands of a device use these bytes, and the driver does not tell when they end; drop the device's \
                  memory first"
@@ -99,7 +101,7 @@ impl Member {
     pub const ALONE: Self = Self(0);
 }
 
-enum Kind {
+enum BorrowKind {
     Slice(Holder),
     /// On its way into a queue.
     Command,
@@ -111,7 +113,7 @@ struct Entry {
     id: u64,
     range: Range<usize>,
     access: Access,
-    kind: Kind,
+    kind: BorrowKind,
 }
 
 impl Entry {
@@ -136,7 +138,7 @@ impl State {
         self.last
     }
 
-    fn enter(&mut self, range: Range<usize>, access: Access, kind: Kind) -> u64 {
+    fn enter(&mut self, range: Range<usize>, access: Access, kind: BorrowKind) -> u64 {
         let id = self.next();
         self.entries.push(Entry { id, range, access, kind });
         id
@@ -145,14 +147,14 @@ impl State {
     /// Who keeps a newcomer out; `member` is the newcomer's, for what its own member keeps apart itself.
     fn holder(&self, range: &Range<usize>, access: Access, member: Option<Member>) -> Option<Holder> {
         self.entries.iter().filter(|e| e.clashes(range, access)).find_map(|entry| match entry.kind {
-            Kind::Slice(holder) => Some(holder),
-            Kind::HostKernel(other) if member.is_some_and(|member| member != other) => Some(Holder::HostKernel),
-            Kind::HostKernel(_) | Kind::Command => None,
+            BorrowKind::Slice(holder) => Some(holder),
+            BorrowKind::HostKernel(other) if member.is_some_and(|member| member != other) => Some(Holder::HostKernel),
+            BorrowKind::HostKernel(_) | BorrowKind::Command => None,
         })
     }
 
     fn has_command(&self, range: &Range<usize>, access: Access) -> bool {
-        self.entries.iter().any(|e| matches!(e.kind, Kind::Command) && e.clashes(range, access))
+        self.entries.iter().any(|e| matches!(e.kind, BorrowKind::Command) && e.clashes(range, access))
     }
 
     fn others(&mut self, own: Member, range: &Range<usize>) -> Vec<Arc<dyn Commands>> {
@@ -225,20 +227,20 @@ impl Borrows {
     /// For a slice, which may live as long as the borrow. Waits for commands that use these bytes, but for those of
     /// `own`, which the caller waits for.
     pub fn slice(&self, range: &Range<usize>, access: Access, holder: Holder, own: Member) -> Result<Borrow, Held> {
-        self.exclude(range, access, None, own, Kind::Slice(holder))
+        self.exclude(range, access, None, own, BorrowKind::Slice(holder))
     }
 
     /// For a host closure that a queue of `own` runs later, with a slice to be written. `own` keeps its other commands
     /// apart from it.
     pub fn host_kernel(&self, range: &Range<usize>, own: Member) -> Result<Borrow, Held> {
-        self.exclude(range, Access::Write, Some(own), own, Kind::HostKernel(own))
+        self.exclude(range, Access::Write, Some(own), own, BorrowKind::HostKernel(own))
     }
 
     /// For a command of `own`, to be held until it is in its queue and [`Commands::wait`] waits for it. Never waits.
     pub fn command(&self, range: &Range<usize>, access: Access, own: Member) -> Result<Borrow, Held> {
         let range = within(&self.window, range);
         let mut state = self.admit(&range, access, Some(own))?;
-        let id = state.enter(range, access, Kind::Command);
+        let id = state.enter(range, access, BorrowKind::Command);
         drop(state);
         Ok(Borrow { list: self.list.clone(), id })
     }
@@ -269,7 +271,7 @@ impl Borrows {
         access: Access,
         newcomer: Option<Member>,
         own: Member,
-        kind: Kind,
+        kind: BorrowKind,
     ) -> Result<Borrow, Held> {
         let range = within(&self.window, range);
         let mut state = self.admit(&range, access, newcomer)?;

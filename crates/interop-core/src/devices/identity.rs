@@ -143,7 +143,7 @@ pub struct DeviceIdentity {
 impl DeviceIdentity {
     /// Whether two APIs drive one device: by UUID, else by LUID, else by PCI address. Where none is known on both sides
     /// the answer is yes, and pixels decide.
-    pub fn is_one_with(&self, other: &Self) -> Support {
+    pub fn same_device(&self, other: &Self) -> Support {
         let no = |a: &dyn fmt::Display, b: &dyn fmt::Display| {
             Support::No(format!("not one device: {self} is {a}, {other} is {b}"))
         };

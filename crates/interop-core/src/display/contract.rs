@@ -60,15 +60,15 @@ pub trait Display: Any {
 
     /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
     /// Does not wait, but at the first draws of their kind, where it finds out which manner is quicker. For measurements.
-    fn draw_unseen(&self, surface: &dyn Surface) -> Result<()>;
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()>;
 
     /// The same in a manner, where display and surface leave a choice; see [`crate::DrawOptions::manner`].
-    fn draw_unseen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
         let _ = manner;
-        self.draw_unseen(surface)
+        self.draw_offscreen(surface)
     }
 
-    /// How the last draw was done, unseen ones among them, and why so. `None` before the first, and where a display has one
+    /// How the last draw was done, offscreen ones among them, and why so. `None` before the first, and where a display has one
     /// manner.
     fn drawn(&self) -> Option<Drawn> {
         None

@@ -44,7 +44,7 @@ pub trait Staging {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
     /// Marks the reads submitted so far; [`Staging::wait`] waits for them.
     fn fence(&mut self) -> Result<()>;

@@ -1,6 +1,6 @@
 //! A link goes on comparing paths while its program runs, and goes over to a better one between two frames.
 //!
-//! It goes over as it does from a path that fails (`ladder`): what is shown stays until the first frame on the new path is
+//! It goes over as it does from a path that fails (`fallback`): what is shown stays until the first frame on the new path is
 //! finished, and that frame keeps its pixels.
 
 use super::Link;
@@ -50,7 +50,7 @@ impl Link {
             clock: &policy.clock,
             paths: &policy.paths,
             in_use,
-            frames_late: self.path.frames_late(),
+            frames_behind: self.path.frames_behind(),
         };
         match self.meanwhile.step(&table, limit) {
             Step::Rested => return false,

@@ -4,7 +4,7 @@
 //! cannot be drawn while it is being computed, nor computed while it is drawn, nor outlive its link.
 
 mod compare;
-mod ladder;
+mod fallback;
 mod shown_frame;
 mod touch;
 mod traced;
@@ -130,8 +130,8 @@ impl Link {
     }
 
     /// How many frames the one shown is behind the one finished last (see [`crate::Mode`]).
-    pub fn frames_late(&self) -> usize {
-        self.path.frames_late()
+    pub fn frames_behind(&self) -> usize {
+        self.path.frames_behind()
     }
 
     /// Shows the frame finished last, waiting for it; does something only in pipelined mode. After a resize or a change of
@@ -148,7 +148,7 @@ impl Link {
     /// chosen and why, what failed since, and findings with advice.
     pub fn explain(&self) -> String {
         let mut text = format!("pixelferry {}, {}", env!("CARGO_PKG_VERSION"), self.report);
-        text += &format!("  in use: {}, {} frames late\n", self.id, self.frames_late());
+        text += &format!("  in use: {}, {} frames behind\n", self.id, self.frames_behind());
         for (path, reason) in &self.demoted {
             text += &format!("  left: {path}: {reason}\n");
         }
@@ -203,7 +203,7 @@ impl Link {
             tracing::debug!(%error, "no other path works: the one that failed is proved again");
         }
         let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
-        let keep = Keep { id: self.id, sync: self.path.sync(), frames_late: self.path.frames_late() };
+        let keep = Keep { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };
         let standing = Standing { demoted: &self.demoted, keep: Some(keep), ..Standing::default() };
         let selection = open_without(&self.backend, &self.display, &desc, &policy, &standing)?;
         self.take(selection, &desc);

@@ -79,7 +79,7 @@ impl<'a> WriteFrame<'a> {
         };
         if is_whole || span.len() == expected {
             // One mapping, the rows in memory order. Gaps between them, if any, are nobody's.
-            return memory.fill(span.clone(), &mut |to| {
+            return memory.map_write(span.clone(), &mut |to| {
                 lay(to);
                 Ok(())
             });

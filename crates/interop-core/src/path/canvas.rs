@@ -66,7 +66,7 @@ impl Canvas {
         let _step = step!("fetch back");
         let shown = surface.read_back(&self.layout.full())?;
         let (from, to) = (self.layout.tight().whole()?, self.layout.whole()?);
-        self.memory.fill(to.span(), &mut |bytes| {
+        self.memory.map_write(to.span(), &mut |bytes| {
             for ((_, from), (_, to)) in rows(&from).zip(rows(&to)) {
                 bytes[to].copy_from_slice(&shown[from]);
             }

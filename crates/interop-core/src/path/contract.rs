@@ -36,12 +36,12 @@ pub trait SharingPath {
     }
 
     /// How many frames the one shown is behind the one finished last, once the pipeline is full.
-    fn frames_late(&self) -> usize {
+    fn frames_behind(&self) -> usize {
         0
     }
 
     /// Changes how late frames are shown, up to what the path was opened for. Frames on their way are shown first.
-    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
+    fn set_frames_behind(&mut self, frames: usize) -> Result<()> {
         let _ = frames;
         Ok(())
     }

@@ -41,7 +41,7 @@ impl SharingPath for HostRoundTrip {
         let surface = &mut self.surface;
         let reading = step!("read");
         let view = crossing.native.from_its_start();
-        memory.view(crossing.native.span(), &mut |bytes| {
+        memory.map_read(crossing.native.span(), &mut |bytes| {
             let _step = step!("upload");
             surface.upload(&crossing.part, bytes, &view)
         })?;

@@ -1,12 +1,12 @@
 //! Sharing paths: the ways in which a frame crosses from the compute side to the display.
 //!
-//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::offer`] looks only at
+//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] looks only at
 //! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
 //! [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
 //!
 //! # The age of a frame
 //! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
-//! [`frames_late`](SharingPath::frames_late) frames before: the host waits for that older frame only, which is long
+//! [`frames_behind`](SharingPath::frames_behind) frames before: the host waits for that older frame only, which is long
 //! done, so neither device waits for the other, and a GPU that must switch between a compute and a graphics context
 //! switches once for several frames. The very first frame is shown at once, so that there is always one.
 
@@ -24,9 +24,9 @@ mod pbo_staging;
 mod pieces;
 mod plugged;
 mod shared_memory;
+mod slot_sync;
 mod spec;
 mod table;
-mod turns;
 mod unwritten;
 
 pub use crate::describe::path_id::{PathId, PathKind};
@@ -44,6 +44,6 @@ pub use pbo_staging::PboStaging;
 pub use pieces::Piece;
 pub use plugged::Plugged;
 pub use shared_memory::{Reading, SharedMemory};
+pub(crate) use slot_sync::RING_SLOTS;
 pub use spec::PathSpec;
 pub use table::PATHS;
-pub(crate) use turns::RING_SLOTS;

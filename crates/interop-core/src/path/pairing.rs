@@ -17,7 +17,7 @@ pub struct Pairing<'a> {
     /// What is shown.
     pub desc: &'a SurfaceDesc,
     /// How late frames may be shown at most, see [`crate::Mode`].
-    pub frames_late: usize,
+    pub frames_behind: usize,
     /// See [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,
 }

@@ -16,13 +16,13 @@ use std::sync::Arc;
 /// use interop_core::path::{Cost, HostRoundTrip, Medium, PathSpec, Paths};
 /// use interop_core::{MemoryKind, Policy, Support};
 ///
-/// let offer = |pairing: &interop_core::path::Pairing<'_>| {
+/// let check_support = |pairing: &interop_core::path::Pairing<'_>| {
 ///     let on_the_host = pairing.display.device().memory == MemoryKind::Host;
 ///     Support::when(on_the_host, "display: it has memory of its own")
 /// };
 /// // A real one opens a mechanism of its own here, e.g. `SharedMemory::open` with memory that only the program knows.
 /// let open = |pairing: &interop_core::path::Pairing<'_>| Ok(Box::new(HostRoundTrip::open(pairing)?) as Box<_>);
-/// let mut shared_pages = PathSpec::new("shared-pages", offer, open);
+/// let mut shared_pages = PathSpec::new("shared-pages", check_support, open);
 /// shared_pages.mechanism = "the kernel writes pages that both programs map: 1 copy";
 /// shared_pages.cost = Cost::copied(Medium::Pages, 1);
 ///

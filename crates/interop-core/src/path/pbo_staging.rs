@@ -4,7 +4,7 @@
 use super::canvas::Canvas;
 use super::contract::SharingPath;
 use super::pairing::Pairing;
-use super::turns::{RING_SLOTS, Turns};
+use super::slot_sync::{RING_SLOTS, SlotSync};
 use crate::compute::Target;
 use crate::describe::error::Result;
 use crate::devices::capability::SyncKind;
@@ -16,7 +16,7 @@ use std::any::Any;
 struct Slot {
     _prepared: Option<Box<dyn Any>>,
     staging: Box<dyn Staging>,
-    turns: Turns,
+    slot_sync: SlotSync,
 }
 
 impl Slot {
@@ -26,7 +26,7 @@ impl Slot {
             Some(block) => pairing.backend.prepare_host(&block)?,
             None => None,
         };
-        Ok(Self { _prepared: prepared, staging, turns: Turns::open(pairing)? })
+        Ok(Self { _prepared: prepared, staging, slot_sync: SlotSync::open(pairing)? })
     }
 }
 
@@ -70,16 +70,16 @@ impl SharingPath for PboStaging {
 
     fn finish(&mut self) -> Result<()> {
         let (memory, crossing) = self.canvas.end()?;
-        let Slot { staging, turns, .. } = &mut self.ring[self.next];
+        let Slot { staging, slot_sync, .. } = &mut self.ring[self.next];
         let span = crossing.native.span();
-        turns.begin_compute(staging.as_mut())?;
+        slot_sync.begin_compute(staging.as_mut())?;
         let reading = step!("read");
-        staging.fill(&mut |mapped| memory.read(span.start, &mut mapped[span.clone()]))?;
+        staging.map_write(&mut |mapped| memory.read(span.start, &mut mapped[span.clone()]))?;
         drop(reading);
         let uploading = step!("upload");
         self.surface.upload_staged(&crossing.part, staging.as_mut(), &crossing.native)?;
         drop(uploading);
-        turns.end_display(staging.as_mut());
+        slot_sync.end_display(staging.as_mut());
         self.next = (self.next + 1) % self.ring.len();
         self.canvas.finished();
         Ok(())

@@ -92,12 +92,12 @@ impl SharingPath for Plugged {
         self.call_again(|path| path.overlay_unshown(shown))
     }
 
-    fn frames_late(&self) -> usize {
-        self.ask(0, |path| path.frames_late())
+    fn frames_behind(&self) -> usize {
+        self.ask(0, |path| path.frames_behind())
     }
 
-    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
-        self.call(|path| path.set_frames_late(frames))
+    fn set_frames_behind(&mut self, frames: usize) -> Result<()> {
+        self.call(|path| path.set_frames_behind(frames))
     }
 
     fn trim(&mut self) {

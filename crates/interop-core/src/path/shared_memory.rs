@@ -7,7 +7,7 @@ use super::contract::{SharingPath, not_begun};
 use super::layout::{Crossing, FrameLayout};
 use super::pairing::Pairing;
 use super::pieces::Piece;
-use super::turns::{RING_SLOTS, Turns};
+use super::slot_sync::{RING_SLOTS, SlotSync};
 use super::unwritten::{Ages, Reader, clear};
 use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::{Error, Result};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A piece of memory and whose turn it is.
 struct Slot {
     piece: Piece,
-    turns: Turns,
+    slot_sync: SlotSync,
     /// Whose pixels it holds.
     frame: Option<FrameTag>,
 }
@@ -54,9 +54,9 @@ pub struct SharedMemory {
     current: Option<(usize, Crossing)>,
     /// Frames that are finished but not handed over yet, oldest first.
     in_flight: VecDeque<(usize, Crossing)>,
-    frames_late: usize,
+    frames_behind: usize,
     /// What the ring was made for.
-    most_late: usize,
+    most_behind: usize,
     sync: SyncKind,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
@@ -90,8 +90,8 @@ impl SharedMemory {
             Reading::Upload => pairing.display.create_surface(pairing.desc)?,
         };
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
-        let slots = slots_for(pairing.frames_late, sync);
-        let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, turns: Turns::open(pairing)?, frame: None });
+        let slots = slots_for(pairing.frames_behind, sync);
+        let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
         let ring = (0..slots).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             backend: Arc::clone(pairing.backend),
@@ -105,8 +105,8 @@ impl SharedMemory {
             reading,
             current: None,
             in_flight: VecDeque::new(),
-            frames_late: pairing.frames_late,
-            most_late: pairing.frames_late,
+            frames_behind: pairing.frames_behind,
+            most_behind: pairing.frames_behind,
             sync,
             shown: None,
             shown_frame: None,
@@ -149,7 +149,7 @@ impl SharedMemory {
         // Not always the frame that is being finished.
         let _tagged = FrameTag::enter(frame);
         let _step = step!("hand over", frame = frame.map(|tag| tag.frame), slot = index);
-        slot.turns.begin_display(slot.piece.memory.as_mut(), slot.piece.staging.as_mut())?;
+        slot.slot_sync.begin_display(slot.piece.memory.as_mut(), slot.piece.staging.as_mut())?;
         match self.reading {
             Reading::Upload => {
                 let uploading = step!("upload");
@@ -184,29 +184,29 @@ impl SharedMemory {
 
 /// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that the
 /// display still reads.
-fn slots_for(frames_late: usize, sync: SyncKind) -> usize {
+fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
     // Where only the devices wait, as many on their way to the display as from the kernels pay off; where the host does,
     // half of that is as quick (measured on an NVIDIA H200).
-    let still_read = if sync == SyncKind::HostFence { frames_late / 2 } else { frames_late };
-    (frames_late + still_read + 2).max(frames_late + RING_SLOTS)
+    let still_read = if sync == SyncKind::HostFence { frames_behind / 2 } else { frames_behind };
+    (frames_behind + still_read + 2).max(frames_behind + RING_SLOTS)
 }
 
 impl Slot {
     fn end_display(&mut self) {
-        self.turns.end_display(self.piece.staging.as_mut());
+        self.slot_sync.end_display(self.piece.staging.as_mut());
     }
 }
 
 impl SharingPath for SharedMemory {
     fn begin(&mut self, part: &Part) -> Result<()> {
         let slot = self.next;
-        let Slot { piece, turns, .. } = &mut self.ring[slot];
-        turns.begin_compute(piece.staging.as_mut())?;
+        let Slot { piece, slot_sync, .. } = &mut self.ring[slot];
+        slot_sync.begin_compute(piece.staging.as_mut())?;
         let crossing = self.layout.in_place(part)?;
         self.ring[slot].piece.memory.acquire()?;
         self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
-        if self.frames_late > 0 && self.ring[slot].turns.by_host() {
-            self.backend.hold_back()?;
+        if self.frames_behind > 0 && self.ring[slot].slot_sync.by_host() {
+            self.backend.defer_submission()?;
         }
         let plan = self.ages.begin(slot, &crossing);
         if let Some((from, range)) = plan.copy {
@@ -232,12 +232,12 @@ impl SharingPath for SharedMemory {
 
     fn finish(&mut self) -> Result<()> {
         let (index, crossing) = self.current.take().ok_or_else(not_begun)?;
-        let Slot { piece, turns, .. } = &mut self.ring[index];
-        if self.frames_late > 0 || !turns.by_host() {
-            turns.end_compute(piece.memory.as_mut(), piece.staging.as_mut())?;
+        let Slot { piece, slot_sync, .. } = &mut self.ring[index];
+        if self.frames_behind > 0 || !slot_sync.by_host() {
+            slot_sync.end_compute(piece.memory.as_mut(), piece.staging.as_mut())?;
         }
         self.in_flight.push_back((index, crossing));
-        let handed_over = self.drain(self.frames_late);
+        let handed_over = self.drain(self.frames_behind);
         match handed_over {
             Ok(()) => self.ages.finished(index),
             // This frame is given up; those before it are on their way still.
@@ -265,14 +265,14 @@ impl SharingPath for SharedMemory {
         Ok(())
     }
 
-    fn frames_late(&self) -> usize {
-        self.frames_late
+    fn frames_behind(&self) -> usize {
+        self.frames_behind
     }
 
-    fn set_frames_late(&mut self, frames: usize) -> Result<()> {
+    fn set_frames_behind(&mut self, frames: usize) -> Result<()> {
         self.drain(0)?;
-        self.frames_late = frames.min(self.most_late);
-        self.in_use = slots_for(self.frames_late, self.sync);
+        self.frames_behind = frames.min(self.most_behind);
+        self.in_use = slots_for(self.frames_behind, self.sync);
         self.next = self.free_after(self.next);
         Ok(())
     }

@@ -34,16 +34,16 @@ pub struct PathSpec {
 /// How a path is offered and opened.
 pub(super) enum Means {
     /// One of [`super::PATHS`].
-    Ours { offer: fn(&Pairing<'_>) -> Support, open: fn(&Pairing<'_>) -> Result<OpenedPath> },
+    Ours { check_support: fn(&Pairing<'_>) -> Support, open: fn(&Pairing<'_>) -> Result<OpenedPath> },
     /// A program's own.
-    Plugged { offer: Box<Offer>, open: Box<Open> },
+    Plugged { check_support: Box<CheckSupport>, open: Box<Open> },
 }
 
-type Offer = dyn Fn(&Pairing<'_>) -> Support + Send + Sync;
+type CheckSupport = dyn Fn(&Pairing<'_>) -> Support + Send + Sync;
 type Open = dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>> + Send + Sync;
 
 impl PathSpec {
-    /// A path of the program's own. `offer` says from data alone whether both sides can do it, and makes nothing; `open`
+    /// A path of the program's own. `check_support` says from data alone whether both sides can do it, and makes nothing; `open`
     /// makes the surface and the memory that crosses.
     ///
     /// It counts as one that copies each frame once through client memory and waits for both sides
@@ -51,7 +51,7 @@ impl PathSpec {
     /// the path itself panics, the path has failed, as by an error.
     pub fn new(
         name: &'static str,
-        offer: impl Fn(&Pairing<'_>) -> Support + Send + Sync + 'static,
+        check_support: impl Fn(&Pairing<'_>) -> Support + Send + Sync + 'static,
         open: impl Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>> + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -61,16 +61,16 @@ impl PathSpec {
             syncs: &[SyncKind::Finish],
             pipelined: false,
             cost: Cost::copied(Medium::Client, 1).waiting(),
-            means: Means::Plugged { offer: Box::new(offer), open: Box::new(open) },
+            means: Means::Plugged { check_support: Box::new(check_support), open: Box::new(open) },
         }
     }
 
     /// Whether both sides say that they can do it. Looks at data only; makes nothing.
-    pub fn offer(&self, pairing: &Pairing<'_>) -> Support {
-        offer_sync(pairing, self.syncs).and(|| match &self.means {
-            Means::Ours { offer, .. } => offer(pairing),
-            Means::Plugged { offer, .. } => {
-                catch(|| offer(pairing)).unwrap_or_else(|panicked| Support::No(format!("path: {panicked}")))
+    pub fn check_support(&self, pairing: &Pairing<'_>) -> Support {
+        check_sync(pairing, self.syncs).and(|| match &self.means {
+            Means::Ours { check_support, .. } => check_support(pairing),
+            Means::Plugged { check_support, .. } => {
+                catch(|| check_support(pairing)).unwrap_or_else(|panicked| Support::No(format!("path: {panicked}")))
             }
         })
     }
@@ -91,7 +91,7 @@ impl fmt::Debug for PathSpec {
 }
 
 /// The way of taking turns that was asked for, if any.
-fn offer_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
+fn check_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
     match p.sync {
         None => Support::Yes,
         Some(kind) if !syncs.contains(&kind) => {

@@ -29,7 +29,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::in_place(Medium::Object),
         means: Means::Ours {
-            offer: |p| same_device(p).and(|| offer_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
+            check_support: |p| {
+                same_device(p).and(|| check_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display))
+            },
             open: |p| Ok(Direct::open(p)?.into()),
         },
     },
@@ -41,7 +43,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::in_place(Medium::Device),
         means: Means::Ours {
-            offer: |p| offer_in_queue(p).and(|| offer_in_place(p)),
+            check_support: |p| check_in_queue(p).and(|| check_in_place(p)),
             open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::InPlace, pieces::in_queue)?.into()),
         },
     },
@@ -53,7 +55,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Device, 1),
         means: Means::Ours {
-            offer: offer_in_queue,
+            check_support: check_in_queue,
             open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::Upload, pieces::in_queue)?.into()),
         },
     },
@@ -65,8 +67,8 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
         means: Means::Ours {
-            offer: |p| {
-                same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
+            check_support: |p| {
+                same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
             },
             open: |p| Ok(SharedMemory::open(p, Reading::Texture, pieces::external_image)?.into()),
         },
@@ -79,8 +81,8 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
         means: Means::Ours {
-            offer: |p| {
-                same_device(p).and(|| offer_texture(p)).and(|| offer_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
+            check_support: |p| {
+                same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
             },
             open: |p| Ok(SharedMemory::open(p, Reading::Texture, pieces::exported_image)?.into()),
         },
@@ -93,8 +95,10 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
         means: Means::Ours {
-            offer: |p| {
-                reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)).and(|| offer_in_place(p))
+            check_support: |p| {
+                can_export_to(p)
+                    .and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute))
+                    .and(|| check_in_place(p))
             },
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::external)?.into()),
         },
@@ -107,7 +111,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
         means: Means::Ours {
-            offer: |p| reaches(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
+            check_support: |p| can_export_to(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::external)?.into()),
         },
     },
@@ -119,7 +123,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
         means: Means::Ours {
-            offer: |p| offer_exported(p).and(|| offer_in_place(p)),
+            check_support: |p| check_exported(p).and(|| check_in_place(p)),
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::exported)?.into()),
         },
     },
@@ -131,7 +135,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
         means: Means::Ours {
-            offer: offer_exported,
+            check_support: check_exported,
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::exported)?.into()),
         },
     },
@@ -143,7 +147,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Mapped),
         means: Means::Ours {
-            offer: |p| offer_in_place(p).and(|| offer_mapped(p)),
+            check_support: |p| check_in_place(p).and(|| check_mapped(p)),
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::mapped)?.into()),
         },
     },
@@ -155,7 +159,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Mapped, 1),
         means: Means::Ours {
-            offer: offer_mapped,
+            check_support: check_mapped,
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::mapped)?.into()),
         },
     },
@@ -167,7 +171,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Pages),
         means: Means::Ours {
-            offer: |p| offer_in_place(p).and(|| offer_pinned(p)),
+            check_support: |p| check_in_place(p).and(|| check_pinned(p)),
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::pinned)?.into()),
         },
     },
@@ -179,7 +183,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Pages, 1),
         means: Means::Ours {
-            offer: offer_pinned,
+            check_support: check_pinned,
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::pinned)?.into()),
         },
     },
@@ -191,7 +195,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2),
         means: Means::Ours {
-            offer: |p| p.display.caps().persistent_staging.of_the("display"),
+            check_support: |p| p.display.caps().persistent_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_persistent(p)?.into()),
         },
     },
@@ -203,7 +207,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2).waiting(),
         means: Means::Ours {
-            offer: |p| p.display.caps().orphaned_staging.of_the("display"),
+            check_support: |p| p.display.caps().orphaned_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_orphan(p)?.into()),
         },
     },
@@ -214,7 +218,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: &[SyncKind::Finish],
         pipelined: false,
         cost: Cost::copied(Medium::Client, 1).waiting(),
-        means: Means::Ours { offer: |_| Support::Yes, open: |p| Ok(HostRoundTrip::open(p)?.into()) },
+        means: Means::Ours { check_support: |_| Support::Yes, open: |p| Ok(HostRoundTrip::open(p)?.into()) },
     },
 ];
 
@@ -231,7 +235,7 @@ impl PathId {
     };
 }
 
-fn offer_in_place(p: &Pairing<'_>) -> Support {
+fn check_in_place(p: &Pairing<'_>) -> Support {
     let caps = p.display.caps();
     match p.desc {
         SurfaceDesc::Buffer(_) => caps.in_place_buffers.of_the("display"),
@@ -249,7 +253,7 @@ fn offer_in_place(p: &Pairing<'_>) -> Support {
     }
 }
 
-fn offer_texture(p: &Pairing<'_>) -> Support {
+fn check_texture(p: &Pairing<'_>) -> Support {
     Support::when(matches!(p.desc, SurfaceDesc::Image(_)), "surface: a buffer is no texture")
 }
 
@@ -263,7 +267,7 @@ enum Giver {
     Display,
 }
 
-fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Giver) -> Support {
+fn check_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Giver) -> Support {
     let (compute, display) = (p.backend.caps(), p.display.caps());
     match giver {
         Giver::Compute => compute
@@ -283,20 +287,20 @@ fn offer_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
 
 /// Memory of one device is not given to another.
 fn same_device(p: &Pairing<'_>) -> Support {
-    p.backend.device().is_one_with(p.display.device())
+    p.backend.device().same_device(p.display.device())
 }
 
 /// Kernels write where the display can open it.
-fn reaches(p: &Pairing<'_>) -> Support {
-    p.backend.reaches(p.display.device())
+fn can_export_to(p: &Pairing<'_>) -> Support {
+    p.backend.can_export_to(p.display.device())
 }
 
 /// Linear memory of the display's device.
-fn offer_exported(p: &Pairing<'_>) -> Support {
-    same_device(p).and(|| offer_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
+fn check_exported(p: &Pairing<'_>) -> Support {
+    same_device(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
 }
 
-fn offer_in_queue(p: &Pairing<'_>) -> Support {
+fn check_in_queue(p: &Pairing<'_>) -> Support {
     let import = |queue| p.display.caps().can_import(HandleType::QueueBuffer(queue), LINEAR);
     let is_one = p.backend.caps().display_queue().is_some_and(|queue| import(queue).is_yes());
     Support::when(is_one, "compute: it is not in the display's queue")
@@ -307,15 +311,15 @@ fn in_queue<'p>(p: &Pairing<'p>) -> Pairing<'p> {
     Pairing { sync: Some(SyncKind::Implicit), ..*p }
 }
 
-fn offer_mapped(p: &Pairing<'_>) -> Support {
+fn check_mapped(p: &Pairing<'_>) -> Support {
     p.display
         .caps()
         .persistent_staging
         .of_the("display")
-        .and(|| offer_both(p, HandleType::HostPointer, LINEAR, Giver::Display))
+        .and(|| check_both(p, HandleType::HostPointer, LINEAR, Giver::Display))
 }
 
-fn offer_pinned(p: &Pairing<'_>) -> Support {
+fn check_pinned(p: &Pairing<'_>) -> Support {
     p.backend
         .caps()
         .can_import(HandleType::HostPointer, LINEAR)

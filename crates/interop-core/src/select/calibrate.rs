@@ -6,7 +6,7 @@
 
 use super::attempt::{Candidate, Way, prove};
 use super::clock::Clock;
-use super::contest::{Contest, Entry};
+use super::comparison::{Entry, PathComparison};
 use super::report::PathState;
 use super::stats::Measured;
 use crate::describe::error::Error;
@@ -66,7 +66,7 @@ pub(super) fn calibrate<'p>(
         clock,
         candidates,
         events: Vec::new(),
-        contest: Contest::new(clock),
+        comparison: PathComparison::new(clock),
         proof: Duration::ZERO,
         opening: Duration::MAX,
         undecided: Vec::new(),
@@ -85,16 +85,16 @@ pub(super) fn calibrate<'p>(
         if let Some(Ok((took, fits))) = deadline.map(|end| entry.has_time(pairing, clock, end)) {
             frame = Some(took);
             if !fits {
-                session.contest.enter(entry);
+                session.comparison.enter(entry);
                 return session.end(waiting, frame);
             }
         }
-        session.contest.challenge(pairing, entry);
+        session.comparison.challenge(pairing, entry);
         session.screen(&mut waiting, deadline, extent);
         // The first proof may have been long for what drivers do only once: half is left to compare.
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
-        session.undecided = session.contest.decide(pairing, until);
+        session.undecided = session.comparison.decide(pairing, until);
         session.collect_losers();
     }
     session.end(waiting, frame)
@@ -105,7 +105,7 @@ struct Session<'a, 'p> {
     clock: &'a Clock,
     candidates: &'a [Candidate<'p>],
     events: Vec<(Way, Event)>,
-    contest: Contest,
+    comparison: PathComparison,
     /// What the last proof took.
     proof: Duration,
     opening: Duration,
@@ -142,7 +142,7 @@ impl<'p> Session<'_, 'p> {
         // What opening one takes is known from the second on.
         let mut opening = Duration::ZERO;
         loop {
-            let takes = opening + self.contest.challenge_time() + self.proof_time();
+            let takes = opening + self.comparison.challenge_time() + self.proof_time();
             if deadline.is_some_and(|end| self.clock.now() + takes > end) {
                 return;
             }
@@ -157,7 +157,7 @@ impl<'p> Session<'_, 'p> {
                 self.opening = self.opening.min(opening);
             }
             match opened {
-                Ok(entry) => self.contest.challenge(self.pairing, entry),
+                Ok(entry) => self.comparison.challenge(self.pairing, entry),
                 Err(state) => self.events.push((candidate.way(), Event::Failed(state))),
             }
             self.collect_losers();
@@ -166,14 +166,14 @@ impl<'p> Session<'_, 'p> {
 
     /// What proving the leader would take: as long as the proof before it. Nothing where it is proved.
     fn proof_time(&self) -> Duration {
-        match self.contest.leader() {
+        match self.comparison.leader() {
             Some(entry) if !entry.proved => self.proof,
             _ => Duration::ZERO,
         }
     }
 
     fn collect_losers(&mut self) {
-        for (entry, error) in self.contest.take_losers() {
+        for (entry, error) in self.comparison.take_losers() {
             let event = match error {
                 Some(error) => Event::Failed(rejected(&error)),
                 None => Event::Timed { proved: entry.proved, measured: entry.measured() },
@@ -196,7 +196,7 @@ impl<'p> Session<'_, 'p> {
     /// The best that is right.
     fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, Measured)> {
         let mut best = None;
-        for mut entry in self.contest.ranking() {
+        for mut entry in self.comparison.ranking() {
             let proof = match (entry.proved, best.is_some()) {
                 (false, false) => prove(entry.way.id, self.pairing, &mut entry.path),
                 _ => Ok(()),

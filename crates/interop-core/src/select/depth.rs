@@ -1,4 +1,4 @@
-//! How many frames late a pipelined path had best show: measured, with a kernel and a draw of this crate's.
+//! How many frames behind a pipelined path had best show: measured, with a kernel and a draw of this crate's.
 
 use super::clock::Clock;
 use super::report::Lateness;
@@ -28,31 +28,31 @@ pub(super) fn settle(
     frame: Option<Duration>,
 ) -> Result<Vec<Lateness>> {
     let _stage = stage!("settle lateness");
-    let (most, start) = (path.frames_late(), clock.now());
+    let (most, start) = (path.frames_behind(), clock.now());
     let mut measured: Vec<Lateness> = Vec::new();
     if most == 0 || budget.is_zero() {
         return Ok(measured);
     }
     let frame = frame.map_or_else(|| time_run(path, pairing, clock, 1).map(microseconds), Ok)?;
     let mut fits = Fits { clock, until: start + budget, frame };
-    for frames_late in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
-        let frames = FRAMES + 2 * frames_late;
+    for frames_behind in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
+        let frames = FRAMES + 2 * frames_behind;
         if !fits.another(frames) {
             break;
         }
-        path.set_frames_late(frames_late)?;
+        path.set_frames_behind(frames_behind)?;
         let mut runs = Vec::with_capacity(RUNS);
         while runs.len() < RUNS && (runs.is_empty() || fits.another(frames)) {
             let us = time_run(path, pairing, clock, frames)?;
             fits.frame = microseconds(us);
             runs.push(us);
         }
-        measured.push(Lateness { frames_late, microseconds: quantile(&runs, 0.5) });
+        measured.push(Lateness { frames_behind, microseconds: quantile(&runs, 0.5) });
         if costs_too_much(&measured) {
             break;
         }
     }
-    path.set_frames_late(least_worth_it(&measured).unwrap_or(most))?;
+    path.set_frames_behind(least_worth_it(&measured).unwrap_or(most))?;
     path.trim();
     measured.reverse();
     Ok(measured)
@@ -86,7 +86,7 @@ fn costs_too_much(measured: &[Lateness]) -> bool {
 /// The least lateness within [`WORTH`] of the quickest.
 fn least_worth_it(measured: &[Lateness]) -> Option<usize> {
     let most = quickest(measured) * WORTH;
-    measured.iter().filter(|m| m.microseconds <= most).map(|m| m.frames_late).min()
+    measured.iter().filter(|m| m.microseconds <= most).map(|m| m.frames_behind).min()
 }
 
 #[cfg(test)]
@@ -98,7 +98,10 @@ mod tests {
         let of = |list: &[(usize, f64)]| {
             let measured: Vec<_> = list
                 .iter()
-                .map(|(frames_late, microseconds)| Lateness { frames_late: *frames_late, microseconds: *microseconds })
+                .map(|(frames_behind, microseconds)| Lateness {
+                    frames_behind: *frames_behind,
+                    microseconds: *microseconds,
+                })
                 .collect();
             (least_worth_it(&measured), costs_too_much(&measured))
         };

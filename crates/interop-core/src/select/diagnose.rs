@@ -53,7 +53,7 @@ fn devices(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis>
     }
     if !compute.software
         && !display.software
-        && let Support::No(finding) = compute.is_one_with(display)
+        && let Support::No(finding) = compute.same_device(display)
     {
         found.push(Diagnosis {
             name: "display-on-another-gpu",

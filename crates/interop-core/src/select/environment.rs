@@ -12,7 +12,7 @@
 //!
 //! Each stands above what the program asked for. The last is heard by displays, and only checked by [`Policy::overridden`].
 
-use super::policy::{MAX_FRAMES_LATE, Mode, Policy, Profiles, Trials};
+use super::policy::{MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
 use crate::describe::error::Result;
 use crate::describe::variable::{text, wrong};
 use crate::devices::capability::SyncKind;
@@ -82,7 +82,7 @@ impl Policy {
 
 fn mode(text: &str) -> Result<Mode> {
     let problem = || {
-        let wanted = format!("latency, late:N, throughput or throughput:N with N at most {MAX_FRAMES_LATE}");
+        let wanted = format!("latency, late:N, throughput or throughput:N with N at most {MAX_FRAMES_BEHIND}");
         wrong(MODE, text, &wanted)
     };
     let (word, number) = match text.split_once(':') {
@@ -90,10 +90,10 @@ fn mode(text: &str) -> Result<Mode> {
         None => (text, None),
     };
     match (word, number) {
-        (_, Some(n)) if n > MAX_FRAMES_LATE => Err(problem()),
+        (_, Some(n)) if n > MAX_FRAMES_BEHIND => Err(problem()),
         ("latency", None) => Ok(Mode::Latency),
-        ("late", Some(frames)) => Ok(Mode::FramesLate(frames)),
-        ("throughput", most) => Ok(Mode::Throughput { most: most.unwrap_or(MAX_FRAMES_LATE) }),
+        ("late", Some(frames)) => Ok(Mode::FramesBehind(frames)),
+        ("throughput", most) => Ok(Mode::Throughput { most: most.unwrap_or(MAX_FRAMES_BEHIND) }),
         _ => Err(problem()),
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!((policy.force, policy.sync), (Some(PathId::PBO_ORPHAN), Some(SyncKind::TimelineSemaphore)));
         assert_eq!((policy.mode, policy.budget), (Mode::Throughput { most: 4 }, Duration::ZERO));
         assert_eq!((policy.profiles, policy.trials, policy.overridden.len()), (Profiles::Off, Trials::Off, 6));
-        assert_eq!(of(&[("PIXELFERRY_MODE", "late:3")]).unwrap().mode, Mode::FramesLate(3));
+        assert_eq!(of(&[("PIXELFERRY_MODE", "late:3")]).unwrap().mode, Mode::FramesBehind(3));
         assert!(of(&[("PIXELFERRY_PATH", " ")]).unwrap().force.is_none());
         assert!(of(&[]).unwrap().overridden.is_empty());
     }

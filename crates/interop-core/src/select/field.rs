@@ -3,7 +3,7 @@
 use super::attempt::{Candidate, Way};
 use super::calibrate::Event;
 use super::diagnose;
-use super::policy::{MAX_FRAMES_LATE, Policy};
+use super::policy::{MAX_FRAMES_BEHIND, Policy};
 use super::rank::Prices;
 use super::report::{Later, PathReport, PathState, ProbeReport};
 use super::standing::Keep;
@@ -24,9 +24,9 @@ pub(super) struct Field<'p> {
 impl<'p> Field<'p> {
     pub fn new(pairing: &Pairing<'_>, policy: &'p Policy, demoted: &[(PathId, String)]) -> Result<Self> {
         let (compute, display) = (pairing.backend.device(), pairing.display.device());
-        let late = policy.mode.most_late();
-        if late > MAX_FRAMES_LATE {
-            let problem = format!("{late} frames late were asked for; give at most {MAX_FRAMES_LATE}");
+        let late = policy.mode.most_behind();
+        if late > MAX_FRAMES_BEHIND {
+            let problem = format!("{late} frames behind were asked for; give at most {MAX_FRAMES_BEHIND}");
             return Err(Error::invalid("open", problem));
         }
         pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
@@ -46,7 +46,7 @@ impl<'p> Field<'p> {
         let (mut paths, mut candidates, mut variants) = (Vec::new(), Vec::new(), Vec::new());
         for spec in ranked {
             let id = spec.id;
-            let state = match (demoted.iter().find(|(other, _)| *other == id), spec.offer(pairing)) {
+            let state = match (demoted.iter().find(|(other, _)| *other == id), spec.check_support(pairing)) {
                 (Some((_, reason)), _) => PathState::Demoted { reason: reason.clone() },
                 (None, Support::No(reason)) => {
                     debug!(path = %id, %reason, "not offered");
@@ -56,7 +56,7 @@ impl<'p> Field<'p> {
                     candidates.push(Candidate { spec, sync: None });
                     let others = spec.syncs.iter().skip(1).filter(|_| pairing.sync.is_none());
                     let others = others.map(|sync| Candidate { spec, sync: Some(*sync) });
-                    variants.extend(others.filter(|c| spec.offer(&c.pairing(pairing)).is_yes()));
+                    variants.extend(others.filter(|c| spec.check_support(&c.pairing(pairing)).is_yes()));
                     PathState::Offered
                 }
             };

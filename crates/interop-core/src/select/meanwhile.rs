@@ -6,7 +6,7 @@
 
 use super::attempt::{Candidate, Way, contained, disproved};
 use super::clock::Clock;
-use super::contest::{Entry, HOPELESS, MOST_BYTES, run};
+use super::comparison::{Entry, HOPELESS, MOST_BYTES, run};
 use super::policy::Trials;
 use super::report::{Comparison, Outcome, PathState};
 use super::stats::{Measured, Ratio};
@@ -45,7 +45,7 @@ pub(crate) struct Table<'a> {
     /// The way in use,
     pub in_use: Way,
     /// and how late it shows.
-    pub frames_late: usize,
+    pub frames_behind: usize,
 }
 
 /// How far a step may go.
@@ -373,7 +373,7 @@ fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
     let gone = || PathState::OpenFailed { reason: "it is none of the policy's paths".into() };
     let spec = table.paths.get(way.id).ok_or_else(gone)?;
     let mut path = Candidate { spec, sync: way.sync }.open(&table.pairing)?;
-    let late = contained(|| path.set_frames_late(table.frames_late));
+    let late = contained(|| path.set_frames_behind(table.frames_behind));
     late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
     path.trim();
     Ok(Entry::new(way, path, false))
@@ -389,7 +389,7 @@ fn settle(table: &Table<'_>) -> Result<()> {
 
 /// Bytes that both instances hold, about.
 fn takes_memory(table: &Table<'_>) -> usize {
-    let slots = 3 + table.pairing.frames_late * 2;
+    let slots = 3 + table.pairing.frames_behind * 2;
     table.pairing.desc.byte_len("compare_paths").unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 

@@ -5,7 +5,7 @@
 //! | `rank` | the order in which paths are tried, by what each does and where memory is |
 //! | `field` | everything that may be taken, and what is known of it so far |
 //! | `attempt` | opening and proving one |
-//! | `calibrate`, `contest`, `timing`, `stats` | timing |
+//! | `calibrate`, `comparison`, `timing`, `stats` | timing |
 //! | `meanwhile` | comparing while the program runs |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
@@ -16,7 +16,7 @@
 mod attempt;
 mod calibrate;
 mod clock;
-mod contest;
+mod comparison;
 mod depth;
 mod diagnose;
 pub mod environment;
@@ -34,7 +34,7 @@ pub mod verify;
 pub(crate) use attempt::Way;
 pub use clock::Clock;
 pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
-pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_LATE, Mode, Policy, Profiles, Trials};
+pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
 pub(crate) use standing::{Keep, Standing};
 pub use stats::{Measured, Ratio, quantile, quantiles};
 
@@ -46,7 +46,7 @@ use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
 use attempt::{Candidate, contained};
 use calibrate::{Calibration, Event, Extent, calibrate};
-use contest::HOPELESS;
+use comparison::HOPELESS;
 use field::Field;
 use profile::{Found, Key, Remembered};
 use std::rc::Rc;
@@ -98,8 +98,8 @@ pub(crate) fn open_without(
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
-        let Choice { candidate, mut path, frames_late, learned, frame, untried, opening } = choice;
-        let late = frames_late.or(standing.frames_late);
+        let Choice { candidate, mut path, frames_behind, learned, frame, untried, opening } = choice;
+        let late = frames_behind.or(standing.frames_behind);
         let ready = contained(|| {
             let found = settle(&mut path, &pairing, policy, late, frame)?;
             // Last, so that no pattern of a proof or of a measurement is ever seen.
@@ -117,7 +117,7 @@ pub(crate) fn open_without(
         }
     };
     if let Some((key, found, left)) = learned {
-        let what = Remembered { candidate, frames_late: path.frames_late(), found, left };
+        let what = Remembered { candidate, frames_behind: path.frames_behind(), found, left };
         profile::store(&policy.profiles, &key, what);
     }
     let (id, mut report) = (candidate.id(), field.report);
@@ -132,13 +132,13 @@ fn settle(
     path: &mut OpenedPath,
     pairing: &Pairing<'_>,
     policy: &Policy,
-    frames_late: Option<usize>,
+    frames_behind: Option<usize>,
     frame: Option<Duration>,
 ) -> Result<Vec<Lateness>> {
-    match (policy.mode, frames_late) {
+    match (policy.mode, frames_behind) {
         (Mode::Throughput { .. }, None) => depth::settle(path, pairing, &policy.clock, policy.shares().1, frame),
         (Mode::Throughput { .. }, Some(frames)) => {
-            path.set_frames_late(frames)?;
+            path.set_frames_behind(frames)?;
             path.trim();
             Ok(Vec::new())
         }
@@ -201,7 +201,7 @@ pub(crate) fn forget(
 pub(crate) fn remember(table: &Table<'_>, policy: &Policy, way: Way, us: f64, left: Vec<Way>) {
     let Ok(field) = Field::new(&table.pairing, policy, &[]) else { return };
     let Some(candidate) = field.candidates.iter().find(|candidate| candidate.way() == way).copied() else { return };
-    let what = Remembered { candidate, frames_late: table.frames_late, found: Found::Quickest(us), left };
+    let what = Remembered { candidate, frames_behind: table.frames_behind, found: Found::Quickest(us), left };
     profile::store(&policy.profiles, &Key::new(&table.pairing, &field.candidates, policy), what);
 }
 
@@ -210,7 +210,7 @@ struct Choice<'p> {
     candidate: Candidate<'p>,
     path: OpenedPath,
     /// How late it showed best, where that is remembered.
-    frames_late: Option<usize>,
+    frames_behind: Option<usize>,
     /// Where it was looked for just now: what that is remembered under, and what was found.
     learned: Option<(Key, Found, Vec<Way>)>,
     /// What there was no time to compare it with.
@@ -230,9 +230,9 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
             {
                 let why = field.why_static(candidate.id(), policy);
                 field.chosen(candidate.id(), path.sync(), why);
-                let frames_late = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_late);
+                let frames_behind = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_behind);
                 let (untried, opening) = (Vec::new(), Duration::ZERO);
-                return Some(Choice { candidate, path, frames_late, learned: None, frame: None, untried, opening });
+                return Some(Choice { candidate, path, frames_behind, learned: None, frame: None, untried, opening });
             }
         }
         return None;
@@ -240,7 +240,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let key = Key::new(pairing, &field.candidates, policy);
     let remembered = profile::load(&policy.profiles, &key, &field.candidates);
     let begun = policy.clock.now();
-    if let Some(Remembered { candidate, frames_late, found, ref left }) = remembered
+    if let Some(Remembered { candidate, frames_behind, found, ref left }) = remembered
         && found.stands(policy.budget)
         && let Ok(path) = candidate.attempt(pairing)
     {
@@ -256,8 +256,8 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
             Found::Quickest(us) => Duration::try_from_secs_f64(us / 1e6).ok(),
             Found::First { .. } => None,
         };
-        let (frames_late, opening) = (Some(frames_late), policy.clock.since(begun));
-        return Some(Choice { candidate, path, frames_late, learned: None, frame, untried: left.clone(), opening });
+        let (frames_behind, opening) = (Some(frames_behind), policy.clock.since(begun));
+        return Some(Choice { candidate, path, frames_behind, learned: None, frame, untried: left.clone(), opening });
     }
     let budget = policy.shares().0;
     let calibration = calibrate(pairing, &policy.clock, &field.candidates, Extent::Best(budget));
@@ -280,7 +280,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
     let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);
     let learned = Some((key, found, untried.clone()));
-    Some(Choice { candidate, path, frames_late: None, learned, frame, untried, opening })
+    Some(Choice { candidate, path, frames_behind: None, learned, frame, untried, opening })
 }
 
 /// Ways that lost to the best by so little that a short time of noise may have done it, the closest first.

@@ -14,8 +14,8 @@ use std::time::Duration;
 /// [`Policy::budget`] where nothing else is said.
 pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 
-/// Largest lateness, frames. Each frame late costs the memory of one and a half, of two with semaphores.
-pub const MAX_FRAMES_LATE: usize = 16;
+/// Largest lateness, frames. Each frame behind costs the memory of one and a half, of two with semaphores.
+pub const MAX_FRAMES_BEHIND: usize = 16;
 
 /// What [`Mode::Throughput`] tries at most where both sides are programs: there is no switch between contexts to save,
 /// only two sets of threads to overlap.
@@ -27,10 +27,10 @@ pub enum Mode {
     /// The one finished last.
     #[default]
     Latency,
-    /// The one finished so many frames before the last, at most [`MAX_FRAMES_LATE`], so that compute, display and the
+    /// The one finished so many frames before the last, at most [`MAX_FRAMES_BEHIND`], so that compute, display and the
     /// switch between them overlap. Paths that hand over within `finish` show the last one whatever is asked.
-    FramesLate(usize),
-    /// As many frames late as measurement on this machine finds worth it, up to `most`: the least lateness that is
+    FramesBehind(usize),
+    /// As many frames behind as measurement on this machine finds worth it, up to `most`: the least lateness that is
     /// within 2 % of the quickest. `most` itself where the budget is zero.
     Throughput {
         /// At most so late; limits the memory that is taken, too.
@@ -40,10 +40,10 @@ pub enum Mode {
 
 impl Mode {
     /// How late frames may be at most.
-    pub const fn most_late(self) -> usize {
+    pub const fn most_behind(self) -> usize {
         match self {
             Self::Latency => 0,
-            Self::FramesLate(frames) | Self::Throughput { most: frames } => frames,
+            Self::FramesBehind(frames) | Self::Throughput { most: frames } => frames,
         }
     }
 }
@@ -137,13 +137,13 @@ impl Policy {
         display: &'a Rc<dyn Display>,
         desc: &'a SurfaceDesc,
     ) -> Pairing<'a> {
-        let frames_late = match self.mode {
+        let frames_behind = match self.mode {
             Mode::Throughput { most } if backend.device().software && display.device().software => {
                 most.min(MOST_LATE_SOFTWARE)
             }
-            mode => mode.most_late(),
+            mode => mode.most_behind(),
         };
-        Pairing { backend, display, desc, frames_late, sync: self.sync }
+        Pairing { backend, display, desc, frames_behind, sync: self.sync }
     }
 
     /// The budget for choosing a path, and the one for settling how late it shows.

@@ -86,7 +86,7 @@ impl Key {
         let surface = format!("{surface} {}", pairing.desc.unwritten());
         let mode = match policy.mode {
             Mode::Latency => "latency".into(),
-            Mode::FramesLate(frames) => format!("late {frames}"),
+            Mode::FramesBehind(frames) => format!("late {frames}"),
             Mode::Throughput { most } => format!("throughput {most}"),
         };
         Self {
@@ -136,7 +136,8 @@ struct Profile {
     key: Key,
     path: String,
     sync: Option<SyncKind>,
-    frames_late: usize,
+    #[serde(rename = "frames_late")]
+    frames_behind: usize,
     found: Found,
     /// What it was not compared with yet, by name.
     left: Vec<String>,
@@ -146,7 +147,7 @@ struct Profile {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remembered<'p> {
     pub candidate: Candidate<'p>,
-    pub frames_late: usize,
+    pub frames_behind: usize,
     pub found: Found,
     /// What it was not compared with yet.
     pub left: Vec<Way>,
@@ -195,7 +196,7 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
     }
     let candidate = candidates.iter().find(|c| c.id().name() == found.path && c.sync == found.sync)?;
     let left = candidates.iter().map(Candidate::way).filter(|way| found.left.contains(&way.to_string())).collect();
-    Some(Remembered { candidate: *candidate, frames_late: found.frames_late, found: found.found, left })
+    Some(Remembered { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
 }
 
 /// Remembers a choice. That it cannot is worth a line in the log, no more.
@@ -204,7 +205,7 @@ pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
         key: key.clone(),
         path: what.candidate.id().to_string(),
         sync: what.candidate.sync,
-        frames_late: what.frames_late,
+        frames_behind: what.frames_behind,
         found: what.found,
         left: what.left.iter().map(Way::to_string).collect(),
     };
@@ -259,7 +260,7 @@ mod tests {
     static CANDIDATE: LazyLock<Candidate<'static>> = LazyLock::new(|| Candidate { spec: &PATHS[0], sync: None });
     static WHAT: LazyLock<Remembered<'static>> = LazyLock::new(|| Remembered {
         candidate: *CANDIDATE,
-        frames_late: 2,
+        frames_behind: 2,
         found: Found::Quickest(12.5),
         left: vec![CANDIDATE.way()],
     });
@@ -337,7 +338,7 @@ mod tests {
                                 Remembered { found: Found::Quickest(f64::from(writer)), ..WHAT.clone() },
                             );
                             let seen = load(profiles, &key(40), &[*CANDIDATE]).expect("a whole file at any time");
-                            assert_eq!(seen.frames_late, 2);
+                            assert_eq!(seen.frames_behind, 2);
                         }
                     });
                 }

@@ -131,8 +131,9 @@ pub struct Diagnosis {
 /// One measurement of a pipelined path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Lateness {
-    /// How many frames late.
-    pub frames_late: usize,
+    /// How many frames behind.
+    #[serde(rename = "frames_late")]
+    pub frames_behind: usize,
     /// Time of a frame, a kernel and a draw that touch every pixel included.
     pub microseconds: f64,
 }
@@ -332,7 +333,7 @@ impl fmt::Display for ProbeReport {
             writeln!(f, "  drawn by {drawn}")?;
         }
         for l in &self.lateness {
-            writeln!(f, "  {} frames late: {:.0} us a frame", l.frames_late, l.microseconds)?;
+            writeln!(f, "  {} frames behind: {:.0} us a frame", l.frames_behind, l.microseconds)?;
         }
         write!(f, "{}", self.later)?;
         for d in &self.diagnoses {

@@ -12,7 +12,7 @@ pub(crate) struct Standing<'a> {
     /// The way in use, which is to be kept if it works.
     pub keep: Option<Keep>,
     /// How late the one showed that is left now.
-    pub frames_late: Option<usize>,
+    pub frames_behind: Option<usize>,
     /// Where costs were measured before: what was quicker is tried first.
     pub known: Option<&'a ProbeReport>,
 }
@@ -22,5 +22,5 @@ pub(crate) struct Standing<'a> {
 pub(crate) struct Keep {
     pub id: PathId,
     pub sync: SyncKind,
-    pub frames_late: usize,
+    pub frames_behind: usize,
 }

@@ -9,7 +9,8 @@ pub struct Measured {
     /// How the two sides were kept apart.
     pub sync: SyncKind,
     /// How late frames were shown.
-    pub frames_late: usize,
+    #[serde(rename = "frames_late")]
+    pub frames_behind: usize,
     /// Median, microseconds a frame.
     pub median_us: f64,
     /// 99th percentile, microseconds; of few samples the largest.
@@ -21,9 +22,9 @@ pub struct Measured {
 }
 
 impl Measured {
-    pub(super) fn of(sync: SyncKind, frames_late: usize, samples_us: Vec<f64>) -> Self {
+    pub(super) fn of(sync: SyncKind, frames_behind: usize, samples_us: Vec<f64>) -> Self {
         let [low, median_us, high, p99_us] = quantiles(&samples_us, [0.25, 0.5, 0.75, 0.99]);
-        Self { sync, frames_late, median_us, p99_us, spread_us: high - low, samples_us }
+        Self { sync, frames_behind, median_us, p99_us, spread_us: high - low, samples_us }
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn warm_up(path: &mut OpenedPath, pairing: &Pairing<'_>, frames: usiz
         frame.make(path, pairing)?;
     }
     path.flush()?;
-    pairing.display.draw_unseen(path.surface())?;
+    pairing.display.draw_offscreen(path.surface())?;
     pairing.display.finish()
 }
 
@@ -24,11 +24,11 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
     let start = clock.now();
     for _ in 0..frames {
         frame.make(path, pairing)?;
-        pairing.display.draw_unseen(path.surface())?;
+        pairing.display.draw_offscreen(path.surface())?;
     }
-    if path.frames_late() > 0 {
+    if path.frames_behind() > 0 {
         path.flush()?;
-        pairing.display.draw_unseen(path.surface())?;
+        pairing.display.draw_offscreen(path.surface())?;
     }
     pairing.display.finish()?;
     Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)

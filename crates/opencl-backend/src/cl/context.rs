@@ -17,11 +17,11 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Context {
     // Its kernels are let go of before the driver's context.
-    shared: Arc<Shared>,
+    shared: Arc<ContextParts>,
     pub(crate) raw: Arc<ffi::Context>,
 }
 
-struct Shared {
+struct ContextParts {
     devices: Vec<Device>,
     name: String,
     copies: CopyKernels,
@@ -91,7 +91,7 @@ impl Context {
 
     pub(crate) fn of(raw: Arc<ffi::Context>, devices: Vec<Device>) -> Self {
         let name = devices.iter().map(Device::name).collect::<Vec<_>>().join(" + ");
-        Self { raw, shared: Arc::new(Shared { devices, name, copies: CopyKernels::default() }) }
+        Self { raw, shared: Arc::new(ContextParts { devices, name, copies: CopyKernels::default() }) }
     }
 
     /// Its devices (`CL_CONTEXT_DEVICES`), in the order given.

@@ -1,6 +1,6 @@
 //! Objects that somebody else made: each gets a reference of ours, and must belong where the caller says.
 
-use super::handle::{ContextKind, EventKind, Handle, KernelKind, Kind, MemKind};
+use super::handle::{ContextKind, EventKind, Handle, KernelKind, MemKind, ObjectKind};
 use super::notify::Listening;
 use super::query::{array, sizes, text};
 use super::{
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// # Safety
 /// `raw` is null or a live object of kind `K`; here and below.
-unsafe fn adopt_in<K: Kind>(context: &Context, raw: *mut c_void) -> Result<Handle<K>, Failure> {
+unsafe fn adopt_in<K: ObjectKind>(context: &Context, raw: *mut c_void) -> Result<Handle<K>, Failure> {
     // SAFETY: the caller's promise.
     let handle = unsafe { Handle::<K>::adopt(raw) }?;
     if handle.object(K::CONTEXT)? == context.raw() {

@@ -1,7 +1,7 @@
 //! Buffers of a session: the device's own, and host memory used in place.
 
+use super::acquire_release::{AcquireRelease, Borrowed};
 use super::track::{Access, Entering};
-use super::turn::{Borrowed, Turns};
 use super::{Failure, MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
 use interop_core::HostBlock;
@@ -20,7 +20,7 @@ pub struct Buffer {
     /// Set while the buffer is mapped for the host memory's other owner.
     lent: RefCell<Option<Mapped>>,
     /// For memory that another API has, too.
-    turns: Option<Turns>,
+    turns: Option<AcquireRelease>,
 }
 
 impl Buffer {
@@ -45,7 +45,7 @@ impl Buffer {
     }
 
     /// A buffer that another API has, too; `len` bytes of it are used.
-    pub(super) fn with_turns(session: &Arc<Session>, mem: Mem, turns: Turns, len: usize) -> Self {
+    pub(super) fn with_turns(session: &Arc<Session>, mem: Mem, turns: AcquireRelease, len: usize) -> Self {
         let mut buffer = Self::of(session, Arc::new(mem), len);
         buffer.turns = Some(turns);
         buffer
@@ -57,7 +57,7 @@ impl Buffer {
     }
 
     /// `None` for memory that is ours alone.
-    pub fn turns_mut(&mut self) -> Option<&mut Turns> {
+    pub fn turns_mut(&mut self) -> Option<&mut AcquireRelease> {
         self.turns.as_mut()
     }
 
@@ -79,7 +79,7 @@ impl Buffer {
     /// Before commands use the buffer: it is ours for as long as what is returned lives, or the caller's turn lasts.
     pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
         self.take_back()?;
-        super::turn::enter(&self.session, self.turns.as_ref(), &self.mem)
+        super::acquire_release::enter(&self.session, self.turns.as_ref(), &self.mem)
     }
 
     pub fn len(&self) -> usize {

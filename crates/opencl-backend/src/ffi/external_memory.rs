@@ -1,11 +1,11 @@
 //! Memory behind handles of the operating system: `cl_khr_external_memory`.
 
+use super::acquire_release::AcquireRelease;
 use super::handle::{Handle, MemKind};
-use super::turn::Turns;
 use super::{Buffer, Failure, Mem, Pixels, Session, SharedImage, TurnFns};
 use crate::sharing::os;
 use cl3::memory as mem;
-use interop_core::devices::os_handle::Lent;
+use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::{MemoryHandle, OsHandle};
 use std::io;
 use std::ptr;
@@ -28,14 +28,14 @@ impl External {
         self,
         operation: &'static str,
         create: impl FnOnce(*const u64) -> Result<*mut std::ffi::c_void, i32>,
-    ) -> Result<(Handle<MemKind>, Turns), Failure> {
-        let lent = Lent::new(self.handle);
-        let properties = [u64::from(os::MEMORY), lent.property(), 0];
+    ) -> Result<(Handle<MemKind>, AcquireRelease), Failure> {
+        let to_driver = ImportedHandle::new(self.handle);
+        let properties = [u64::from(os::MEMORY), to_driver.property(), 0];
         // SAFETY: an object that was just created, whose one reference is ours.
         match unsafe { Handle::own(operation, create(properties.as_ptr())) } {
-            Ok(mem) => Ok((mem, Turns::new(self.fns))),
+            Ok(mem) => Ok((mem, AcquireRelease::new(self.fns))),
             Err(failure) => {
-                lent.close_if_left();
+                to_driver.close_if_left();
                 Err(failure)
             }
         }

@@ -3,7 +3,7 @@
 use super::extension::function;
 use super::{Event, Failure, PlatformId, Session, check};
 use crate::sharing::os;
-use interop_core::devices::os_handle::Lent;
+use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::{OsHandle, SemaphoreHandle};
 use std::ffi::c_void;
 use std::io;
@@ -56,15 +56,15 @@ impl Semaphore {
         let signal = function!(platform, c"clEnqueueSignalSemaphoresKHR" as Enqueue);
         let release = function!(platform, c"clReleaseSemaphoreKHR" as Release);
         // No list of devices: the context has one only, and NVIDIA's driver refuses the list (-64).
-        let lent = Lent::new(handle);
-        let properties = [TYPE, BINARY, u64::from(os::SEMAPHORE), lent.property(), 0];
+        let to_driver = ImportedHandle::new(handle);
+        let properties = [TYPE, BINARY, u64::from(os::SEMAPHORE), to_driver.property(), 0];
         let mut code = 0;
         // SAFETY: the context is live, the list ends with 0, one code is written.
         let raw = unsafe { create(session.context.raw(), properties.as_ptr(), &raw mut code) };
         match NonNull::new(raw).filter(|_| code == 0) {
             Some(raw) => Ok(Self { raw, wait, signal, release, session: session.clone() }),
             None => {
-                lent.close_if_left();
+                to_driver.close_if_left();
                 Err(Failure { operation: OP, code })
             }
         }

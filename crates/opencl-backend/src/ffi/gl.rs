@@ -1,7 +1,7 @@
 //! What a session shares with an OpenGL context: turns, buffers and images.
 
+use super::acquire_release::AcquireRelease;
 use super::gl_turn::GlTurn;
-use super::turn::Turns;
 use super::{Buffer, Event, Failure, GlObject, GlShare, Mem, Pixels, Queue, Session, SharedImage};
 use cl3::memory as mem;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ impl GlShare {
     }
 
     /// Turns with an object of the context.
-    pub fn turns(self: &Arc<Self>) -> Turns {
-        Turns::with_gl(self.turns, GlTurn::new(self))
+    pub fn turns(self: &Arc<Self>) -> AcquireRelease {
+        AcquireRelease::with_gl(self.turns, GlTurn::new(self))
     }
 
     /// A GL buffer; `len` bytes of it are used.

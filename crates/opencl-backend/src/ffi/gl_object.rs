@@ -1,7 +1,7 @@
 //! [`Object`]: a GL object of any kind as an object of a session.
 
+use super::acquire_release::AcquireRelease;
 use super::track::Access::{Read, Write};
-use super::turn::Turns;
 use super::{Failure, GlObject, GlShare, Mem, Session};
 use cl3::command_queue as q;
 use cl3::memory as m;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What a GL object is to OpenCL.
 pub struct Object {
     mem: Arc<Mem>,
-    turns: Turns,
+    turns: AcquireRelease,
     session: Arc<Session>,
     /// Width, height, depth or layers; bytes for a buffer. Sides that it does not have are 1.
     pub size: [usize; 3],
@@ -49,7 +49,7 @@ impl Object {
         self.mem.raw()
     }
 
-    pub fn turns_mut(&mut self) -> &mut Turns {
+    pub fn turns_mut(&mut self) -> &mut AcquireRelease {
         &mut self.turns
     }
 
@@ -69,7 +69,7 @@ impl Object {
 
     /// Copies a box (`size` elements from `origin` on, not empty) to tight rows, which `into` holds exactly. Blocks.
     pub fn read(&self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<(), Failure> {
-        let _turn = super::turn::enter(&self.session, Some(&self.turns), &self.mem)?;
+        let _turn = super::acquire_release::enter(&self.session, Some(&self.turns), &self.mem)?;
         if self.is_buffer {
             return self.session.queue().read_into(&self.mem, origin[0], into, &[]);
         }
@@ -85,7 +85,7 @@ impl Object {
 
     /// The other way round.
     pub fn write(&self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<(), Failure> {
-        let _turn = super::turn::enter(&self.session, Some(&self.turns), &self.mem)?;
+        let _turn = super::acquire_release::enter(&self.session, Some(&self.turns), &self.mem)?;
         if self.is_buffer {
             return self.session.queue().write_from(&self.mem, origin[0], from, &[]);
         }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// A kind of object, and how its references are counted.
-pub trait Kind {
+pub trait ObjectKind {
     /// Names of the API functions.
     const RELEASE: &'static str;
     const RETAIN: &'static str;
@@ -28,19 +28,19 @@ pub trait Kind {
     /// A value of the kind's `clGet*Info`.
     ///
     /// # Safety
-    /// As of [`Kind::retain`].
+    /// As of [`ObjectKind::retain`].
     unsafe fn info(raw: *mut c_void, param: u32) -> Result<Vec<u8>, i32>;
 }
 
 /// Kinds whose objects several threads may use at once (OpenCL 3.0 API, appendix A.2). All are, except kernels, whose
 /// arguments are set one by one.
-pub trait Shareable: Kind {}
+pub trait Shareable: ObjectKind {}
 
 macro_rules! kinds {
     ($($kind:ident, $name:literal, $module:ident::($release:ident, $retain:ident), $info:literal = $get:ident, $count:literal, $context:literal;)*) => {$(
         pub enum $kind {}
 
-        impl Kind for $kind {
+        impl ObjectKind for $kind {
             const RELEASE: &'static str = concat!("clRelease", $name);
             const RETAIN: &'static str = concat!("clRetain", $name);
             const INFO: &'static str = $info;
@@ -93,17 +93,17 @@ impl Shareable for SamplerKind {}
 impl Shareable for SubDeviceKind {}
 
 /// One reference to an object, given up on drop.
-pub struct Handle<K: Kind> {
+pub struct Handle<K: ObjectKind> {
     raw: NonNull<c_void>,
     kind: PhantomData<K>,
 }
 
 // SAFETY: OpenCL objects are not tied to a thread (OpenCL 3.0 API, appendix A.2).
-unsafe impl<K: Kind> Send for Handle<K> {}
+unsafe impl<K: ObjectKind> Send for Handle<K> {}
 // SAFETY: `Shareable` marks the kinds for which the specification allows calls from several threads at once.
 unsafe impl<K: Shareable> Sync for Handle<K> {}
 
-impl<K: Kind> Handle<K> {
+impl<K: ObjectKind> Handle<K> {
     /// # Safety
     /// Where `result` is a non-null object, it must be of kind `K`, and the caller hands over one reference to it.
     pub unsafe fn own(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<Self, Failure> {
@@ -147,7 +147,7 @@ impl<K: Kind> Handle<K> {
     }
 }
 
-impl<K: Kind> Drop for Handle<K> {
+impl<K: ObjectKind> Drop for Handle<K> {
     fn drop(&mut self) {
         // SAFETY: the object is live because this handle owns a reference, which is given up here, once.
         if let Err(code) = unsafe { K::release(self.raw()) } {

@@ -1,9 +1,9 @@
 //! Kernels: what they take, and their launch.
 
+use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::turn::Borrowed;
 use super::{Buffer, Device, Event, Failure, Mem, Queue, Sampler, Session, SharedImage, check};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;

@@ -6,6 +6,7 @@
 //! A kernel is code that the caller supplies, like a linked library. That it stays inside its memory is the caller's
 //! promise, which no wrapper can check.
 
+mod acquire_release;
 mod adopt;
 mod buffer;
 mod callback;
@@ -26,8 +27,8 @@ mod gl_share;
 mod gl_turn;
 mod handle;
 mod image;
+pub mod in_flight;
 mod kernel;
-pub mod lane;
 mod lone_event;
 mod map;
 mod may_fail;
@@ -48,7 +49,6 @@ mod shared_image;
 mod status;
 mod track;
 mod transfer;
-mod turn;
 mod turn_fns;
 mod user_event;
 

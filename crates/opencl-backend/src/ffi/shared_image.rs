@@ -1,7 +1,7 @@
 //! Images that another API has, too: memory whose order only the driver knows.
 
+use super::acquire_release::{AcquireRelease, Borrowed};
 use super::track::Access::{Read, Write};
-use super::turn::{Borrowed, Turns};
 use super::{Buffer, Failure, ImageBox, Mem, Pixels, Session};
 use cl3::command_queue as q;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use std::sync::Arc;
 pub struct SharedImage {
     mem: Mem,
     session: Arc<Session>,
-    turns: Turns,
+    turns: AcquireRelease,
     pixels: Pixels,
 }
 
 impl SharedImage {
-    pub(super) fn new(session: &Arc<Session>, mem: Mem, turns: Turns, pixels: Pixels) -> Self {
+    pub(super) fn new(session: &Arc<Session>, mem: Mem, turns: AcquireRelease, pixels: Pixels) -> Self {
         Self { mem, session: session.clone(), turns, pixels }
     }
 
@@ -28,7 +28,7 @@ impl SharedImage {
         &self.mem
     }
 
-    pub fn turns_mut(&mut self) -> &mut Turns {
+    pub fn turns_mut(&mut self) -> &mut AcquireRelease {
         &mut self.turns
     }
 
@@ -49,7 +49,7 @@ impl SharedImage {
 
     /// Takes the turn for the commands that are queued while what is returned lives, unless it is taken already.
     pub(super) fn enter(&self) -> Result<Option<Borrowed<'_>>, Failure> {
-        super::turn::enter(&self.session, Some(&self.turns), &self.mem)
+        super::acquire_release::enter(&self.session, Some(&self.turns), &self.mem)
     }
 
     /// Blocks until the pixels are there, in tight rows; `into` holds exactly the part.

@@ -1,8 +1,8 @@
 //! Opening memory behind a handle of the operating system.
 
+use crate::backend_state::BackendState;
 use crate::ffi::{External, Pixels, TurnFns};
 use crate::memory::{OpenClMemory, check_size};
-use crate::shared::Shared;
 use crate::sharing::image::OpenClImage;
 use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 const OP: &str = "ComputeBackend::import_surface";
 
 /// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
-pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len(OP)?;
     let SharedHandle::Memory(memory) = handle else {
         return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
@@ -37,6 +37,6 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
 }
 
 /// A handle that could not be duplicated.
-pub fn no_duplicate(shared: &Shared, operation: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+pub fn no_duplicate(shared: &BackendState, operation: &'static str) -> impl FnOnce(std::io::Error) -> Error {
     move |error| shared.unsupported(operation, format!("the handle cannot be duplicated: {error}"))
 }

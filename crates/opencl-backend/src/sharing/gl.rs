@@ -1,10 +1,10 @@
 //! Sharing with OpenGL: opening a device for it, and GL objects of every kind.
 
+use crate::backend_state::BackendState;
 use crate::cl;
 use crate::device::{OpenClDevice, devices};
 use crate::ffi::{self, GlObject, Object, devices_of};
 use crate::memory::{OpenClMemory, check_size};
-use crate::shared::Shared;
 use crate::sharing::gl_listed::listed;
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
@@ -63,7 +63,7 @@ pub fn check_shares(
 }
 
 /// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
-pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "ComputeBackend::import_surface";
     let len = desc.byte_len(OP)?;
     check_size(shared, len, OP)?;
@@ -98,7 +98,7 @@ pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -
     }
 }
 
-fn share<'a>(shared: &'a Shared, operation: &'static str) -> Result<&'a Arc<crate::ffi::GlShare>> {
+fn share<'a>(shared: &'a BackendState, operation: &'static str) -> Result<&'a Arc<crate::ffi::GlShare>> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(operation, reason.into()))
 }
@@ -125,7 +125,7 @@ pub struct SharedGlObject {
     object: Object,
     /// The same for commands of [`cl`].
     memory: Option<Memory>,
-    shared: Arc<Shared>,
+    shared: Arc<BackendState>,
 }
 
 enum Memory {
@@ -135,7 +135,7 @@ enum Memory {
 
 impl SharedGlObject {
     /// Opens the object; see [`crate::OpenClBackend::share_gl`].
-    pub(crate) fn open(shared: &Arc<Shared>, object: GlObject, access: GlAccess) -> Result<Self> {
+    pub(crate) fn open(shared: &Arc<BackendState>, object: GlObject, access: GlAccess) -> Result<Self> {
         const OP: &str = "OpenClBackend::share_gl";
         const MULTISAMPLE: [u32; 2] = [0x9100, 0x9102];
         let share = share(shared, OP)?;

@@ -1,11 +1,11 @@
 //! How OpenGL and OpenCL are kept apart.
 
+use crate::backend_state::BackendState;
 use crate::ffi::GlSync;
-use crate::shared::Shared;
 use interop_core::{Error, Result, SyncKind};
 
 /// How a way of keeping OpenGL and OpenCL apart is called here.
-pub fn gl_sync(shared: &Shared, kind: SyncKind) -> Result<GlSync> {
+pub fn gl_sync(shared: &BackendState, kind: SyncKind) -> Result<GlSync> {
     let events = shared.gl.as_ref().is_some_and(|gl| gl.has_events());
     match kind {
         SyncKind::Implicit if events => Ok(GlSync::Implicit),
@@ -17,6 +17,6 @@ pub fn gl_sync(shared: &Shared, kind: SyncKind) -> Result<GlSync> {
 }
 
 /// Memory that no other API has.
-pub fn no_turns(shared: &Shared) -> Error {
+pub fn no_turns(shared: &BackendState) -> Error {
     shared.unsupported("set_sync", "the memory is no object of OpenGL's".into())
 }

@@ -1,8 +1,8 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
+use crate::backend_state::BackendState;
 use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
 use crate::ranges::range_of;
-use crate::shared::Shared;
 use crate::sharing::gl_sync::gl_sync;
 use interop_core::compute::{OpaqueImage, Placement, check_range};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
@@ -15,7 +15,7 @@ pub struct OpenClImage {
     scratch: Option<Buffer>,
     pub image: SharedImage,
     rows: OpaqueImage,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<BackendState>,
 }
 
 fn part(region: Region) -> ImageBox {
@@ -23,10 +23,10 @@ fn part(region: Region) -> ImageBox {
     ImageBox { origin: [x, y, 0], region: [width, height, 1] }
 }
 
-interop_core::owned!(OpenClImage: Shared, "memory", |memory| &memory.shared);
+interop_core::owned!(OpenClImage: BackendState, "memory", |memory| &memory.shared);
 
 impl OpenClImage {
-    pub fn new(shared: &Arc<Shared>, image: SharedImage, desc: ImageDesc) -> Result<Self> {
+    pub fn new(shared: &Arc<BackendState>, image: SharedImage, desc: ImageDesc) -> Result<Self> {
         let rows = OpaqueImage::new(desc, "ComputeBackend::import_surface")?;
         Ok(Self { scratch: None, image, rows, shared: shared.clone() })
     }
@@ -115,15 +115,15 @@ impl ComputeMemory for OpenClImage {
         Ok(())
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.rows.rectangles(&range, "ComputeMemory::view")?;
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.rows.rectangles(&range, "ComputeMemory::map_read")?;
         let mut bytes = vec![0; range.len()];
         self.read(range.start, &mut bytes)?;
         f(&bytes)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.rows.rectangles(&range, "ComputeMemory::fill")?;
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.rows.rectangles(&range, "ComputeMemory::map_write")?;
         let mut bytes = vec![0; range.len()];
         f(&mut bytes)?;
         self.write(range.start, &bytes)

@@ -1,24 +1,24 @@
 //! Memory of the backend's own that a display has, too, which draws by this very backend: one queue keeps their order.
 
+use crate::backend_state::BackendState;
 use crate::ffi::{Buffer, Mem};
 use crate::memory::OpenClMemory;
-use crate::shared::Shared;
 use interop_core::{
     ComputeMemory, DeviceIdentity, Error, HandleType, MemoryShape, QueueId, Result, SharedHandle, Support, SurfaceDesc,
 };
 use std::sync::Arc;
 
 /// What [`SharedHandle::QueueBuffer`] holds.
-struct Lent {
+struct QueueBlock {
     mem: Arc<Mem>,
     bytes: usize,
     /// Whose queue it is: a queue is known by its address.
-    shared: Arc<Shared>,
+    shared: Arc<BackendState>,
 }
 
 /// See [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(
-    shared: &Arc<Shared>,
+    shared: &Arc<BackendState>,
     bytes: usize,
     handle: HandleType,
     display: &DeviceIdentity,
@@ -36,19 +36,20 @@ pub fn allocate(
     memory.is_own = false;
     let mem = memory.buffer.shared().cloned();
     let mem = mem.ok_or_else(|| shared.unsupported(OP, "its memory is not its own".into()))?;
-    let buffer = Box::new(Lent { mem, bytes, shared: Arc::clone(shared) });
+    let buffer = Box::new(QueueBlock { mem, bytes, shared: Arc::clone(shared) });
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
 }
 
 /// The same memory once more, see [`interop_core::ComputeBackend::import_surface`].
-pub fn import(shared: &Arc<Shared>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "ComputeBackend::import_surface";
     let len = desc.byte_len(OP)?;
-    let lent = match handle {
-        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<Lent>(),
+    let block = match handle {
+        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
         _ => None,
     };
-    let lent = lent.filter(|lent| Arc::ptr_eq(&lent.shared, shared) && lent.bytes >= len);
-    let lent = lent.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
-    Ok(Box::new(OpenClMemory::with_turns(shared, Buffer::of(&shared.session, Arc::clone(&lent.mem), len))))
+    let block = block.filter(|block| Arc::ptr_eq(&block.shared, shared) && block.bytes >= len);
+    let block =
+        block.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
+    Ok(Box::new(OpenClMemory::with_turns(shared, Buffer::of(&shared.session, Arc::clone(&block.mem), len))))
 }

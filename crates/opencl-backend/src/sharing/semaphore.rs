@@ -1,20 +1,20 @@
 //! [`ComputeSemaphore`] of OpenCL.
 
 use super::external::no_duplicate;
+use crate::backend_state::BackendState;
 use crate::ffi::Semaphore;
-use crate::shared::Shared;
 use interop_core::{ComputeSemaphore, Error, Result, SharedHandle, Support};
 use std::sync::Arc;
 
 /// A display's semaphore.
 pub struct OpenClSemaphore {
     semaphore: Semaphore,
-    shared: Arc<Shared>,
+    shared: Arc<BackendState>,
 }
 
 impl OpenClSemaphore {
     /// See [`interop_core::ComputeBackend::import_semaphore`].
-    pub fn import(shared: &Arc<Shared>, handle: &SharedHandle) -> Result<Self> {
+    pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_semaphore";
         let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::invalid(OP, "the handle does not name a semaphore"));

@@ -23,13 +23,13 @@ fn read_write_view_fill_and_copy() {
         memory.read(17, &mut part).unwrap();
         assert_eq!(part, expected[17..27]);
         memory
-            .view(3..900, &mut |bytes| {
+            .map_read(3..900, &mut |bytes| {
                 assert_eq!(bytes, &expected[3..900]);
                 Ok(())
             })
             .unwrap();
         memory
-            .fill(100..200, &mut |bytes| {
+            .map_write(100..200, &mut |bytes| {
                 bytes.fill(5);
                 Ok(())
             })
@@ -53,9 +53,9 @@ fn ranges_outside_are_refused_and_empty_ones_are_nothing() {
             memory.read(10, &mut [0; 7]),
             memory.read(usize::MAX, &mut [0; 7]),
             memory.write(16, &[0]),
-            memory.view(0..17, &mut |_| Ok(())),
-            memory.view(backwards.clone(), &mut |_| Ok(())),
-            memory.fill(17..17, &mut |_| Ok(())),
+            memory.map_read(0..17, &mut |_| Ok(())),
+            memory.map_read(backwards.clone(), &mut |_| Ok(())),
+            memory.map_write(17..17, &mut |_| Ok(())),
             backend.copy(memory.as_ref(), other.as_mut(), 0..9),
             backend.copy(other.as_ref(), memory.as_mut(), 0..9),
             backend.copy(memory.as_ref(), other.as_mut(), backwards),
@@ -68,13 +68,13 @@ fn ranges_outside_are_refused_and_empty_ones_are_nothing() {
         backend.copy(memory.as_ref(), other.as_mut(), 3..3).unwrap();
         let calls = Cell::new(0);
         memory
-            .view(4..4, &mut |b| {
+            .map_read(4..4, &mut |b| {
                 calls.set(calls.get() + b.len() + 1);
                 Ok(())
             })
             .unwrap();
         memory
-            .fill(4..4, &mut |b| {
+            .map_write(4..4, &mut |b| {
                 calls.set(calls.get() + b.len() + 1);
                 Ok(())
             })
@@ -89,15 +89,15 @@ fn errors_and_panics_of_closures_come_through_and_leave_the_memory_usable() {
     on_every_device(|backend| {
         let mut memory = memory_with(backend, &count(64));
         let error = || Error::invalid("test", "mine");
-        for result in [memory.view(0..8, &mut |_| Err(error())), memory.fill(0..8, &mut |_| Err(error()))] {
+        for result in [memory.map_read(0..8, &mut |_| Err(error())), memory.map_write(0..8, &mut |_| Err(error()))] {
             assert!(result.unwrap_err().to_string().contains("mine"));
         }
         for filling in [false, true] {
             let caught = interop_core::describe::panics::catch(|| {
                 if filling {
-                    memory.fill(0..8, &mut |_| panic!("expected by this test"))
+                    memory.map_write(0..8, &mut |_| panic!("expected by this test"))
                 } else {
-                    memory.view(0..8, &mut |_| panic!("expected by this test"))
+                    memory.map_read(0..8, &mut |_| panic!("expected by this test"))
                 }
             });
             assert!(caught.is_err());
@@ -175,7 +175,7 @@ fn imported_memory_is_written_in_place_turn_by_turn() {
             // The mapped address is the block's own: nothing was copied.
             let mut seen = 0;
             memory
-                .view(0..1, &mut |bytes| {
+                .map_read(0..1, &mut |bytes| {
                     seen = bytes.as_ptr().addr();
                     Ok(())
                 })

@@ -48,7 +48,7 @@ fn the_pattern_and_transfers_work_from_several_threads() {
                     pattern.write(&view, &mut expected);
                     let all = 0..memory.len();
                     memory
-                        .view(all, &mut |bytes| {
+                        .map_read(all, &mut |bytes| {
                             assert!(bytes == expected);
                             Ok(())
                         })

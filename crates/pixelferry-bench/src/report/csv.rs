@@ -27,7 +27,7 @@ pub fn text(record: &Record) -> String {
                 format!("{:?}", info.kind).to_lowercase(),
                 field(info.path.as_deref().unwrap_or_default()),
                 field(info.sync.as_deref().unwrap_or_default()),
-                info.frames_late.to_string(),
+                info.frames_behind.to_string(),
                 cell.frames_per_sample.to_string(),
             ]
             .join(",");

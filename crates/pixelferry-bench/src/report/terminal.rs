@@ -3,7 +3,7 @@
 use super::{distinct, percent, time};
 use crate::compare::Comparison;
 use crate::grid::Mode;
-use crate::record::{Cell, Kind, Record, Skipped, Verdict};
+use crate::record::{Cell, Record, RowKind, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
@@ -126,10 +126,10 @@ fn rows(cells: &[&Cell]) -> Table {
             let best = cell.verdict.as_ref().is_some_and(|v| v.best == row.info.row);
             let mark = if best { "* " } else { "" };
             let chosen = match (row.info.kind, &row.info.path) {
-                (Kind::Automatic, Some(path)) if row.info.frames_late > 0 => {
-                    format!("\n{path}, {} late", row.info.frames_late)
+                (RowKind::Automatic, Some(path)) if row.info.frames_behind > 0 => {
+                    format!("\n{path}, {} late", row.info.frames_behind)
                 }
-                (Kind::Automatic, Some(path)) => match &row.info.started_with {
+                (RowKind::Automatic, Some(path)) => match &row.info.started_with {
                     Some(first) => format!("\n{path}, at first {first}"),
                     None => format!("\n{path}"),
                 },
@@ -192,7 +192,7 @@ pub fn comparison(comparison: &Comparison) -> String {
         let floors = comparison.drift_of(cell);
         line(format!("\n{cell}; its floors {floors:.3}"));
         let mut rows = table(["row", "first", "second", "ratio", "/ floors", ""].map(str::to_owned).into());
-        for p in comparison.pairs.iter().filter(|p| p.cell == cell && p.kind != Kind::Floor) {
+        for p in comparison.pairs.iter().filter(|p| p.cell == cell && p.kind != RowKind::Floor) {
             let mark = match (p.is_clear(1.0), p.is_clear(floors), p.ratio > floors) {
                 (true, true, true) => "slower",
                 (true, true, false) => "quicker",
@@ -217,7 +217,7 @@ pub fn comparison(comparison: &Comparison) -> String {
             line(format!("only in the {side}: {row}"));
         }
     }
-    let rows = comparison.pairs.iter().filter(|p| p.kind != Kind::Floor).count();
+    let rows = comparison.pairs.iter().filter(|p| p.kind != RowKind::Floor).count();
     line(format!(
         "\n{rows} rows in both: {slower} slower and {quicker} quicker by more than their spread and their floors."
     ));

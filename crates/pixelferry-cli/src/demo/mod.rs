@@ -9,7 +9,7 @@ pub use overlay::Log;
 
 use catalog::{Recipe, SceneName};
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_demo::{LookOptions, PixelOptions, runner};
+use pixelferry_demo::{DrawArgs, PixelOptions, runner};
 use pixelferry_trace::Trace;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct DemoOptions {
     #[command(flatten)]
     pixels: PixelOptions,
     #[command(flatten)]
-    look: LookOptions,
+    draw_args: DrawArgs,
     #[command(flatten)]
     common: pixelferry_demo::Options,
     #[cfg(feature = "overlay")]
@@ -60,13 +60,13 @@ pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Er
         size,
         bodies: None,
         filter: Filter::default(),
-        pixels: options.pixels.pixels(&options.look),
+        pixels: options.pixels.pixels(&options.draw_args),
         link: common.link_options(),
     };
     let kernels = recipe.kernels();
     runner::show(common, size, &kernels, trace, move |backend, display| {
         let mut scene = recipe.make(options.input.as_deref(), backend, display)?;
-        if !scene.set_look(&options.look) && options.look != LookOptions::default() {
+        if !scene.set_draw_options(&options.draw_args) && options.draw_args != DrawArgs::default() {
             println!(
                 "{} draws vertices: nothing is fitted, exposed or tone mapped, and there is no background",
                 scene.name()

@@ -9,7 +9,7 @@ mod stages;
 
 pub use choice::Filter;
 
-use crate::look::LookOptions;
+use crate::draw_args::DrawArgs;
 use crate::scene::{Scene, SceneError};
 use crate::video::Video;
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
@@ -35,7 +35,7 @@ pub struct FilterScene {
     link: Link,
     input: Input,
     stages: Stages,
-    look: DrawOptions,
+    draw_options: DrawOptions,
 }
 
 /// True for files that are read as video.
@@ -106,7 +106,7 @@ impl FilterScene {
         // The last stage writes every pixel.
         let image = image.with_unwritten(Unwritten::Overwrite);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, input, stages, look: LookOptions::default().draw_options() })
+        Ok(Self { link, input, stages, draw_options: DrawArgs::default().draw_options() })
     }
 
     /// Size of the picture or video.
@@ -136,11 +136,11 @@ impl Scene for FilterScene {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.draw_options)?)
     }
 
-    fn look(&mut self) -> Option<&mut DrawOptions> {
-        Some(&mut self.look)
+    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
+        Some(&mut self.draw_options)
     }
 
     fn frames(&self) -> Option<u64> {

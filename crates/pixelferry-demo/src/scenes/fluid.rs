@@ -9,7 +9,7 @@ mod wgsl;
 
 pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 
-use crate::look::LookOptions;
+use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{Scene, SceneError};
 use pixelferry::gl::{DrawOptions, GlDisplay, Viewport};
@@ -27,7 +27,7 @@ pub struct Fluid {
     link: Link,
     simulation: Simulation,
     dye: Arc<dyn Kernel>,
-    look: DrawOptions,
+    draw_options: DrawOptions,
 }
 
 impl Fluid {
@@ -51,7 +51,7 @@ impl Fluid {
         let simulation = Simulation::new(Arc::clone(&backend), Extent::new(columns as u32, rows))?;
         let dye = backend.build(&kernels::dye(pixels))?;
         let link = Link::open(backend, display, SurfaceDesc::Image(pixels.image(width, height)), options)?;
-        Ok(Self { link, simulation, dye, look: LookOptions::default().draw_options() })
+        Ok(Self { link, simulation, dye, draw_options: DrawArgs::default().draw_options() })
     }
 }
 
@@ -79,10 +79,10 @@ impl Scene for Fluid {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.draw_options)?)
     }
 
-    fn look(&mut self) -> Option<&mut DrawOptions> {
-        Some(&mut self.look)
+    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
+        Some(&mut self.draw_options)
     }
 }

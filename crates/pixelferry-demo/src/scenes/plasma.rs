@@ -5,7 +5,7 @@
 
 mod kernels;
 
-use crate::look::LookOptions;
+use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{Scene, SceneError};
 use kernels::{colours, waves};
@@ -24,7 +24,7 @@ pub struct Plasma {
     extent: Extent,
     waves: Arc<dyn Kernel>,
     colours: Arc<dyn Kernel>,
-    look: DrawOptions,
+    draw_options: DrawOptions,
 }
 
 impl Plasma {
@@ -45,8 +45,8 @@ impl Plasma {
         let field = backend.allocate(SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len("plasma")?)?;
         let (waves, colours) = (backend.build(&waves())?, backend.build(&colours(pixels))?);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        let look = LookOptions::default().draw_options();
-        Ok(Self { link, field, extent: image.extent, waves, colours, look })
+        let draw_options = DrawArgs::default().draw_options();
+        Ok(Self { link, field, extent: image.extent, waves, colours, draw_options })
     }
 }
 
@@ -70,10 +70,10 @@ impl Scene for Plasma {
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.look)?)
+        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.draw_options)?)
     }
 
-    fn look(&mut self) -> Option<&mut DrawOptions> {
-        Some(&mut self.look)
+    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
+        Some(&mut self.draw_options)
     }
 }

@@ -73,13 +73,13 @@ pub struct Described {
     pub strides: Option<Vec<i64>>,
 }
 
-enum Kind {
+enum ManagedTensor {
     Plain(NonNull<Managed>),
     Versioned(NonNull<Versioned>),
 }
 
 /// A tensor taken out of its capsule. Its producer's deleter runs when this goes, on the thread that drops it.
-pub struct Taken(Kind);
+pub struct Taken(ManagedTensor);
 
 const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
 const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
@@ -104,7 +104,7 @@ impl Taken {
         };
         if let Some(tensor) = take(VERSIONED).and_then(NonNull::new) {
             // From here on it is given back whatever happens.
-            let taken = Self(Kind::Versioned(tensor.cast()));
+            let taken = Self(ManagedTensor::Versioned(tensor.cast()));
             let major = taken.major();
             if major != VERSION.0 {
                 return Err(Failure::Dtype(format!(
@@ -114,7 +114,7 @@ impl Taken {
             }
             return Ok(taken);
         }
-        take(PLAIN).and_then(NonNull::new).map(|tensor| Self(Kind::Plain(tensor.cast()))).ok_or_else(|| {
+        take(PLAIN).and_then(NonNull::new).map(|tensor| Self(ManagedTensor::Plain(tensor.cast()))).ok_or_else(|| {
             let used = "the capsule of __dlpack__() was taken by somebody else already, or is none of DLPack's";
             Failure::Dtype(used.into())
         })
@@ -122,9 +122,9 @@ impl Taken {
 
     fn major(&self) -> u32 {
         match &self.0 {
-            Kind::Plain(_) => 0,
+            ManagedTensor::Plain(_) => 0,
             // SAFETY: live until `drop`; the version is at the beginning in every version.
-            Kind::Versioned(tensor) => unsafe { tensor.as_ref() }.major,
+            ManagedTensor::Versioned(tensor) => unsafe { tensor.as_ref() }.major,
         }
     }
 
@@ -133,8 +133,8 @@ impl Taken {
         // SAFETY: live until `drop`, and of the layout that its name and version say.
         let tensor = unsafe {
             match &self.0 {
-                Kind::Plain(managed) => &managed.as_ref().tensor,
-                Kind::Versioned(managed) => &managed.as_ref().tensor,
+                ManagedTensor::Plain(managed) => &managed.as_ref().tensor,
+                ManagedTensor::Versioned(managed) => &managed.as_ref().tensor,
             }
         };
         let dimensions = usize::try_from(tensor.ndim).ok().filter(|n| *n <= 64);
@@ -165,7 +165,7 @@ impl Taken {
 impl Drop for Taken {
     fn drop(&mut self) {
         match self.0 {
-            Kind::Plain(tensor) => {
+            ManagedTensor::Plain(tensor) => {
                 // SAFETY: live; nobody else frees it, since its capsule was renamed, and this runs once.
                 unsafe {
                     if let Some(deleter) = tensor.as_ref().deleter {
@@ -173,7 +173,7 @@ impl Drop for Taken {
                     }
                 }
             }
-            Kind::Versioned(tensor) => {
+            ManagedTensor::Versioned(tensor) => {
                 // SAFETY: as above; the deleter has the same place in every version.
                 unsafe {
                     if let Some(deleter) = tensor.as_ref().deleter {

@@ -83,7 +83,7 @@ impl Bench {
             }
             Ok(())
         })?;
-        self.pair.display.draw_unseen(self.link.shown()?.surface())
+        self.pair.display.draw_offscreen(self.link.shown()?.surface())
     }
 
     fn wait(&self) -> Result<()> {
@@ -92,7 +92,7 @@ impl Bench {
 
     /// One sample: a frame that is waited for, or a run of those that are late.
     fn sample(&mut self, workload: &Workload) -> Result<f64> {
-        let frames = match self.link.frames_late() {
+        let frames = match self.link.frames_behind() {
             0 => 1,
             late => 2 * late + 4,
         };

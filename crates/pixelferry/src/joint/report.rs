@@ -106,7 +106,7 @@ pub(super) fn because(backend: &dyn ComputeBackend, display: &dyn Display, link:
     match row.map(|row| row.kind) {
         Some(PathKind::InQueue) if compute.software => "in the display's queue, whose device is a program".into(),
         Some(PathKind::InQueue) => "in the display's queue".into(),
-        _ if own_gpus && compute.is_one_with(shown_by).is_yes() => {
+        _ if own_gpus && compute.same_device(shown_by).is_yes() => {
             "because the GPU switches contexts between kernel and draw".into()
         }
         _ if own_gpus => "because frames go from one GPU to another".into(),

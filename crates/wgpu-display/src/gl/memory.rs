@@ -1,8 +1,8 @@
 //! Memory that OpenGL maps for good, or shares, as buffers and textures of wgpu's.
 
 use super::{Api, Gl, absent};
+use crate::device_state::DeviceState;
 use crate::format::{hal_texture_descriptor, texture_descriptor, texture_format, whole_words};
-use crate::shared::Shared;
 use crate::staging::{Keeper, Made, Object};
 use gl_display::GlDisplay;
 use interop_core::{
@@ -58,7 +58,7 @@ impl Memory {
 
 impl Gl {
     /// Makes a block of at least so many bytes, in whole words.
-    pub(crate) fn create(self: &Rc<Self>, shared: &Shared, kind: StagingKind, bytes: usize) -> Result<Made> {
+    pub(crate) fn create(self: &Rc<Self>, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made> {
         let size = whole_words(bytes as u64);
         let whole = usize::try_from(size).map_err(|e| Error::invalid(OP, e.to_string()))?;
         let memory = Rc::new(self.within(OP, |display| Memory::new(display, kind, whole))?);
@@ -74,7 +74,7 @@ impl Gl {
         Ok(Made { object, host, keeper: Some(Keeper::Gl(memory)) })
     }
 
-    fn wrap_buffer(&self, shared: &Shared, name: NonZeroU32, size: u64, reader: Arc<()>) -> Result<wgpu::Buffer> {
+    fn wrap_buffer(&self, shared: &DeviceState, name: NonZeroU32, size: u64, reader: Arc<()>) -> Result<wgpu::Buffer> {
         use wgpu::{BufferUsages as Usage, wgt::BufferUses as Uses};
         let (usage, uses) = match shared.index_buffers {
             true => (Usage::INDEX, Uses::INDEX),
@@ -106,7 +106,7 @@ impl Gl {
 
     fn wrap_texture(
         &self,
-        shared: &Shared,
+        shared: &DeviceState,
         name: NonZeroU32,
         image: &ImageDesc,
         reader: Arc<()>,

@@ -56,7 +56,7 @@ fn tone_mapped(scene: vec3<f32>) -> vec3<f32> {
   var v = clamp(scene, vec3<f32>(0.0), vec3<f32>(BRIGHTEST));
   if TONE == 2u {
     let l = dot(v, vec3<f32>(0.2126, 0.7152, 0.0722));
-    v *= (1.0 + l * look.exposure.y) / (1.0 + l);
+    v *= (1.0 + l * draw_params.exposure.y) / (1.0 + l);
   }
   if TONE == 3u {
     v = v * (2.51 * v + 0.03) / (v * (2.43 * v + 0.59) + 0.14);
@@ -81,7 +81,7 @@ fn divided(c: vec4<f32>) -> vec4<f32> {
 // A texel as what is weighed: light, multiplied by its coverage.
 fn tap(p: vec2<u32>) -> vec4<f32> {
   var own = texel(p);
-  if look.grey != 0u {
+  if draw_params.grey != 0u {
     own = vec4<f32>(own.rrr, 1.0);
   }
   var v = clean(own.rgb);
@@ -104,9 +104,9 @@ fn finished(weighed: vec4<f32>) -> vec4<f32> {
   if ALPHA >= 2u {
     own = divided(own);
   }
-  var v = tone_mapped(own.rgb * look.exposure.x);
+  var v = tone_mapped(own.rgb * draw_params.exposure.x);
   if OVER == 1u {
-    v = mix(look.background.rgb, v, own.a);
+    v = mix(draw_params.background.rgb, v, own.a);
     own.a = 1.0;
   }
   v = encode(v);

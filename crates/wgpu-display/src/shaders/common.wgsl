@@ -1,7 +1,7 @@
 // Shows an image, pixel (0, 0) at the top left of the picture. `texel` comes from memory.wgsl or texture.wgsl; `tap`,
 // `finished` and `encode` from color.wgsl or plain.wgsl. What is shown is written by triangle.wgsl or store.wgsl.
 
-struct Look {
+struct DrawParams {
   // Of the image, in texels: left, top, width, height.
   region: vec4<u32>,
   // Of the target, in pixels: left, top, width, height.
@@ -21,7 +21,7 @@ struct Look {
   area: vec4<i32>,
 }
 
-@group(0) @binding(0) var<uniform> look: Look;
+@group(0) @binding(0) var<uniform> draw_params: DrawParams;
 
 // A texel for each pixel: nothing to weigh or clamp.
 override one_to_one: bool = false;
@@ -29,12 +29,12 @@ override one_to_one: bool = false;
 override bars: bool = false;
 
 fn clamped(p: vec2<i32>) -> vec4<f32> {
-  let inside = clamp(p, vec2<i32>(0), vec2<i32>(look.region.zw) - 1);
-  return tap(look.region.xy + vec2<u32>(inside));
+  let inside = clamp(p, vec2<i32>(0), vec2<i32>(draw_params.region.zw) - 1);
+  return tap(draw_params.region.xy + vec2<u32>(inside));
 }
 
 fn scaled(p: vec2<f32>) -> vec4<f32> {
-  if look.linear == 0u {
+  if draw_params.linear == 0u {
     return clamped(vec2<i32>(floor(p)));
   }
   let corner = floor(p - 0.5);
@@ -47,17 +47,17 @@ fn scaled(p: vec2<f32>) -> vec4<f32> {
 
 // At the centre of a pixel of the target.
 fn shown(at: vec2<f32>) -> vec4<f32> {
-  let p = at - look.picture.xy;
+  let p = at - draw_params.picture.xy;
   if bars {
-    if any(p < vec2<f32>(0.0)) || any(p >= look.picture.zw) {
-      return vec4<f32>(encode(look.background.rgb), 1.0);
+    if any(p < vec2<f32>(0.0)) || any(p >= draw_params.picture.zw) {
+      return vec4<f32>(encode(draw_params.background.rgb), 1.0);
     }
   }
   var color: vec4<f32>;
   if one_to_one {
-    color = tap(look.region.xy + vec2<u32>(p));
+    color = tap(draw_params.region.xy + vec2<u32>(p));
   } else {
-    color = scaled(p / look.picture.zw * vec2<f32>(look.region.zw));
+    color = scaled(p / draw_params.picture.zw * vec2<f32>(draw_params.region.zw));
   }
   return finished(color);
 }

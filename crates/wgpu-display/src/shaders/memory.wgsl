@@ -13,7 +13,7 @@ fn byte_at(at: u32) -> f32 {
 }
 
 fn texel(p: vec2<u32>) -> vec4<f32> {
-  let row = look.base + p.y * look.pitch;
+  let row = draw_params.base + p.y * draw_params.pitch;
   switch kind {
     case 0u: {
       return vec4<f32>(byte_at(row + p.x), 0.0, 0.0, 1.0);

@@ -5,7 +5,7 @@ fn tap(p: vec2<u32>) -> vec4<f32> {
 }
 
 fn finished(own: vec4<f32>) -> vec4<f32> {
-  if look.grey != 0u {
+  if draw_params.grey != 0u {
     return vec4<f32>(own.rrr, 1.0);
   }
   return own;

@@ -4,8 +4,8 @@
 @compute @workgroup_size(32, 8)
 fn store(@builtin(global_invocation_id) id: vec3<u32>) {
   let within = vec2<i32>(id.xy);
-  let p = look.area.xy + within;
-  if any(within >= look.area.zw) || any(p < vec2<i32>(0)) || any(vec2<u32>(p) >= textureDimensions(canvas)) {
+  let p = draw_params.area.xy + within;
+  if any(within >= draw_params.area.zw) || any(p < vec2<i32>(0)) || any(vec2<u32>(p) >= textureDimensions(canvas)) {
     return;
   }
   textureStore(canvas, p, over(shown(vec2<f32>(p) + 0.5), p));

@@ -1,7 +1,7 @@
 //! A buffer that stays where it is, which others write and wgpu reads.
 
+use crate::device_state::DeviceState;
 use crate::picture::Picture;
-use crate::shared::Shared;
 use interop_core::{ImageView, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,7 +29,12 @@ impl Block {
     }
 
     /// The pixels that lie there; the view was checked to lie inside.
-    pub(crate) fn picture(&self, shared: &Shared, view: ImageView, operation: &'static str) -> Result<Rc<Picture>> {
+    pub(crate) fn picture(
+        &self,
+        shared: &DeviceState,
+        view: ImageView,
+        operation: &'static str,
+    ) -> Result<Rc<Picture>> {
         let mut shown = self.shown.borrow_mut();
         if let Some((_, picture)) = shown.as_ref().filter(|(other, _)| *other == view) {
             return Ok(Rc::clone(picture));

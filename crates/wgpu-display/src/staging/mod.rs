@@ -5,10 +5,10 @@ mod ring;
 
 pub(crate) use block::Block;
 
+use crate::device_state::DeviceState;
 use crate::gl;
-use crate::lent_buffer::LentBuffer;
 use crate::picture::Picture;
-use crate::shared::Shared;
+use crate::queue_buffer::QueueBuffer;
 use crate::vulkan::{Exported, Vulkan};
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
@@ -59,19 +59,19 @@ pub(crate) struct WgpuStaging {
     shown: Cell<bool>,
     keeper: Option<Keeper>,
     /// Goes last: memory that is lent waits for what reads it.
-    shared: Rc<Shared>,
+    shared: Rc<DeviceState>,
 }
 
 impl WgpuStaging {
     /// Makes a block; `bytes` was checked against the display's limit.
-    pub(crate) fn new(shared: &Rc<Shared>, kind: StagingKind, bytes: usize) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<Self> {
         const OP: &str = "create_staging";
         let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
             (StagingKind::Orphaned, ..) => {
                 return Ok(Self::of_body(shared, Body::Ring(Ring::new(shared, bytes)?), None));
             }
             (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
-                Made { object: Object::Buffer(LentBuffer::open(&handle, shared, bytes)?), host: None, keeper: None }
+                Made { object: Object::Buffer(QueueBuffer::open(&handle, shared, bytes)?), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?,
             (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?,
@@ -87,19 +87,23 @@ impl WgpuStaging {
         Ok(Self::of_body(shared, body, keeper))
     }
 
-    fn of_body(shared: &Rc<Shared>, body: Body, keeper: Option<Keeper>) -> Self {
+    fn of_body(shared: &Rc<DeviceState>, body: Body, keeper: Option<Keeper>) -> Self {
         Self { shared: Rc::clone(shared), body, fence: None, shown: Cell::new(false), keeper }
     }
 
     /// Finds our type again, made by this display.
-    pub(crate) fn of<'a>(staging: &'a dyn Staging, shared: &Rc<Shared>, operation: &'static str) -> Result<&'a Self> {
+    pub(crate) fn of<'a>(
+        staging: &'a dyn Staging,
+        shared: &Rc<DeviceState>,
+        operation: &'static str,
+    ) -> Result<&'a Self> {
         own::<Self>(staging.as_any(), shared, operation)
     }
 
     /// The same, to change it.
     pub(crate) fn of_mut<'a>(
         staging: &'a mut dyn Staging,
-        shared: &Rc<Shared>,
+        shared: &Rc<DeviceState>,
         operation: &'static str,
     ) -> Result<&'a mut Self> {
         own_mut::<Self>(staging.as_any_mut(), shared, operation)
@@ -144,7 +148,7 @@ impl WgpuStaging {
     }
 }
 
-interop_core::owned!(WgpuStaging: Shared, "staging block", |block| &block.shared);
+interop_core::owned!(WgpuStaging: DeviceState, "staging block", |block| &block.shared);
 
 impl Staging for WgpuStaging {
     fn len(&self) -> usize {
@@ -172,11 +176,13 @@ impl Staging for WgpuStaging {
         Ok(())
     }
 
-    fn fill(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.wait()?;
         match &mut self.body {
-            Body::Ring(ring) => ring.fill(&self.shared, f),
-            Body::Linear(block, Some(host)) => f(&mut host.write(0..block.len(), Holder::Staging, "Staging::fill")?),
+            Body::Ring(ring) => ring.map_write(&self.shared, f),
+            Body::Linear(block, Some(host)) => {
+                f(&mut host.write(0..block.len(), Holder::Staging, "Staging::map_write")?)
+            }
             _ => {
                 let reason = "the host cannot address memory of the device; write it there";
                 Err(self.shared.unsupported("fill", reason))

@@ -1,7 +1,7 @@
 //! Buffers that wgpu maps for each frame: while the device reads one, the host fills the next.
 
+use crate::device_state::DeviceState;
 use crate::format::whole_words;
-use crate::shared::Shared;
 use interop_core::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn new(shared: &Shared, len: usize) -> Result<Self> {
+    pub(super) fn new(shared: &DeviceState, len: usize) -> Result<Self> {
         let mut ring = Self { len, filled: None, free: VecDeque::new() };
         // The first here, so that a lack of memory is found out early.
         let piece = ring.make(shared, "create_staging")?;
@@ -48,7 +48,7 @@ impl Ring {
         self.filled.as_ref().ok_or_else(|| Error::invalid(operation, "the staging block was not filled yet"))
     }
 
-    fn make(&self, shared: &Shared, operation: &'static str) -> Result<Piece> {
+    fn make(&self, shared: &DeviceState, operation: &'static str) -> Result<Piece> {
         let buffer = shared.scoped(operation, || {
             shared.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("pixelferry staging"),
@@ -61,7 +61,7 @@ impl Ring {
     }
 
     /// Asks for the buffer filled last to be mapped once the device has read it.
-    fn recycle(&mut self, shared: &Shared) -> Result<()> {
+    fn recycle(&mut self, shared: &DeviceState) -> Result<()> {
         let Some(buffer) = self.filled.take() else { return Ok(()) };
         let state = Arc::new(AtomicU8::new(MAPPING));
         let told = Arc::clone(&state);
@@ -75,7 +75,7 @@ impl Ring {
     }
 
     /// A mapped buffer: one that is, else a new one, else the first that becomes so.
-    fn mapped(&mut self, shared: &Shared) -> Result<wgpu::Buffer> {
+    fn mapped(&mut self, shared: &DeviceState) -> Result<wgpu::Buffer> {
         shared.poll(OP, wgpu::PollType::Poll)?;
         if let Some(buffer) = self.take_mapped() {
             return Ok(buffer);
@@ -94,7 +94,7 @@ impl Ring {
         self.free.remove(at).map(|piece| piece.buffer)
     }
 
-    pub(super) fn fill(&mut self, shared: &Shared, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    pub(super) fn map_write(&mut self, shared: &DeviceState, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.recycle(shared)?;
         let buffer = self.mapped(shared)?;
         let done = match buffer.get_mapped_range_mut(..) {

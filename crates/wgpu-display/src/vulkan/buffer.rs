@@ -1,8 +1,8 @@
 //! Buffers in memory that the host or another API writes.
 
 use super::{Api, Exported, Vulkan};
+use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
-use crate::shared::Shared;
 use ash::vk;
 use interop_core::{Error, HostBlock, MemoryHandle, Result, Support};
 use std::ptr::NonNull;
@@ -14,7 +14,7 @@ const OP: &str = "create_staging";
 
 impl Vulkan {
     /// A buffer that stays mapped, coherent, zero at first, and its address.
-    pub(super) fn mapped(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
+    pub(super) fn mapped(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
         use vk::MemoryPropertyFlags as Flags;
         let size = whole_words(bytes as u64);
         let sharing = &self.sharing;
@@ -48,7 +48,7 @@ impl Vulkan {
     }
 
     /// Pages of the host as a buffer.
-    pub(super) fn imported_host(&self, shared: &Shared, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
+    pub(super) fn imported_host(&self, shared: &DeviceState, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
         const POINTER: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         let sharing = &self.sharing;
         let Some(host) = &self.memory_host else {
@@ -69,7 +69,7 @@ impl Vulkan {
         };
         asked.result().map_err(sharing.failed("vkGetMemoryHostPointerPropertiesEXT"))?;
         let reader = Arc::new(());
-        self.lent.add(block.clone(), &reader);
+        self.pending_frees.add(block.clone(), &reader);
         let mut made = sharing.buffer(len as u64, usage(shared), Some(POINTER))?;
         let needs = made.needs();
         let index = sharing
@@ -89,14 +89,14 @@ impl Vulkan {
     }
 
     /// Memory of the device's own that others can open, as a buffer.
-    pub(super) fn exported_buffer(&self, shared: &Shared, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
+    pub(super) fn exported_buffer(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
         let size = whole_words(bytes as u64);
         let made = Arc::new(self.sharing.exported_buffer(size, usage(shared))?);
         Ok((wrap(shared, &made, None, size)?, Exported(made)))
     }
 
     /// Memory of another device's or API's, opened by its handle, as a buffer.
-    pub(super) fn imported(&self, shared: &Shared, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
+    pub(super) fn imported(&self, shared: &DeviceState, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
         let (sharing, whole) = (&self.sharing, memory.bytes());
         if let Support::No(reason) = sharing.shares_memory() {
             return Err(sharing.unsupported(OP, reason));
@@ -115,14 +115,14 @@ impl Vulkan {
 }
 
 /// What wgpu's buffers over shared memory are for.
-fn usage(shared: &Shared) -> vk::BufferUsageFlags {
+fn usage(shared: &DeviceState) -> vk::BufferUsageFlags {
     use vk::BufferUsageFlags as Usage;
     let index = if shared.index_buffers { Usage::INDEX_BUFFER } else { Usage::empty() };
     Usage::STORAGE_BUFFER | Usage::VERTEX_BUFFER | Usage::TRANSFER_SRC | index
 }
 
 /// The first bytes of an allocation as a buffer of wgpu's, which keeps it. `reader` goes after it.
-fn wrap(shared: &Shared, made: &Arc<Allocation>, reader: Option<Arc<()>>, size: u64) -> Result<wgpu::Buffer> {
+fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, size: u64) -> Result<wgpu::Buffer> {
     use wgpu::BufferUsages as Usage;
     let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
     let descriptor = wgpu::BufferDescriptor {

@@ -1,13 +1,13 @@
 //! Staging blocks.
 
 use super::Vulkan;
-use crate::shared::Shared;
+use crate::device_state::DeviceState;
 use crate::staging::{Keeper, Made, Object};
 use interop_core::{Result, SharedHandle, StagingKind};
 
 impl Vulkan {
     /// Makes a block of at least so many bytes, in whole words.
-    pub(crate) fn create(&self, shared: &Shared, kind: StagingKind, bytes: usize) -> Result<Made> {
+    pub(crate) fn create(&self, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made> {
         let (object, host, exported) = match kind {
             StagingKind::Persistent => {
                 let (buffer, host) = self.mapped(shared, bytes)?;

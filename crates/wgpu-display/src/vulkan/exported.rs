@@ -1,7 +1,7 @@
 //! Memory of ours that others open.
 
 use super::Vulkan;
-use crate::shared::Shared;
+use crate::device_state::DeviceState;
 use interop_core::{Result, SharedHandle};
 use std::sync::Arc;
 use vulkan_sharing::Allocation;
@@ -11,7 +11,7 @@ pub(crate) struct Exported(pub(super) Arc<Allocation>);
 
 impl Exported {
     /// A new handle of the memory.
-    pub(crate) fn handle(&self, shared: &Shared) -> Result<SharedHandle> {
+    pub(crate) fn handle(&self, shared: &DeviceState) -> Result<SharedHandle> {
         let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported("export", Vulkan::ABSENT))?;
         Ok(SharedHandle::Memory(self.0.export(&vulkan.sharing)?))
     }

@@ -1,8 +1,8 @@
 //! Textures in memory of their own that others can open.
 
 use super::{Api, Exported, Vulkan};
+use crate::device_state::DeviceState;
 use crate::format::{TEXTURE_USAGE, hal_texture_descriptor, texture_descriptor, texture_format};
-use crate::shared::Shared;
 use ash::vk;
 use interop_core::{ImageDesc, Result, SurfaceDesc};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Vulkan {
     ///
     /// # Errors
     /// `Unsupported` where the driver exports no such image.
-    pub(super) fn exported_image(&self, shared: &Shared, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
+    pub(super) fn exported_image(&self, shared: &DeviceState, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
         SurfaceDesc::Image(*desc).check(&shared.identity.to_string(), &shared.caps, OP)?;
         let (image, made) = self.sharing.exported_image(desc, USAGE)?;
         let made = Arc::new(made);
@@ -35,7 +35,7 @@ impl Vulkan {
 
 /// The image as a texture of wgpu's, which keeps it, ready to be read: the first use of a texture whose content is not
 /// known to wgpu would throw away what others wrote by then.
-fn wrap(shared: &Shared, image: vk::Image, made: &Arc<Allocation>, desc: &ImageDesc) -> Result<wgpu::Texture> {
+fn wrap(shared: &DeviceState, image: vk::Image, made: &Arc<Allocation>, desc: &ImageDesc) -> Result<wgpu::Texture> {
     use wgpu::wgt::{TextureTransition, TextureUses};
     let (width, height) = (desc.extent.width, desc.extent.height);
     let descriptor = texture_descriptor(width, height, texture_format(desc.format), TEXTURE_USAGE);

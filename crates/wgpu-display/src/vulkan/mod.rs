@@ -7,8 +7,8 @@ mod buffer;
 mod create;
 mod exported;
 mod image;
-mod lent;
 mod open;
+mod pending_frees;
 mod ptx;
 mod semaphore;
 
@@ -19,7 +19,7 @@ pub(crate) use ptx::{Loaded, PtxSide};
 use crate::caps::Sharing as Shares;
 use ash::{ext, vk};
 use interop_core::{DeviceIdentity, HandleType, MemoryCap, MemoryShape, Result, SemaphoreCap, Support, SyncKind};
-use lent::Lent;
+use pending_frees::PendingFrees;
 use std::ffi::CStr;
 use vulkan_sharing::{Sharing, enabled};
 
@@ -31,7 +31,7 @@ pub(crate) struct Vulkan {
     sharing: Sharing,
     /// Where the device was made with the extension.
     memory_host: Option<MemoryHost>,
-    lent: Lent,
+    pending_frees: PendingFrees,
 }
 
 /// `VK_EXT_external_memory_host`.
@@ -73,7 +73,7 @@ impl Vulkan {
         // SAFETY: all three belong together and live as long as the `wgpu::Device`; what is made of them goes to it, or is
         // kept beside it.
         let sharing = unsafe { Sharing::new(instance, physical, raw, has, timeline, identity.to_string()) };
-        Some(Self { sharing, memory_host, lent: Lent::default() })
+        Some(Self { sharing, memory_host, pending_frees: PendingFrees::default() })
     }
 
     /// What it adds.
@@ -88,7 +88,7 @@ impl Vulkan {
 
     /// Frees the pages of the host that it read, once `wait` has waited for the device.
     pub(crate) fn take_back(&self, wait: impl FnOnce() -> Result<()>) {
-        self.lent.take_back(wait);
+        self.pending_frees.take_back(wait);
     }
 
     /// Memory of others that it can read.

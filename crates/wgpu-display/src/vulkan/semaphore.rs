@@ -1,7 +1,7 @@
 //! Semaphores that others can open.
 
 use super::{Api, Vulkan};
-use crate::shared::Shared;
+use crate::device_state::DeviceState;
 use crate::staging::WgpuStaging;
 use ash::vk;
 use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, SyncKind};
@@ -10,7 +10,7 @@ use vulkan_sharing::Semaphore;
 
 /// Not signalled, or with its counter at 0, at first.
 struct WgpuSemaphore {
-    shared: Rc<Shared>,
+    shared: Rc<DeviceState>,
     /// `None` only while it is dropped.
     raw: Option<Semaphore>,
     semaphore: vk::Semaphore,
@@ -21,7 +21,7 @@ impl Vulkan {
     /// Makes a semaphore of a kind that is listed among [`Vulkan::sharing`], and a handle of it.
     pub(crate) fn semaphore(
         &self,
-        shared: &Rc<Shared>,
+        shared: &Rc<DeviceState>,
         kind: SyncKind,
     ) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         let raw = self.sharing.exported_semaphore(kind)?;

@@ -65,7 +65,7 @@ pub fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
             let view = ImageView::packed(extent, format, 64, 16 * bytes, reversed).unwrap();
             let mut memory = backend.allocate(view.span().end + 5).unwrap();
             memory
-                .fill(0..view.span().end + 5, &mut |bytes| {
+                .map_write(0..view.span().end + 5, &mut |bytes| {
                     bytes.fill(0xA5);
                     Ok(())
                 })
@@ -231,7 +231,7 @@ fn reach(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     for memory in &mut around {
         memory
-            .view(0..4096, &mut |bytes| {
+            .map_read(0..4096, &mut |bytes| {
                 assert!(bytes.iter().all(|byte| *byte == 0xA5));
                 Ok(())
             })

@@ -77,7 +77,7 @@ impl World<'_> {
         if rng.one_in(2) {
             let mut bytes = Vec::new();
             log.op("compute: view", format_args!("{range:?} of {id}"));
-            let shown = memory.view(range.clone(), &mut |all| {
+            let shown = memory.map_read(range.clone(), &mut |all| {
                 bytes = all.to_vec();
                 failed()
             });
@@ -90,7 +90,7 @@ impl World<'_> {
             let mut bytes = rng.bytes(range.len().min(MOST));
             log.op("compute: fill", format_args!("{range:?} of {id}"));
             let mut given = 0;
-            let filled = memory.fill(range.clone(), &mut |all| {
+            let filled = memory.map_write(range.clone(), &mut |all| {
                 given = all.len();
                 let n = all.len().min(bytes.len());
                 all[..n].copy_from_slice(&bytes[..n]);
@@ -171,12 +171,12 @@ impl ComputeMemory for Liar {
         self.inner.write(offset, from)
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.inner.view(range, f)
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.inner.map_read(range, f)
     }
 
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.inner.fill(range, f)
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.inner.map_write(range, f)
     }
 
     fn release(&mut self) -> Result<()> {

@@ -18,19 +18,19 @@ impl Door {
     }
 
     /// Lets the host write; staging gives all of its bytes.
-    fn fill(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match self {
-            Self::Memory(memory) => memory.fill(range, f),
+            Self::Memory(memory) => memory.map_write(range, f),
             Self::Staging(staging) => {
                 staging.wait()?;
-                staging.fill(f)
+                staging.map_write(f)
             }
         }
     }
 
-    fn view(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self {
-            Self::Memory(memory) => memory.view(range, f),
+            Self::Memory(memory) => memory.map_read(range, f),
             Self::Staging(_) => Err(Error::invalid("view", "staging is not read")),
         }
     }
@@ -109,7 +109,7 @@ impl World<'_> {
         }
         log.op("host: fill", format_args!("{range:?} of {}", door.len()));
         let mut given = 0;
-        let filled = door.fill(range.clone(), &mut |bytes| {
+        let filled = door.map_write(range.clone(), &mut |bytes| {
             given = bytes.len();
             bytes.fill(seed);
             Ok(())
@@ -133,8 +133,8 @@ impl World<'_> {
         log.op("host: past the end", format_args!("{len}"));
         let taken = memory.read(len, &mut past).is_ok()
             || memory.write(len, &past).is_ok()
-            || memory.view(len..len + 1, &mut |_| Ok(())).is_ok()
-            || memory.fill(0..len + 1, &mut |_| Ok(())).is_ok();
+            || memory.map_read(len..len + 1, &mut |_| Ok(())).is_ok()
+            || memory.map_write(0..len + 1, &mut |_| Ok(())).is_ok();
         let _ = log.end(Ok(()));
         hold!(!taken, "a byte past the end was taken");
         Ok(())
@@ -169,7 +169,7 @@ impl World<'_> {
                     backend.write_pattern(target, &kernel)
                 }
                 (Door::Memory(memory), 2) => memory.read(0, &mut [0; 16]),
-                (door, _) => door.fill(other, &mut |bytes| {
+                (door, _) => door.map_write(other, &mut |bytes| {
                     bytes.fill(0xBB);
                     Ok(())
                 }),
@@ -182,14 +182,14 @@ impl World<'_> {
         };
         log.op("host: one way inside of another", format_args!("{what} exclusive: {exclusive} {range:?}"));
         let done = if exclusive {
-            door.fill(range, &mut |bytes| {
+            door.map_write(range, &mut |bytes| {
                 bytes.fill(0x11);
                 let before = now(bytes);
                 act(&before, &|| now(bytes));
                 Ok(())
             })
         } else {
-            door.view(range, &mut |bytes| {
+            door.map_read(range, &mut |bytes| {
                 let before = now(bytes);
                 act(&before, &|| now(bytes));
                 Ok(())

@@ -123,7 +123,7 @@ impl World<'_> {
         }
         log.op("host: fill staging", format_args!("{len} bytes"));
         let filled = staging.wait().and_then(|()| {
-            staging.fill(&mut |all| {
+            staging.map_write(&mut |all| {
                 all.copy_from_slice(&bytes);
                 Ok(())
             })
@@ -171,8 +171,8 @@ impl World<'_> {
             paste(&part, &shown.desc, &found, &mut wanted);
         }
         hold!(wanted == *whole, "{part} of {} shows something else", shown.desc);
-        log.op("host: draw unseen", format_args!("{}", shown.desc));
-        let _ = log.end(self.display.draw_unseen(shown.surface.as_ref()));
+        log.op("host: draw offscreen", format_args!("{}", shown.desc));
+        let _ = log.end(self.display.draw_offscreen(shown.surface.as_ref()));
         Ok(())
     }
 

@@ -186,7 +186,7 @@ impl World<'_> {
             let len = memory.len();
             taken |= memory.read(len, &mut [0; 1]).is_ok();
             taken |= memory.write(len.wrapping_sub(1), &[0; 2]).is_ok();
-            taken |= memory.fill(len..len + 1, &mut |_| Ok(())).is_ok();
+            taken |= memory.map_write(len..len + 1, &mut |_| Ok(())).is_ok();
             taken |= view.check_inside(len, "refused").is_err();
             way.apply(frame)
         });

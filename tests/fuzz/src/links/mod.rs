@@ -184,8 +184,8 @@ impl<'a> World<'a> {
         let late = rng.one_in(4);
         let mode = match (late, rng.below(8)) {
             (true, 0) => Mode::Throughput { most: 2 },
-            (true, n) => Mode::FramesLate(n % 4),
-            (false, 0) if bad => Mode::FramesLate(hostile::near(rng, 16)),
+            (true, n) => Mode::FramesBehind(n % 4),
+            (false, 0) if bad => Mode::FramesBehind(hostile::near(rng, 16)),
             (false, _) => Mode::Latency,
         };
         let force = rng.one_in(2).then(|| rng.pick(&PathId::ALL));

@@ -6,7 +6,7 @@ use crate::payload;
 use crate::rng::Rng;
 use pixelferry::Error;
 use pixelferry::describe::panics::catch;
-use pixelferry_faults::{Fault, Faults, Kind, Step};
+use pixelferry_faults::{Fault, FaultKind, Faults, Step};
 
 impl World<'_> {
     pub(super) fn resize(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
@@ -42,7 +42,7 @@ impl World<'_> {
             step: rng.pick(Step::ALL),
             nth: 1 + rng.below(3) as u32,
             lasting: rng.one_in(3),
-            kind: rng.pick(&[Kind::Driver, Kind::Timeout, Kind::OutOfMemory]),
+            kind: rng.pick(&[FaultKind::Driver, FaultKind::Timeout, FaultKind::OutOfMemory]),
         };
         let open = &mut self.open[at];
         if !open.troubled {

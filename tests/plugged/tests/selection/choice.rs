@@ -78,9 +78,9 @@ fn rank_follows_from_what_a_path_says_of_itself() {
 }
 
 #[test]
-fn frames_late_are_for_paths_that_say_so() {
-    let late = open(Policy { mode: Mode::FramesLate(2), ..at_once(paths()) }).unwrap();
-    assert_eq!(late.frames_late(), 0, "{}", late.report());
+fn frames_behind_are_for_paths_that_say_so() {
+    let late = open(Policy { mode: Mode::FramesBehind(2), ..at_once(paths()) }).unwrap();
+    assert_eq!(late.frames_behind(), 0, "{}", late.report());
     let paths = Paths::default().with(own_pages()).unwrap();
     let own = paths.named("own-pages").unwrap();
     let open = |mode| {
@@ -88,8 +88,8 @@ fn frames_late_are_for_paths_that_say_so() {
         let backend = Arc::new(CpuBackend::new().unwrap());
         Link::open(backend, MemoryDisplay::new(), desc(), LinkOptions { policy }).unwrap()
     };
-    let mut link = open(Mode::FramesLate(2));
-    assert_eq!((link.path(), link.frames_late()), (own, 2));
+    let mut link = open(Mode::FramesBehind(2));
+    assert_eq!((link.path(), link.frames_behind()), (own, 2));
     let mut frame = |value: u8| {
         link.frame(|frame| frame.write(&[value; 24 * 10 * 4])).unwrap();
         link.read_back().unwrap()[0]
@@ -97,7 +97,7 @@ fn frames_late_are_for_paths_that_say_so() {
     assert_eq!([1, 2, 3, 4, 5].map(&mut frame), [1, 1, 1, 2, 3]);
     link.flush().unwrap();
     assert_eq!(link.read_back().unwrap(), [5; 24 * 10 * 4]);
-    assert_eq!(open(Mode::Throughput { most: 2 }).frames_late(), 2, "as late as allowed where nothing is measured");
+    assert_eq!(open(Mode::Throughput { most: 2 }).frames_behind(), 2, "as late as allowed where nothing is measured");
 }
 
 /// The mechanism of both is the same, so what the one says through its box the other says, too.
@@ -106,7 +106,7 @@ fn all_that_a_path_says_of_itself_comes_through() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let display: Rc<dyn Display> = MemoryDisplay::new();
     let (desc, sync) = (desc(), None);
-    let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_late: 2, sync };
+    let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_behind: 2, sync };
     let paths = Paths::default().with(own_pages()).unwrap();
     let open = |name| paths.get(paths.named(name).unwrap()).unwrap().open(&pairing).unwrap();
     let (mut own, mut ours) = (open("own-pages"), open("pinned-upload"));
@@ -118,7 +118,7 @@ fn all_that_a_path_says_of_itself_comes_through() {
             act(path, tag.frame);
             let mut unshown = vec![0; 24 * 10 * 4];
             path.overlay_unshown(&mut unshown).unwrap();
-            (path.frames_late(), path.slots(), path.slot(), path.shown_frame(), path.sync(), unshown)
+            (path.frames_behind(), path.slots(), path.slot(), path.shown_frame(), path.sync(), unshown)
         });
         assert_eq!(says[0], says[1], "after step {}", saw.len());
         saw.push(says[0].clone());
@@ -133,7 +133,7 @@ fn all_that_a_path_says_of_itself_comes_through() {
         step(&frame);
     }
     step(&|path, _| path.flush().unwrap());
-    step(&|path, _| path.set_frames_late(1).unwrap());
+    step(&|path, _| path.set_frames_behind(1).unwrap());
     step(&|path, _| path.trim());
     step(&frame);
     step(&|path, _| {

@@ -42,7 +42,7 @@ impl Trouble {
     /// Ranks before all others.
     pub fn path(&self, name: &'static str) -> PathSpec {
         let (offering, opening) = (self.clone(), self.clone());
-        let offer = move |_: &Pairing<'_>| {
+        let check_support = move |_: &Pairing<'_>| {
             offering.panic_if(Does::PanicsInOffer);
             Support::Yes
         };
@@ -51,7 +51,7 @@ impl Trouble {
             let troubled = Troubled { inner: HostRoundTrip::open(pairing)?, trouble: opening.clone() };
             Ok(Box::new(troubled) as Box<dyn SharingPath>)
         };
-        let mut spec = PathSpec::new(name, offer, open);
+        let mut spec = PathSpec::new(name, check_support, open);
         spec.mechanism = "by way of trouble";
         spec.cost = Cost::in_place(Medium::Object);
         spec
@@ -97,9 +97,9 @@ impl SharingPath for Troubled {
         self.inner.slots()
     }
 
-    fn frames_late(&self) -> usize {
+    fn frames_behind(&self) -> usize {
         self.trouble.panic_if(Does::PanicsWhereItCannotFail);
-        self.inner.frames_late()
+        self.inner.frames_behind()
     }
 
     fn surface(&self) -> &dyn Surface {

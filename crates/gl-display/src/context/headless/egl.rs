@@ -111,7 +111,7 @@ impl HeadlessDevice {
 /// Whether the context draws on `wanted`, where one is wanted; programs on the CPU draw for each other.
 fn is_the_one(display: &GlDisplay, wanted: Option<&DeviceIdentity>) -> bool {
     let device = display.device();
-    wanted.is_none_or(|w| w.software || (!device.software && w.is_one_with(device).is_yes()))
+    wanted.is_none_or(|w| w.software || (!device.software && w.same_device(device).is_yes()))
 }
 
 fn on_device(index: usize, device: &Device, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {

@@ -13,10 +13,10 @@ mod wgl;
 
 use super::own::OwnContext;
 use super::{NativeContext, load_gl};
+use crate::context_state::{ContextState, Ownership};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use crate::shared::{Ownership, Shared};
 #[cfg(target_vendor = "apple")]
 use cgl as system;
 #[cfg(all(unix, not(target_vendor = "apple")))]
@@ -109,7 +109,7 @@ fn on_context(own: OwnContext, display: &Display, origin: &Origin, options: &Hea
         let gl = load_gl(&mut load)?.into();
         let raw = RawFns::load(&mut load);
         let native = NativeContext::current(Some(&mut load));
-        let shared = Shared::new(gl, raw, (Ownership::Own(own), native), origin, options.version_limit)?;
+        let shared = ContextState::new(gl, raw, (Ownership::Own(own), native), origin, options.version_limit)?;
         Ok(GlDisplay::from_shared(shared))
     }
 }

@@ -1,6 +1,6 @@
 //! The operating system's names of memory and semaphores: file descriptors on Unix, NT handles on Windows.
 //!
-//! One shape for both: [`OsHandle`] owns, [`RawOsHandle`] is what drivers are told, and [`Lent`] knows who closes a handle
+//! One shape for both: [`OsHandle`] owns, [`RawOsHandle`] is what drivers are told, and [`ImportedHandle`] knows who closes a handle
 //! that a driver was given. Everything above is the same code on every system.
 
 #[cfg(unix)]
@@ -13,23 +13,23 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
-pub use platform::{Lent, NONE, OsHandle, RawOsHandle, own};
+pub use platform::{ImportedHandle, NONE, OsHandle, RawOsHandle, own};
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{PipeWriter, Write as _, pipe};
 
-    fn given() -> (Lent, PipeWriter) {
+    fn given() -> (ImportedHandle, PipeWriter) {
         let (reader, writer) = pipe().unwrap();
-        (Lent::new(reader.into()), writer)
+        (ImportedHandle::new(reader.into()), writer)
     }
 
     #[test]
     fn what_a_driver_refused_and_left_is_closed() {
-        let (lent, mut writer) = given();
+        let (to_driver, mut writer) = given();
         writer.write_all(b"open").unwrap();
-        lent.close_if_left();
+        to_driver.close_if_left();
         writer.write_all(b"closed").unwrap_err();
     }
 
@@ -37,8 +37,8 @@ mod tests {
     #[cfg(unix)]
     fn what_a_driver_took_is_its_own() {
         let (taken, mut writer) = {
-            let (lent, writer) = given();
-            (lent.number(), writer)
+            let (to_driver, writer) = given();
+            (to_driver.number(), writer)
         };
         writer.write_all(b"open").unwrap();
         // SAFETY: the driver's part is played here.
@@ -49,10 +49,10 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn what_a_driver_refused_and_closed_is_not_closed_again() {
-        let (lent, mut writer) = given();
+        let (to_driver, mut writer) = given();
         // SAFETY: as above. In debug builds the standard library ends the program where a descriptor is closed twice.
-        drop(unsafe { own(lent.number()) });
-        lent.close_if_left();
+        drop(unsafe { own(to_driver.number()) });
+        to_driver.close_if_left();
         writer.write_all(b"closed").unwrap_err();
     }
 
@@ -64,13 +64,13 @@ mod tests {
         let open = || OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
         // A test beside this one may take the number first; then once more.
         for _ in 0..100 {
-            let lent = Lent::new(open());
+            let to_driver = ImportedHandle::new(open());
             // SAFETY: the driver's part is played here: it closes what it refuses.
-            drop(unsafe { own(lent.number()) });
+            drop(unsafe { own(to_driver.number()) });
             let others: Vec<_> = std::iter::repeat_with(open).take(100).collect();
-            let taken = others.iter().position(|other| other.as_raw_fd() == lent.number());
+            let taken = others.iter().position(|other| other.as_raw_fd() == to_driver.number());
             let Some(taken) = taken else { continue };
-            lent.close_if_left();
+            to_driver.close_if_left();
             // In debug builds the standard library ends the program where it drops a closed descriptor.
             others[taken].try_clone().unwrap();
             return;

@@ -25,13 +25,13 @@ pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
 /// A handle given to the driver. A descriptor is the driver's where it takes it, and in some of the cases where it does
 /// not; so dropping this closes nothing.
 #[derive(Debug)]
-pub struct Lent {
+pub struct ImportedHandle {
     number: RawFd,
     /// Names the same open file, by which the number is known again.
     witness: Option<OwnedFd>,
 }
 
-impl Lent {
+impl ImportedHandle {
     /// From here on the driver may take it.
     pub fn new(handle: OsHandle) -> Self {
         // Without a witness, of which there is none only at the limit of descriptors, nothing is closed after a refusal.

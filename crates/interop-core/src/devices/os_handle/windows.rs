@@ -25,9 +25,9 @@ pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
 
 /// A handle given to the driver, which never takes it: closed when this is dropped, whatever the driver said.
 #[derive(Debug)]
-pub struct Lent(OwnedHandle);
+pub struct ImportedHandle(OwnedHandle);
 
-impl Lent {
+impl ImportedHandle {
     /// From here on the driver may open it.
     pub fn new(handle: OsHandle) -> Self {
         Self(handle)

@@ -1,7 +1,7 @@
 //! One cell as a bar chart, and its figures as a table below.
 
 use super::esc;
-use crate::record::{Cell, Kind, Row};
+use crate::record::{Cell, Row, RowKind};
 use crate::report::{percent, time};
 use std::fmt::{Result, Write as _};
 
@@ -59,13 +59,13 @@ fn ordered(cell: &Cell) -> Vec<&Row> {
     let mut rows: Vec<&Row> = cell.rows.iter().collect();
     rows.sort_by(|a, b| {
         let rank = |row: &Row| match row.info.kind {
-            Kind::Floor => 0,
-            Kind::Automatic => 1,
-            Kind::Path => 2,
+            RowKind::Floor => 0,
+            RowKind::Automatic => 1,
+            RowKind::Path => 2,
         };
         let by_time = || match a.info.kind {
             // In the order in which they build on each other.
-            Kind::Floor => std::cmp::Ordering::Equal,
+            RowKind::Floor => std::cmp::Ordering::Equal,
             _ => a.stats.median_us.total_cmp(&b.stats.median_us),
         };
         rank(a).cmp(&rank(b)).then_with(by_time)
@@ -76,20 +76,20 @@ fn ordered(cell: &Cell) -> Vec<&Row> {
 /// The row's name; of the automatic choice also what it was.
 fn name(row: &Row) -> String {
     match (row.info.kind, &row.info.path) {
-        (Kind::Automatic, Some(path)) if row.info.frames_late > 0 => {
-            format!("{} ({path}, {} late)", row.info.row, row.info.frames_late)
+        (RowKind::Automatic, Some(path)) if row.info.frames_behind > 0 => {
+            format!("{} ({path}, {} late)", row.info.row, row.info.frames_behind)
         }
-        (Kind::Automatic, Some(path)) => format!("{} ({path})", row.info.row),
+        (RowKind::Automatic, Some(path)) => format!("{} ({path})", row.info.row),
         _ => row.info.row.clone(),
     }
 }
 
 fn class(cell: &Cell, row: &Row) -> &'static str {
     match row.info.kind {
-        Kind::Floor => "floor",
-        Kind::Automatic => "automatic",
-        Kind::Path if cell.verdict.as_ref().is_some_and(|v| v.best == row.info.row) => "best",
-        Kind::Path => "path",
+        RowKind::Floor => "floor",
+        RowKind::Automatic => "automatic",
+        RowKind::Path if cell.verdict.as_ref().is_some_and(|v| v.best == row.info.row) => "best",
+        RowKind::Path => "path",
     }
 }
 
@@ -159,7 +159,7 @@ fn figures(out: &mut String, cell: &Cell, rows: &[&Row]) -> Result {
             time(s.q3_us),
             time(s.p99_us),
             s.n,
-            row.info.frames_late,
+            row.info.frames_behind,
             esc(row.info.sync.as_deref().unwrap_or_default())
         )?;
     }

@@ -1,19 +1,19 @@
 //! Faults as the user asks for them.
 
-use pixelferry_faults::{Fault, Kind, Side, Step};
+use pixelferry_faults::{Fault, FaultKind, Side, Step};
 
 /// What the picker of faults holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
     pub step: Step,
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// Until it is cleared, not once.
     pub lasting: bool,
 }
 
 impl Default for Wish {
     fn default() -> Self {
-        Self { step: Step::Launch, kind: Kind::Driver, lasting: false }
+        Self { step: Step::Launch, kind: FaultKind::Driver, lasting: false }
     }
 }
 
@@ -24,14 +24,14 @@ impl Wish {
 }
 
 /// Every way to fail, with its name.
-pub const KINDS: [(Kind, &str); 4] = [
-    (Kind::Driver, "driver error"),
-    (Kind::Timeout, "timeout"),
-    (Kind::OutOfMemory, "out of memory"),
-    (Kind::ContextLost, "context lost"),
+pub const KINDS: [(FaultKind, &str); 4] = [
+    (FaultKind::Driver, "driver error"),
+    (FaultKind::Timeout, "timeout"),
+    (FaultKind::OutOfMemory, "out of memory"),
+    (FaultKind::ContextLost, "context lost"),
 ];
 
-pub fn kind_name(kind: Kind) -> &'static str {
+pub fn kind_name(kind: FaultKind) -> &'static str {
     KINDS.iter().find(|(k, _)| *k == kind).map_or("", |(_, name)| name)
 }
 

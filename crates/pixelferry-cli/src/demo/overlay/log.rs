@@ -30,16 +30,16 @@ const SOON: (f64, usize) = (2.0, 40);
 
 /// The last lines; clones share them.
 #[derive(Clone)]
-pub struct Log(Arc<Shared>);
+pub struct Log(Arc<LogLines>);
 
-struct Shared {
+struct LogLines {
     began: Instant,
     lines: Mutex<VecDeque<Line>>,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self(Arc::new(Shared { began: Instant::now(), lines: Mutex::default() }))
+        Self(Arc::new(LogLines { began: Instant::now(), lines: Mutex::default() }))
     }
 }
 

@@ -3,16 +3,16 @@
 //! | where | what |
 //! |---|---|
 //! | `setup`, `player` | what runs, and changing it |
-//! | `look` | what of a picture's look makes a difference |
+//! | `draw_args` | what of the draw's arguments makes a difference |
 //! | `times`, `log`, `inject` | how long frames took, what the library said, faults |
 //! | `ui` | the panels |
 //! | `paint` | bringing them into a picture, by OpenGL or without |
 //! | `window`, `headless` | the loops |
 
+mod draw_args;
 mod headless;
 mod inject;
 mod log;
-mod look;
 mod paint;
 mod player;
 mod setup;
@@ -30,7 +30,7 @@ use pixelferry::gl::GlDisplay;
 use pixelferry::{Display, Extent};
 use pixelferry_demo::options::parse_size;
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_demo::{LookOptions, Options, SceneError};
+use pixelferry_demo::{DrawArgs, Options, SceneError};
 use player::{Action, Backends, Player};
 use setup::Setup;
 use std::error::Error;
@@ -71,26 +71,26 @@ pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
 
 /// Shows scene and controls.
 pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
-    let DemoOptions { scene, input, pixels, look, common, overlay: options } = options;
+    let DemoOptions { scene, input, pixels, draw_args, common, overlay: options } = options;
     let setup = Setup {
         scene,
         backend: common.backend,
         size: options.picture,
         bodies: None,
         filter: Filter::default(),
-        pixels: pixels.pixels(&look),
+        pixels: pixels.pixels(&draw_args),
         path: common.path,
-        mode: common.frames_late.unwrap_or_default(),
+        mode: common.frames_behind.unwrap_or_default(),
     };
     let size = common.size_or(SIZE.0, SIZE.1);
-    let show = Show { setup, look, input, injection: options.inject, size, log: log.clone() };
+    let show = Show { setup, draw_args, input, injection: options.inject, size, log: log.clone() };
     if common.is_headless() { headless::run(show, &common) } else { window::run(show, &common) }
 }
 
 /// What is to be shown.
 struct Show {
     setup: Setup,
-    look: LookOptions,
+    draw_args: DrawArgs,
     input: Option<PathBuf>,
     injection: Option<Injection>,
     /// Pixels of the window.
@@ -106,7 +106,7 @@ impl Show {
         display: Rc<dyn Display>,
         gl: Option<Rc<GlDisplay>>,
     ) -> Result<Player, SceneError> {
-        Player::open(backends, (display, gl), (self.setup, self.look), self.input.clone(), &self.log)
+        Player::open(backends, (display, gl), (self.setup, self.draw_args), self.input.clone(), &self.log)
     }
 
     /// Injects what is to be injected before frame `frame`.

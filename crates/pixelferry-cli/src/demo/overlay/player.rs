@@ -1,14 +1,14 @@
 //! The scene that runs, and changing it while it runs: what is on show stays until the first frame of what replaces it.
 
+use super::draw_args::suited;
 use super::inject::Wish;
 use super::log::Log;
-use super::look::suited;
 use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
 use pixelferry::gl::{GlDisplay, Viewport};
 use pixelferry::{BackendChoice, ComputeBackend, Display, Link, open_backend_for_display};
-use pixelferry_demo::{LookOptions, Scene, SceneError};
+use pixelferry_demo::{DrawArgs, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub enum Action {
     /// Run this instead.
     Change(Setup),
     /// Show it like this.
-    Look(LookOptions),
+    Draw(DrawArgs),
     /// Try and time all paths again.
     Recalibrate,
     /// Let a driver's call fail.
@@ -38,7 +38,7 @@ pub struct Player {
     backends: Backends,
     input: Option<PathBuf>,
     setup: Setup,
-    look: LookOptions,
+    draw_args: DrawArgs,
     scene: Box<dyn Scene>,
     armed: Option<Wish>,
     calls: Calls,
@@ -89,16 +89,16 @@ impl Player {
     pub fn open(
         mut backends: Backends,
         (display, gl): (Rc<dyn Display>, Option<Rc<GlDisplay>>),
-        (setup, look): (Setup, LookOptions),
+        (setup, draw_args): (Setup, DrawArgs),
         input: Option<PathBuf>,
         log: &Log,
     ) -> Result<Self, SceneError> {
         let display: Rc<dyn Display> = DisplayDouble::over(display, &backends.faults);
         let mut scene =
             begun(setup, input.as_ref(), backends.get(&setup, display.as_ref())?, Rc::clone(&display), 0.0)?;
-        dress(scene.as_mut(), look);
+        dress(scene.as_mut(), draw_args);
         let (times, log, calls) = (Times::default(), log.clone(), Calls::default());
-        Ok(Self { display, gl, backends, input, setup, look, scene, armed: None, calls, times, log, seconds: 0.0 })
+        Ok(Self { display, gl, backends, input, setup, draw_args, scene, armed: None, calls, times, log, seconds: 0.0 })
     }
 
     /// Computes the next frame for a time in seconds. Where that fails, the frame before stays on show and the log says
@@ -126,8 +126,8 @@ impl Player {
 
     /// The same where there is no OpenGL: into `area` of a picture, in pixels.
     pub fn draw_in_memory(&mut self, canvas: &mut Canvas, area: egui::Rect) {
-        let look = self.scene.look().copied().unwrap_or_default();
-        if let Err(error) = canvas.picture(self.scene.link(), &look, area) {
+        let draw_options = self.scene.draw_options().copied().unwrap_or_default();
+        if let Err(error) = canvas.picture(self.scene.link(), &draw_options, area) {
             self.log.add(Level::ERROR, format!("not drawn: {error}"));
         }
     }
@@ -136,9 +136,9 @@ impl Player {
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Change(setup) => self.change(setup),
-            Action::Look(look) => {
-                self.look = look;
-                dress(self.scene.as_mut(), look);
+            Action::Draw(draw_args) => {
+                self.draw_args = draw_args;
+                dress(self.scene.as_mut(), draw_args);
             }
             Action::Recalibrate => {
                 if let Err(error) = self.scene.link().recalibrate() {
@@ -180,7 +180,7 @@ impl Player {
     fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
         let backend = self.backends.get(&setup, self.display.as_ref())?;
         self.scene = begun(setup, self.input.as_ref(), backend, Rc::clone(&self.display), self.seconds)?;
-        dress(self.scene.as_mut(), self.look);
+        dress(self.scene.as_mut(), self.draw_args);
         Ok(())
     }
 
@@ -202,8 +202,8 @@ impl Player {
     }
 
     /// How a picture is asked to be shown.
-    pub fn look(&self) -> &LookOptions {
-        &self.look
+    pub fn draw_args(&self) -> &DrawArgs {
+        &self.draw_args
     }
 
     pub fn times(&self) -> &Times {
@@ -244,9 +244,9 @@ impl Calls {
 }
 
 /// Shows a scene as asked for, where it can be.
-fn dress(scene: &mut dyn Scene, look: LookOptions) {
-    let suited = suited(look, scene.link().desc());
-    scene.set_look(&suited);
+fn dress(scene: &mut dyn Scene, draw_args: DrawArgs) {
+    let suited = suited(draw_args, scene.link().desc());
+    scene.set_draw_options(&suited);
 }
 
 /// A scene with its first frame finished.

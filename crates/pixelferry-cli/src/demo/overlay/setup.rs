@@ -2,7 +2,7 @@
 
 use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
-use pixelferry::select::MAX_FRAMES_LATE;
+use pixelferry::select::MAX_FRAMES_BEHIND;
 use pixelferry::{BackendChoice, LinkOptions, Mode, PathId, Policy};
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::filter::Filter;
@@ -29,17 +29,17 @@ pub const BODIES: [u32; 5] = [1_024, 4_096, 16_384, 65_536, 262_144];
 /// Which frame to show.
 pub const MODES: [Mode; 5] = [
     Mode::Latency,
-    Mode::FramesLate(1),
-    Mode::FramesLate(2),
-    Mode::FramesLate(4),
-    Mode::Throughput { most: MAX_FRAMES_LATE },
+    Mode::FramesBehind(1),
+    Mode::FramesBehind(2),
+    Mode::FramesBehind(4),
+    Mode::Throughput { most: MAX_FRAMES_BEHIND },
 ];
 
 pub fn mode_name(mode: Mode) -> String {
     match mode {
         Mode::Latency => "latency".into(),
-        Mode::FramesLate(1) => "1 frame late".into(),
-        Mode::FramesLate(n) => format!("{n} frames late"),
+        Mode::FramesBehind(1) => "1 frame behind".into(),
+        Mode::FramesBehind(n) => format!("{n} frames behind"),
         Mode::Throughput { .. } => "throughput".into(),
     }
 }

@@ -1,8 +1,8 @@
 //! The controls on real drivers, where there are any, and in plain memory.
 
+use super::draw_args::{Part, idle};
 use super::headless::picture_after;
 use super::inject::Wish;
-use super::look::{Part, idle};
 use super::paint::gl::GlPainter;
 use super::paint::software::Canvas;
 use super::player::{Action, Backends, Player};
@@ -14,10 +14,10 @@ use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::gl::{GlDisplay, Viewport};
 use pixelferry::{BackendChoice, DisplayChoice, Fit, Headless, PathId, PathState, ToneMap, open_headless};
-use pixelferry_demo::LookOptions;
+use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_faults::{Kind, Step};
+use pixelferry_faults::{FaultKind, Step};
 use pixelferry_tests::{Need, displays, need, need_display};
 use std::rc::Rc;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -29,7 +29,7 @@ fn gl() -> Option<Headless> {
 }
 
 fn show(setup: Setup) -> Show {
-    Show { setup, look: LookOptions::default(), input: None, injection: None, size: SIZE, log: Log::default() }
+    Show { setup, draw_args: DrawArgs::default(), input: None, injection: None, size: SIZE, log: Log::default() }
 }
 
 fn player(show: &Show, screen: &Headless) -> Player {
@@ -114,17 +114,17 @@ fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
 #[test]
 fn every_look_is_another_picture_and_the_same_on_every_display() {
     let show = show(Setup { pixels: LIGHT, ..Setup::small() });
-    let base = show.look;
-    let mut looks = Fit::ALL.map(|fit| LookOptions { fit, ..base }).to_vec();
+    let base = show.draw_args;
+    let mut looks = Fit::ALL.map(|fit| DrawArgs { fit, ..base }).to_vec();
     let maps = ["reinhard", "reinhard:4", "aces", "aces-narkowicz"];
-    looks.extend(maps.map(|map| LookOptions { tone_map: map.parse().unwrap(), ..base }));
-    looks.extend([-1.0, 1.5].map(|exposure| LookOptions { exposure, ..base }));
-    looks.push(LookOptions { background: Some([1.0, 0.5, 0.0]), ..base });
+    looks.extend(maps.map(|map| DrawArgs { tone_map: map.parse().unwrap(), ..base }));
+    looks.extend([-1.0, 1.5].map(|exposure| DrawArgs { exposure, ..base }));
+    looks.push(DrawArgs { background: Some([1.0, 0.5, 0.0]), ..base });
     let mut displays = Vec::new();
     for screen in [gl(), Some(open_headless(DisplayChoice::Memory).unwrap())].into_iter().flatten() {
         let mut player = player(&show, &screen);
-        let shots = looks.iter().map(|look| {
-            player.act(Action::Look(*look));
+        let shots = looks.iter().map(|draw_args| {
+            player.act(Action::Draw(*draw_args));
             shot(&screen, &mut player)
         });
         let shots: Vec<_> = shots.collect();
@@ -137,9 +137,9 @@ fn every_look_is_another_picture_and_the_same_on_every_display() {
         displays.push(shots);
     }
     for pair in displays.windows(2) {
-        for ((a, b), look) in pair[0].iter().zip(&pair[1]).zip(&looks) {
+        for ((a, b), draw_args) in pair[0].iter().zip(&pair[1]).zip(&looks) {
             // Texels whose middle lies on the edge of a pixel may be either.
-            assert!(far(a, b) * 50 < a.len(), "{look:?}: {} channels differ", far(a, b));
+            assert!(far(a, b) * 50 < a.len(), "{draw_args:?}: {} channels differ", far(a, b));
         }
     }
 }
@@ -162,21 +162,21 @@ fn a_choice_is_idle_where_it_changes_no_pixel_and_nowhere_else() {
         None => open_headless(DisplayChoice::Memory).unwrap(),
     };
     let show = show(small);
-    let (mut player, base) = (player(&show, &screen), show.look);
-    let cover = LookOptions { fit: Fit::Cover, ..base };
+    let (mut player, base) = (player(&show, &screen), show.draw_args);
+    let cover = DrawArgs { fit: Fit::Cover, ..base };
     let background = Some([1.0, 0.0, 1.0]);
     let choices = [
         (Part::Fit, base, cover),
-        (Part::Light, base, LookOptions { exposure: 1.0, ..base }),
-        (Part::Light, base, LookOptions { tone_map: ToneMap::AcesHill, ..base }),
-        (Part::Background, base, LookOptions { background, ..base }),
-        (Part::Background, cover, LookOptions { background, ..cover }),
+        (Part::Light, base, DrawArgs { exposure: 1.0, ..base }),
+        (Part::Light, base, DrawArgs { tone_map: ToneMap::AcesHill, ..base }),
+        (Part::Background, base, DrawArgs { background, ..base }),
+        (Part::Background, cover, DrawArgs { background, ..cover }),
     ];
     for setup in setups {
         player.act(Action::Change(setup));
         for (part, from, to) in choices {
-            let [before, after] = [from, to].map(|look| {
-                player.act(Action::Look(look));
+            let [before, after] = [from, to].map(|draw_args| {
+                player.act(Action::Draw(draw_args));
                 shot(&screen, &mut player)
             });
             let reason = idle(part, player.scene().link().desc(), &to);
@@ -196,7 +196,7 @@ fn coverage_is_the_same_however_it_is_stored() {
             let show = show(Setup { scene, pixels: Pixels { alpha, ..LIGHT }, ..Setup::small() });
             let mut player = player(&show, &screen);
             (0..12).for_each(|n| player.frame(n as f32 / 30.0));
-            player.act(Action::Look(LookOptions { fit: Fit::None, background: Some([0.0, 1.0, 0.0]), ..show.look }));
+            player.act(Action::Draw(DrawArgs { fit: Fit::None, background: Some([0.0, 1.0, 0.0]), ..show.draw_args }));
             shot(&screen, &mut player)
         });
         assert!(far(&straight, &premultiplied) < 20, "{scene:?}: {} channels", far(&straight, &premultiplied));
@@ -234,7 +234,7 @@ fn what_cannot_be_changes_nothing() {
 
 /// Of what a frame calls, something that only a path calls.
 fn step_of_the_path(player: &Player) -> Step {
-    let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::View, Step::Release];
+    let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::MapRead, Step::Release];
     steps.into_iter().find(|step| player.calls(*step) > 0).expect("a frame calls something of the path's")
 }
 
@@ -249,7 +249,7 @@ fn an_injected_fault_leaves_the_path_and_the_log_says_so() {
             player.frame(0.0);
             player.frame(0.1);
             let (first, step) = (player.scene().link().path(), step_of_the_path(&player));
-            player.act(Action::Inject(Wish { step, kind: Kind::Timeout, lasting: false }));
+            player.act(Action::Inject(Wish { step, kind: FaultKind::Timeout, lasting: false }));
             player.frame(0.2);
             let link = player.scene().link();
             assert_ne!(link.path(), first, "{step:?}");
@@ -273,7 +273,7 @@ fn where_every_path_fails_the_picture_stays_and_comes_back() {
     let mut player = player(&show, &screen);
     player.frame(0.5);
     let before = pixelferry::picture(player.scene().link()).unwrap();
-    player.act(Action::Inject(Wish { step: Step::Launch, kind: Kind::OutOfMemory, lasting: true }));
+    player.act(Action::Inject(Wish { step: Step::Launch, kind: FaultKind::OutOfMemory, lasting: true }));
     for n in 0..3 {
         player.frame(1.0 + n as f32);
     }
@@ -419,8 +419,8 @@ fn clicks_reach_the_controls() {
     let mut hand = Hand { ui: Ui::default(), player: &mut player, frame: 0 };
     assert_eq!(hand.click("latency"), []);
     assert_eq!(
-        hand.click("2 frames late"),
-        [Action::Change(Setup { mode: pixelferry::Mode::FramesLate(2), ..Setup::small() })]
+        hand.click("2 frames behind"),
+        [Action::Change(Setup { mode: pixelferry::Mode::FramesBehind(2), ..Setup::small() })]
     );
     assert_eq!(hand.click("cpu"), []);
     let Some(Action::Change(Setup { backend, .. })) = hand.click("auto").pop() else { panic!("no change of backend") };
@@ -438,14 +438,14 @@ fn clicks_change_the_look_and_why_they_cannot_is_said() {
     let mut player = player(&show, &screen);
     let mut hand = Hand { ui: Ui::default(), player: &mut player, frame: 0 };
     assert_eq!(hand.click("contain"), []);
-    assert_eq!(hand.click("cover"), [Action::Look(LookOptions { fit: Fit::Cover, ..show.look })]);
-    let Some(Action::Look(look)) = hand.click("behind").pop() else { panic!("no background was asked for") };
-    assert!(look.background.is_some());
+    assert_eq!(hand.click("cover"), [Action::Draw(DrawArgs { fit: Fit::Cover, ..show.draw_args })]);
+    let Some(Action::Draw(draw_args)) = hand.click("behind").pop() else { panic!("no background was asked for") };
+    assert!(draw_args.background.is_some());
     // Numbers that mean nothing, where the last "none" is that of the tone map.
     assert!(hand.find("No exposure or tone map").is_some());
     assert_eq!((hand.click("none"), hand.find("aces-narkowicz")), (Vec::new(), None));
     hand.player.act(Action::Change(Setup { pixels: LIGHT, ..Setup::small() }));
     assert_eq!((hand.find("No exposure or tone map"), hand.click("none")), (None, Vec::new()));
     let tone_map = ToneMap::AcesNarkowicz;
-    assert_eq!(hand.click("aces-narkowicz"), [Action::Look(LookOptions { tone_map, ..show.look })]);
+    assert_eq!(hand.click("aces-narkowicz"), [Action::Draw(DrawArgs { tone_map, ..show.draw_args })]);
 }

@@ -27,11 +27,11 @@ impl Canvas {
         self.picture
     }
 
-    /// Draws the picture that `link` shows as `look` says into `area`, which is in pixels.
+    /// Draws the picture that `link` shows as `draw_options` says into `area`, which is in pixels.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where a buffer is shown, or `look` does not suit the picture.
-    pub fn picture(&mut self, link: &mut Link, look: &DrawOptions, area: Rect) -> Result<(), Error> {
+    /// [`Error::InvalidInput`] where a buffer is shown, or `draw_options` does not suit the picture.
+    pub fn picture(&mut self, link: &mut Link, draw_options: &DrawOptions, area: Rect) -> Result<(), Error> {
         const OP: &str = "Canvas::picture";
         let SurfaceDesc::Image(image) = *link.shown()?.desc() else {
             return Err(Error::invalid(OP, "the scene shows a buffer, which only OpenGL draws"));
@@ -43,7 +43,7 @@ impl Canvas {
         };
         let (x, width) = side(area.left(), area.right(), canvas.width);
         let (y, height) = side(area.top(), area.bottom(), canvas.height);
-        let plan = Plan::new(&image, Extent::new(width, height), look)?;
+        let plan = Plan::new(&image, Extent::new(width, height), draw_options)?;
         let reversed = image.row_order == RowOrder::BottomUp;
         let from = ImageView::packed(image.extent, image.format, 1, 0, reversed)?;
         let to = ImageView::packed(canvas, PixelFormat::Rgba8, 1, 0, false)?;

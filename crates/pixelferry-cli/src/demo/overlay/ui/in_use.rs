@@ -8,7 +8,7 @@ use pixelferry::DeviceIdentity;
 pub fn show(ui: &mut Ui, player: &mut Player) {
     let name = player.scene().name();
     let link = player.scene().link();
-    let (report, late) = (link.report(), link.frames_late());
+    let (report, late) = (link.report(), link.frames_behind());
     ui.horizontal(|ui| {
         ui.label(RichText::new("pixelferry").heading().strong());
         ui.label(RichText::new(name).heading().color(DIM));
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, player: &mut Player) {
     row(ui, "compute", &device(&report.compute));
     row(ui, "display", &device(&report.display));
     row(ui, "surface", &link.desc().to_string());
-    let shown = if late == 0 { "the frame finished last".into() } else { format!("{late} frames late") };
+    let shown = if late == 0 { "the frame finished last".into() } else { format!("{late} frames behind") };
     row(ui, "shown", &shown);
     for diagnosis in &report.diagnoses {
         ui.add(Label::new(RichText::new(format!("{}: {}", diagnosis.name, diagnosis.finding)).color(WARN)).wrap())

@@ -1,10 +1,10 @@
 //! The panels.
 
 mod controls;
+mod draw_args;
 mod faults;
 mod graph;
 mod in_use;
-mod look;
 mod messages;
 mod paths;
 mod theme;
@@ -107,7 +107,7 @@ fn panels(context: &egui::Context, player: &mut Player, wish: &mut Wish, actions
             theme::section(ui, "Scene and path");
             controls::show(ui, player, actions);
             theme::section(ui, "Look");
-            look::show(ui, player, actions);
+            draw_args::show(ui, player, actions);
             theme::section(ui, "Inject a fault");
             faults::show(ui, player, wish, actions);
         });

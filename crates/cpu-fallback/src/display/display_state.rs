@@ -4,18 +4,18 @@ use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result, SurfaceDesc};
 
 /// What the display's objects know of it; also how it tells them from those of others.
-pub(crate) struct Shared {
+pub(crate) struct DisplayState {
     pub(crate) device: DeviceIdentity,
     pub(crate) caps: DisplayCaps,
 }
 
-impl Maker for Shared {
+impl Maker for DisplayState {
     fn name(&self) -> String {
         self.device.to_string()
     }
 }
 
-impl Shared {
+impl DisplayState {
     pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
         Error::Unsupported { operation, device: self.device.to_string(), reason }
     }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Weak};
 
 /// Pages that the device may still read; each with what goes when it no longer does.
 #[derive(Default)]
-pub(super) struct Lent(RefCell<Vec<(Weak<()>, HostBlock)>>);
+pub(super) struct PendingFrees(RefCell<Vec<(Weak<()>, HostBlock)>>);
 
-impl Lent {
+impl PendingFrees {
     /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
     pub(super) fn add(&self, block: HostBlock, token: &Arc<()>) {
-        let mut lent = self.0.borrow_mut();
-        lent.retain(|(reader, _)| reader.strong_count() > 0);
-        lent.push((Arc::downgrade(token), block));
+        let mut pages = self.0.borrow_mut();
+        pages.retain(|(reader, _)| reader.strong_count() > 0);
+        pages.push((Arc::downgrade(token), block));
     }
 
     /// Frees the pages, once `wait` has waited for the device.

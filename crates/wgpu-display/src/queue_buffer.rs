@@ -7,13 +7,13 @@ use interop_core::{Error, Result, SharedHandle};
 /// A buffer by which a compute backend on the display's device ([`crate::WgpuDisplay::shared_device`]) gives it memory, see
 /// [`interop_core::StagingKind::External`]. Both sides submit to one queue, which keeps the order.
 #[derive(Debug, Clone)]
-pub struct LentBuffer {
+pub struct QueueBuffer {
     device: WgpuDevice,
     buffer: wgpu::Buffer,
     address: Option<u64>,
 }
 
-impl LentBuffer {
+impl QueueBuffer {
     /// Makes one of at least so many bytes, which kernels write, draws read, and copies do both with. It is zero at first.
     ///
     /// # Errors

@@ -1,15 +1,15 @@
-//! The ladder beyond the matrix: forced paths, kernels that fail, the manual flow, and the way back.
+//! Fallback beyond the matrix: forced paths, kernels that fail, the manual flow, and the way back.
 
 use crate::rig::{Log, Rig, image, paint, policy};
 use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, PathState, Policy, Region, SurfaceDesc};
-use pixelferry_tests::faulty::{Fault, Faults, Kind, Step};
+use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));
 const WHOLE: Region = Region::new(0, 0, 24, 10);
 const FIRST: PathId = PathId::PINNED_UPLOAD;
 
 fn lasting(step: Step) -> Fault {
-    Fault { step, nth: 1, lasting: true, kind: Kind::Driver }
+    Fault { step, nth: 1, lasting: true, kind: FaultKind::Driver }
 }
 
 fn once(step: Step) -> Fault {
@@ -43,7 +43,7 @@ fn a_forced_path_is_never_left() {
         let rig = Rig::new();
         let mut link = rig.open(SURFACE, Policy { force: Some(path), ..policy(Mode::Latency, None) }).unwrap();
         frame(&rig, &mut link, 1).unwrap();
-        for step in [Step::Launch, Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release, Step::View] {
+        for step in [Step::Launch, Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release, Step::MapRead] {
             rig.faults.arm(once(step));
             let done = frame(&rig, &mut link, 2);
             assert_eq!(done.is_err(), rig.faults.fired() > 0, "{path}, {step:?}: {done:?}");
@@ -117,11 +117,11 @@ fn errors_of_the_caller_change_nothing() {
 #[test]
 fn a_flush_shows_what_was_on_its_way_by_a_path_that_was_left() {
     let rig = Rig::new();
-    let mut link = rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::FramesLate(2), None) }).unwrap();
+    let mut link = rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::FramesBehind(2), None) }).unwrap();
     for n in 1..6 {
         frame(&rig, &mut link, n).unwrap();
     }
-    assert_eq!((link.frames_late(), link.read_back().unwrap()), (2, picture(3)));
+    assert_eq!((link.frames_behind(), link.read_back().unwrap()), (2, picture(3)));
     rig.faults.arm(once(Step::Acquire));
     link.frame(|_| Err(Error::invalid("the test", "given up"))).unwrap_err();
     assert_eq!(rig.faults.fired(), 1);
@@ -135,7 +135,7 @@ fn a_flush_shows_what_was_on_its_way_by_a_path_that_was_left() {
 #[test]
 fn a_flush_shows_what_was_on_its_way_before_a_resize() {
     let rig = Rig::new();
-    let mut link = rig.open(SURFACE, policy(Mode::FramesLate(2), None)).unwrap();
+    let mut link = rig.open(SURFACE, policy(Mode::FramesBehind(2), None)).unwrap();
     for n in 1..6 {
         frame(&rig, &mut link, n).unwrap();
     }
@@ -147,7 +147,7 @@ fn a_flush_shows_what_was_on_its_way_before_a_resize() {
 #[test]
 fn nothing_is_kept_of_a_first_frame_that_could_not_be_shown() {
     let rig = Rig::new();
-    let mut link = rig.open(SURFACE, Policy { force: Some(FIRST), ..policy(Mode::FramesLate(2), None) }).unwrap();
+    let mut link = rig.open(SURFACE, Policy { force: Some(FIRST), ..policy(Mode::FramesBehind(2), None) }).unwrap();
     rig.faults.arm(once(Step::UploadStaged));
     frame(&rig, &mut link, 1).unwrap_err();
     assert_eq!(rig.faults.fired(), 1);
@@ -196,7 +196,7 @@ fn where_nothing_works_each_acquire_says_so_and_the_first_that_can_goes_on() {
     let rig = Rig::new();
     let mut link = open(&rig);
     by_hand(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault { kind: Kind::ContextLost, ..once(Step::UploadStaged) });
+    rig.faults.arm(Fault { kind: FaultKind::ContextLost, ..once(Step::UploadStaged) });
     for n in 2..6 {
         let error = by_hand(&rig, &mut link, n).unwrap_err();
         assert!(Faults::injected(&error), "{error}");

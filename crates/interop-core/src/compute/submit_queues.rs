@@ -19,7 +19,7 @@ use std::thread;
 
 /// Streams of an out-of-order queue: so many operations run side by side. Several streams in order, because drivers
 /// need not have others, and some that say they do run them in order.
-const LANES: usize = 4;
+const STREAMS: usize = 4;
 
 /// A stream or in-order queue of a device.
 pub trait DeviceStream: Send + Sync + 'static {
@@ -28,7 +28,7 @@ pub trait DeviceStream: Send + Sync + 'static {
     /// A kernel with its values.
     type Launch: Send + 'static;
     /// A command that the device has. Waits for the device where it is dropped before it landed.
-    type Flight: Send + 'static;
+    type InFlight: Send + 'static;
 
     /// Name of the threads.
     const THREAD: &'static str;
@@ -41,10 +41,10 @@ pub trait DeviceStream: Send + Sync + 'static {
         &self,
         command: Command<Self::Block, Self::Launch>,
         after: &[Arc<dyn DeviceEvent>],
-    ) -> Result<(Self::Flight, Arc<dyn DeviceEvent>)>;
+    ) -> Result<(Self::InFlight, Arc<dyn DeviceEvent>)>;
 
     /// Waits until the device is done.
-    fn land(&self, flight: Self::Flight) -> Landed<Self::Block, Self::Launch>;
+    fn land(&self, in_flight: Self::InFlight) -> Landed<Self::Block, Self::Launch>;
 
     /// On the waiting thread, before anything else.
     fn enter_thread(&self) {}
@@ -61,17 +61,17 @@ pub struct Landed<B, L> {
 }
 
 /// A command on its way.
-struct InFlight<S: DeviceStream> {
+struct Awaited<S: DeviceStream> {
     completer: Completer,
-    flight: S::Flight,
+    in_flight: S::InFlight,
     /// To be complete before.
     before: Vec<Event>,
 }
 
-impl<S: DeviceStream> InFlight<S> {
+impl<S: DeviceStream> Awaited<S> {
     /// Waits for the device, and tells.
     fn land(self, stream: &S) {
-        let Landed { outcome, span, command } = stream.land(self.flight);
+        let Landed { outcome, span, command } = stream.land(self.in_flight);
         for event in self.before {
             let _ = event.wait();
         }
@@ -83,34 +83,34 @@ impl<S: DeviceStream> InFlight<S> {
 }
 
 /// A stream and its thread, which ends when this is gone and all commands are done.
-struct Lane<S: DeviceStream> {
+struct SubmitQueue<S: DeviceStream> {
     stream: Arc<S>,
-    flights: Sender<InFlight<S>>,
+    awaited: Sender<Awaited<S>>,
 }
 
-impl<S: DeviceStream> Lane<S> {
+impl<S: DeviceStream> SubmitQueue<S> {
     fn new(stream: S) -> Result<Self> {
         let stream = Arc::new(stream);
-        let (flights, receiver) = channel::<InFlight<S>>();
+        let (awaited, receiver) = channel::<Awaited<S>>();
         let own = Arc::clone(&stream);
         let wait = move || {
             own.enter_thread();
-            for flight in receiver {
+            for awaited in receiver {
                 // It drops host memory of the caller's.
-                contain("command of a queue", || flight.land(&own));
+                contain("command of a queue", || awaited.land(&own));
             }
         };
         let thread = thread::Builder::new().name(S::THREAD.into()).spawn(wait);
-        thread.map(|_| Self { stream, flights }).map_err(no_thread)
+        thread.map(|_| Self { stream, awaited }).map_err(no_thread)
     }
 
     fn start(&self, start: Start, command: Command<S::Block, S::Launch>) -> Result<()> {
         let Start { mut completer, after, before, .. } = start;
         match self.stream.submit(command, &after) {
             Err(error) => Err(completer.refuse(error)),
-            Ok((flight, passed)) => {
-                completer.submitted(Some(passed));
-                if let Err(unsent) = self.flights.send(InFlight { completer, flight, before }) {
+            Ok((in_flight, fence)) => {
+                completer.submitted(Some(fence));
+                if let Err(unsent) = self.awaited.send(Awaited { completer, in_flight, before }) {
                     // The thread is gone; what it would have done is done here.
                     unsent.0.land(&self.stream);
                 }
@@ -130,20 +130,20 @@ pub fn no_thread(error: std::io::Error) -> Error {
 }
 
 /// The streams of a queue, which are given commands in turn.
-pub struct Lanes<S: DeviceStream> {
-    lanes: Box<[Lane<S>]>,
+pub struct SubmitQueues<S: DeviceStream> {
+    queues: Box<[SubmitQueue<S>]>,
     next: AtomicUsize,
 }
 
-impl<S: DeviceStream> Lanes<S> {
+impl<S: DeviceStream> SubmitQueues<S> {
     /// One stream where the queue is in order, else several.
     ///
     /// # Errors
     /// Those of `stream`; [`Error::Unavailable`] where the system gives no thread.
     pub fn new(options: &QueueOptions, mut stream: impl FnMut() -> Result<S>) -> Result<Self> {
-        let count = if options.is_in_order() { 1 } else { LANES };
-        let lanes = (0..count).map(|_| Lane::new(stream()?)).collect::<Result<_>>()?;
-        Ok(Self { lanes, next: AtomicUsize::new(0) })
+        let count = if options.is_in_order() { 1 } else { STREAMS };
+        let queues = (0..count).map(|_| SubmitQueue::new(stream()?)).collect::<Result<_>>()?;
+        Ok(Self { queues, next: AtomicUsize::new(0) })
     }
 
     /// For [`super::QueueDriver::start`]. `default` marks what the backend's own calls have queued; asked where the command
@@ -163,6 +163,6 @@ impl<S: DeviceStream> Lanes<S> {
                 Err(error) => return Err(start.completer.refuse(error)),
             }
         }
-        self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()].start(start, command)
+        self.queues[self.next.fetch_add(1, Ordering::Relaxed) % self.queues.len()].start(start, command)
     }
 }

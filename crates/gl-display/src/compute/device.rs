@@ -1,11 +1,11 @@
 //! [`GlDevice`].
 
 use super::bind_range::BindRange;
-use super::graves::LentName;
+use super::deferred_deletes::ObjectName;
 use crate::context::{Held, load_gl};
+use crate::context_state::ContextState;
 use crate::error::{check, drain, failure};
 use crate::error_codes::hint;
-use crate::shared::Shared;
 use glow::HasContext as _;
 use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl std::fmt::Debug for GlDevice {
 
 impl GlDevice {
     /// The context must be current.
-    pub(crate) fn new(shared: &Shared) -> Result<Self> {
+    pub(crate) fn new(shared: &ContextState) -> Result<Self> {
         const OP: &str = "shared_device";
         let version = shared.features.version;
         if version < COMPUTE {
@@ -91,7 +91,7 @@ impl GlDevice {
         QueueId::of(&self.inner.held)
     }
 
-    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
+    pub(crate) fn is_of(&self, shared: &ContextState) -> bool {
         shared.is_held_by(&self.inner.held)
     }
 
@@ -133,7 +133,7 @@ impl GlDevice {
             return Err(Error::WrongContext { operation, device: identity.name.clone() });
         }
         // SAFETY: the context is current, and the functions are its own.
-        unsafe { held.graves.empty(gl) };
+        unsafe { held.deferred_deletes.empty(gl) };
         Ok(gl)
     }
 
@@ -160,20 +160,20 @@ impl GlDevice {
     }
 
     /// A name was made here.
-    pub(crate) fn made(&self, name: LentName) {
-        self.inner.held.graves.made(name);
+    pub(crate) fn made(&self, name: ObjectName) {
+        self.inner.held.deferred_deletes.made(name);
     }
 
     /// The end of a name that was made here.
-    pub(crate) fn unmake(&self, name: LentName) {
+    pub(crate) fn unmake(&self, name: ObjectName) {
         let Inner { gl, held, .. } = self.inner.as_ref();
         if held.is_current() {
             // SAFETY: the context is current, the functions are its own, and the name's owner has gone.
-            unsafe { held.graves.delete(gl, name) }
+            unsafe { held.deferred_deletes.delete(gl, name) }
         } else {
-            held.graves.bury(name);
+            held.deferred_deletes.defer_delete(name);
             if held.is_lost() {
-                held.graves.abandon();
+                held.deferred_deletes.abandon();
             }
         }
     }

@@ -6,7 +6,7 @@ use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFor
 
 /// Options of programs that show a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
-pub struct LookOptions {
+pub struct DrawArgs {
     /// How the picture is fitted: stretch, contain, cover, integer or none.
     #[arg(long, default_value_t = Fit::Contain)]
     pub fit: Fit,
@@ -22,13 +22,13 @@ pub struct LookOptions {
     pub background: Option<[f32; 3]>,
 }
 
-impl Default for LookOptions {
+impl Default for DrawArgs {
     fn default() -> Self {
         Self { fit: Fit::Contain, tone_map: ToneMap::None, exposure: 0.0, background: None }
     }
 }
 
-impl LookOptions {
+impl DrawArgs {
     /// The same for a draw: smooth where sizes differ, but not where whole multiples show the pixels.
     pub fn draw_options(&self) -> DrawOptions {
         let Self { fit, tone_map, exposure, background } = *self;

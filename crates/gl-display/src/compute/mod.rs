@@ -3,12 +3,12 @@
 mod bind_range;
 mod bindings;
 mod buffer;
+mod deferred_deletes;
 mod device;
-mod graves;
 mod program;
 
-pub use buffer::LentBuffer;
+pub use buffer::QueueBuffer;
 pub use device::{ComputeLimits, GlDevice};
 pub use program::ComputeProgram;
 
-pub(crate) use graves::Graves;
+pub(crate) use deferred_deletes::DeferredDeletes;

@@ -9,7 +9,7 @@ use interop_core::{
 use std::sync::Arc;
 
 /// What [`SharedHandle::QueueBuffer`] holds. The block keeps the queue, by whose address it is known.
-struct Lent(Arc<DeviceBlock>);
+struct QueueBlock(Arc<DeviceBlock>);
 
 /// See [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(
@@ -25,9 +25,9 @@ pub fn allocate(
         return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
     }
     let block = Arc::new(DeviceBlock::new(&session.queue, bytes).map_err(session.failed())?);
-    let memory = CudaMemory::new(session, Store::Lent(Arc::clone(&block)), bytes);
+    let memory = CudaMemory::new(session, Store::QueueBlock(Arc::clone(&block)), bytes);
     let queue = QueueId::of(&session.queue);
-    Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer: Box::new(Lent(block)) }))
+    Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer: Box::new(QueueBlock(block)) }))
 }
 
 /// The same memory once more, see [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities, and
@@ -35,12 +35,12 @@ pub fn allocate(
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "CudaBackend::import_surface";
     let len = desc.byte_len(OP)?;
-    let lent = match handle {
-        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<Lent>(),
+    let block = match handle {
+        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
         _ => None,
     };
-    let lent = lent.filter(|lent| lent.0.span().len() >= len);
-    let Lent(block) =
-        lent.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
-    Ok(Box::new(CudaMemory::new(session, Store::Lent(Arc::clone(block)), len)))
+    let block = block.filter(|block| block.0.span().len() >= len);
+    let QueueBlock(block) =
+        block.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
+    Ok(Box::new(CudaMemory::new(session, Store::QueueBlock(Arc::clone(block)), len)))
 }

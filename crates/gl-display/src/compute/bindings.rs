@@ -1,26 +1,26 @@
 //! What a compute shader is bound to, and what an engine had bound there.
 
 use super::bind_range::BindRange;
-use super::buffer::LentBuffer;
+use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use glow::HasContext as _;
 
 /// A kind of block.
 #[derive(Clone, Copy)]
-struct Kind {
+struct BindingTarget {
     target: u32,
     bound: u32,
     start: u32,
     size: u32,
 }
 
-const STORAGE: Kind = Kind {
+const STORAGE: BindingTarget = BindingTarget {
     target: glow::SHADER_STORAGE_BUFFER,
     bound: glow::SHADER_STORAGE_BUFFER_BINDING,
     start: glow::SHADER_STORAGE_BUFFER_START,
     size: glow::SHADER_STORAGE_BUFFER_SIZE,
 };
-const UNIFORM: Kind = Kind {
+const UNIFORM: BindingTarget = BindingTarget {
     target: glow::UNIFORM_BUFFER,
     bound: glow::UNIFORM_BUFFER_BINDING,
     start: glow::UNIFORM_BUFFER_START,
@@ -29,7 +29,7 @@ const UNIFORM: Kind = Kind {
 
 /// One place of a kind, as an engine had it.
 struct Place {
-    kind: Kind,
+    kind: BindingTarget,
     index: u32,
     buffer: u32,
     start: i64,
@@ -59,8 +59,8 @@ impl<'a> Bindings<'a> {
         device: &'a GlDevice,
         gl: &'a glow::Context,
         program: glow::Program,
-        storage: &[&LentBuffer],
-        uniform: &LentBuffer,
+        storage: &[&QueueBuffer],
+        uniform: &QueueBuffer,
     ) -> Self {
         let storage = || (0..).zip(storage).map(|(index, buffer)| (STORAGE, index, buffer.name()));
         let all = || storage().chain([(UNIFORM, 0, uniform.name())]);

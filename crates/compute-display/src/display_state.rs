@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// What the display's objects know of it; also how it tells them from those of others.
-pub struct Shared {
+pub struct DisplayState {
     pub backend: Arc<dyn ComputeBackend>,
     pub caps: DisplayCaps,
     pub kernels: Kernels,
@@ -15,13 +15,13 @@ pub struct Shared {
     pub scratch: RefCell<Option<Box<dyn ComputeMemory>>>,
 }
 
-impl Maker for Shared {
+impl Maker for DisplayState {
     fn name(&self) -> String {
         self.backend.device().to_string()
     }
 }
 
-impl Shared {
+impl DisplayState {
     pub fn unsupported(&self, operation: &'static str, reason: String) -> Error {
         Error::Unsupported { operation, device: self.name(), reason }
     }

@@ -80,13 +80,13 @@ enum Way {
 }
 
 /// The turns at one slot.
-pub(super) struct Turns {
+pub(super) struct SlotSync {
     way: Way,
     /// The end of the display's reads could not be marked yet.
     owed: bool,
 }
 
-impl Turns {
+impl SlotSync {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let way = match pairing.sync {
             Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {

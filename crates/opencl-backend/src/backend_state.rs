@@ -2,7 +2,7 @@
 
 use crate::cl;
 use crate::device::OpenClDevice;
-use crate::ffi::lane::Passed;
+use crate::ffi::in_flight::DeviceFence;
 use crate::ffi::{Failure, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl_listed::listed;
@@ -16,7 +16,7 @@ use interop_core::{
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
-pub struct Shared {
+pub struct BackendState {
     pub device: OpenClDevice,
     pub caps: ComputeCaps,
     pub session: Arc<Session>,
@@ -31,7 +31,7 @@ pub struct Shared {
     pub cl: OnceLock<cl::Context>,
 }
 
-impl Shared {
+impl BackendState {
     /// `gl` only for a device that lists `cl_khr_gl_sharing`.
     pub fn open(device: &OpenClDevice, gl: Option<Arc<dyn GlContext>>) -> Result<Self> {
         let error = |f: Failure| f.on(&device.identity().name);
@@ -95,7 +95,7 @@ impl Shared {
     /// Whether it went well is said by its event.
     pub fn follow(&self, event: &Event) -> Result<()> {
         let device = event.device_event();
-        match device.as_ref().and_then(|d| Passed::of(d.as_ref(), self.owner())) {
+        match device.as_ref().and_then(|d| DeviceFence::of(d.as_ref(), self.owner())) {
             Some(passed) => {
                 let waits = self.session.queue().barrier(std::slice::from_ref(&passed.event));
                 waits.map(drop).map_err(|f| self.error(f))
@@ -136,7 +136,7 @@ impl Shared {
 /// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
 const SIZE_ALIGNMENT: usize = 64;
 
-impl Maker for Shared {
+impl Maker for BackendState {
     fn name(&self) -> String {
         Self::name(self).to_owned()
     }

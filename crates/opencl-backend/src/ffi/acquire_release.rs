@@ -35,7 +35,7 @@ impl TurnFns {
 }
 
 /// One object's turns. Not for several threads. `mem` is the object that they are for, and `session` its own, in all calls.
-pub struct Turns {
+pub struct AcquireRelease {
     fns: TurnFns,
     /// Of what is OpenGL's, the object's tracker knows.
     acquired: Cell<bool>,
@@ -44,7 +44,7 @@ pub struct Turns {
     gl: Option<GlTurn>,
 }
 
-impl Turns {
+impl AcquireRelease {
     /// For an object that the other API has first.
     pub fn new(fns: TurnFns) -> Self {
         Self { fns, acquired: Cell::new(false), released: RefCell::default(), gl: None }
@@ -109,7 +109,7 @@ impl Turns {
 /// A turn that was taken for one command, and ends in the queue after it.
 pub(super) struct Borrowed<'a> {
     session: &'a Session,
-    turns: &'a Turns,
+    turns: &'a AcquireRelease,
     mem: &'a Mem,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Borrowed<'a> {
 /// done with it is for the caller to know.
 pub(super) fn enter<'a>(
     session: &'a Session,
-    turns: Option<&'a Turns>,
+    turns: Option<&'a AcquireRelease>,
     mem: &'a Mem,
 ) -> Result<Option<Borrowed<'a>>, Failure> {
     let Some(turns) = turns.filter(|turns| !turns.is_acquired(mem)) else { return Ok(None) };

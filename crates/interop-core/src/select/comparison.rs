@@ -59,7 +59,7 @@ impl Entry {
     }
 
     pub fn measured(&self) -> Measured {
-        Measured::of(self.path.sync(), self.path.frames_late(), self.samples_us.clone())
+        Measured::of(self.path.sync(), self.path.frames_behind(), self.samples_us.clone())
     }
 
     /// About, of the turns so far.
@@ -73,7 +73,7 @@ impl Entry {
         contained(|| warm_up(&mut self.path, pairing, 1))?;
         let frame = clock.since(begun);
         // A run in which frames are late ends with one draw more.
-        let draws = run(pairing) + usize::from(pairing.frames_late > 0);
+        let draws = run(pairing) + usize::from(pairing.frames_behind > 0);
         Ok((frame, clock.now() + frame * draws as u32 <= deadline))
     }
 
@@ -89,7 +89,7 @@ impl Entry {
         }
         let start = clock.now();
         let begun = self.samples_us.len();
-        if pairing.frames_late > 0 {
+        if pairing.frames_behind > 0 {
             self.samples_us.push(time_run(&mut self.path, pairing, clock, run(pairing))?);
         } else {
             // A short first frame feels what ran before.
@@ -143,7 +143,7 @@ impl Entry {
 
 /// Frames of the shortest turn: of a pipeline, as many as let it turn over.
 pub(super) fn run(pairing: &Pairing<'_>) -> usize {
-    match pairing.frames_late {
+    match pairing.frames_behind {
         0 => 1,
         late => 2 * late + 4,
     }
@@ -151,7 +151,7 @@ pub(super) fn run(pairing: &Pairing<'_>) -> usize {
 
 /// Those that are still in, and those that are out since they were last asked for.
 #[derive(Default)]
-pub(super) struct Contest {
+pub(super) struct PathComparison {
     clock: Clock,
     /// In the order in which they came: that of rank.
     entries: Vec<Entry>,
@@ -161,7 +161,7 @@ pub(super) struct Contest {
     newcomers: u32,
 }
 
-impl Contest {
+impl PathComparison {
     pub fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone(), ..Self::default() }
     }

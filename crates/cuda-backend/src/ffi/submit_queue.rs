@@ -1,4 +1,4 @@
-//! A stream that [`interop_core::compute::Lanes`] give commands to.
+//! A stream that [`interop_core::compute::SubmitQueues`] give commands to.
 
 use super::command::{Command, Launch, enqueue};
 use super::event::Event;
@@ -8,14 +8,14 @@ use interop_core::{Error, Result as Outcome};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What later work on the device can be ordered after.
-pub struct Passed {
+pub struct DeviceFence {
     pub event: Event,
-    /// The lane's stream; `None` for the default stream.
+    /// The queue's stream; `None` for the default stream.
     stream: Option<Arc<Stream>>,
     queue: Arc<Queue>,
 }
 
-impl Passed {
+impl DeviceFence {
     /// All that is in the default stream now. What it holds back is let go.
     pub fn by_default(queue: &Arc<Queue>) -> Result<Self, Failure> {
         let (_current, event) = (queue.enter()?, Event::new(queue)?);
@@ -25,21 +25,21 @@ impl Passed {
 
     /// The event's own type again, of the same context.
     pub fn of<'a>(event: &'a dyn DeviceEvent, queue: &Arc<Queue>) -> Option<&'a Self> {
-        event.downcast_ref::<Self>().filter(|passed| Arc::ptr_eq(&passed.queue, queue))
+        event.downcast_ref::<Self>().filter(|fence| Arc::ptr_eq(&fence.queue, queue))
     }
 }
 
-impl DeviceEvent for Passed {}
+impl DeviceEvent for DeviceFence {}
 
 /// A command in the stream.
-pub struct Flight {
-    done: Arc<Passed>,
+pub struct InFlight {
+    done: Arc<DeviceFence>,
     began: Option<Event>,
     /// `None` once it has landed.
     command: Option<Command>,
 }
 
-impl Drop for Flight {
+impl Drop for InFlight {
     fn drop(&mut self) {
         if self.command.is_some() {
             Failure::log(self.done.event.synchronize());
@@ -48,17 +48,17 @@ impl Drop for Flight {
 }
 
 /// See the module.
-pub struct Lane {
+pub struct SubmitQueue {
     stream: Arc<Stream>,
     /// Where it profiles.
     clock: Option<Mutex<Clock>>,
     /// How errors call the device.
     name: String,
     #[cfg(test)]
-    double: super::double::Shared,
+    double: super::double::ThreadDouble,
 }
 
-impl Lane {
+impl SubmitQueue {
     pub fn new(stream: Stream, profiling: bool, name: String) -> Result<Self, Failure> {
         let clock = if profiling { Some(Mutex::new(Clock::new(&stream)?)) } else { None };
         Ok(Self {
@@ -75,11 +75,12 @@ impl Lane {
     }
 
     /// Orders the stream and makes the marks around a command.
-    fn marks(&self, after: &[&Passed]) -> Result<(Option<Event>, Event), Failure> {
+    fn marks(&self, after: &[&DeviceFence]) -> Result<(Option<Event>, Event), Failure> {
         let queue = self.stream.queue();
-        let is_own = |passed: &Passed| passed.stream.as_ref().is_some_and(|stream| Arc::ptr_eq(stream, &self.stream));
-        for passed in after.iter().filter(|passed| !is_own(passed)) {
-            self.stream.wait(&passed.event)?;
+        let is_own =
+            |fence: &DeviceFence| fence.stream.as_ref().is_some_and(|stream| Arc::ptr_eq(stream, &self.stream));
+        for fence in after.iter().filter(|fence| !is_own(fence)) {
+            self.stream.wait(&fence.event)?;
         }
         let done = Event::waited_for(queue, self.clock.is_some())?;
         let began = self.clock.is_some().then(|| Event::waited_for(queue, true)).transpose()?;
@@ -90,18 +91,22 @@ impl Lane {
     }
 }
 
-impl DeviceStream for Lane {
+impl DeviceStream for SubmitQueue {
     type Block = Arc<DeviceBlock>;
     type Launch = Launch;
-    type Flight = Flight;
+    type InFlight = InFlight;
 
     const THREAD: &'static str = "pixelferry-cuda-queue";
 
-    fn submit(&self, mut command: Command, after: &[Arc<dyn DeviceEvent>]) -> Outcome<(Flight, Arc<dyn DeviceEvent>)> {
+    fn submit(
+        &self,
+        mut command: Command,
+        after: &[Arc<dyn DeviceEvent>],
+    ) -> Outcome<(InFlight, Arc<dyn DeviceEvent>)> {
         let queue = self.stream.queue();
-        let after: Vec<_> = after.iter().filter_map(|e| Passed::of(e.as_ref(), queue)).collect();
+        let after: Vec<_> = after.iter().filter_map(|e| DeviceFence::of(e.as_ref(), queue)).collect();
         let (began, event) = self.marks(&after).map_err(self.failed())?;
-        // SAFETY: the command is kept below: by the flight, which waits until the stream has passed; where something fails,
+        // SAFETY: the command is kept below: by what is returned, which waits until the stream has passed; where something fails,
         // the stream is waited for first.
         let queued = unsafe { enqueue(&mut command, &self.stream) }.and_then(|()| self.stream.mark(&event));
         if let Err(failure) = queued {
@@ -109,18 +114,18 @@ impl DeviceStream for Lane {
             drop(command);
             return Err(self.failed()(failure));
         }
-        let done = Arc::new(Passed { event, stream: Some(self.stream.clone()), queue: queue.clone() });
-        Ok((Flight { done: done.clone(), began, command: Some(command) }, done))
+        let done = Arc::new(DeviceFence { event, stream: Some(self.stream.clone()), queue: queue.clone() });
+        Ok((InFlight { done: done.clone(), began, command: Some(command) }, done))
     }
 
-    fn land(&self, mut flight: Flight) -> Landed<Arc<DeviceBlock>, Launch> {
-        let outcome = flight.done.event.synchronize().map_err(self.failed());
-        let times = self.clock.as_ref().zip(flight.began.take()).filter(|_| outcome.is_ok());
+    fn land(&self, mut in_flight: InFlight) -> Landed<Arc<DeviceBlock>, Launch> {
+        let outcome = in_flight.done.event.synchronize().map_err(self.failed());
+        let times = self.clock.as_ref().zip(in_flight.began.take()).filter(|_| outcome.is_ok());
         let span = times.and_then(|(clock, began)| {
             let mut clock = clock.lock().unwrap_or_else(PoisonError::into_inner);
-            clock.span(began, &flight.done).inspect_err(|f| Failure::log(Err(*f))).ok()
+            clock.span(began, &in_flight.done).inspect_err(|f| Failure::log(Err(*f))).ok()
         });
-        Landed { outcome, span, command: flight.command.take().unwrap_or(Command::Nothing) }
+        Landed { outcome, span, command: in_flight.command.take().unwrap_or(Command::Nothing) }
     }
 
     #[cfg(test)]
@@ -148,7 +153,7 @@ impl Clock {
     }
 
     /// When the device passed both marks.
-    fn span(&mut self, began: Event, done: &Passed) -> Result<(u64, u64), Failure> {
+    fn span(&mut self, began: Event, done: &DeviceFence) -> Result<(u64, u64), Failure> {
         let started = self.at + began.ns_since(&self.mark)?;
         let ended = started + done.event.ns_since(&began)?;
         if started - self.at > LONG {

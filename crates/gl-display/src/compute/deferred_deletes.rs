@@ -6,39 +6,39 @@ use std::sync::{Mutex, PoisonError};
 
 /// A name of either kind.
 #[derive(Clone, Copy)]
-pub(crate) enum LentName {
+pub(crate) enum ObjectName {
     Buffer(glow::Buffer),
     Program(glow::Program),
 }
 
 /// How many there are, and the dead ones among them.
 #[derive(Default)]
-pub(crate) struct Graves {
-    dead: Mutex<Vec<LentName>>,
+pub(crate) struct DeferredDeletes {
+    dead: Mutex<Vec<ObjectName>>,
     has_dead: AtomicBool,
     buffers: AtomicUsize,
     programs: AtomicUsize,
 }
 
-impl Graves {
-    fn count(&self, name: LentName) -> &AtomicUsize {
+impl DeferredDeletes {
+    fn count(&self, name: ObjectName) -> &AtomicUsize {
         match name {
-            LentName::Buffer(_) => &self.buffers,
-            LentName::Program(_) => &self.programs,
+            ObjectName::Buffer(_) => &self.buffers,
+            ObjectName::Program(_) => &self.programs,
         }
     }
 
-    pub(crate) fn made(&self, name: LentName) {
+    pub(crate) fn made(&self, name: ObjectName) {
         self.count(name).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Keeps a dead one until its context is current.
-    pub(crate) fn bury(&self, name: LentName) {
+    pub(crate) fn defer_delete(&self, name: ObjectName) {
         self.dead.lock().unwrap_or_else(PoisonError::into_inner).push(name);
         self.has_dead.store(true, Ordering::Release);
     }
 
-    fn take(&self) -> Vec<LentName> {
+    fn take(&self) -> Vec<ObjectName> {
         if !self.has_dead.swap(false, Ordering::AcqRel) {
             return Vec::new();
         }
@@ -49,13 +49,13 @@ impl Graves {
     ///
     /// # Safety
     /// Its context is current, `gl` is of it, and nobody uses the name afterwards.
-    pub(crate) unsafe fn delete(&self, gl: &glow::Context, name: LentName) {
+    pub(crate) unsafe fn delete(&self, gl: &glow::Context, name: ObjectName) {
         self.count(name).fetch_sub(1, Ordering::Relaxed);
         // SAFETY: the caller's promise.
         unsafe {
             match name {
-                LentName::Buffer(name) => gl.delete_buffer(name),
-                LentName::Program(name) => gl.delete_program(name),
+                ObjectName::Buffer(name) => gl.delete_buffer(name),
+                ObjectName::Program(name) => gl.delete_program(name),
             }
         }
     }
@@ -66,7 +66,7 @@ impl Graves {
     /// Their context is current, and `gl` is of it.
     pub(crate) unsafe fn empty(&self, gl: &glow::Context) {
         for name in self.take() {
-            // SAFETY: the caller's promise; who buried it has gone.
+            // SAFETY: the caller's promise; who dropped it has gone.
             unsafe { self.delete(gl, name) }
         }
     }

@@ -2,11 +2,11 @@
 
 use super::controls::pick;
 use super::theme::{BOX, DIM, NAMES, cell};
-use crate::demo::overlay::look::{Part, idle};
+use crate::demo::overlay::draw_args::{Part, idle};
 use crate::demo::overlay::player::{Action, Player};
 use egui::{Label, RichText, Slider, SliderClamping, Ui};
 use pixelferry::{Fit, ToneMap};
-use pixelferry_demo::LookOptions;
+use pixelferry_demo::DrawArgs;
 
 /// Stops that the slider reaches; more can be asked for on the command line.
 const STOPS: f32 = 8.0;
@@ -22,8 +22,8 @@ const MAPS: [ToneMap; 6] = [
 ];
 
 pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
-    let (asked, desc) = (*player.look(), *player.scene().link().desc());
-    let mut look = asked;
+    let (asked, desc) = (*player.draw_args(), *player.scene().link().desc());
+    let mut draw_args = asked;
     let mut reasons: Vec<&str> = Vec::new();
     let mut part = |ui: &mut Ui, part: Part, contents: &mut dyn FnMut(&mut Ui)| {
         let reason = idle(part, &desc, &asked);
@@ -37,22 +37,22 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     };
     ui.horizontal(|ui| {
         name(ui, "fit");
-        part(ui, Part::Fit, &mut |ui| pick(ui, "fit", 100.0, &mut look.fit, &Fit::ALL, Fit::to_string));
-        part(ui, Part::Background, &mut |ui| background(ui, &mut look));
+        part(ui, Part::Fit, &mut |ui| pick(ui, "fit", 100.0, &mut draw_args.fit, &Fit::ALL, Fit::to_string));
+        part(ui, Part::Background, &mut |ui| background(ui, &mut draw_args));
     });
     ui.horizontal(|ui| {
         name(ui, "tone map");
-        part(ui, Part::Light, &mut |ui| tone_map(ui, &mut look));
+        part(ui, Part::Light, &mut |ui| tone_map(ui, &mut draw_args));
     });
     ui.horizontal(|ui| {
         name(ui, "exposure");
-        part(ui, Part::Light, &mut |ui| exposure(ui, &mut look));
+        part(ui, Part::Light, &mut |ui| exposure(ui, &mut draw_args));
     });
     for reason in reasons {
         ui.add(Label::new(RichText::new(reason).small().color(DIM)).wrap());
     }
-    if look != asked {
-        actions.push(Action::Look(look));
+    if draw_args != asked {
+        actions.push(Action::Draw(draw_args));
     }
 }
 
@@ -60,13 +60,13 @@ fn name(ui: &mut Ui, name: &str) {
     cell(ui, NAMES, RichText::new(name).color(DIM));
 }
 
-fn background(ui: &mut Ui, look: &mut LookOptions) {
-    let mut own = look.background.is_some();
+fn background(ui: &mut Ui, draw_args: &mut DrawArgs) {
+    let mut own = draw_args.background.is_some();
     ui.checkbox(&mut own, "behind").on_hover_text("A colour beside the picture, and below what is translucent");
-    if own != look.background.is_some() {
-        look.background = own.then_some(COLOUR);
+    if own != draw_args.background.is_some() {
+        draw_args.background = own.then_some(COLOUR);
     }
-    if let Some(colour) = &mut look.background {
+    if let Some(colour) = &mut draw_args.background {
         let mut bytes = colour.map(|v| (v * 255.0 + 0.5) as u8);
         if ui.color_edit_button_srgb(&mut bytes).changed() {
             *colour = bytes.map(|byte| f32::from(byte) / 255.0);
@@ -74,17 +74,17 @@ fn background(ui: &mut Ui, look: &mut LookOptions) {
     }
 }
 
-fn tone_map(ui: &mut Ui, look: &mut LookOptions) {
+fn tone_map(ui: &mut Ui, draw_args: &mut DrawArgs) {
     // One that was asked for on the command line is none of the usual.
     let mut maps = MAPS.to_vec();
-    if !maps.contains(&look.tone_map) {
-        maps.push(look.tone_map);
+    if !maps.contains(&draw_args.tone_map) {
+        maps.push(draw_args.tone_map);
     }
-    pick(ui, "tone map", BOX, &mut look.tone_map, &maps, ToneMap::to_string);
+    pick(ui, "tone map", BOX, &mut draw_args.tone_map, &maps, ToneMap::to_string);
 }
 
-fn exposure(ui: &mut Ui, look: &mut LookOptions) {
+fn exposure(ui: &mut Ui, draw_args: &mut DrawArgs) {
     ui.spacing_mut().slider_width = 120.0;
-    let slider = Slider::new(&mut look.exposure, -STOPS..=STOPS).clamping(SliderClamping::Edits);
+    let slider = Slider::new(&mut draw_args.exposure, -STOPS..=STOPS).clamping(SliderClamping::Edits);
     ui.add(slider.step_by(0.1).fixed_decimals(1).suffix(" stops"));
 }

@@ -6,20 +6,20 @@ use cl3::event as ev;
 use interop_core::compute::{DeviceEvent, EventStatus, now};
 
 /// What later work on the device can be ordered after.
-pub struct Passed {
+pub struct DeviceFence {
     pub event: Event,
     /// Of which device and context: the address of what its owners share.
     pub owner: usize,
 }
 
-impl Passed {
+impl DeviceFence {
     /// The event's own type again, of the same owner.
     pub fn of(event: &dyn DeviceEvent, owner: usize) -> Option<&Self> {
-        event.downcast_ref::<Self>().filter(|passed| passed.owner == owner)
+        event.downcast_ref::<Self>().filter(|fence| fence.owner == owner)
     }
 }
 
-impl DeviceEvent for Passed {
+impl DeviceEvent for DeviceFence {
     fn status(&self) -> EventStatus {
         match self.event.status() {
             // What is final is told by the thread.
@@ -30,16 +30,16 @@ impl DeviceEvent for Passed {
 }
 
 /// A command in a queue. Waits for the device where it is dropped before it landed.
-pub struct Flight<L> {
+pub struct InFlight<L> {
     pub event: Event,
     /// `None` once it has landed.
     command: Option<Command<L>>,
 }
 
-impl<L: AsRef<Launch>> Flight<L> {
+impl<L: AsRef<Launch>> InFlight<L> {
     /// Queues a command after events, and flushes.
     pub fn begin(mut command: Command<L>, queue: &Queue, after: &[Event]) -> Result<Self, (Command<L>, LaunchFailure)> {
-        // SAFETY: the flight keeps the command until the event is final.
+        // SAFETY: this keeps the command until the event is final.
         let event = match unsafe { enqueue(&mut command, queue, after) } {
             Ok(event) => event,
             Err(failure) => return Err((command, failure)),
@@ -51,7 +51,7 @@ impl<L: AsRef<Launch>> Flight<L> {
     }
 }
 
-impl<L> Flight<L> {
+impl<L> InFlight<L> {
     /// Waits for the device.
     pub fn land(mut self) -> (Result<(), Failure>, Event, Command<L>) {
         let outcome = self.event.wait_until_final();
@@ -59,7 +59,7 @@ impl<L> Flight<L> {
     }
 }
 
-impl<L> Drop for Flight<L> {
+impl<L> Drop for InFlight<L> {
     fn drop(&mut self) {
         if self.command.is_some()
             && let Err(failure) = self.event.wait_until_final()

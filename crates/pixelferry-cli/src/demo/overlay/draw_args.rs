@@ -1,7 +1,7 @@
-//! What of a picture's look makes a difference to what is on show.
+//! What of the draw's arguments makes a difference to what is on show.
 
 use pixelferry::{Encoding, Fit, SurfaceDesc, ToneMap};
-use pixelferry_demo::LookOptions;
+use pixelferry_demo::DrawArgs;
 
 /// What can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,11 +13,11 @@ pub enum Part {
 }
 
 /// Why choosing this would change nothing of such a surface, if so.
-pub fn idle(part: Part, desc: &SurfaceDesc, look: &LookOptions) -> Option<&'static str> {
+pub fn idle(part: Part, desc: &SurfaceDesc, draw_args: &DrawArgs) -> Option<&'static str> {
     let SurfaceDesc::Image(image) = desc else {
         return Some("The scene draws vertices: there is no picture to fit, expose or tone map.");
     };
-    let fills = matches!(look.fit, Fit::Stretch | Fit::Cover);
+    let fills = matches!(draw_args.fit, Fit::Stretch | Fit::Cover);
     match part {
         Part::Light if image.encoding == Encoding::Unmanaged => {
             Some("No exposure or tone map: the numbers are shown as they are. Another tone says what they mean.")
@@ -29,10 +29,10 @@ pub fn idle(part: Part, desc: &SurfaceDesc, look: &LookOptions) -> Option<&'stat
     }
 }
 
-/// The look without what changes nothing of such a surface, and what no draw would take.
-pub fn suited(look: LookOptions, desc: &SurfaceDesc) -> LookOptions {
-    match idle(Part::Light, desc, &look) {
-        Some(_) => LookOptions { exposure: 0.0, tone_map: ToneMap::None, ..look },
-        None => look,
+/// The arguments without what changes nothing of such a surface, and what no draw would take.
+pub fn suited(draw_args: DrawArgs, desc: &SurfaceDesc) -> DrawArgs {
+    match idle(Part::Light, desc, &draw_args) {
+        Some(_) => DrawArgs { exposure: 0.0, tone_map: ToneMap::None, ..draw_args },
+        None => draw_args,
     }
 }

@@ -1,9 +1,9 @@
 //! [`ComputeProgram`].
 
 use super::bindings::Bindings;
-use super::buffer::LentBuffer;
+use super::buffer::QueueBuffer;
+use super::deferred_deletes::ObjectName;
 use super::device::GlDevice;
-use super::graves::LentName;
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
@@ -16,7 +16,7 @@ pub struct ComputeProgram {
 
 impl Drop for ComputeProgram {
     fn drop(&mut self) {
-        self.device.unmake(LentName::Program(self.name));
+        self.device.unmake(ObjectName::Program(self.name));
     }
 }
 
@@ -41,7 +41,7 @@ impl ComputeProgram {
             // SAFETY: the context is current and has OpenGL 4.3; names are made, used and deleted here.
             unsafe {
                 let name = gl.create_program().map_err(|why| device.no_name("glCreateProgram", &why))?;
-                device.made(LentName::Program(name));
+                device.made(ObjectName::Program(name));
                 let program = Self { name, device: device.clone() };
                 let shader = gl.create_shader(glow::COMPUTE_SHADER);
                 let shader = shader.map_err(|why| device.no_name("glCreateShader", &why))?;
@@ -76,8 +76,8 @@ impl ComputeProgram {
     /// end. It has no other blocks, images or textures.
     pub unsafe fn run(
         &self,
-        storage: &[&LentBuffer],
-        (numbers, words): (&LentBuffer, &[u8]),
+        storage: &[&QueueBuffer],
+        (numbers, words): (&QueueBuffer, &[u8]),
         [across, down]: [u32; 2],
         operation: &'static str,
     ) -> Result<()> {

@@ -31,9 +31,9 @@ impl Error {
     }
 }
 
-/// Where a frame began to go down the ladder: what to come back to where no path does it.
+/// Where a frame began to fall back: what to come back to where no path does it.
 pub(super) struct Descent {
-    rungs: usize,
+    demoted: usize,
     id: PathId,
     report: ProbeReport,
     first: Error,
@@ -121,7 +121,7 @@ impl Link {
         }
         let from = self.id;
         let mut begun = descent.take().unwrap_or_else(|| Descent {
-            rungs: self.demoted.len(),
+            demoted: self.demoted.len(),
             id: from,
             report: self.report.clone(),
             first: error.clone(),
@@ -134,7 +134,7 @@ impl Link {
         let standing = Standing {
             demoted: &self.demoted,
             keep: None,
-            frames_late: Some(self.path.frames_late()),
+            frames_behind: Some(self.path.frames_behind()),
             known: Some(&self.report),
         };
         match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &standing) {
@@ -153,14 +153,14 @@ impl Link {
             }
             Err(nothing_left) => {
                 tracing::warn!(%nothing_left, "no path does this frame: it is not the path's fault");
-                Err(self.climb(begun))
+                Err(self.restore(begun))
             }
         }
     }
 
     /// Goes back to where `begun` was: the demotions since then turned out not to be the paths' fault.
-    fn climb(&mut self, begun: Descent) -> Error {
-        self.demoted.truncate(begun.rungs);
+    fn restore(&mut self, begun: Descent) -> Error {
+        self.demoted.truncate(begun.demoted);
         let before = match begun.unshown {
             // It has nothing on show, so it is not the one that does.
             Some(path) => Some((path, false)),

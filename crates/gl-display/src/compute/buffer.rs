@@ -1,9 +1,9 @@
-//! [`LentBuffer`].
+//! [`QueueBuffer`].
 
+use super::deferred_deletes::ObjectName;
 use super::device::GlDevice;
-use super::graves::LentName;
 use crate::caps::MAX_BUFFER_BYTES;
-use crate::shared::Shared;
+use crate::context_state::ContextState;
 use glow::HasContext as _;
 use interop_core::compute::check_range;
 use interop_core::{Error, Result, SharedHandle};
@@ -17,7 +17,7 @@ const WORD: usize = 4;
 ///
 /// Clones are the same buffer, which is deleted with the last of them and of the display's that show it.
 #[derive(Debug, Clone)]
-pub struct LentBuffer {
+pub struct QueueBuffer {
     inner: Arc<Inner>,
 }
 
@@ -30,18 +30,18 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.device.unmake(LentName::Buffer(self.name));
+        self.device.unmake(ObjectName::Buffer(self.name));
     }
 }
 
-impl LentBuffer {
+impl QueueBuffer {
     /// The most bytes that one can have: sizes of buffers pass as 31 bits.
     pub const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
 
     /// Makes one of at least so many bytes, in whole words of 4. What it holds is undefined.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for no bytes or more than [`LentBuffer::MOST_BYTES`]; [`Error::Driver`].
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for no bytes or more than [`QueueBuffer::MOST_BYTES`]; [`Error::Driver`].
     pub fn new(device: &GlDevice, bytes: usize, operation: &'static str) -> Result<Self> {
         let gl = device.enter(operation)?;
         let bytes = bytes.checked_next_multiple_of(WORD).filter(|n| (1..=Self::MOST_BYTES).contains(&(*n as u64)));
@@ -52,7 +52,7 @@ impl LentBuffer {
             // SAFETY: the context is current; the size fits 31 bits.
             unsafe {
                 let name = gl.create_buffer().map_err(|why| device.no_name("glGenBuffers", &why))?;
-                device.made(LentName::Buffer(name));
+                device.made(ObjectName::Buffer(name));
                 let made = Self { inner: Arc::new(Inner { name, bytes, device: device.clone() }) };
                 made.bound(gl, glow::COPY_WRITE_BUFFER, || {
                     gl.buffer_data_size(glow::COPY_WRITE_BUFFER, bytes as i32, glow::DYNAMIC_COPY);
@@ -83,7 +83,7 @@ impl LentBuffer {
     }
 
     /// The buffer of at least so many bytes, where the handle is of one in this display's context.
-    pub(crate) fn open(handle: &SharedHandle, display: &Shared, bytes: usize) -> Result<Self> {
+    pub(crate) fn open(handle: &SharedHandle, display: &ContextState, bytes: usize) -> Result<Self> {
         const OP: &str = "create_staging";
         let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
             return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
@@ -157,7 +157,7 @@ impl LentBuffer {
     /// Copies bytes from `at` on to the host, after all that was put into the queue before. Waits.
     ///
     /// # Errors
-    /// As of [`LentBuffer::write`].
+    /// As of [`QueueBuffer::write`].
     pub fn read(&self, at: usize, into: &mut [u8], operation: &'static str) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter(operation)?;
@@ -187,7 +187,7 @@ impl LentBuffer {
     /// Copies a range of another buffer to `at`, in queue order.
     ///
     /// # Errors
-    /// As of [`LentBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
+    /// As of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
     pub fn copy_from(&self, from: &Self, range: Range<usize>, at: usize, operation: &'static str) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter(operation)?;

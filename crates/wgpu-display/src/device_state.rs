@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 /// One wgpu device.
-pub(crate) struct Shared {
+pub(crate) struct DeviceState {
     base: WgpuDevice,
     /// Made by an engine, which does not tell when it is lost.
     pub is_engines: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Parts {
     pub gl: Option<Rc<Gl>>,
 }
 
-impl Deref for Shared {
+impl Deref for DeviceState {
     type Target = WgpuDevice;
 
     fn deref(&self) -> &WgpuDevice {
@@ -48,13 +48,13 @@ impl Deref for Shared {
     }
 }
 
-impl Maker for Shared {
+impl Maker for DeviceState {
     fn name(&self) -> String {
         self.identity.to_string()
     }
 }
 
-impl Shared {
+impl DeviceState {
     pub(crate) fn new(parts: Parts) -> Self {
         let Parts { base, is_engines, caps, index_buffers, float_targets, stores, vulkan, gl } = parts;
         Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, stores, vulkan, gl }
@@ -84,7 +84,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for DeviceState {
     fn drop(&mut self) {
         if let Some(vulkan) = &self.vulkan {
             vulkan.take_back(|| self.wait("drop", None));

@@ -1,4 +1,4 @@
-//! [`Lane`]: the queue that operations on arrays go to.
+//! [`QueueContext`]: the queue that operations on arrays go to.
 
 use crate::scratch::{Kept, Scratch};
 use interop_core::compute::Order;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where the operations of an [`crate::ArrayQueue`] go.
-pub(crate) struct Lane {
+pub(crate) struct QueueContext {
     pub queue: Arc<dyn ComputeQueue>,
     pub wait: Vec<Event>,
     /// Of the latest operation.
@@ -18,7 +18,7 @@ pub(crate) struct Lane {
     pub scratch: Rc<RefCell<HashMap<Scratch, Kept>>>,
 }
 
-impl Lane {
+impl QueueContext {
     pub fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let event = self.queue.launch(kernel, target, args, &self.wait)?;
         *self.last.borrow_mut() = Some(event);

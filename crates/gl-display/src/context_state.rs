@@ -4,7 +4,7 @@ use crate::caps::caps;
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
 use crate::features::{Features, check_version};
 use crate::identity::{Origin, identify};
-use crate::names::{Corpse, Counts, ObjectCounts};
+use crate::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::raw::RawFns;
 use interop_core::devices::owned::Maker;
 use interop_core::{
@@ -23,14 +23,14 @@ pub(crate) enum Ownership {
 }
 
 /// One context. Dropped after every object made in it, since each holds an `Rc` of this.
-pub(crate) struct Shared {
+pub(crate) struct ContextState {
     pub gl: GlFunctions,
     pub raw: RawFns,
     pub features: Features,
     pub device: DeviceIdentity,
     pub caps: DisplayCaps,
     pub counts: Counts,
-    has_graves: Cell<bool>,
+    has_deferred: Cell<bool>,
     /// The context is gone, and its objects with it.
     lost: Cell<bool>,
     /// Where it is ours; `None` while this is dropped, too.
@@ -40,18 +40,18 @@ pub(crate) struct Shared {
     /// What its window system knows of it; `None` where none can be asked.
     held: Option<Arc<Held>>,
     /// Goes after the context: host memory in there may be freed only when GL has let go of it.
-    graveyard: RefCell<Vec<Corpse>>,
+    deferred: RefCell<Vec<DeferredDelete>>,
     /// What makes memory and semaphores for others.
     pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
 }
 
-impl Maker for Shared {
+impl Maker for ContextState {
     fn name(&self) -> String {
         self.device.name.clone()
     }
 }
 
-impl Shared {
+impl ContextState {
     /// Wraps the current context.
     ///
     /// # Safety
@@ -78,8 +78,8 @@ impl Shared {
         let held = native.map(|native| Arc::new(Held::new(native)));
         let queue = held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)));
         caps.imports.extend(queue.map(|queue| MemoryCap::new(queue, MemoryShape::Linear, Support::Yes)));
-        let (counts, graveyard) = (Counts::default(), RefCell::default());
-        let (has_graves, lost) = (Cell::new(false), Cell::new(false));
+        let (counts, deferred) = (Counts::default(), RefCell::default());
+        let (has_deferred, lost) = (Cell::new(false), Cell::new(false));
         let (own, told) = match ownership {
             Ownership::Own(own) => (Some(own), None),
             Ownership::Engine(told) => (None, told),
@@ -91,12 +91,12 @@ impl Shared {
             device,
             caps,
             counts,
-            has_graves,
+            has_deferred,
             lost,
             own,
             told,
             held,
-            graveyard,
+            deferred,
             vulkan: OnceCell::new(),
         }))
     }
@@ -142,10 +142,10 @@ impl Shared {
     }
 
     /// Deletes what others dropped where the context was not current. It must be now.
-    fn empty_graves(&self) {
+    fn delete_deferred(&self) {
         if let Some(held) = &self.held {
             // SAFETY: the context is current, and the functions are its own.
-            unsafe { held.graves.empty(&self.gl) }
+            unsafe { held.deferred_deletes.empty(&self.gl) }
         }
     }
 
@@ -155,14 +155,14 @@ impl Shared {
         if !self.is_current() {
             return Err(Error::WrongContext { operation, device: self.device.name.clone() });
         }
-        if self.has_graves.get() {
-            self.empty_graveyard();
+        if self.has_deferred.get() {
+            self.delete_deferred_of_display();
         }
-        self.empty_graves();
+        self.delete_deferred();
         Ok(())
     }
 
-    /// Refuses what needs the context, current or not, after [`Shared::lose`].
+    /// Refuses what needs the context, current or not, after [`ContextState::lose`].
     pub(crate) fn check_not_lost(&self, operation: &'static str) -> Result<()> {
         if !self.lost.get() {
             return Ok(());
@@ -178,35 +178,35 @@ impl Shared {
         if let Some(held) = &self.held {
             held.lose();
         }
-        self.graveyard.take().into_iter().for_each(|corpse| corpse.abandon(&self.counts));
+        self.deferred.take().into_iter().for_each(|object| object.abandon(&self.counts));
     }
 
     /// Keeps a dead object until its context is current.
-    pub(crate) fn bury(&self, corpse: Corpse) {
+    pub(crate) fn defer_delete(&self, object: DeferredDelete) {
         if self.lost.get() {
-            return corpse.abandon(&self.counts);
+            return object.abandon(&self.counts);
         }
-        self.has_graves.set(true);
-        self.graveyard.borrow_mut().push(corpse);
+        self.has_deferred.set(true);
+        self.deferred.borrow_mut().push(object);
     }
 
     /// Deletes a dead object. The context must be current.
-    pub(crate) fn delete(&self, corpse: Corpse) {
-        corpse.delete(&self.gl, &self.raw, self.device.software, &self.counts);
+    pub(crate) fn delete(&self, object: DeferredDelete) {
+        object.delete(&self.gl, &self.raw, self.device.software, &self.counts);
     }
 
-    fn empty_graveyard(&self) {
-        self.has_graves.set(false);
-        // Taken out first: dropping one may bury another.
-        for corpse in self.graveyard.take() {
-            self.delete(corpse);
+    fn delete_deferred_of_display(&self) {
+        self.has_deferred.set(false);
+        // Taken out first: dropping one may defer another.
+        for object in self.deferred.take() {
+            self.delete(object);
         }
     }
 
     pub(crate) fn object_counts(&self) -> ObjectCounts {
-        let mut counts = self.counts.read(self.graveyard.borrow().len());
+        let mut counts = self.counts.read(self.deferred.borrow().len());
         if let Some(held) = &self.held {
-            let (buffers, programs, dead) = held.graves.counts();
+            let (buffers, programs, dead) = held.deferred_deletes.counts();
             counts.buffers += buffers;
             counts.programs += programs;
             counts.awaiting_context += dead;
@@ -215,42 +215,42 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for ContextState {
     fn drop(&mut self) {
         // Somebody shares with the context, which goes on without this.
         let held = self.held.as_ref().filter(|held| Arc::strong_count(held) > 1).cloned();
-        self.bury_all(held.is_some());
+        self.end_deferred(held.is_some());
         if self.is_current() {
-            self.empty_graves();
+            self.delete_deferred();
         }
         if let (Some(held), Some(own)) = (held, self.own.take())
             && let Some(resting) = own.rest()
         {
             held.keep(resting);
         }
-        // The context before the graveyard.
+        // The context before the deferred deletes.
         self.own = None;
     }
 }
 
-impl Shared {
+impl ContextState {
     /// The end of what was dropped while the context was not current. `goes_on`: the context does not go with this.
-    fn bury_all(&self, goes_on: bool) {
-        if self.graveyard.borrow().is_empty() {
+    fn end_deferred(&self, goes_on: bool) {
+        if self.deferred.borrow().is_empty() {
             return;
         }
         // GL objects go with the context, but these must meet it alive.
-        let has_others = self.graveyard.borrow().iter().any(|c| matches!(c, Corpse::Other(_)));
+        let has_others = self.deferred.borrow().iter().any(|c| matches!(c, DeferredDelete::Other(_)));
         if let (false, true, Some(own)) = (self.is_current(), has_others || goes_on, self.own())
             && let Err(e) = own.make_current(&self.device.name)
         {
             tracing::warn!(error = %e, "compute-side registrations are dropped without their context");
         }
         if self.is_current() {
-            self.empty_graveyard();
+            self.delete_deferred_of_display();
         } else if goes_on || self.is_engine() {
             // The context lives on and may still read this memory; its names cannot be deleted from here.
-            let dead = self.graveyard.take();
+            let dead = self.deferred.take();
             tracing::warn!(objects = dead.len(), "GL objects outlive the display: its context is not current");
             dead.into_iter().for_each(std::mem::forget);
         }
