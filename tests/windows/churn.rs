@@ -3,6 +3,7 @@
 
 use crate::rounds::{Api, App, Sample};
 use crate::visit::SIZES;
+use pixelferry::Manner;
 use pixelferry::gl::winit::event_loop::EventLoop;
 use pixelferry::gl::winit::platform::x11::EventLoopBuilderExtX11 as _;
 use pixelferry_tests::{Need, Usage, Viewer, Xvfb, need, pass_in_child};
@@ -57,15 +58,21 @@ fn judge(first: &Sample, last: &Sample, (api, at_a_time): &(Api, usize)) {
 
 /// Of a kind of windows, and so many at a time.
 fn churn(kind: &str) {
+    churn_by(kind, None);
+}
+
+/// The same, with every draw by one manner.
+fn churn_by(kind: &str, manner: Option<Manner>) {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     // With a heap for each thread that comes and goes the allocator keeps 10 MB more or less by chance.
     // Paths that are compared meanwhile have memory or none, as it happens.
-    let env = [
+    let mut env = vec![
         ("DISPLAY", server.display()),
         ("PIXELFERRY_WINDOWS_OF", kind),
         ("MALLOC_ARENA_MAX", "1"),
         ("PIXELFERRY_TRIALS", "off"),
     ];
+    env.extend(manner.map(|manner| (Manner::VARIABLE, manner.name())));
     let before = Usage::of(server.process()).unwrap();
     pass_in_child("churn::child", None, &env, &["CHURNED"]);
     println!("the X server: {before:?} -> {:?}", Usage::of(server.process()).unwrap());
@@ -74,6 +81,11 @@ fn churn(kind: &str) {
 #[test]
 fn windows_by_glx() {
     churn("own-glx 1");
+}
+
+#[test]
+fn windows_by_glx_drawn_by_compute() {
+    churn_by("own-glx 1", Some(Manner::Compute));
 }
 
 #[test]
@@ -94,6 +106,11 @@ fn windows_by_wgpu_on_opengl() {
 #[test]
 fn two_threads_by_glx() {
     churn("engine-glx 2");
+}
+
+#[test]
+fn two_threads_by_egl_drawn_by_compute() {
+    churn_by("engine-egl 2", Some(Manner::Compute));
 }
 
 #[test]

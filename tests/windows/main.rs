@@ -6,6 +6,7 @@
 
 mod canvas;
 mod churn;
+mod drawings;
 mod once;
 mod rounds;
 mod visit;

@@ -107,7 +107,9 @@ fn child_window() {
     // A display that outlives its window and loop still answers.
     let display = app.display.take().unwrap();
     println!("after the loop: current {}", display.is_current());
-    assert_eq!(display.object_counts().textures, 0);
+    // Beside a window that is drawn by a compute shader there is one.
+    let kept = usize::from(display.drawn().is_some_and(|drawn| drawn.copies));
+    assert!(display.object_counts().textures <= kept);
     // The second loop of a process is an error, not a panic.
     assert!(matches!(run_window(&options, &mut app), Err(Error::Unavailable { .. })));
 }

@@ -2,8 +2,8 @@
 
 use crate::canvas::Canvas;
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, Display, Extent, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
-    PixelFormat, Policy, SurfaceDesc,
+    Arg, ComputeBackend, CpuBackend, Display, Extent, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, Manner,
+    PathId, PixelFormat, Policy, SurfaceDesc,
 };
 use pixelferry_tests::{Patience, Rgb, Viewer, ramp, ramp_pixel};
 use std::rc::Rc;
@@ -20,6 +20,8 @@ pub struct Tools {
     pub viewer: Viewer,
     backend: Arc<dyn ComputeBackend>,
     kernel: Arc<dyn Kernel>,
+    /// What each draw must be by, where the environment says so.
+    manner: Option<Manner>,
     /// Those that the first window could be shown by.
     paths: OnceLock<Vec<PathId>>,
 }
@@ -28,7 +30,8 @@ impl Tools {
     pub fn new(viewer: Viewer) -> Self {
         let backend = Arc::new(CpuBackend::new().unwrap());
         let kernel = backend.build(&ramp()).unwrap();
-        Self { viewer, backend, kernel, paths: OnceLock::new() }
+        let manner = std::env::var(Manner::VARIABLE).ok().map(|name| name.parse().unwrap());
+        Self { viewer, backend, kernel, manner, paths: OnceLock::new() }
     }
 
     fn link(&self, display: &Rc<dyn Display>, size: Extent, path: PathId) -> pixelferry::Result<Link> {
@@ -111,6 +114,8 @@ impl Visit {
         for n in first..first + FRAMES_PER_SIZE {
             link.frame(|frame| frame.launch(self.tools.kernel.as_ref(), &[Arg::U32(n)])).unwrap();
             self.canvas.show(link, size);
+            let drawn = self.canvas.display().drawn().unwrap();
+            assert!(self.tools.manner.is_none_or(|manner| drawn.manner == manner), "{drawn}");
         }
         self.tools.await_frame(self.at, size, first + FRAMES_PER_SIZE - 1);
         self.turn += 1;

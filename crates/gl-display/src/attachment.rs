@@ -45,6 +45,12 @@ const FORMATS: [StoreFormat; 14] = {
     ]
 };
 
+impl StoreFormat {
+    pub(crate) fn of(internal: u32) -> Option<Self> {
+        FORMATS.into_iter().find(|format| format.internal == internal)
+    }
+}
+
 /// One layer of a level of a texture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attachment {
@@ -64,19 +70,13 @@ impl Attachment {
         Storing { reads: true, encodes: true }
     }
 
-    /// What draws into the first colour buffer reach of `framebuffer`, which is the one bound for drawing. The context must be
-    /// current.
-    pub(crate) fn bound(shared: &ContextState, framebuffer: Option<glow::Framebuffer>) -> Result<Self, Obstacle> {
+    /// What draws into the first colour buffer reach of the framebuffer object that is bound for drawing. The context must be
+    /// current and have compute shaders.
+    pub(crate) fn bound(shared: &ContextState) -> Result<Self, Obstacle> {
         let features = &shared.features;
-        if !features.compute {
-            return Err(Obstacle::NoShader("OpenGL 4.3 has them".into()));
-        }
         let textures = shared.raw.textures.filter(|_| features.dsa && features.version >= (4, 3));
         let reason = "what a framebuffer holds is told by OpenGL 4.5, by functions that glow does not wrap";
         let textures = textures.ok_or(Obstacle::NoShader(reason.into()))?;
-        if framebuffer.is_none() {
-            return Err(Obstacle::NoTexture);
-        }
         let gl = &shared.gl;
         // SAFETY: the context is current; an attachment is asked for what it is only where there is one, and of a texture.
         unsafe {
@@ -133,8 +133,8 @@ impl Attachment {
             return Err(Obstacle::Texture("it encodes, and has no view that does not; make it by glTexStorage2D"));
         }
         let wanted = if encodes { glow::RGBA8 } else { own };
-        let format = FORMATS.into_iter().find(|format| format.internal == wanted);
-        let format = format.ok_or_else(|| Obstacle::Format(format!("the internal format {own:#x}")))?;
+        let format =
+            StoreFormat::of(wanted).ok_or_else(|| Obstacle::Format(format!("the internal format {own:#x}")))?;
         let (width, height) = (of_level(glow::TEXTURE_WIDTH), of_level(glow::TEXTURE_HEIGHT));
         Ok(Self { texture, level, layer, width, height, format, encodes })
     }

@@ -142,8 +142,8 @@ impl GlDisplay {
     /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
     /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is.
     ///
-    /// Where that is a texture which shaders store into (as [`OffscreenTarget`] is), a compute shader writes the same pixels
-    /// once the first draws have shown that it is quicker; [`DrawOptions::manner`] asks for one of the two, and
+    /// Where that is a texture which shaders store into (as [`OffscreenTarget`] is), or a window, into which a texture
+    /// beside it is copied, a compute shader writes the same pixels once the first draws have shown that it is quicker; [`DrawOptions::manner`] asks for one of the two, and
     /// [`Display::drawn`] says which it was and why.
     ///
     /// In a context of this crate's, viewport 0 and the fragment tests stay as the draw set them (tests off).

@@ -1,12 +1,13 @@
 //! One draw of a display: by a triangle or by stores, and timed while it is found out which is quicker.
 
 use crate::attachment::{Attachment, StoreFormat};
+use crate::canvas::{Canvas, WindowTarget};
 use crate::context_state::ContextState;
 use crate::draw_program::ProgramKey;
 use crate::quad::{Draw, Quad};
-use crate::store;
 use crate::timeline::Pair;
 use crate::timer::TimerFns;
+use crate::{canvas, store};
 use glow::HasContext as _;
 use interop_core::Result;
 use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Why};
@@ -24,6 +25,38 @@ struct Class {
     weighs: bool,
     format: StoreFormat,
     size: u32,
+    /// Into a window's own framebuffer.
+    window: bool,
+}
+
+/// What draws reach.
+#[derive(Clone, Copy)]
+enum Target {
+    Texture(Attachment),
+    Window(WindowTarget),
+}
+
+impl Target {
+    const fn format(&self) -> StoreFormat {
+        match self {
+            Self::Texture(texture) => texture.format,
+            Self::Window(window) => window.format,
+        }
+    }
+
+    /// Refuses what a compute shader cannot do to it.
+    fn takes(&self, draw: &Draw<'_>) -> Result<(), Obstacle> {
+        match self {
+            Self::Texture(texture) => draw.plan.may_store(texture.storing(), &texture.format),
+            Self::Window(window) => window.takes(draw),
+        }
+    }
+}
+
+/// What a draw by a compute shader needs.
+enum Ready {
+    Texture(store::Ready, Attachment),
+    Window(canvas::Ready, WindowTarget),
 }
 
 struct Timed {
@@ -38,6 +71,8 @@ pub(crate) struct Drawing {
     manners: Manners<Class>,
     /// What the framebuffers of our own targets hold, of which the context need not be asked.
     targets: RefCell<Vec<(glow::Framebuffer, Attachment)>>,
+    /// Beside a window.
+    canvas: Canvas,
     timed: RefCell<Vec<Timed>>,
     /// Timestamps of the GPU's; `None` where the host's clock must do.
     timers: OnceCell<Option<TimerFns>>,
@@ -50,7 +85,7 @@ impl Drawing {
 
     /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
     pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
-        let found = Attachment::bound(shared, Some(framebuffer)).ok();
+        let found = shared.features.compute.then(|| Attachment::bound(shared).ok()).flatten();
         self.targets.borrow_mut().extend(found.map(|attachment| (framebuffer, attachment)));
     }
 
@@ -59,11 +94,15 @@ impl Drawing {
     }
 
     /// What draws reach.
-    fn target(&self, shared: &ContextState) -> Result<Attachment, Obstacle> {
+    fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
+        if !shared.features.compute {
+            return Err(Obstacle::NoShader("OpenGL 4.3 has them".into()));
+        }
         // SAFETY: the context is current.
         let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
-        let known = self.targets.borrow().iter().find(|(known, _)| Some(*known) == bound).map(|(_, target)| *target);
-        known.map_or_else(|| Attachment::bound(shared, bound), Ok)
+        let Some(framebuffer) = bound else { return WindowTarget::bound(shared).map(Target::Window) };
+        let known = self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).map(|(_, target)| *target);
+        known.map_or_else(|| Attachment::bound(shared), Ok).map(Target::Texture)
     }
 
     /// Draws into the bound draw framebuffer. The context must be current.
@@ -89,18 +128,29 @@ impl Drawing {
         let able = || {
             obstacle.map_or(Ok(()), Err)?;
             let target = self.target(shared)?;
-            draw.plan.may_store(target.storing(), &target.format)?;
-            let kind = store::kind(draw.plan, draw.image, &target);
+            target.takes(draw)?;
+            let (format, window) = (target.format(), matches!(target, Target::Window(_)));
+            let kind = store::kind(draw.plan, draw.image, format);
             let size = Manners::<Class>::size_class(draw.plan.drawn.extent().pixels());
-            Ok((Class { kind, weighs: draw.plan.weighs, format: target.format, size }, target))
+            Ok((Class { kind, weighs: draw.plan.weighs, format, size, window }, target))
         };
         let (mut drawn, found) = self.manners.choose(asked, able)?;
         let by_triangle = || quad.draw(shared, draw);
         let Some((class, target)) = found else { return by_triangle().map(|()| drawn) };
         let ready = match drawn.manner {
-            Manner::Triangle => None,
-            Manner::Compute => match store::Ready::new(shared, &quad.programs, class.kind, &target) {
-                Ok(ready) => Some(ready),
+            Manner::Triangle => {
+                if class.window && drawn.why != Why::Measuring {
+                    self.canvas.forget();
+                }
+                None
+            }
+            Manner::Compute => match self.ready(shared, quad, class.kind, target, draw) {
+                Ok(ready) => {
+                    if class.window {
+                        drawn = self.manners.copied(drawn);
+                    }
+                    Some(ready)
+                }
                 Err(error) => {
                     tracing::warn!(%error, "no compute shader for draws of this kind");
                     drawn = self.manners.refuse(class, error.to_string());
@@ -108,12 +158,14 @@ impl Drawing {
                 }
             },
         };
-        let run = || match &ready {
-            None => by_triangle(),
-            Some(ready) => {
-                store::draw(shared, ready, quad.sampler.get(), &target, draw);
-                Ok(())
+        let sampler = quad.sampler.get();
+        let run = || {
+            match &ready {
+                None => return by_triangle(),
+                Some(Ready::Texture(ready, target)) => store::draw(shared, ready, sampler, target, draw),
+                Some(Ready::Window(ready, window)) => canvas::draw(shared, ready, sampler, *window, draw),
             }
+            Ok(())
         };
         if drawn.why == Why::Measuring {
             self.time(shared, class, drawn.manner, run)?
@@ -121,6 +173,24 @@ impl Drawing {
             run()?
         }
         Ok(drawn)
+    }
+
+    fn ready(
+        &self,
+        shared: &Rc<ContextState>,
+        quad: &Quad,
+        kind: ProgramKey,
+        target: Target,
+        draw: &Draw<'_>,
+    ) -> Result<Ready> {
+        Ok(match target {
+            Target::Texture(target) => {
+                Ready::Texture(store::Ready::new(shared, &quad.programs, kind, &target)?, target)
+            }
+            Target::Window(window) => {
+                Ready::Window(self.canvas.ready(shared, &quad.programs, kind, window, draw)?, window)
+            }
+        })
     }
 
     /// Draws into the bound draw framebuffer, whose content nobody looks at; see [`Manners::settle`]. The context must be

@@ -45,6 +45,7 @@
 mod attachment;
 mod buffer;
 mod buffer_object;
+mod canvas;
 mod caps;
 mod checks;
 mod compute;

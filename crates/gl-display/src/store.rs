@@ -3,7 +3,7 @@
 //! A GPU has fewer raster units than shader units: on an NVIDIA H200 (driver 580.159) a triangle over 3840 x 2160 pixels
 //! took 700 us, and stores to all of them 51.
 
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, StoreFormat};
 use crate::context_state::ContextState;
 use crate::draw_program::{Program, ProgramKey, Programs, Storer};
 use crate::draw_state::Viewport;
@@ -17,21 +17,21 @@ use interop_core::Result;
 use interop_core::draw::Plan;
 use std::rc::Rc;
 
-/// What the program for a draw into `target` is made for.
-pub(crate) fn kind(plan: &Plan, image: &ImageSource, target: &Attachment) -> ProgramKey {
-    let blends_as = plan.blends.then_some((target.format.layout, target.format.fixed));
+/// What the program for a draw into a target of this format is made for.
+pub(crate) fn kind(plan: &Plan, image: &ImageSource, format: StoreFormat) -> ProgramKey {
+    let blends_as = plan.blends.then_some((format.layout, format.fixed));
     ProgramKey::of(plan, image, Some(Storer { blends_as, encodes: plan.format_encodes }))
 }
 
-/// The pixels of a target that lie in `clip`: left, bottom, width, height.
-fn inside(clip: Viewport, target: &Attachment) -> Option<[u32; 4]> {
+/// The pixels of a target of this width and height that lie in `clip`: left, bottom, width, height.
+pub(crate) fn inside(clip: Viewport, [right, top]: [u32; 2]) -> Option<[u32; 4]> {
     let side = |start: i32, len: u32, limit: u32| {
         let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
         let start = start.max(0) as u32;
         (end > start).then_some((start, end - start))
     };
-    let (x, width) = side(clip.x, clip.width, target.width)?;
-    let (y, height) = side(clip.y, clip.height, target.height)?;
+    let (x, width) = side(clip.x, clip.width, right)?;
+    let (y, height) = side(clip.y, clip.height, top)?;
     Some([x, y, width, height])
 }
 
@@ -44,6 +44,11 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
+    /// By a program of [`kind`], into a texture that does not encode.
+    pub(crate) fn of(shared: &Rc<ContextState>, programs: &Programs, kind: ProgramKey) -> Result<Self> {
+        Ok(Self { program: programs.get(shared, kind)?, view: None })
+    }
+
     /// By a program of [`kind`].
     pub(crate) fn new(
         shared: &Rc<ContextState>,
@@ -52,10 +57,8 @@ impl Ready {
         target: &Attachment,
     ) -> Result<Self> {
         const OP: &str = "glTextureView";
-        let program = programs.get(shared, kind)?;
-        let Some(textures) = shared.raw.textures.filter(|_| target.encodes) else {
-            return Ok(Self { program, view: None });
-        };
+        let plain = Self::of(shared, programs, kind)?;
+        let Some(textures) = shared.raw.textures.filter(|_| target.encodes) else { return Ok(plain) };
         // SAFETY: the context is current and of OpenGL 4.5, as attachments were asked for; the texture is immutable.
         unsafe {
             let name = shared.gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
@@ -66,7 +69,7 @@ impl Ready {
                 shared.check(OP)?;
                 return Err(shared.failure(OP, 0, "no view was made", ""));
             }
-            Ok(Self { program, view: Some(view) })
+            Ok(Self { view: Some(view), ..plain })
         }
     }
 }
@@ -81,7 +84,7 @@ pub(crate) fn draw(
 ) {
     let Draw { image, region, viewport, plan, keep } = *draw;
     let Placed { clip, corner } = Placed::new(plan, viewport);
-    let Some(area) = inside(clip, target) else { return };
+    let Some(area) = inside(clip, [target.width, target.height]) else { return };
     let [.., width, height] = area;
     let access = if plan.blends { glow::READ_WRITE } else { glow::WRITE_ONLY };
     let Attachment { texture, level, layer, format, .. } = *target;

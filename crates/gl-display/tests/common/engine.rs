@@ -3,21 +3,27 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use gl_display::{EngineOptions, GlDisplay};
+use glutin::api::egl::config::Config;
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display;
-use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::api::egl::surface::Surface;
+use glutin::config::{Api, ColorBufferType, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
 use glutin::prelude::{GlDisplay as _, *};
+use glutin::surface::{PbufferSurface, SurfaceAttributesBuilder};
 use pixelferry_testing::{Need, need};
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
 pub struct Engine {
     pub context: Rc<PossiblyCurrentContext>,
     pub display: Display,
+    /// What it draws to, where it is something.
+    surface: Option<Surface<PbufferSurface>>,
     /// What the engine answers when asked whether its context is current, besides the truth.
     pub pretend_elsewhere: Rc<Cell<bool>>,
 }
@@ -37,29 +43,63 @@ pub fn integers(parameter: u32, index: u32) -> [i32; 4] {
 impl Engine {
     /// Current on this thread; `None` after saying SKIPPED without EGL devices.
     pub fn new() -> Option<Self> {
+        Self::open(|display| {
+            let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty());
+            // SAFETY: the template names no window.
+            let config =
+                unsafe { display.find_configs(template.with_api(Api::OPENGL).build()) }.unwrap().next().unwrap();
+            (config, None)
+        })
+    }
+
+    /// The same with a framebuffer of its own, as windows have one: of this size, and so many bits of red and of alpha.
+    pub fn with_framebuffer(size: (u32, u32), bits: (u8, u8)) -> Option<Self> {
+        Self::open(|display| {
+            let template =
+                ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::PBUFFER).with_alpha_size(bits.1);
+            // SAFETY: the template names no window.
+            let mut configs = unsafe { display.find_configs(template.with_api(Api::OPENGL).build()) }.unwrap();
+            let wanted = |config: &Config| {
+                let ColorBufferType::Rgb { r_size, .. } = config.color_buffer_type().unwrap() else { return false };
+                (r_size, config.alpha_size(), config.num_samples()) == (bits.0, bits.1, 0)
+            };
+            let config = configs.find(wanted).unwrap();
+            let side = |n| NonZeroU32::new(n).unwrap();
+            let attributes = SurfaceAttributesBuilder::<PbufferSurface>::new().build(side(size.0), side(size.1));
+            // SAFETY: nothing but the display's own is named.
+            let surface = unsafe { display.create_pbuffer_surface(&config, &attributes) }.unwrap();
+            (config, Some(surface))
+        })
+    }
+
+    fn open(choose: impl FnOnce(&Display) -> (Config, Option<Surface<PbufferSurface>>)) -> Option<Self> {
         let device = Device::query_devices().ok().and_then(Iterator::last);
         let device = need(Need::Egl, device.ok_or("EGL lists no device"))?;
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
-        let template =
-            ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).with_api(Api::OPENGL).build();
-        // SAFETY: the template names no window.
-        let config = unsafe { display.find_configs(template) }.unwrap().next().unwrap();
+        let (config, surface) = choose(&display);
         let attributes = ContextAttributesBuilder::new()
             .with_profile(GlProfile::Core)
             .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5))))
             .build(None);
         // SAFETY: no window handle is passed.
         let context = unsafe { display.create_context(&config, &attributes) }.unwrap();
-        let context = Rc::new(context.make_current_surfaceless().unwrap());
+        let context = match &surface {
+            Some(surface) => context.make_current(surface),
+            None => context.make_current_surfaceless(),
+        };
+        let context = Rc::new(context.unwrap());
         let get = display.get_proc_address(c"glGetIntegeri_v");
         // SAFETY: null becomes `None`, else it is the function of that name.
         GET_INTEGERS.get_or_init(|| unsafe { std::mem::transmute::<*const c_void, Option<GetIntegers>>(get) });
-        Some(Self { context, display, pretend_elsewhere: Rc::default() })
+        Some(Self { context, display, surface, pretend_elsewhere: Rc::default() })
     }
 
     pub fn make_current(&self) {
-        self.context.make_current_surfaceless().unwrap();
+        match &self.surface {
+            Some(surface) => self.context.make_current(surface).unwrap(),
+            None => self.context.make_current_surfaceless().unwrap(),
+        }
     }
 
     pub fn options(&self, version_limit: Option<(u32, u32)>) -> EngineOptions {

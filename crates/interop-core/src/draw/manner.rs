@@ -69,9 +69,12 @@ pub enum Obstacle {
     /// The draw is recorded into a render pass of the caller's.
     #[error("it is recorded into a render pass of the caller's")]
     InPass,
-    /// The target is a window's own framebuffer, a renderbuffer, or nothing.
+    /// The target is a renderbuffer, or nothing.
     #[error("the target is no texture")]
     NoTexture,
+    /// The target is a window's own framebuffer into which no picture is copied, which this explains.
+    #[error("no picture is copied into this window: {0}")]
+    Window(&'static str),
     /// The target is a texture that no image unit takes, which this explains.
     #[error("no shader stores into this texture: {0}")]
     Texture(&'static str),
@@ -157,13 +160,16 @@ impl fmt::Display for Why {
 pub struct Drawn {
     /// Who wrote the pixels.
     pub manner: Manner,
+    /// A compute shader stored into a texture beside the target, which was then copied into it.
+    pub copies: bool,
     /// Why.
     pub why: Why,
 }
 
 impl fmt::Display for Drawn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.manner, self.why)
+        let copies = if self.copies { " and a copy" } else { "" };
+        write!(f, "{}{copies} ({})", self.manner, self.why)
     }
 }
 

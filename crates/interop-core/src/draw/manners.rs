@@ -67,11 +67,11 @@ impl Trial {
             let (manner, next) =
                 if compute.begun < triangle.begun { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
             next.begun += 1;
-            Drawn { manner, why: Why::Measuring }
+            Drawn { manner, copies: false, why: Why::Measuring }
         };
         match (&mut *self, asked) {
             (Self::Refused(obstacle), _) => only(obstacle.clone()),
-            (_, Some(manner)) => Drawn { manner, why: Why::Asked },
+            (_, Some(manner)) => Drawn { manner, copies: false, why: Why::Asked },
             (Self::New, None) => {
                 let mut times = Default::default();
                 let drawn = measuring(&mut times);
@@ -83,14 +83,14 @@ impl Trial {
                 // By a sixteenth at least: below that the one that stores least is kept.
                 let quicker = *compute + *triangle / 16 < *triangle;
                 let manner = if quicker { Manner::Compute } else { Manner::Triangle };
-                Drawn { manner, why: Why::Measured { triangle: *triangle, compute: *compute } }
+                Drawn { manner, copies: false, why: Why::Measured { triangle: *triangle, compute: *compute } }
             }
         }
     }
 }
 
 fn only(obstacle: Obstacle) -> Drawn {
-    Drawn { manner: Manner::Triangle, why: Why::Only(obstacle) }
+    Drawn { manner: Manner::Triangle, copies: false, why: Why::Only(obstacle) }
 }
 
 impl<K: Copy + PartialEq> Manners<K> {
@@ -112,7 +112,7 @@ impl<K: Copy + PartialEq> Manners<K> {
     ) -> Result<(Drawn, Option<(K, T)>)> {
         let asked = self.asked(asked)?;
         let (drawn, found) = match asked {
-            Some(Manner::Triangle) => (Drawn { manner: Manner::Triangle, why: Why::Asked }, None),
+            Some(Manner::Triangle) => (Drawn { manner: Manner::Triangle, copies: false, why: Why::Asked }, None),
             _ => match able() {
                 Err(obstacle) => (only(obstacle), None),
                 Ok((kind, found)) => (self.with(kind, |trial| trial.choose(asked)), Some((kind, found))),
@@ -144,6 +144,13 @@ impl<K: Copy + PartialEq> Manners<K> {
     /// The draw that was just chosen, or one that had no choice, is by a triangle.
     pub fn only(&self, obstacle: Obstacle) -> Drawn {
         let drawn = only(obstacle);
+        *self.last.borrow_mut() = Some(drawn.clone());
+        drawn
+    }
+
+    /// The draw that was just chosen is by stores into a texture beside the target, which is then copied into it.
+    pub fn copied(&self, drawn: Drawn) -> Drawn {
+        let drawn = Drawn { copies: true, ..drawn };
         *self.last.borrow_mut() = Some(drawn.clone());
         drawn
     }
@@ -271,13 +278,18 @@ mod tests {
         let manners = Manners::default();
         for manner in Manner::ALL {
             let drawn = choose(&manners, Some(manner), 0);
-            assert_eq!(drawn, Drawn { manner, why: Why::Asked });
+            assert_eq!(drawn, Drawn { manner, copies: false, why: Why::Asked });
         }
         let (drawn, _) = manners.choose(Some(Manner::Compute), || Err::<(u32, ()), _>(Obstacle::InPass)).unwrap();
-        assert_eq!(drawn, Drawn { manner: Manner::Triangle, why: Why::Only(Obstacle::InPass) });
+        assert_eq!(drawn, Drawn { manner: Manner::Triangle, copies: false, why: Why::Only(Obstacle::InPass) });
         let (_, looked) =
             manners.choose(Some(Manner::Triangle), || -> Result<(u32, ()), _> { unreachable!() }).unwrap();
         assert!(looked.is_none());
+        let copied = manners.copied(choose(&manners, Some(Manner::Compute), 0));
+        assert_eq!(
+            (copied.to_string().as_str(), manners.last()),
+            ("compute and a copy (asked for)", Some(copied.clone()))
+        );
         let refused = manners.refuse(0, "no".into());
         assert_eq!(refused, manners.last().unwrap());
         for asked in [None, Some(Manner::Compute)] {
