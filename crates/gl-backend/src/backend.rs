@@ -13,16 +13,34 @@ use interop_core::{
     Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
-use std::sync::Arc;
-use wgsl_kernel::{Limits, NUMBERS, PATTERN, pattern};
+use std::sync::{Arc, Mutex, PoisonError};
+use wgsl_kernel::{Limits, NUMBERS, PATTERN, PatternEntry, pattern};
 
 /// A context that computes. See the crate.
 pub struct GlBackend {
     session: Arc<Session>,
+    /// The pattern's kernel for rows of whole words,
     pattern: Arc<Program>,
+    /// and the others, which are built when they are first needed.
+    patterns: Mutex<Vec<(PatternEntry, Arc<Program>)>>,
 }
 
 impl GlBackend {
+    fn pattern(&self, entry: PatternEntry, operation: &'static str) -> Result<Arc<Program>> {
+        if entry == PatternEntry::Words {
+            return Ok(Arc::clone(&self.pattern));
+        }
+        let mut others = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, program)) = others.iter().find(|(other, _)| *other == entry) {
+            return Ok(Arc::clone(program));
+        }
+        let device = self.session.device.clone();
+        let program = self.session.place.run(operation, move || pattern_program(&device, entry, operation))?;
+        let program = Arc::new(program);
+        others.push((entry, Arc::clone(&program)));
+        Ok(program)
+    }
+
     /// Computes in the display's context, in its queue.
     ///
     /// # Errors
@@ -52,6 +70,13 @@ impl GlBackend {
     }
 }
 
+/// Where the context is current.
+fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static str) -> Result<Program> {
+    let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
+    let glsl = wgsl_kernel::glsl(PATTERN, entry.name()).map_err(refused)?;
+    Program::build(device, &glsl, operation)?.map_err(refused)
+}
+
 /// What is made where the context is current.
 struct Made {
     device: GlDevice,
@@ -62,9 +87,7 @@ struct Made {
 impl Made {
     fn on(display: &GlDisplay, operation: &'static str) -> Result<Self> {
         let device = display.shared_device()?;
-        let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
-        let glsl = wgsl_kernel::glsl(PATTERN, "pattern").map_err(refused)?;
-        let pattern = Program::build(&device, &glsl, operation)?.map_err(refused)?;
+        let pattern = pattern_program(&device, PatternEntry::Words, operation)?;
         let numbers = QueueBuffer::new(&device, NUMBERS, operation)?;
         Ok(Self { device, pattern, numbers })
     }
@@ -82,7 +105,7 @@ impl Made {
         };
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups);
         let session = Arc::new(Session { device, caps, limits, numbers, place });
-        GlBackend { session, pattern: Arc::new(pattern) }
+        GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
     }
 }
 
@@ -136,11 +159,11 @@ impl ComputeBackend for GlBackend {
         const OP: &str = "ComputeBackend::write_pattern";
         let (memory, view) = target.into_parts();
         let memory = own_mut::<GlMemory>(memory, &self.session, OP)?;
-        let launch = pattern(&view, wanted, &self.session.limits)?;
+        let (entry, launch) = pattern(&view, wanted, &self.session.limits)?;
         if launch.is_empty() {
             return Ok(());
         }
-        self.session.launch(&self.pattern, vec![memory.buffer().clone()], launch, OP)
+        self.session.launch(&self.pattern(entry, OP)?, vec![memory.buffer().clone()], launch, OP)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

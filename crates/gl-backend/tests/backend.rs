@@ -44,6 +44,7 @@ fn what_every_backend_of_wgsl_is_asked() {
     println!("RAN ON {} ({})", backend.device(), display.device().driver);
     for (backend, stranger) in [(backend.as_ref(), alone.as_ref()), (alone.as_ref(), backend.as_ref())] {
         suite::kernels_write_every_format_in_any_view(backend);
+        suite::patterns_are_the_reference_and_touch_nothing_else(backend);
         suite::buffers_take_memory_and_numbers(backend);
         suite::copies_keep_the_bytes_around_them(backend);
         suite::texts_that_are_wrong_say_what_is(backend);

@@ -92,6 +92,7 @@ fn the_conformance_suite_in_the_displays_queue() {
 fn what_every_backend_of_wgsl_is_asked() {
     on_each(|backend| {
         suite::kernels_write_every_format_in_any_view(backend);
+        suite::patterns_are_the_reference_and_touch_nothing_else(backend);
         suite::buffers_take_memory_and_numbers(backend);
         suite::copies_keep_the_bytes_around_them(backend);
         suite::texts_that_are_wrong_say_what_is(backend);

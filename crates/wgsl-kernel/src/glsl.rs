@@ -54,7 +54,7 @@ impl KernelText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, PATTERN};
+    use crate::{Limits, PATTERN, PatternEntry};
     use interop_core::KernelSource;
 
     #[test]
@@ -72,6 +72,8 @@ mod tests {
             }
             assert!(text.contains(".length()"), "{text}");
         }
-        assert!(glsl(PATTERN, "pattern").unwrap().contains("min("));
+        for entry in [PatternEntry::Words, PatternEntry::Flat, PatternEntry::Bytes] {
+            assert!(glsl(PATTERN, entry.name()).unwrap().contains("min("));
+        }
     }
 }

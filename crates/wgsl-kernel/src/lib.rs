@@ -41,7 +41,7 @@ pub use glsl::glsl;
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use memory::{check_size, host_bytes};
-pub use pattern::{PATTERN, pattern};
+pub use pattern::{PATTERN, PatternEntry, pattern};
 pub use prelude::PRELUDE;
 pub use text::KernelText;
 

@@ -7,20 +7,44 @@ use interop_core::{Error, Result, View};
 
 const OP: &str = "ComputeBackend::write_pattern";
 
-/// Work items of a group, as the text has them.
-const GROUP: u32 = 64;
+/// Work items of a group, as the text has them: across and down in the entries for words, across in that for bytes.
+const GROUP: [u32; 2] = [64, 4];
+/// Words of a work item of the entry for one word all over.
+const FLAT: usize = 4;
 
-/// The kernel's whole text: its entry point is `pattern`, its bindings are those of group 0.
+/// The kernels' whole text; its bindings are those of group 0.
 pub const PATTERN: &str = include_str!("pattern.wgsl");
+
+/// An entry point of [`PATTERN`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatternEntry {
+    /// For rows that are whole words, as frames nearly always are.
+    Words,
+    /// For one word all over in such rows.
+    Flat,
+    /// For all others; several times slower.
+    Bytes,
+}
+
+impl PatternEntry {
+    /// Its name in the text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Flat => "flat_words",
+            Self::Bytes => "bytes",
+        }
+    }
+}
 
 /// Plans its launch for a view of memory that 32 bits address.
 ///
 /// # Errors
 /// [`Error::InvalidInput`] where the view has more words than the device takes.
-pub fn pattern(view: &View, pattern: &Pattern, limits: &Limits) -> Result<Launch> {
+pub fn pattern(view: &View, pattern: &Pattern, limits: &Limits) -> Result<(PatternEntry, Launch)> {
     let span = view.span();
     if span.is_empty() {
-        return Ok(Launch::new([], [0, 0]));
+        return Ok((PatternEntry::Words, Launch::new([], [0, 0])));
     }
     let (pitch, row, lowest, step) = match view {
         View::Image(image) if image.is_reversed() => {
@@ -29,17 +53,81 @@ pub fn pattern(view: &View, pattern: &Pattern, limits: &Limits) -> Result<Launch
         View::Image(image) => (image.pitch().max(image.row_len()), image.row_len(), 0, 1),
         View::Buffer(_) => (Pattern::BUFFER_ROW, Pattern::BUFFER_ROW, 0, 1),
     };
-    let words = span.end.div_ceil(WORD) - span.start / WORD;
+    let (usual, per_item) = if pattern.is_flat() { (PatternEntry::Flat, FLAT) } else { (PatternEntry::Words, 1) };
+    let (entry, [across, down]) = match words(span.start, span.len(), pitch, row, per_item, limits) {
+        Some(groups) => (usual, groups),
+        None => (PatternEntry::Bytes, bytes(span.end.div_ceil(WORD) - span.start / WORD, limits)?),
+    };
+    // Memory is addressed by 32 bits.
+    let [first, len, pitch, row] = [span.start, span.len(), pitch, row].map(|n| n as u32);
+    let Pattern { and_mask, or_mask, nonce } = *pattern;
+    let rows = [first, pitch, row, len, lowest, step, and_mask, or_mask, nonce, across * GROUP[0]];
+    Ok((entry, Launch::new(rows, [across, down])))
+}
+
+/// Groups of the grid for words, `per_item` of them for each work item, where the rows are such.
+fn words(first: usize, len: usize, pitch: usize, row: usize, per_item: usize, limits: &Limits) -> Option<[u32; 2]> {
+    let [wide, high] = GROUP.map(|items| items as usize);
+    let rows = len.div_ceil(pitch);
+    let [across, down] = [row.div_ceil(WORD * per_item).div_ceil(wide), rows.div_ceil(high)];
+    let whole = [first, len, pitch, row].iter().all(|bytes| bytes.is_multiple_of(WORD));
+    // The last group may have items below the last row, and they count in 32 bits, too.
+    let counts = pitch.checked_mul(rows + high).is_some_and(|end| u32::try_from(end).is_ok());
+    (whole && counts && across.max(down) <= limits.groups as usize).then_some([across as u32, down as u32])
+}
+
+/// Groups of the grid for so many words of memory, in as few rows as the device takes.
+fn bytes(words: usize, limits: &Limits) -> Result<[u32; 2]> {
     let per_row = limits.groups as usize;
-    let groups = words.div_ceil(GROUP as usize);
+    let groups = words.div_ceil(GROUP[0] as usize);
     let down = groups.div_ceil(per_row);
     let across = groups.div_ceil(down);
     if down > per_row {
         return Err(Error::invalid(OP, format!("{words} words are more than a device takes in one launch")));
     }
-    // Memory is addressed by 32 bits.
-    let [first, len, pitch, row, across, down] = [span.start, span.len(), pitch, row, across, down].map(|n| n as u32);
-    let Pattern { and_mask, or_mask, nonce } = *pattern;
-    let rows = [first, pitch, row, len, lowest, step, and_mask, or_mask, nonce, across * GROUP];
-    Ok(Launch::new(rows, [across, down]))
+    Ok([across as u32, down as u32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interop_core::{BufferView, Extent, ImageView, PixelFormat};
+
+    fn entry(view: View, groups: u32) -> [PatternEntry; 2] {
+        let limits = Limits { device: "d".into(), memories: 8, groups };
+        let of = |wanted| pattern(&view, &wanted, &limits).unwrap().0;
+        [of(Pattern::for_view(&view, 1)), of(Pattern::flat(&view, 1))]
+    }
+
+    fn image(width: u32, format: PixelFormat, offset: usize, pitch: isize) -> View {
+        View::Image(ImageView { offset, row_pitch: pitch, extent: Extent::new(width, 8), format })
+    }
+
+    #[test]
+    fn rows_of_whole_words_have_the_plain_kernel() {
+        let (words, bytes) = ([PatternEntry::Words, PatternEntry::Flat], [PatternEntry::Bytes; 2]);
+        for (view, expected) in [
+            (image(5, PixelFormat::Rgba8, 0, 20), words),
+            (image(5, PixelFormat::Rgba8, 8, 64), words),
+            (image(5, PixelFormat::Rgba8, 700, -64), words),
+            (image(8, PixelFormat::R8, 0, 8), words),
+            (image(5, PixelFormat::R8, 0, 8), bytes),
+            (image(5, PixelFormat::Rgba8, 2, 20), bytes),
+            (image(5, PixelFormat::Rgba8, 0, 22), bytes),
+            (View::Buffer(BufferView { offset: 4, len: 5000 }), words),
+            (View::Buffer(BufferView { offset: 4, len: 5001 }), bytes),
+        ] {
+            assert_eq!(entry(view, 65_535), expected, "{view:?}");
+        }
+        // A grid that the device does not take.
+        assert_eq!(entry(image(5, PixelFormat::Rgba8, 0, 20), 1), bytes);
+    }
+
+    #[test]
+    fn no_work_item_for_words_counts_beyond_32_bits() {
+        let limits = Limits { device: "d".into(), memories: 8, groups: u32::MAX };
+        let pitch = 1 << 16;
+        let fits = |len| [1, FLAT].map(|each| words(0, len, pitch, pitch, each, &limits).is_some());
+        assert_eq!((fits((1 << 32) - 8 * pitch), fits((1 << 32) - pitch)), ([true; 2], [false; 2]));
+    }
 }

@@ -1,4 +1,3 @@
-// One work item for each word of memory that the rows touch: it writes the bytes that are theirs, and keeps the others.
 struct Rows {
   // Byte of the row that is lowest in memory.
   first: u32,
@@ -29,8 +28,31 @@ fn word(x: u32, y: u32) -> u32 {
   return (h & rows.and_mask) | rows.or_mask;
 }
 
+// Rows that are whole words: one work item for each word, one row of the grid for each row.
+@compute @workgroup_size(64, 4)
+fn words(@builtin(global_invocation_id) id: vec3<u32>) {
+  let x = id.x * 4u;
+  if (x < rows.row && id.y * rows.pitch + x < rows.len) {
+    memory[(rows.first + id.y * rows.pitch + x) / 4u] = word(id.x, rows.lowest + id.y * rows.step);
+  }
+}
+
+// The same for one word all over: four words for each work item. Paths are timed with it, so it does no more than a plain kernel.
+@compute @workgroup_size(64, 4)
+fn flat_words(@builtin(global_invocation_id) id: vec3<u32>) {
+  let x = id.x * 16u;
+  let start = id.y * rows.pitch + x;
+  let at = (rows.first + start) / 4u;
+  for (var i = 0u; i < 4u; i++) {
+    if (x + i * 4u < rows.row && start + i * 4u < rows.len) {
+      memory[at + i] = rows.or_mask;
+    }
+  }
+}
+
+// Any rows: one work item for each word of memory that they touch. It writes the bytes that are theirs, and keeps the others.
 @compute @workgroup_size(64)
-fn pattern(@builtin(global_invocation_id) id: vec3<u32>) {
+fn bytes(@builtin(global_invocation_id) id: vec3<u32>) {
   let at = rows.first / 4u + id.x + id.y * rows.stride;
   let start = at * 4u;
   if (id.x >= rows.stride || start >= rows.first + rows.len) {

@@ -138,7 +138,8 @@ pub trait ComputeBackend: Any + Send + Sync {
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
 
     /// Writes the verification pattern into the target by a kernel of the backend's own, in the same way as a user's
-    /// kernel would write.
+    /// kernel would write. Paths are timed with flat patterns ([`Pattern::is_flat`]): one that costs more than a plain kernel
+    /// hides what they differ by.
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()>;
 
     /// Copies a range between two memories of this backend, in queue order.

@@ -36,6 +36,18 @@ impl Pattern {
         Self { and_mask, or_mask, nonce }
     }
 
+    /// One word all over, of the bits that [`Pattern::for_view`] keeps: for timing. A hash for each word would take a processor
+    /// several times as long as writing the frame, and hide what paths differ by. It proves nothing.
+    pub const fn flat(view: &View, nonce: u32) -> Self {
+        let pattern = Self::for_view(view, nonce);
+        Self { and_mask: 0, or_mask: pattern.word(0, 0), nonce }
+    }
+
+    /// Whether it is one word all over. Backends write it with no more work than a plain kernel has.
+    pub const fn is_flat(&self) -> bool {
+        self.and_mask == 0
+    }
+
     /// OpenCL C / CUDA C++ text of [`Pattern::word`], as a function `pf_pattern_word`.
     pub const C_SOURCE: &'static str = "
 static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
@@ -65,8 +77,12 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// Writes row `y` from word `first` on.
     fn write_row_from(&self, first: u32, y: u32, row: &mut [u8]) {
-        if *self == Self::ZERO {
-            row.fill(0);
+        if self.is_flat() {
+            let word = self.or_mask.to_ne_bytes();
+            let words = row.len() / 4;
+            let (whole, rest) = row.split_at_mut(4 * words);
+            whole.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&word));
+            rest.copy_from_slice(&word[..rest.len()]);
             return;
         }
         // Whole words first: copies of a length known beforehand are several times faster.
@@ -129,6 +145,21 @@ fn buffer_rows(buffer: BufferView) -> impl Iterator<Item = (u32, std::ops::Range
 mod tests {
     use super::*;
     use crate::{Extent, PixelFormat};
+
+    #[test]
+    fn a_flat_pattern_is_one_word_that_the_format_may_hold() {
+        for (format, kept) in
+            [(PixelFormat::Rgba8, 0), (PixelFormat::Rgba16F, 0x3800_3800), (PixelFormat::R32F, 0x3f00_0000)]
+        {
+            let view = View::Image(ImageView::packed(Extent::new(33, 7), format, 1, 0, false).unwrap());
+            let (one, other) = (Pattern::flat(&view, 3), Pattern::flat(&view, 4));
+            assert!(one.is_flat() && !Pattern::for_view(&view, 3).is_flat() && one.or_mask != other.or_mask);
+            assert_eq!((one.word(0, 0), one.or_mask & kept), (one.word(31, 6), kept));
+            let mut row = [0; 7];
+            one.write_row(2, &mut row);
+            assert_eq!((&row[..4], &row[4..]), (&one.or_mask.to_ne_bytes()[..], &one.or_mask.to_ne_bytes()[..3]));
+        }
+    }
 
     #[test]
     fn float_channels_are_normal_and_below_one() {

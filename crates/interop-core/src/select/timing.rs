@@ -34,7 +34,7 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
     Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
 }
 
-/// A whole surface of pattern, by the rule for unwritten pixels that the surface asks for.
+/// A whole surface of one colour, by the rule for unwritten pixels that the surface asks for.
 struct Frame {
     whole: View,
     layout: FrameLayout,
@@ -47,7 +47,7 @@ impl Frame {
     }
 
     fn make(&self, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
-        let pattern = Pattern::for_view(&self.whole, next_nonce());
+        let pattern = Pattern::flat(&self.whole, next_nonce());
         pattern_frame(path, pairing.backend.as_ref(), &self.layout, &pattern)
     }
 }

@@ -8,14 +8,15 @@ use proptest::prelude::*;
 
 fn check(backend: &OpenClBackend, view: View, nonce: u32) {
     let len = view.span().end + 9;
-    let mut expected = vec![0xab; len];
-    let pattern = Pattern::for_view(&view, nonce);
-    pattern.write(&view, &mut expected);
-    let mut memory = memory_with(backend, &vec![0xab; len]);
-    backend.write_pattern(Target::new(memory.as_mut(), view).unwrap(), &pattern).unwrap();
-    let found = content(memory.as_mut());
-    if let Some(at) = found.iter().zip(&expected).position(|(a, b)| a != b) {
-        panic!("{view:?}: byte {at} is {:#x}, not {:#x}", found[at], expected[at]);
+    for pattern in [Pattern::for_view(&view, nonce), Pattern::flat(&view, nonce)] {
+        let mut expected = vec![0xab; len];
+        pattern.write(&view, &mut expected);
+        let mut memory = memory_with(backend, &vec![0xab; len]);
+        backend.write_pattern(Target::new(memory.as_mut(), view).unwrap(), &pattern).unwrap();
+        let found = content(memory.as_mut());
+        if let Some(at) = found.iter().zip(&expected).position(|(a, b)| a != b) {
+            panic!("{view:?}, {pattern:?}: byte {at} is {:#x}, not {:#x}", found[at], expected[at]);
+        }
     }
 }
 

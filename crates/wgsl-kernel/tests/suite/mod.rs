@@ -2,6 +2,7 @@
 // How tests fail.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, BufferView, ComputeBackend, Error, Extent, ImageView, KernelSource, PixelFormat, Target, View,
 };
@@ -87,6 +88,35 @@ pub fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
             }
             let kept = found.iter().zip(&written).all(|(byte, written)| *written || *byte == 0xA5);
             assert!(kept, "{format}: a byte outside the view was changed");
+        }
+    }
+}
+
+/// In rows that are whole words, and in others.
+pub fn patterns_are_the_reference_and_touch_nothing_else(backend: &dyn ComputeBackend) {
+    let image = |width, height, format, offset, row_pitch| {
+        View::Image(ImageView { offset, row_pitch, extent: Extent::new(width, height), format })
+    };
+    for view in [
+        image(37, 11, PixelFormat::Rgba8, 0, 148),
+        image(130, 9, PixelFormat::R32F, 8, 1024),
+        image(5, 6, PixelFormat::Rgba32F, 1003 * 4, -(96)),
+        image(37, 11, PixelFormat::R8, 0, 37),
+        image(3, 5, PixelFormat::R8, 50, -5),
+        image(7, 3, PixelFormat::Rgba16F, 2, 64),
+        View::Buffer(BufferView { offset: 4, len: 10_000 }),
+        View::Buffer(BufferView { offset: 3, len: 9_001 }),
+    ] {
+        for pattern in [Pattern::for_view(&view, 7), Pattern::flat(&view, 7), Pattern::ZERO] {
+            let len = view.span().end + 9;
+            let mut memory = backend.allocate(len).unwrap();
+            memory.write(0, &vec![0xab; len]).unwrap();
+            backend.write_pattern(Target::new(memory.as_mut(), view).unwrap(), &pattern).unwrap();
+            let (mut found, mut expected) = (vec![0; len], vec![0xab; len]);
+            memory.read(0, &mut found).unwrap();
+            pattern.write(&view, &mut expected);
+            let other = found.iter().zip(&expected).position(|(a, b)| a != b);
+            assert_eq!(other, None, "{view:?}, {pattern:?}");
         }
     }
 }
