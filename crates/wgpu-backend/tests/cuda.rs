@@ -205,7 +205,7 @@ fn opencl_c_runs_in_the_same_queue() {
     let store = |value: &str| format!("PF_STORE(out, 0, 0, (uchar4)({value}));");
     // (what stands before the name, parameters, body, what is said; nothing where either will do)
     let rows = [
-        ("", "", "nothing();".to_owned(), "kernel.cl"),
+        ("", "", "nothing();".to_owned(), "nothing"),
         ("", ", __local int *l", store("l[0]"), "local memory"),
         ("__attribute__((reqd_work_group_size(8, 8, 1)))", "", store("1"), "a size of blocks"),
         ("", ", read_only image2d_t i", image.to_owned(), ""),
