@@ -14,7 +14,7 @@ use interop_core::{
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::{Limits, NUMBERS, PATTERN, PatternEntry, pattern};
+use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern};
 
 /// A context that computes. See the crate.
 pub struct GlBackend {
@@ -81,19 +81,17 @@ fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static s
 struct Made {
     device: GlDevice,
     pattern: Program,
-    numbers: QueueBuffer,
 }
 
 impl Made {
     fn on(display: &GlDisplay, operation: &'static str) -> Result<Self> {
         let device = display.shared_device()?;
         let pattern = pattern_program(&device, PatternEntry::Words, operation)?;
-        let numbers = QueueBuffer::new(&device, NUMBERS, operation)?;
-        Ok(Self { device, pattern, numbers })
+        Ok(Self { device, pattern })
     }
 
     fn with(self, place: Place, exports: Vec<MemoryCap>) -> GlBackend {
-        let Self { device, pattern, numbers } = self;
+        let Self { device, pattern } = self;
         let limits = device.limits();
         let caps = ComputeCaps {
             languages: vec![Language::Wgsl],
@@ -104,7 +102,7 @@ impl Made {
             max_allocation: QueueBuffer::MOST_BYTES.min(limits.buffer_bytes),
         };
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups);
-        let session = Arc::new(Session { device, caps, limits, numbers, place });
+        let session = Arc::new(Session { device, caps, limits, place });
         GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
     }
 }

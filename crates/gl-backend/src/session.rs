@@ -5,15 +5,13 @@ use gl_display::{ComputeProgram, GlDevice, QueueBuffer};
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;
-use wgsl_kernel::{Launch, Limits};
+use wgsl_kernel::{GLSL_NUMBERS, Launch, Limits};
 
 /// One context.
 pub struct Session {
     pub device: GlDevice,
     pub caps: ComputeCaps,
     pub limits: Limits,
-    /// Of the launch that was queued last.
-    pub numbers: QueueBuffer,
     /// Goes last: a context of the backend's own, with its thread.
     pub place: Place,
 }
@@ -39,8 +37,8 @@ impl Session {
         launch: Launch,
         operation: &'static str,
     ) -> Result<()> {
-        let (program, numbers) = (Arc::clone(program), self.numbers.clone());
-        self.place.run(operation, move || program.run(&memories, &numbers, &launch, operation))
+        let program = Arc::clone(program);
+        self.place.run(operation, move || program.run(&memories, &launch, operation))
     }
 }
 
@@ -50,19 +48,13 @@ pub struct Program(ComputeProgram);
 impl Program {
     /// Compiles what `wgsl_kernel` wrote, and nothing else. The inner error is the driver's log.
     pub fn build(device: &GlDevice, glsl: &str, operation: &'static str) -> Result<Result<Self, String>> {
-        Ok(ComputeProgram::build(device, glsl, operation)?.map(Self))
+        Ok(ComputeProgram::build(device, glsl, GLSL_NUMBERS, operation)?.map(Self))
     }
 
-    fn run(
-        &self,
-        memories: &[QueueBuffer],
-        numbers: &QueueBuffer,
-        launch: &Launch,
-        operation: &'static str,
-    ) -> Result<()> {
+    fn run(&self, memories: &[QueueBuffer], launch: &Launch, operation: &'static str) -> Result<()> {
         let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
-        // there, and its only blocks are those that are bound, of which the uniform block has `NUMBERS` bytes.
-        unsafe { self.0.run(&memories, (numbers, launch.numbers()), launch.groups, operation) }
+        // there, and its only blocks are those that are bound.
+        unsafe { self.0.run(&memories, launch.words(), launch.groups, operation) }
     }
 }

@@ -198,8 +198,8 @@ struct SavedReading {
 }
 
 impl<'a> Reading<'a> {
-    /// Leaves unit 0 active. `keep` saves and restores in any context; else a context of our own gets program and
-    /// texture unbound afterwards.
+    /// Leaves unit 0 active. `keep` saves and restores in any context; else a context of our own keeps program and texture, which
+    /// disturb nothing that comes after.
     pub(crate) fn set(
         shared: &'a ContextState,
         keep: bool,
@@ -227,15 +227,12 @@ impl<'a> Reading<'a> {
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        let gl = &self.shared.gl;
-        let saved = self.saved.as_ref();
+        let (gl, Some(saved)) = (&self.shared.gl, &self.saved) else { return };
         // SAFETY: the context is still current with unit 0 active; the values came from it.
         unsafe {
-            gl.bind_texture(self.target, saved.and_then(|s| s.texture));
-            gl.use_program(saved.and_then(|s| s.program));
-            if let Some(saved) = saved {
-                gl.active_texture(saved.active_unit);
-            }
+            gl.bind_texture(self.target, saved.texture);
+            gl.use_program(saved.program);
+            gl.active_texture(saved.active_unit);
         }
     }
 }

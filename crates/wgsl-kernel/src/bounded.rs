@@ -9,7 +9,7 @@ use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Valid
 use naga::{Expression, Function, Handle, Module, ScalarKind};
 
 /// What every device has: halves are read and written by way of floats.
-const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+pub const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
 
 /// A whole text as naga has it, each index of an array, vector or matrix limited to the last element. Of a memory that ends in an
 /// array of any length, the first element is taken to be there.

@@ -1,20 +1,31 @@
 //! Texts as GLSL, for compute shaders of OpenGL 4.3.
 
-use crate::bounded::bounded;
+use crate::bounded::{CAPABILITIES, bounded};
 use crate::text::KernelText;
 use interop_core::PixelFormat;
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
 use naga::proc::BoundsCheckPolicies;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, ResourceBinding, ShaderStage};
+
+/// Of the numbers of a launch in what [`glsl`] writes: naga's name for such data of a compute shader.
+pub const GLSL_NUMBERS: &str = "_immediates_binding_cs";
 
 /// A whole text, whose bindings are those of the crate, as GLSL 4.30 in which every index is inside what it indexes.
 ///
-/// Storage block 0 is the target; n + 1 is the n-th memory among the arguments. Uniform block 0 is the launch's numbers.
+/// Storage block 0 is the target; n + 1 is the n-th memory among the arguments. The launch's numbers are the array of `uvec4` named
+/// [`GLSL_NUMBERS`]: setting a uniform needs no buffer, which would have to wait for the launch before.
 ///
 /// # Errors
 /// What is wrong in the text, by line.
 pub fn glsl(text: &str, entry: &str) -> Result<String, String> {
-    let (module, info) = bounded(text, entry)?;
+    let (mut module, _) = bounded(text, entry)?;
+    for (_, variable) in module.global_variables.iter_mut().filter(|(_, v)| v.space == AddressSpace::Uniform) {
+        (variable.space, variable.binding) = (AddressSpace::Immediate, None);
+    }
+    let info = Validator::new(ValidationFlags::all(), CAPABILITIES | Capabilities::IMMEDIATES)
+        .validate(&module)
+        .map_err(|error| error.emit_to_string(text))?;
     let mut options = Options {
         version: Version::Desktop(430),
         writer_flags: WriterFlags::empty(),
@@ -24,10 +35,7 @@ pub fn glsl(text: &str, entry: &str) -> Result<String, String> {
     for (_, variable) in module.global_variables.iter() {
         let Some(binding) = variable.binding else { continue };
         let ResourceBinding { group, binding: place } = binding;
-        let block = match variable.space {
-            AddressSpace::Uniform => 0,
-            _ => group.saturating_add(place),
-        };
+        let block = group.saturating_add(place);
         let block = u8::try_from(block).map_err(|_| format!("binding {place} of group {group} is too large"))?;
         options.binding_map.insert(binding, block);
     }
@@ -67,7 +75,7 @@ mod tests {
         for format in PixelFormat::ALL {
             let text = kernel.glsl(format).unwrap();
             assert!(text.contains("local_size_x = 8"), "{text}");
-            for block in ["std140, binding = 0", "std430, binding = 0", "std430, binding = 1"] {
+            for block in ["uniform uvec4 _immediates_binding_cs[10]", "std430, binding = 0", "std430, binding = 1"] {
                 assert!(text.contains(block), "{format}: {text}");
             }
             assert!(text.contains(".length()"), "{text}");

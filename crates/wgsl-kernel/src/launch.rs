@@ -12,6 +12,9 @@ const OP: &str = "ComputeBackend::launch";
 /// Bytes of a word: memory is written and bound in whole ones.
 pub const WORD: usize = 4;
 
+/// Words of what the uniform block is an array of.
+const VECTOR: usize = 4;
+
 /// Bytes of the uniform block of any launch at most.
 pub const NUMBERS: usize = 256;
 
@@ -20,25 +23,31 @@ pub const NUMBERS: usize = 256;
 pub struct Launch {
     /// The uniform block, without an allocation.
     words: [u32; NUMBERS / WORD],
+    /// In words.
     len: usize,
     /// Groups across and down. With none, nothing is to be run.
     pub groups: [u32; 2],
 }
 
 impl Launch {
-    /// Of so many words as the block has at most.
+    /// Of so many words as the block has at most; as blocks are vectors of four words, the last is filled up with zeros.
     pub(crate) fn new(all: impl IntoIterator<Item = u32>, groups: [u32; 2]) -> Self {
-        let (mut words, mut len) = ([0; NUMBERS / WORD], 0);
+        let (mut words, mut len) = ([0; NUMBERS / WORD], 0_usize);
         for (place, word) in words.iter_mut().zip(all) {
             *place = word;
-            len += WORD;
+            len += 1;
         }
-        Self { words, len, groups }
+        Self { words, len: len.next_multiple_of(VECTOR), groups }
     }
 
-    /// The uniform block.
+    /// The uniform block: the bytes of [`Launch::words`].
     pub fn numbers(&self) -> &[u8] {
-        bytemuck::bytes_of(&self.words).get(..self.len).unwrap_or_default()
+        bytemuck::cast_slice(self.words())
+    }
+
+    /// Whole vectors of four.
+    pub fn words(&self) -> &[u32] {
+        self.words.get(..self.len).unwrap_or_default()
     }
 
     /// Whether there is nothing to run.
@@ -47,7 +56,7 @@ impl Launch {
     }
 }
 
-/// The head of `PfLaunch`, and the grid.
+/// The first two vectors of `pf_launch`, and the grid.
 struct Plan {
     format: PixelFormat,
     head: [u32; 8],

@@ -16,7 +16,16 @@ struct Rows {
   stride: u32,
 }
 @group(0) @binding(0) var<storage, read_write> memory: array<u32>;
-@group(0) @binding(1) var<uniform> rows: Rows;
+// The words of `Rows`.
+@group(0) @binding(1) var<uniform> launch: array<vec4<u32>, 3>;
+var<private> rows: Rows;
+
+fn take_rows() {
+  let a = launch[0];
+  let b = launch[1];
+  let c = launch[2];
+  rows = Rows(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y);
+}
 
 fn word(x: u32, y: u32) -> u32 {
   var h = (x * 0x9E3779B1u) ^ (y * 0x85EBCA77u + rows.nonce * 0xC2B2AE3Du);
@@ -31,6 +40,7 @@ fn word(x: u32, y: u32) -> u32 {
 // Rows that are whole words: one work item for each word, one row of the grid for each row.
 @compute @workgroup_size(64, 4)
 fn words(@builtin(global_invocation_id) id: vec3<u32>) {
+  take_rows();
   let x = id.x * 4u;
   if (x < rows.row && id.y * rows.pitch + x < rows.len) {
     memory[(rows.first + id.y * rows.pitch + x) / 4u] = word(id.x, rows.lowest + id.y * rows.step);
@@ -40,6 +50,7 @@ fn words(@builtin(global_invocation_id) id: vec3<u32>) {
 // The same for one word all over: four words for each work item. Paths are timed with it, so it does no more than a plain kernel.
 @compute @workgroup_size(64, 4)
 fn flat_words(@builtin(global_invocation_id) id: vec3<u32>) {
+  take_rows();
   let x = id.x * 16u;
   let start = id.y * rows.pitch + x;
   let at = (rows.first + start) / 4u;
@@ -53,6 +64,7 @@ fn flat_words(@builtin(global_invocation_id) id: vec3<u32>) {
 // Any rows: one work item for each word of memory that they touch. It writes the bytes that are theirs, and keeps the others.
 @compute @workgroup_size(64)
 fn bytes(@builtin(global_invocation_id) id: vec3<u32>) {
+  take_rows();
   let at = rows.first / 4u + id.x + id.y * rows.stride;
   let start = at * 4u;
   if (id.x >= rows.stride || start >= rows.first + rows.len) {

@@ -80,7 +80,7 @@ pub fn with_prelude(text: &str, format: PixelFormat) -> String {
 // Writes a pixel; nothing outside the target.
 fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
   if (pf_inside(at)) {{
-    let b = pf_launch.first + at.y * pf_launch.pitch + at.x * {bytes}u;
+    let b = pf_launch[0].x + at.y * pf_launch[0].y + at.x * {bytes}u;
     {store}
   }}
 }}

@@ -1,39 +1,33 @@
-struct PfLaunch {
-  // Byte of pixel (0, 0), or of the buffer's first word.
-  first: u32,
-  // Bytes from one row to the next, in two's complement; of a buffer its bytes.
-  pitch: u32,
-  // In pixels; of a buffer the work items and 1.
-  size: vec2<u32>,
-  // Work items in one row of the grid.
-  stride: u32,
-  numbers: array<vec4<u32>, 8>,
-}
-@group(0) @binding(1) var<uniform> pf_launch: PfLaunch;
+// Of 16 bytes each, so that OpenGL can take them as one uniform array:
+// 0: byte of pixel (0, 0), or of the buffer's first word; bytes from one row to the next, in two's complement, of a buffer its
+//    bytes; width and height in pixels, of a buffer the work items and 1.
+// 1: work items in one row of the grid; nothing.
+// 2 to 9: the numbers among the arguments.
+@group(0) @binding(1) var<uniform> pf_launch: array<vec4<u32>, 10>;
 
 // Width and height of the target in pixels.
 fn pf_size() -> vec2<u32> {
-  return pf_launch.size;
+  return pf_launch[0].zw;
 }
 // Whether the target has such a pixel.
 fn pf_inside(at: vec2<u32>) -> bool {
-  return all(at < pf_launch.size);
+  return all(at < pf_size());
 }
 // The work item's number, of a kernel for buffers.
 fn pf_index(id: vec3<u32>) -> u32 {
-  return id.x + id.y * pf_launch.stride;
+  return id.x + id.y * pf_launch[1].x;
 }
 // How many work items there are, of a kernel for buffers.
 fn pf_items() -> u32 {
-  return pf_launch.size.x;
+  return pf_launch[0].z;
 }
 // Words of a target that is a buffer.
 fn pf_words() -> u32 {
-  return pf_launch.pitch / 4u;
+  return pf_launch[0].y / 4u;
 }
 // Numbers among the arguments, counted from 0.
 fn pf_arg_u32(index: u32) -> u32 {
-  return pf_launch.numbers[index / 4u][index % 4u];
+  return pf_launch[2u + index / 4u][index % 4u];
 }
 fn pf_arg_i32(index: u32) -> i32 {
   return bitcast<i32>(pf_arg_u32(index));
@@ -44,7 +38,7 @@ fn pf_arg_f32(index: u32) -> f32 {
 // A word of a target that is a buffer, as it was before or as this work item wrote it; 0 beyond its end.
 fn pf_get(index: u32) -> u32 {
   if (index < pf_words()) {
-    return pf_word(pf_launch.first / 4u + index);
+    return pf_word(pf_launch[0].x / 4u + index);
   }
   return 0u;
 }
@@ -54,7 +48,7 @@ fn pf_get_f32(index: u32) -> f32 {
 // Writes a word of a target that is a buffer; nothing beyond its end.
 fn pf_put(index: u32, word: u32) {
   if (index < pf_words()) {
-    pf_set(pf_launch.first / 4u + index, word);
+    pf_set(pf_launch[0].x / 4u + index, word);
   }
 }
 fn pf_put_f32(index: u32, value: f32) {

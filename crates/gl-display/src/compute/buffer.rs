@@ -135,25 +135,6 @@ impl QueueBuffer {
         })
     }
 
-    /// Gives the buffer its first bytes anew, in queue order; what lies behind them may be lost.
-    ///
-    /// # Safety
-    /// The context is current and `gl` is of it.
-    pub(super) unsafe fn give(&self, gl: &glow::Context, bytes: &[u8]) {
-        let software = self.inner.device.identity().software;
-        // SAFETY: the caller's promise; the buffer keeps its size.
-        unsafe {
-            self.bound(gl, glow::COPY_WRITE_BUFFER, || {
-                // A GPU takes a few bytes with the commands. A driver on the CPU waits until nothing reads the buffer, unless it
-                // may take other memory.
-                if software {
-                    gl.buffer_data_size(glow::COPY_WRITE_BUFFER, self.len() as i32, glow::STREAM_DRAW);
-                }
-                gl.buffer_sub_data_u8_slice(glow::COPY_WRITE_BUFFER, 0, &bytes[..bytes.len().min(self.len())]);
-            });
-        }
-    }
-
     /// Copies bytes from `at` on to the host, after all that was put into the queue before. Waits.
     ///
     /// # Errors

@@ -11,6 +11,8 @@ use interop_core::{Error, Result};
 #[derive(Debug)]
 pub struct ComputeProgram {
     name: glow::Program,
+    /// Of the numbers that a run gives; `None` where the program has none.
+    numbers: Option<glow::UniformLocation>,
     device: GlDevice,
 }
 
@@ -31,18 +33,24 @@ const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::SHADER_STORAGE_BARRIER_BIT;
 
 impl ComputeProgram {
-    /// Compiles GLSL; where the driver refuses it, the inner error is what it says.
+    /// Compiles GLSL; where the driver refuses it, the inner error is what it says. `numbers`: the name of the uniform array of
+    /// `uvec4` that [`ComputeProgram::run`] sets.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Driver`] where no object could be made.
-    pub fn build(device: &GlDevice, text: &str, operation: &'static str) -> Result<Result<Self, String>> {
+    pub fn build(
+        device: &GlDevice,
+        text: &str,
+        numbers: &str,
+        operation: &'static str,
+    ) -> Result<Result<Self, String>> {
         let gl = device.enter(operation)?;
         device.checked("glLinkProgram", || {
             // SAFETY: the context is current and has OpenGL 4.3; names are made, used and deleted here.
             unsafe {
                 let name = gl.create_program().map_err(|why| device.no_name("glCreateProgram", &why))?;
                 device.made(ObjectName::Program(name));
-                let program = Self { name, device: device.clone() };
+                let mut program = Self { name, numbers: None, device: device.clone() };
                 let shader = gl.create_shader(glow::COMPUTE_SHADER);
                 let shader = shader.map_err(|why| device.no_name("glCreateShader", &why))?;
                 gl.shader_source(shader, text);
@@ -58,14 +66,17 @@ impl ComputeProgram {
                     return Ok(Err(log));
                 }
                 gl.link_program(name);
-                let linked = gl.get_program_link_status(name);
-                Ok(if linked { Ok(program) } else { Err(gl.get_program_info_log(name)) })
+                if !gl.get_program_link_status(name) {
+                    return Ok(Err(gl.get_program_info_log(name)));
+                }
+                program.numbers = gl.get_uniform_location(name, numbers);
+                Ok(Ok(program))
             }
         })?
     }
 
-    /// Puts a run into the queue: storage blocks from 0 on are these buffers, uniform block 0 is `numbers`, which is given the
-    /// bytes of `words` before. What it stores is seen by all commands after it.
+    /// Puts a run into the queue: storage blocks from 0 on are these buffers, and the uniform array of numbers has these words, in
+    /// whole vectors of four. What it stores is seen by all commands after it.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a buffer of another context; [`Error::Driver`] in builds with debug
@@ -77,20 +88,20 @@ impl ComputeProgram {
     pub unsafe fn run(
         &self,
         storage: &[&QueueBuffer],
-        (numbers, words): (&QueueBuffer, &[u8]),
+        numbers: &[u32],
         [across, down]: [u32; 2],
         operation: &'static str,
     ) -> Result<()> {
         let device = &self.device;
         let gl = device.enter(operation)?;
-        if storage.iter().chain([&numbers]).any(|buffer| !buffer.device().is(device)) {
+        if storage.iter().any(|buffer| !buffer.device().is(device)) {
             return Err(Error::invalid(operation, "a buffer is of another OpenGL context than the program"));
         }
         let run = || {
             // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
             unsafe {
-                numbers.give(gl, words);
-                let _bindings = Bindings::set(device, gl, self.name, storage, numbers);
+                let _bindings = Bindings::set(device, gl, self.name, storage);
+                gl.uniform_4_u32_slice(self.numbers.as_ref(), numbers);
                 // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
                 gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);
                 gl.dispatch_compute(across, down, 1);
