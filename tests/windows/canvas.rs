@@ -146,12 +146,15 @@ impl Wgpu {
         let surface = instance.create_surface(Arc::clone(&window)).unwrap();
         let options = wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
         let adapter = &pollster::block_on(instance.request_adapter(&options)).unwrap();
-        let (device, queue) = open_device(adapter, &wgpu::DeviceDescriptor::default()).unwrap();
+        let required_features = adapter.features() & wgpu_display::DRAW_FEATURES;
+        let descriptor = wgpu::DeviceDescriptor { required_features, ..wgpu::DeviceDescriptor::default() };
+        let (device, queue) = open_device(adapter, &descriptor).unwrap();
         let mut config = surface.get_default_config(adapter, size.width, size.height).unwrap();
         // What is computed is encoded for the screen already.
         config.format = surface.get_capabilities(adapter).formats.into_iter().find(|f| !f.is_srgb()).unwrap();
         config.present_mode = wgpu::PresentMode::AutoNoVsync;
         let display = WgpuDisplay::from_engine(adapter, device, queue).unwrap();
+        config.usage = display.window_usage(surface.get_capabilities(adapter).usages, config.format);
         Self { surface, config, display, window }
     }
 }

@@ -99,6 +99,11 @@ fn windows_by_wgpu() {
 }
 
 #[test]
+fn windows_by_wgpu_drawn_by_compute() {
+    churn_by("wgpu 1", Some(Manner::Compute));
+}
+
+#[test]
 fn windows_by_wgpu_on_opengl() {
     churn("wgpu-on-gl 1");
 }

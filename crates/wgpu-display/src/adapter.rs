@@ -182,7 +182,7 @@ pub(crate) fn open(
     }
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("pixelferry"),
-        required_features: features | (adapter.features() & crate::format::FEATURES),
+        required_features: features | (adapter.features() & crate::format::DRAW_FEATURES),
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };

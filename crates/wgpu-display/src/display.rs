@@ -1,11 +1,11 @@
 //! The display: what a user holds.
 
 use crate::adapter::{self, WgpuOptions};
+use crate::beside::Target;
 use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
 use crate::device::WgpuDevice;
 use crate::device_state::Parts;
-use crate::drawing::Target;
 use crate::error::Loss;
 use crate::gl::Gl;
 use crate::identity::identify;
@@ -206,10 +206,30 @@ impl WgpuDisplay {
         self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
 
+    /// What to configure a window's surface for, so that [`WgpuDisplay::draw_to`] has a choice there. `offered`:
+    /// [`wgpu::SurfaceCapabilities::usages`]. Stores where the surface takes them, else copies.
+    ///
+    /// ```
+    /// # fn configure(display: &wgpu_display::WgpuDisplay, adapter: &wgpu_display::wgpu::Adapter,
+    /// #     surface: &wgpu_display::wgpu::Surface<'_>, config: &mut wgpu_display::wgpu::SurfaceConfiguration) {
+    /// config.usage = display.window_usage(surface.get_capabilities(adapter).usages, config.format);
+    /// surface.configure(display.wgpu_device(), config);
+    /// # }
+    /// ```
+    pub fn window_usage(&self, offered: wgpu::TextureUsages, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
+        let stores = &self.tools.shared.stores;
+        let direct = stores.usage(format) & offered;
+        let copies = match stores.get(format.remove_srgb_suffix()) {
+            Ok(_) if direct.is_empty() => wgpu::TextureUsages::COPY_DST.union(wgpu::TextureUsages::COPY_SRC) & offered,
+            _ => wgpu::TextureUsages::empty(),
+        };
+        wgpu::TextureUsages::RENDER_ATTACHMENT | direct | copies
+    }
+
     /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
     ///
     /// Where the texture's usage has [`wgpu::TextureUsages::STORAGE_BINDING`] (as that of [`OffscreenTarget`] has where its
-    /// format can), a compute shader writes the same pixels once the first draws, which wait for the device, have shown
+    /// format can) or [`wgpu::TextureUsages::COPY_DST`] for a copy, a compute shader writes the same pixels once the first draws, which wait for the device, have shown
     /// that it is quicker; [`DrawOptions::manner`] asks for one of the two, and [`Display::drawn`] says which it was and why.
     ///
     /// # Errors

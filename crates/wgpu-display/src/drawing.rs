@@ -1,12 +1,13 @@
 //! One draw to a view: by a triangle or by stores, and timed while it is found out which is quicker.
 
+use crate::beside::{self, Canvas, Reach, Target};
 use crate::device_state::DeviceState;
 use crate::format::texture_format;
 use crate::painter::{DrawTarget, Frame, Painter, begin_pass};
 use crate::picture::Picture;
 use crate::store::{self, Made, StoreKey, Storer};
 use interop_core::Result;
-use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Storing, Why};
+use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Why};
 use std::time::Instant;
 
 /// What a draw's time depends on.
@@ -15,6 +16,16 @@ struct Class {
     kind: StoreKey,
     weighs: bool,
     size: u32,
+    reach: Reach,
+}
+
+/// What a draw by stores needs.
+struct Bound {
+    kind: StoreKey,
+    made: Made,
+    group: wgpu::BindGroup,
+    /// What it stores into, where that is copied.
+    canvas: Option<wgpu::Texture>,
 }
 
 /// The choices of a display.
@@ -22,28 +33,7 @@ struct Class {
 pub(crate) struct Drawing {
     manners: Manners<Class>,
     storer: Storer,
-}
-
-/// A view, as what is drawn to.
-#[derive(Clone, Copy)]
-pub(crate) struct Target<'a> {
-    /// What the caller called.
-    pub operation: &'static str,
-    pub view: &'a wgpu::TextureView,
-    pub format: wgpu::TextureFormat,
-    pub clear: Option<wgpu::Color>,
-}
-
-impl Target<'_> {
-    /// True where `area` is all that the view can hold, so that nothing needs to be cleared.
-    fn is_covered_by(&self, area: [i32; 4]) -> bool {
-        let texture = self.view.texture();
-        let [left, top, width, height] = area.map(i64::from);
-        let ends = |start: i64, len: i64, side: u32| start <= 0 && start + len >= i64::from(side);
-        // Else its size is that of a level which nobody tells.
-        let whole = texture.mip_level_count() == 1;
-        whole && ends(left, width, texture.width()) && ends(top, height, texture.height())
-    }
+    canvas: Canvas,
 }
 
 impl Drawing {
@@ -80,38 +70,37 @@ impl Drawing {
     ) -> Result<Drawn> {
         let able = || {
             obstacle.map_or(Ok(()), Err)?;
-            let texture = target.view.texture();
-            if texture.sample_count() > 1 {
-                return Err(Obstacle::Texture("it has several samples for each pixel"));
-            }
-            let format = shared.stores.get(target.format)?;
-            if !texture.usage().contains(wgpu::TextureUsages::STORAGE_BINDING) {
-                return Err(Obstacle::Texture("its usage is without STORAGE_BINDING"));
-            }
-            frame.plan.may_store(Storing { reads: format.reads, encodes: false }, &target.format)?;
+            let (reach, format) = Reach::of(shared, target, &frame.plan)?;
             let kind = StoreKey::of(&frame.plan, picture, format);
             let size = Manners::<Class>::size_class(frame.plan.drawn.extent().pixels());
-            Ok((Class { kind, weighs: frame.plan.weighs, size }, ()))
+            Ok((Class { kind, weighs: frame.plan.weighs, size, reach }, ()))
         };
         let (mut drawn, class) = self.manners.choose(asked, able)?;
         let class = class.map(|(class, ())| class);
         let bound = match class {
             Some(class) if drawn.manner == Manner::Compute => {
-                let bound = self.bind(shared, painter, class, target);
+                let bound = self.bind(shared, painter, class, target, &frame);
                 bound.map_err(|refused| drawn = refused).ok()
+            }
+            Some(Class { reach: Reach::Copy, .. }) if drawn.why != Why::Measuring => {
+                self.canvas.forget();
+                None
             }
             _ => None,
         };
+        if bound.is_some() && class.is_some_and(|class| class.reach == Reach::Copy) {
+            drawn = self.manners.copied(drawn);
+        }
         let record = |encoder: &mut wgpu::CommandEncoder| match &bound {
             None => {
                 let mut pass = begin_pass(encoder, target.view, target.clear);
                 painter.paint(shared, &mut pass, picture, DrawTarget::new(target.format), frame);
             }
-            Some((kind, made, group)) => {
+            Some(bound) => {
                 if target.clear.is_some() && (frame.plan.blends || !target.is_covered_by(frame.draw_params().area)) {
                     drop(begin_pass(encoder, target.view, target.clear));
                 }
-                Storer::store(shared, encoder, (&painter.halves, *kind, made), picture, group, frame);
+                bound.record(shared, painter, encoder, picture, target, frame);
             }
         };
         match class.filter(|_| drawn.why == Why::Measuring) {
@@ -153,15 +142,54 @@ impl Drawing {
         painter: &Painter,
         class: Class,
         Target { operation, view, .. }: Target<'_>,
-    ) -> Result<(StoreKey, Made, wgpu::BindGroup), Drawn> {
+        frame: &Frame,
+    ) -> Result<Bound, Drawn> {
         let kind = class.kind;
         let made = self.storer.get(shared, &painter.halves, kind, operation).map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");
             self.manners.refuse(class, error.to_string())
         })?;
         // The next view may be another: of more dimensions or for fewer uses this one is not seen to be.
-        let group = shared.scoped(operation, || store::target(&shared.device, &made, view));
-        let group = group.map_err(|error| self.manners.only(Obstacle::Refused(error.to_string())))?;
-        Ok((kind, made, group))
+        let bound = shared.scoped(operation, || {
+            let device = &shared.device;
+            let (own, canvas) = match class.reach {
+                Reach::Own => (view.clone(), None),
+                Reach::Plain => (beside::plain(view.texture(), kind.format()), None),
+                Reach::Copy => {
+                    // Where nothing is reached nothing is copied.
+                    let area = beside::area(frame, view.texture()).unwrap_or([0, 0, 1, 1]);
+                    let canvas = self.canvas.get(device, kind.format(), area);
+                    (canvas.create_view(&wgpu::TextureViewDescriptor::default()), Some(canvas))
+                }
+            };
+            (store::target(device, &made, &own), canvas)
+        });
+        let (group, canvas) = bound.map_err(|error| self.manners.only(Obstacle::Refused(error.to_string())))?;
+        Ok(Bound { kind, made, group, canvas })
+    }
+}
+
+impl Bound {
+    fn record(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        encoder: &mut wgpu::CommandEncoder,
+        picture: &Picture,
+        target: Target<'_>,
+        frame: Frame,
+    ) {
+        let by = (&painter.halves, self.kind, &self.made);
+        let Some(canvas) = &self.canvas else {
+            return Storer::store(shared, encoder, by, picture, &self.group, frame);
+        };
+        let texture = target.view.texture();
+        let Some(area @ [left, top, ..]) = beside::area(&frame, texture) else { return };
+        if frame.plan.blends {
+            beside::copy(encoder, canvas, texture, area, false);
+        }
+        let at = (frame.at.0.saturating_sub(left as i32), frame.at.1.saturating_sub(top as i32));
+        Storer::store(shared, encoder, by, picture, &self.group, Frame { at, ..frame });
+        beside::copy(encoder, canvas, texture, area, true);
     }
 }

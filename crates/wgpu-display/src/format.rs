@@ -23,8 +23,9 @@ pub(crate) const fn texture_format(format: PixelFormat) -> wgpu::TextureFormat {
     TEXTURE_FORMATS.get(format)
 }
 
-/// What some formats need, and draws into them by either manner; our own devices are opened with what the adapter has of it.
-pub(crate) const FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
+/// What some formats need, and draws into them by either manner, as BGRA8 does that windows mostly are. Our own devices are
+/// opened with what the adapter has of it; so may an engine's ([`crate::open_device`]).
+pub const DRAW_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
     .union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
     .union(wgpu::Features::BGRA8UNORM_STORAGE);
 

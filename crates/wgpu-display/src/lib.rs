@@ -33,6 +33,7 @@
 //! scopes, and gives them back. The device of [`WgpuDisplay::headless`] logs the mistakes of drawing of the user's own.
 
 mod adapter;
+mod beside;
 mod buffer;
 mod caps;
 mod checks;
@@ -73,6 +74,7 @@ mod vulkan;
 pub use adapter::{WgpuOptions, open_device, open_device_for_ptx, wgpu_adapters};
 pub use device::WgpuDevice;
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
+pub use format::DRAW_FEATURES;
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 pub use painter::DrawTarget;
 pub use ptx::PtxFunction;

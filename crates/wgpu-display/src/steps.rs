@@ -34,6 +34,9 @@ impl Steps {
     }
 }
 
+/// Curves of numbers.
+pub(crate) const CURVES: &str = include_str!("shaders/curves.wgsl");
+
 /// What one kind of source needs.
 pub(crate) struct Half {
     text: &'static str,
@@ -65,7 +68,8 @@ impl Half {
     /// A module that shows, plainly or with work on colours, by what `writes`.
     pub(crate) fn module(&self, device: &wgpu::Device, colors: bool, writes: &str) -> wgpu::ShaderModule {
         let steps = if colors { include_str!("shaders/color.wgsl") } else { include_str!("shaders/plain.wgsl") };
-        let text = format!("{}{steps}{}{writes}", include_str!("shaders/common.wgsl"), self.text);
+        let curves = if colors { CURVES } else { "" };
+        let text = format!("{}{steps}{curves}{}{writes}", include_str!("shaders/common.wgsl"), self.text);
         crate::shader::trusted(device, text)
     }
 }

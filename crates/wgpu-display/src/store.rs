@@ -3,7 +3,7 @@
 use crate::device_state::DeviceState;
 use crate::painter::Frame;
 use crate::picture::Picture;
-use crate::steps::{Half, Halves, Steps};
+use crate::steps::{CURVES, Half, Halves, Steps};
 use crate::store_formats::{GROUP, StoreFormat};
 use interop_core::Result;
 use interop_core::draw::Plan;
@@ -14,12 +14,18 @@ use std::cell::RefCell;
 pub(crate) struct StoreKey {
     steps: Steps,
     blends: bool,
+    /// What is stored is encoded, as the target's own format does.
+    encodes: bool,
     format: StoreFormat,
 }
 
 impl StoreKey {
     pub(crate) fn of(plan: &Plan, picture: &Picture, format: StoreFormat) -> Self {
-        Self { steps: Steps::of(plan, picture), blends: plan.blends, format }
+        Self { steps: Steps::of(plan, picture), blends: plan.blends, encodes: plan.format_encodes, format }
+    }
+
+    pub(crate) const fn format(&self) -> StoreFormat {
+        self.format
     }
 }
 
@@ -87,8 +93,11 @@ fn build(device: &wgpu::Device, half: &Half, kind: StoreKey) -> Made {
         false => (wgpu::StorageTextureAccess::WriteOnly, "write"),
     };
     let over = if kind.blends { include_str!("shaders/blend.wgsl") } else { include_str!("shaders/replace.wgsl") };
+    let encoding = if kind.encodes { include_str!("shaders/encoded.wgsl") } else { include_str!("shaders/as_is.wgsl") };
+    // Shaders that work on colours have them already.
+    let curves = if kind.encodes && kind.steps.colors.is_none() { CURVES } else { "" };
     let writes = format!(
-        "@group(1) @binding(0) var canvas: texture_storage_2d<{name}, {word}>;\n{}{over}",
+        "@group(1) @binding(0) var canvas: texture_storage_2d<{name}, {word}>;\n{}{over}{encoding}{curves}",
         include_str!("shaders/store.wgsl")
     );
     let module = half.module(device, kind.steps.colors.is_some(), &writes);

@@ -39,19 +39,24 @@ const NAMES: [(TextureFormat, &str, bool); 15] = [
 ];
 
 /// What a device's compute shaders store to, asked once.
-pub(crate) struct StoreFormats(Result<Vec<StoreFormat>, Obstacle>);
+pub(crate) struct StoreFormats {
+    rows: Result<Vec<StoreFormat>, Obstacle>,
+    views: bool,
+}
 
 impl StoreFormats {
     pub(crate) fn of(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Self {
         let limits = device.limits();
-        let runs = adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+        let flags = adapter.get_downlevel_capabilities().flags;
+        let views = flags.contains(wgpu::DownlevelFlags::VIEW_FORMATS);
+        let runs = flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
             && limits.max_compute_invocations_per_workgroup >= GROUP.0 * GROUP.1
             && limits.max_compute_workgroup_size_x >= GROUP.0
             && limits.max_compute_workgroup_size_y >= GROUP.1
             && limits.max_storage_textures_per_shader_stage > 0;
         if !runs {
             let reason = "the device, or the limits it was opened with, have none that store into textures";
-            return Self(Err(Obstacle::NoShader(reason.into())));
+            return Self { rows: Err(Obstacle::NoShader(reason.into())), views };
         }
         let rows = NAMES.into_iter().filter_map(|(format, name, fixed)| {
             let found = format_features(adapter, device, format);
@@ -61,13 +66,23 @@ impl StoreFormats {
             let reads = found.flags.contains(TextureFormatFeatureFlags::STORAGE_READ_WRITE);
             stores.then_some(StoreFormat { format, name, fixed, reads })
         });
-        Self(Ok(rows.collect()))
+        Self { rows: Ok(rows.collect()), views }
     }
 
     pub(crate) fn get(&self, format: TextureFormat) -> Result<StoreFormat, Obstacle> {
-        let rows = self.0.as_ref().map_err(Clone::clone)?;
+        let rows = self.rows.as_ref().map_err(Clone::clone)?;
         let row = rows.iter().find(|row| row.format == format);
-        row.copied().ok_or_else(|| Obstacle::Format(format!("{format:?}")))
+        row.copied().ok_or_else(|| {
+            // The usual one of windows, and the only one that a device must be asked for.
+            let asked =
+                if format == TextureFormat::Bgra8Unorm { " without the feature BGRA8UNORM_STORAGE" } else { "" };
+            Obstacle::Format(format!("{format:?}{asked}"))
+        })
+    }
+
+    /// Whether a texture with sRGB encoding and one without are of one kind here (not on OpenGL).
+    pub(crate) const fn has_views(&self) -> bool {
+        self.views
     }
 
     /// What textures of this format are for, where something is drawn to them.

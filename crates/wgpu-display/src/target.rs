@@ -27,7 +27,12 @@ impl OffscreenTarget {
         if !shared.is_drawn_to(format) {
             return Err(shared.unsupported(OP, format!("the driver does not draw to {pixels}; use RGBA16F")));
         }
-        let descriptor = texture_descriptor(width, height, format, TEXTURE_USAGE | shared.stores.usage(format));
+        let encoding = [format.add_srgb_suffix()];
+        let has_views = shared.stores.has_views() && encoding[0] != format;
+        let descriptor = wgpu::TextureDescriptor {
+            view_formats: if has_views { &encoding } else { &[] },
+            ..texture_descriptor(width, height, format, TEXTURE_USAGE | shared.stores.usage(format))
+        };
         let (texture, view) = shared.scoped(OP, || {
             let texture = shared.device.create_texture(&descriptor);
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
@@ -36,7 +41,7 @@ impl OffscreenTarget {
         Ok(Self { pixels, shared: Rc::clone(shared), texture, view })
     }
 
-    /// The texture.
+    /// The texture. Of 8-bit colours a view with sRGB encoding may be made, too, where the device has views of other formats.
     pub fn texture(&self) -> &wgpu::Texture {
         &self.texture
     }

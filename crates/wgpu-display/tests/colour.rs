@@ -52,27 +52,52 @@ const SIZE: wgpu::Extent3d =
     wgpu::Extent3d { width: Drawing::AREA.width, height: Drawing::AREA.height, depth_or_array_layers: 1 };
 const ALL: Viewport = Viewport::full(Drawing::AREA.width, Drawing::AREA.height);
 
+/// A texture of which a view encodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Encoded {
+    /// It encodes itself, and is drawn to only.
+    Drawn,
+    /// The same, and copied into and from.
+    Copied,
+    /// Its own format does not encode, and is stored to.
+    Stored,
+}
+
 /// Into a texture whose format encodes; its numbers.
 fn encoded(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+    into(Encoded::Drawn, display, case, surface)
+}
+
+fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
     const PITCH: u32 = 256;
+    use wgpu::TextureUsages as Usages;
     let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
     // OpenGL has no views of other formats.
     let other_views = !common::is_opengl();
     let (format, plain) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Rgba8Unorm);
-    let views = [plain];
+    let usage = Usages::RENDER_ATTACHMENT
+        | Usages::COPY_SRC
+        | match kind {
+            Encoded::Drawn => Usages::empty(),
+            Encoded::Copied => Usages::COPY_DST,
+            Encoded::Stored => Usages::STORAGE_BINDING,
+        };
+    let (own, views) = if kind == Encoded::Stored { (plain, [format]) } else { (format, [plain]) };
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size: SIZE,
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
-        format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        format: own,
+        usage,
         view_formats: if other_views { &views } else { &[] },
     });
     let view = |format| {
         texture.create_view(&wgpu::TextureViewDescriptor {
             format: Some(format),
+            // One that encodes takes no stores.
+            usage: Some(Usages::RENDER_ATTACHMENT),
             ..wgpu::TextureViewDescriptor::default()
         })
     };
@@ -153,6 +178,72 @@ fn every_drawing_is_as_the_reference() {
     }
     println!("{done:?}");
     assert!(wrong.is_empty(), "{} wrong, the first: {}", wrong.len(), wrong[0]);
+}
+
+/// What shaders store is encoded by them: to the hardware's numbers, but for a step of 8 bits.
+#[test]
+fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
+    let Some(display) = common::display() else { return };
+    let kinds = if common::is_opengl() { &[Encoded::Copied][..] } else { &[Encoded::Copied, Encoded::Stored] };
+    let (mut far, mut blended) = ([0_u32; 2], 0);
+    let cases = || Drawing::all().into_iter().filter(|c| c.options.target == TargetEncoding::SrgbFormat);
+    for (case, kind) in cases().flat_map(|case| kinds.iter().map(move |kind| (case.clone(), *kind))) {
+        let texture = surface(&display, &case, ImageAccess::Texture);
+        let [triangle, compute] = Manner::ALL.map(|manner| {
+            let found = into(kind, &display, &by(manner, &case), texture.as_ref());
+            case.check(&found).unwrap();
+            let drawn = display.drawn().unwrap();
+            let blends = matches!(&drawn.why, Why::Only(Obstacle::Blends(_)));
+            if common::is_opengl() && manner == Manner::Compute {
+                assert!(blends || matches!(&drawn.why, Why::Only(Obstacle::Encodes(_))), "{drawn}");
+            } else {
+                let copies = (manner, kind) == (Manner::Compute, Encoded::Copied);
+                assert_eq!((drawn.manner, drawn.copies, drawn.why), (manner, copies, Why::Asked), "{kind:?}: {case:?}");
+            }
+            found
+        });
+        blended += u32::from(case.image.alpha.is_translucent() && case.options.background.is_none());
+        for (a, b) in triangle.iter().zip(&compute) {
+            far[0] += u32::from(a != b);
+            far[1] = far[1].max(a.abs_diff(*b).into());
+        }
+    }
+    println!("{far:?}: how many bytes differ from the hardware's, and by how much");
+    assert!(far[1] <= 1 && blended > 0, "{far:?}");
+}
+
+/// Every step of the hardware's curve, from light that lies between.
+#[test]
+fn the_shaders_curve_is_the_hardwares_within_a_step() {
+    let Some(display) = common::display() else { return };
+    if common::is_opengl() {
+        return;
+    }
+    const SIDE: u32 = 64;
+    let image = ImageDesc::new(SIDE, SIDE, PixelFormat::Rgba32F).with_encoding(Encoding::Linear);
+    let desc = SurfaceDesc::Image(image);
+    let light = (0..SIDE * SIDE).map(|at| at as f32 / (SIDE * SIDE - 1) as f32);
+    let bytes: Vec<u8> = light.flat_map(|v| [v, v * v, v * v * v, 1.0]).flat_map(f32::to_ne_bytes).collect();
+    let view = View::Image(ImageView::packed(image.extent, image.format, 1, 0, false).unwrap());
+    let mut surface = display.create_surface(&desc).unwrap();
+    surface.upload(&Part::full(&desc), &bytes, &view).unwrap();
+    let target = display.create_offscreen_target(SIDE, SIDE).unwrap();
+    let format = target.texture().format().add_srgb_suffix();
+    let usage = Some(wgpu::TextureUsages::RENDER_ATTACHMENT);
+    let descriptor =
+        wgpu::TextureViewDescriptor { format: Some(format), usage, ..wgpu::TextureViewDescriptor::default() };
+    let encoding = target.texture().create_view(&descriptor);
+    let [triangle, compute] = Manner::ALL.map(|manner| {
+        let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+        display.draw_to(surface.as_ref(), &encoding, format, None, Viewport::full(SIDE, SIDE), options).unwrap();
+        let drawn = display.drawn().unwrap();
+        assert_eq!((drawn.manner, drawn.copies), (manner, false), "{drawn}");
+        target.read_rgba8().unwrap()
+    });
+    let differ = triangle.iter().zip(&compute).filter(|(a, b)| a != b).count();
+    let most = triangle.iter().zip(&compute).map(|(a, b)| a.abs_diff(*b)).max();
+    println!("{differ} of {} numbers differ, by {most:?} at most", 3 * SIDE * SIDE);
+    assert!(most <= Some(1) && triangle.contains(&1) && triangle.contains(&254), "{most:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use interop_core::{AlphaMode, Display as _, Encoding, Extent, ImageDesc, ImageVi
 use interop_core::{Surface, SurfaceDesc, View};
 use pixelferry_testing::has;
 use std::rc::Rc;
-use wgpu_display::{DrawOptions, DrawTarget, Fit, Manner, OffscreenTarget, Viewport, WgpuDisplay};
+use wgpu_display::{DrawOptions, DrawTarget, Drawn, Fit, Manner, OffscreenTarget, Viewport, WgpuDisplay};
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 const SIDE: u32 = 16;
@@ -19,6 +19,10 @@ const ALL: Viewport = Viewport::full(SIDE, SIDE);
 const BOTH: wgpu::TextureUsages = wgpu::TextureUsages::RENDER_ATTACHMENT
     .union(wgpu::TextureUsages::STORAGE_BINDING)
     .union(wgpu::TextureUsages::COPY_SRC);
+
+/// Takes no stores, but copies.
+const COPIED: wgpu::TextureUsages =
+    wgpu::TextureUsages::RENDER_ATTACHMENT.union(wgpu::TextureUsages::COPY_DST).union(wgpu::TextureUsages::COPY_SRC);
 
 fn by(manner: Manner) -> DrawOptions {
     DrawOptions { manner: Some(manner), ..DrawOptions::default() }
@@ -120,9 +124,23 @@ fn read(display: &WgpuDisplay, texture: &wgpu::Texture, level: u32, layer: u32) 
     mapped.chunks_exact(256).flat_map(|row| row[..side as usize * 4].to_vec()).collect()
 }
 
-/// Draws by each manner, and compares all of the target with each other, and with the clear colour outside.
+/// Draws by each manner, and compares all of the target with each other, and with the clear colour outside; into a texture
+/// that takes stores, and into one that takes copies.
 fn both(display: &WgpuDisplay, surface: &dyn Surface, viewport: Viewport, options: DrawOptions, clear: bool) {
-    let target = display.create_offscreen_target(SIDE, SIDE).unwrap();
+    for usage in [BOTH, COPIED] {
+        both_into(usage, display, surface, viewport, options, clear);
+    }
+}
+
+fn both_into(
+    usage: wgpu::TextureUsages,
+    display: &WgpuDisplay,
+    surface: &dyn Surface,
+    viewport: Viewport,
+    options: DrawOptions,
+    clear: bool,
+) {
+    let (target, target_view) = texture(display, usage, (1, 1), None);
     let color = wgpu::Color { r: 0.2, g: 0.4, b: 0.6, a: 0.8 };
     let [triangle, compute] = Manner::ALL.map(|manner| {
         let options = DrawOptions { manner: Some(manner), ..options };
@@ -131,12 +149,13 @@ fn both(display: &WgpuDisplay, surface: &dyn Surface, viewport: Viewport, option
         } else {
             // Far outside: it only clears.
             let outside = Viewport { x: 2 * SIDE as i32, y: 0, width: 1, height: 1 };
-            display.draw_to(surface, target.view(), FORMAT, Some(color), outside, by(manner)).unwrap();
+            display.draw_to(surface, &target_view, FORMAT, Some(color), outside, by(manner)).unwrap();
             None
         };
-        display.draw_to(surface, target.view(), FORMAT, cleared, viewport, options).unwrap();
-        assert_eq!(display.drawn().unwrap().manner, manner);
-        target.read_pixels().unwrap()
+        display.draw_to(surface, &target_view, FORMAT, cleared, viewport, options).unwrap();
+        let copies = manner == Manner::Compute && !usage.contains(wgpu::TextureUsages::STORAGE_BINDING);
+        assert_eq!(display.drawn(), Some(Drawn { manner, copies, why: Why::Asked }));
+        read(display, &target, 0, 0)
     });
     let far = triangle.iter().zip(&compute).position(|(a, b)| a.abs_diff(*b) > 2);
     assert_eq!(far, None, "{viewport:?}: the first byte that differs");
@@ -204,6 +223,18 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let (attached, view) = texture(&display, BOTH - wgpu::TextureUsages::STORAGE_BINDING, (1, 1), None);
     let found = reason(&attached, &view);
     assert!(matches!(found, Obstacle::Texture(why) if why.contains("STORAGE_BINDING")), "{found}");
+    let (layered, view) = texture(&display, COPIED, (1, 2), Some(wgpu::TextureViewDimension::D2));
+    display.draw_to(surface.as_ref(), &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
+    let why = display.drawn().unwrap().why;
+    assert!(matches!(why, Why::Only(Obstacle::Texture(why)) if why.contains("layers")), "{why}");
+    assert_eq!(read(&display, &layered, 0, 1), expected);
+    let written = COPIED - wgpu::TextureUsages::COPY_SRC;
+    let (_, view) = texture(&display, written, (1, 1), None);
+    for (picture, copies) in [(plain(&display), true), (translucent(&display), false)] {
+        display.draw_to(picture.as_ref(), &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
+        let drawn = display.drawn().unwrap();
+        assert_eq!((drawn.copies, matches!(drawn.why, Why::Asked)), (copies, copies), "what blends is read: {drawn}");
+    }
     // A view for one use only, of a texture for both: only wgpu can tell.
     let (both, _) = texture(&display, BOTH, (1, 1), None);
     let usage = Some(wgpu::TextureUsages::RENDER_ATTACHMENT);

@@ -22,29 +22,22 @@ fn clean(v: vec3<f32>) -> vec3<f32> {
   return select(clamp(v, vec3<f32>(-LIMIT), vec3<f32>(LIMIT)), vec3<f32>(0.0), nan);
 }
 
-// Odd about 0; the power of 0 would be undefined.
-fn power(m: vec3<f32>, p: f32) -> vec3<f32> {
-  return pow(max(m, vec3<f32>(1e-30)), vec3<f32>(p));
-}
-
 fn decode(v: vec3<f32>) -> vec3<f32> {
-  let m = abs(v);
   if DECODE == 1u {
-    return sign(v) * select(power((m + 0.055) / 1.055, 2.4), m / 12.92, m <= vec3<f32>(0.04045));
+    return srgb_to_light(v);
   }
   if DECODE == 2u {
-    return sign(v) * power(m, 2.2);
+    return sign(v) * power(abs(v), 2.2);
   }
   return v;
 }
 
 fn encode(v: vec3<f32>) -> vec3<f32> {
-  let m = abs(v);
   if ENCODE == 1u {
-    return sign(v) * select(1.055 * power(m, 1.0 / 2.4) - 0.055, m * 12.92, m <= vec3<f32>(0.0031308));
+    return light_to_srgb(v);
   }
   if ENCODE == 2u {
-    return sign(v) * power(m, 1.0 / 2.2);
+    return sign(v) * power(abs(v), 1.0 / 2.2);
   }
   return v;
 }

@@ -1,5 +1,5 @@
 // By stores, a pixel for each work item. `canvas` is declared for the target's format; `over` comes from replace.wgsl or
-// blend.wgsl.
+// blend.wgsl, `stored` and `loaded` from as_is.wgsl or encoded.wgsl.
 
 @compute @workgroup_size(32, 8)
 fn store(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -8,5 +8,5 @@ fn store(@builtin(global_invocation_id) id: vec3<u32>) {
   if any(within >= draw_params.area.zw) || any(p < vec2<i32>(0)) || any(vec2<u32>(p) >= textureDimensions(canvas)) {
     return;
   }
-  textureStore(canvas, p, over(shown(vec2<f32>(p) + 0.5), p));
+  textureStore(canvas, p, stored(over(shown(vec2<f32>(p) + 0.5), p)));
 }
