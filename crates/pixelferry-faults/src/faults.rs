@@ -45,6 +45,8 @@ struct State {
     fired: u32,
     calls: BTreeMap<Step, u32>,
     delays: BTreeMap<Step, Duration>,
+    /// What each call takes less than the one before, and the last call that takes longer.
+    at_first: BTreeMap<Step, (Duration, u32)>,
     lies: BTreeSet<Step>,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
@@ -88,6 +90,14 @@ impl Faults {
     /// Makes every such call take longer.
     pub fn slow(&self, step: Step, by: Duration) {
         self.state().delays.insert(step, by);
+    }
+
+    /// Makes the first of such calls from now on take longer, each by less than the one before, and none after so many: as drivers
+    /// that build and allocate at the first use.
+    pub fn slow_at_first(&self, step: Step, by: Duration, calls: u32) {
+        let mut state = self.state();
+        let before = state.calls.get(&step).copied().unwrap_or(0);
+        state.at_first.insert(step, (by / calls.max(1), before + calls));
     }
 
     /// A clock of the doubles' own, which moves by what [`Faults::slow`] says and by [`Faults::pass`] alone: from now on no call
@@ -168,10 +178,13 @@ impl State {
         if self.paused {
             return (None, None);
         }
-        *self.calls.entry(step).or_default() += 1;
+        let calls = self.calls.entry(step).or_default();
+        *calls += 1;
+        let at_first = self.at_first.get(&step).map(|(less, last)| *less * (last + 1).saturating_sub(*calls));
         let failed = self.failing(step);
         self.fired += u32::from(failed.is_some());
-        (self.delays.get(&step).copied(), failed)
+        let delay = self.delays.get(&step).copied();
+        (delay.map_or(at_first, |delay| Some(delay + at_first.unwrap_or_default())), failed)
     }
 
     fn failing(&mut self, step: Step) -> Option<FaultKind> {
