@@ -85,6 +85,8 @@ pub(crate) struct Meanwhile {
     round: u32,
     /// Ways that were in use and were left: each is compared once more.
     former: Vec<Way>,
+    /// Ways that had too little time to be told from the one in use: each is compared once more, too.
+    untold: Vec<Way>,
 }
 
 /// What steps take, by what was seen so far.
@@ -138,6 +140,7 @@ impl Meanwhile {
             duel: None,
             round: 0,
             former: Vec::new(),
+            untold: Vec::new(),
         }
     }
 
@@ -345,17 +348,23 @@ impl Meanwhile {
         }
         let way = duel.entry.way;
         let most = if duel.spent < duel.share { LAST_ROUND } else { MOST_ROUNDS };
-        match judge(&duel.entry, reference, round - duel.since, most) {
+        let found = judge(&duel.entry, reference, round - duel.since, most);
+        let is_untold = matches!(found, Found::Untold(_));
+        match found {
             Found::Open => Ok(Step::Done),
             Found::Quicker => {
                 let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
                 duel.phase = Phase::Proof(Box::new(proof));
                 Ok(Step::Done)
             }
-            Found::NotQuicker(outcome) => {
+            Found::NotQuicker(outcome) | Found::Untold(outcome) => {
                 let measured = duel.entry.measured();
                 let comparison = self.comparison(way, table, Some(&measured), outcome);
                 self.lose(way);
+                if is_untold && most < LAST_ROUND && !self.untold.contains(&way) {
+                    self.untold.push(way);
+                    self.waiting.push_back(way);
+                }
                 Ok(Step::Compared(comparison, Some(measured)))
             }
         }
@@ -422,6 +431,8 @@ enum Found {
     Open,
     Quicker,
     NotQuicker(Outcome),
+    /// Chance decides, and the rounds are over.
+    Untold(Outcome),
 }
 
 /// By its ranks, and by the interval of the ratios.
@@ -432,7 +443,8 @@ fn is_ahead(newcomer: &Entry, in_use: &Entry, ratio: Ratio) -> bool {
 /// After `most` rounds two count as equal.
 fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
     let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
-    let behind = || Found::NotQuicker(if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood });
+    let outcome = if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood };
+    let behind = || Found::NotQuicker(outcome.clone());
     // In one round, chance can do that.
     if rounds > 1 && ratio.least() > HOPELESS {
         return Found::NotQuicker(Outcome::Slower);
@@ -442,7 +454,7 @@ fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
         ..FEWEST_ROUNDS => Found::Open,
         FEWEST_TO_WIN.. if is_ahead(newcomer, in_use, ratio) => Found::Quicker,
         FEWEST_ROUNDS.. if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
-        _ if rounds >= most => behind(),
+        _ if rounds >= most => Found::Untold(outcome),
         _ => Found::Open,
     }
 }
