@@ -94,7 +94,7 @@ impl Made {
         let Self { device, pattern } = self;
         let limits = device.limits();
         let caps = ComputeCaps {
-            languages: vec![Language::Wgsl],
+            languages: vec![Language::Glsl, Language::Wgsl],
             imports: Vec::new(),
             image_formats: Vec::new(),
             exports,

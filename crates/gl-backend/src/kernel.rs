@@ -1,5 +1,6 @@
-//! Kernels: WGSL made into programs, one for each format of target.
+//! Kernels: WGSL or GLSL made into programs, one for each format of target.
 
+use crate::glsl;
 use crate::memory::GlMemory;
 use crate::session::{Program, Session};
 use interop_core::devices::owned::own;
@@ -11,6 +12,8 @@ use wgsl_kernel::KernelText;
 /// A kernel of one backend.
 pub struct GlKernel {
     text: KernelText,
+    /// The text of a compute shader, where it is not WGSL.
+    shader: Option<String>,
     session: Arc<Session>,
     programs: Mutex<HashMap<PixelFormat, Arc<Program>>>,
 }
@@ -25,8 +28,13 @@ impl Kernel for GlKernel {
 
 impl GlKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
+        if let Some(shader) = glsl::text_of(source)? {
+            let (text, program) = glsl::read(session, source, shader)?;
+            let programs = Mutex::new(HashMap::from([(PixelFormat::Rgba8, Arc::new(program))]));
+            return Ok(Self { text, shader: Some(shader.to_owned()), session: session.clone(), programs });
+        }
         let text = KernelText::of(source, &session.limits)?;
-        let kernel = Self { text, session: session.clone(), programs: Mutex::default() };
+        let kernel = Self { text, shader: None, session: session.clone(), programs: Mutex::default() };
         // What is wrong with the text is told now.
         kernel.program(PixelFormat::Rgba8, "ComputeBackend::build")?;
         Ok(kernel)
@@ -39,7 +47,11 @@ impl GlKernel {
             return Ok(program.clone());
         }
         let refused = |log| self.session.limits.refused(self.text.name(), log);
-        let glsl = self.text.glsl(format).map_err(refused)?;
+        let glsl = match &self.shader {
+            Some(shader) => glsl::whole(shader, format),
+            None => self.text.glsl(format),
+        };
+        let glsl = glsl.map_err(refused)?;
         let device = self.session.device.clone();
         let built = self.session.place.run(operation, move || Program::build(&device, &glsl, operation))?;
         let program = Arc::new(built.map_err(refused)?);

@@ -1,4 +1,4 @@
-//! OpenGL as a compute backend of pixelferry: kernels in WGSL, run by compute shaders (OpenGL 4.3) in the context of a display.
+//! OpenGL as a compute backend of pixelferry: kernels in WGSL or GLSL, run by compute shaders (OpenGL 4.3) in the context of a display.
 //!
 //! | to get a backend | call |
 //! |---|---|
@@ -36,6 +36,20 @@
 //! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes GLSL whose every index is inside what it
 //! indexes, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
+//! A source may also have GLSL, a compute shader of the user's own ([`interop_core::KernelSource::glsl`]), which is taken first. It
+//! is `void main()` with its `layout(local_size_x = ..)`, without a `#version` (it is `430 core`), and may call the functions of
+//! WGSL's prelude by the same names. The n-th memory among the arguments is a storage block of its own, with binding n + 1; what a
+//! launch would not bind is refused with the reason. The driver's log has the text's own lines:
+//!
+//! ```glsl
+//! layout(local_size_x = 8, local_size_y = 8) in;
+//! layout(std430, binding = 1) readonly buffer Table { float table[]; };
+//! void main() {
+//!   uvec2 at = gl_GlobalInvocationID.xy;
+//!   pf_store(at, vec4(table[at.x % 256u], pf_arg_f32(0), 0.0, 1.0));
+//! }
+//! ```
+//!
 //! # Threads
 //! Any thread may hold the backend and its kernels. In a display's context calls work on the thread where it is current, and give
 //! [`interop_core::Error::WrongContext`] elsewhere, with nothing lost; what is dropped elsewhere is deleted by a later call, the
@@ -47,6 +61,7 @@
 //! ([`gl_display::GlDisplay::from_engine`]). Its state is as before after each call; what is put back is said by [`gl_display`].
 
 mod backend;
+mod glsl;
 mod kernel;
 mod memory;
 mod place;

@@ -1,7 +1,7 @@
 //! What everything made by one backend shares.
 
 use crate::place::Place;
-use gl_display::{ComputeProgram, GlDevice, QueueBuffer};
+use gl_display::{ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;
@@ -42,19 +42,26 @@ impl Session {
     }
 }
 
-/// A program that `wgsl_kernel` wrote.
+/// A program that `wgsl_kernel` wrote, or one behind its prelude for which a user vouched.
 pub struct Program(ComputeProgram);
 
 impl Program {
-    /// Compiles what `wgsl_kernel` wrote, and nothing else. The inner error is the driver's log.
+    /// Compiles what `wgsl_kernel` wrote, or its prelude with a text of [`interop_core::KernelSource::glsl`], and nothing else. The
+    /// inner error is the driver's log.
     pub fn build(device: &GlDevice, glsl: &str, operation: &'static str) -> Result<Result<Self, String>> {
         Ok(ComputeProgram::build(device, glsl, GLSL_NUMBERS, operation)?.map(Self))
+    }
+
+    /// What the driver says that it is bound to.
+    pub fn shape(&self, operation: &'static str) -> Result<ProgramShape> {
+        self.0.shape(GLSL_NUMBERS, operation)
     }
 
     fn run(&self, memories: &[QueueBuffer], launch: &Launch, operation: &'static str) -> Result<()> {
         let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
-        // there, and its only blocks are those that are bound.
+        // there, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices, and
+        // the driver told the blocks.
         unsafe { self.0.run(&memories, launch.words(), launch.groups, operation) }
     }
 }

@@ -89,7 +89,7 @@ mod timer;
 mod tools;
 mod vulkan;
 
-pub use compute::{ComputeLimits, ComputeProgram, GlDevice, QueueBuffer};
+pub use compute::{ComputeLimits, ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
 pub use context::{EngineOptions, GlFunctions, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
 pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};

@@ -1,6 +1,7 @@
 //! Texts as GLSL, for compute shaders of OpenGL 4.3.
 
 use crate::bounded::{CAPABILITIES, bounded};
+use crate::prelude::with_prelude;
 use crate::text::KernelText;
 use interop_core::PixelFormat;
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
@@ -49,6 +50,33 @@ pub fn glsl(text: &str, entry: &str) -> Result<String, String> {
     Ok(written)
 }
 
+/// A kernel that uses all that there is of the launch and the target: naga writes no function that its entry point could not call.
+const USER: &str = "@compute @workgroup_size(1) fn pf_none() {
+  pf_store(vec2<u32>(0u), vec4<f32>(pf_arg_f32(0)));
+  pf_put(0u, pf_get(0u));
+}";
+
+/// Names that naga writes with a line behind, as they end in a digit.
+const NUMBERED: [&str; 5] = ["pf_arg_u32", "pf_arg_i32", "pf_arg_f32", "pf_get_f32", "pf_put_f32"];
+
+/// What a compute shader of the user's own is put behind: version, target, numbers, and the functions of [`crate::PRELUDE`] with
+/// the same names, for targets of this format. The user's lines are counted from 1.
+///
+/// # Errors
+/// What naga says where it refuses them.
+pub fn glsl_prelude(format: PixelFormat) -> Result<String, String> {
+    let written = glsl(&with_prelude(USER, format), "pf_none")?;
+    let functions = written.split("void main()").next().unwrap_or_default();
+    let is_group = |line: &&str| line.starts_with("layout(local_size_x");
+    let mut text = String::with_capacity(written.len() + 256);
+    for line in functions.lines().filter(|line| !is_group(line)) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    NUMBERED.iter().for_each(|name| text += &format!("#define {name} {name}_\n"));
+    Ok(text + "#line 1\n")
+}
+
 impl KernelText {
     /// The kernel as [`glsl`] for targets of this format.
     ///
@@ -82,6 +110,24 @@ mod tests {
         }
         for entry in [PatternEntry::Words, PatternEntry::Flat, PatternEntry::Bytes] {
             assert!(glsl(PATTERN, entry.name()).unwrap().contains("min("));
+        }
+    }
+
+    #[test]
+    fn functions_of_the_prelude_are_there_without_an_entry_point() {
+        for format in PixelFormat::ALL {
+            let text = glsl_prelude(format).unwrap();
+            let names =
+                ["uvec2 pf_size()", "void pf_store(uvec2", "uint pf_index(uvec3", "uint pf_get(uint", "void pf_put("];
+            for name in
+                names.iter().chain(&["float pf_arg_f32_(", "bool pf_inside(", "uint pf_items()", "uint pf_words()"])
+            {
+                assert!(text.contains(name), "{format}: no {name} in {text}");
+            }
+            assert!(
+                !text.contains("main") && !text.contains("local_size") && text.starts_with("#version 430"),
+                "{text}"
+            );
         }
     }
 }

@@ -41,14 +41,7 @@ impl KernelText {
             }
         };
         let shape = Shape::of(name, text).map_err(|log| limits.refused(name, log))?;
-        let most = limits.memories;
-        if shape.memories.len() + 1 > most {
-            let reason = format!(
-                "kernel '{name}' has {} memories, the target among them; it takes {most}",
-                shape.memories.len() + 1
-            );
-            return Err(limits.unsupported(OP, reason));
-        }
+        few_memories(name, shape.memories.len(), limits)?;
         Ok(Self {
             name: name.to_owned(),
             text: text.to_owned(),
@@ -57,6 +50,26 @@ impl KernelText {
             group: shape.group,
             items: source.items(),
         })
+    }
+
+    /// A text in another language, of which its compiler told the shape: bytes that each memory among its arguments has at least,
+    /// and the work items of a group. It reads numbers by the same names as WGSL.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where it has more memories than the device binds; [`Error::KernelBuild`] for groups that are empty or
+    /// of three dimensions.
+    pub fn told(
+        source: &KernelSource,
+        text: &str,
+        memories: Vec<u64>,
+        group: [u32; 3],
+        limits: &Limits,
+    ) -> Result<Self> {
+        let name = source.name();
+        let group = across_and_down(group).map_err(|log| limits.refused(name, log))?;
+        few_memories(name, memories.len(), limits)?;
+        let (numbers, items) = (Numbers::of(text), source.items());
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), numbers, memories, group, items })
     }
 
     /// Its name, which is that of its entry point.
@@ -73,6 +86,26 @@ impl KernelText {
     pub fn whole(&self, format: PixelFormat) -> String {
         with_prelude(&self.text, format)
     }
+}
+
+/// The work items of a group.
+fn across_and_down([across, down, deep]: [u32; 3]) -> Result<[u32; 2], String> {
+    if across == 0 || down == 0 {
+        return Err(format!("its groups are {across} x {down}; each has at least one work item"));
+    }
+    if deep != 1 {
+        return Err(format!("its groups are {deep} deep; launches are two-dimensional, so it must be 1"));
+    }
+    Ok([across, down])
+}
+
+fn few_memories(name: &str, memories: usize, limits: &Limits) -> Result<()> {
+    let most = limits.memories;
+    if memories < most {
+        return Ok(());
+    }
+    let reason = format!("kernel '{name}' has {} memories, the target among them; it takes {most}", memories + 1);
+    Err(limits.unsupported(OP, reason))
 }
 
 struct Shape {
@@ -94,13 +127,7 @@ impl Shape {
                 Some(names()).filter(|n| !n.is_empty()).unwrap_or("none".into())
             )
         })?;
-        let [across, down, deep] = entry.workgroup_size;
-        if across == 0 || down == 0 {
-            return Err(format!("its groups are {across} x {down}; each has at least one work item"));
-        }
-        if deep != 1 {
-            return Err(format!("its groups are {deep} deep; launches are two-dimensional, so it must be 1"));
-        }
+        let group = across_and_down(entry.workgroup_size)?;
         let mut bindings = Vec::new();
         for (_, variable) in module.global_variables.iter() {
             let Some(binding) = &variable.binding else { continue };
@@ -129,6 +156,6 @@ impl Shape {
                 "its memories have the bindings {places:?} of group 1; number them from 0 without gaps"
             ));
         }
-        Ok(Self { memories, group: [across, down] })
+        Ok(Self { memories, group })
     }
 }

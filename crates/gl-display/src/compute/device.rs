@@ -151,6 +151,11 @@ impl GlDevice {
         failure(&self.inner.identity.name, operation, 0, "no object name returned", why)
     }
 
+    /// The function of that name; null where there is none. The context must be current.
+    pub(super) fn function(&self, name: &std::ffi::CStr) -> *const std::ffi::c_void {
+        self.inner.held.function(name)
+    }
+
     pub(crate) fn is_engine(&self) -> bool {
         self.inner.is_engine
     }

@@ -6,9 +6,11 @@ mod buffer;
 mod deferred_deletes;
 mod device;
 mod program;
+mod shape;
 
 pub use buffer::QueueBuffer;
 pub use device::{ComputeLimits, GlDevice};
 pub use program::ComputeProgram;
+pub use shape::ProgramShape;
 
 pub(crate) use deferred_deletes::DeferredDeletes;

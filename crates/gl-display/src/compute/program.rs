@@ -4,6 +4,7 @@ use super::bindings::Bindings;
 use super::buffer::QueueBuffer;
 use super::deferred_deletes::ObjectName;
 use super::device::GlDevice;
+use super::shape::ProgramShape;
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
@@ -72,6 +73,18 @@ impl ComputeProgram {
                 program.numbers = gl.get_uniform_location(name, numbers);
                 Ok(Ok(program))
             }
+        })?
+    }
+
+    /// What it is bound to; `numbers` as it was built with.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver lacks the queries.
+    pub fn shape(&self, numbers: &str, operation: &'static str) -> Result<ProgramShape> {
+        self.device.enter(operation)?;
+        // SAFETY: the context is current, and the program is of it, linked with its compute shader.
+        self.device.checked("glGetProgramResourceiv", || unsafe {
+            ProgramShape::of(&self.device, self.name, numbers, operation)
         })?
     }
 

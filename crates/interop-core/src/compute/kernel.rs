@@ -100,6 +100,15 @@ impl KernelSource {
         self.with(Language::Ptx, SourceCode::Text(text.into()))
     }
 
+    /// Adds GLSL of a compute shader (see the crate `gl-backend` for what it may call).
+    ///
+    /// # Safety
+    /// [`KernelSource::with_text`] says what the caller vouches for.
+    #[must_use]
+    pub unsafe fn glsl(self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Language::Glsl, SourceCode::Text(text.into()))
+    }
+
     /// Adds a value that only the backend of that language understands, replacing a source of the same language. A
     /// backend takes only values of a type of its own here, so that this is as safe as making such a value.
     #[must_use]

@@ -16,6 +16,8 @@ pub enum Language {
     Ptx,
     /// WGSL, whose every access to memory its backend checks.
     Wgsl,
+    /// GLSL of compute shaders, compiled by the driver of an OpenGL context.
+    Glsl,
     /// A Rust closure, run on the CPU (see the crate `cpu-fallback`).
     Rust,
     /// One that this library does not know, by the name that its backend gives it.
@@ -30,6 +32,7 @@ impl fmt::Display for Language {
             Self::CudaCpp => "CUDA C++",
             Self::Ptx => "PTX",
             Self::Wgsl => "WGSL",
+            Self::Glsl => "GLSL",
             Self::Rust => "Rust",
             Self::Other(name) => name,
         })

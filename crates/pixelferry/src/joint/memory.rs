@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 const VERSION: u32 = 1;
 /// Whose texts a choice depends on.
-const LANGUAGES: [Language; 5] = [Language::CudaCpp, Language::Ptx, Language::OpenClC, Language::Wgsl, Language::Rust];
+const LANGUAGES: [Language; 6] =
+    [Language::CudaCpp, Language::Ptx, Language::OpenClC, Language::Glsl, Language::Wgsl, Language::Rust];
 
 /// One file.
 #[derive(Serialize, Deserialize)]

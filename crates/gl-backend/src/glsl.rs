@@ -1,0 +1,105 @@
+//! Compute shaders of the user's own.
+
+use crate::session::{Program, Session};
+use gl_display::ProgramShape;
+use interop_core::compute::SourceCode;
+use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
+use std::sync::Arc;
+use wgsl_kernel::{KernelText, glsl_prelude};
+
+const OP: &str = "ComputeBackend::build";
+
+/// The GLSL of a source, if it has any.
+pub fn text_of(source: &KernelSource) -> Result<Option<&str>> {
+    match source.source(Language::Glsl) {
+        Some(SourceCode::Text(text)) => Ok(Some(text.as_ref())),
+        Some(SourceCode::Native(_)) => {
+            Err(Error::invalid(OP, format!("the GLSL of kernel '{}' must be text", source.name())))
+        }
+        None => Ok(None),
+    }
+}
+
+/// All of the text, for targets of this format.
+pub fn whole(text: &str, format: PixelFormat) -> Result<String, String> {
+    if text.lines().any(|line| line.trim_start().starts_with("#version")) {
+        return Err("it has a '#version'; leave it out: the backend writes it, '430 core'".into());
+    }
+    Ok(glsl_prelude(format)? + text)
+}
+
+/// What a source's text says of the kernel, and its program for RGBA8.
+pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result<(KernelText, Program)> {
+    let refused = |log| session.limits.refused(source.name(), log);
+    let whole = whole(text, PixelFormat::Rgba8).map_err(refused)?;
+    let device = session.device.clone();
+    let built = session.place.run(OP, move || {
+        Ok(match Program::build(&device, &whole, OP)? {
+            Ok(program) => Ok((program.shape(OP)?, program)),
+            Err(log) => Err(log),
+        })
+    })?;
+    let (shape, program) = built.map_err(refused)?;
+    let memories = memories(&shape).map_err(refused)?;
+    let text = KernelText::told(source, text, memories, shape.group, &session.limits)?;
+    Ok((text, program))
+}
+
+/// Bytes of each memory among the arguments; the reason where a launch binds less than the program uses.
+fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
+    if !shape.uniforms.is_empty() {
+        let names = shape.uniforms.join("', '");
+        return Err(format!(
+            "nothing is bound to '{names}': kernels have no samplers, images, counters or uniforms of their own; numbers are \
+             read by pf_arg_f32(0) and its like, memory by storage blocks"
+        ));
+    }
+    // The prelude's own block is the target.
+    let own: Vec<_> = shape.storage.iter().filter(|(name, ..)| !is_target(name)).collect();
+    if let Some((name, ..)) = own.iter().find(|(_, binding, _)| *binding == 0) {
+        return Err(format!(
+            "'{name}' has binding 0, which is the target's; memory n among the arguments, counted from 0, has binding n + 1"
+        ));
+    }
+    let mut places: Vec<_> = own.iter().map(|(_, binding, bytes)| (*binding, *bytes)).collect();
+    places.sort_unstable();
+    if (1..).zip(&places).any(|(expected, (binding, _))| expected != *binding) {
+        let places: Vec<_> = places.iter().map(|(binding, _)| binding).collect();
+        return Err(format!(
+            "its storage blocks have the bindings {places:?}; number those that it uses from 1 without gaps"
+        ));
+    }
+    Ok(places.into_iter().map(|(_, bytes)| bytes).collect())
+}
+
+/// As naga names blocks: by number, group's binding and stage.
+fn is_target(name: &str) -> bool {
+    name.starts_with("type_") && name.ends_with("_block_0Compute")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_launch_binds_is_refused_with_the_reason() {
+        let block = |name: &str, binding| (name.to_owned(), binding, 4);
+        let shape = |storage: &[(&str, u32)], uniforms: &[&str]| ProgramShape {
+            group: [1; 3],
+            storage: storage.iter().map(|(name, binding)| block(name, *binding)).collect(),
+            uniforms: uniforms.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let target = ("type_5_block_0Compute", 0);
+        assert_eq!(memories(&shape(&[target, ("b", 2), ("a", 1)], &[])), Ok(vec![4, 4]));
+        assert_eq!(memories(&shape(&[], &[])), Ok(vec![]));
+        for (storage, uniforms, part) in [
+            (&[target][..], &["picture"][..], "'picture'"),
+            (&[target, ("mine", 0)], &[], "'mine' has binding 0"),
+            (&[("a", 1), ("c", 3)], &[], "[1, 3]"),
+            (&[("a", 1), ("b", 1)], &[], "[1, 1]"),
+        ] {
+            let error = memories(&shape(storage, uniforms)).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a linked program is bound to, as the driver tells it (OpenGL 4.6 core, section 7.3.1).
+
+use super::device::GlDevice;
+use interop_core::Result;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+/// What a run must bind, and what no run does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramShape {
+    /// Work items of a group.
+    pub group: [u32; 3],
+    /// Storage blocks that it uses: name, binding, and bytes at least. An array of any length counts as one element.
+    pub storage: Vec<(String, u32, u64)>,
+    /// Uniforms that it uses beside storage blocks: samplers, images, counters and numbers. Blocks of uniforms, too.
+    pub uniforms: Vec<String>,
+}
+
+type GetProgram = unsafe extern "system" fn(program: u32, parameter: u32, values: *mut i32);
+type GetInterface = unsafe extern "system" fn(program: u32, interface: u32, parameter: u32, value: *mut i32);
+type GetResource = unsafe extern "system" fn(u32, u32, index: u32, i32, *const u32, i32, *mut i32, values: *mut i32);
+type GetName = unsafe extern "system" fn(u32, u32, index: u32, size: i32, length: *mut i32, name: *mut u8);
+
+#[derive(Clone, Copy)]
+struct Queries {
+    program: GetProgram,
+    interface: GetInterface,
+    resource: GetResource,
+    name: GetName,
+}
+
+impl Queries {
+    fn of(load: &dyn Fn(&CStr) -> *const c_void) -> Option<Self> {
+        // SAFETY: null becomes `None`; else each is the function of that name (OpenGL 4.6 core, sections 7.3.1 and 7.14).
+        unsafe {
+            Some(Self {
+                program: std::mem::transmute::<*const c_void, Option<GetProgram>>(load(c"glGetProgramiv"))?,
+                interface: std::mem::transmute::<*const c_void, Option<GetInterface>>(load(
+                    c"glGetProgramInterfaceiv",
+                ))?,
+                resource: std::mem::transmute::<*const c_void, Option<GetResource>>(load(c"glGetProgramResourceiv"))?,
+                name: std::mem::transmute::<*const c_void, Option<GetName>>(load(c"glGetProgramResourceName"))?,
+            })
+        }
+    }
+
+    /// # Safety
+    /// The context is current and the program of it, linked.
+    unsafe fn active(self, program: u32, interface: u32) -> u32 {
+        let mut count = 0;
+        // SAFETY: the caller's promise; one integer is written.
+        unsafe { (self.interface)(program, interface, glow::ACTIVE_RESOURCES, &raw mut count) };
+        u32::try_from(count).unwrap_or(0)
+    }
+
+    /// # Safety
+    /// As of [`Queries::active`]; there are more than `index` resources, and `property` is one integer.
+    unsafe fn value(self, program: u32, interface: u32, index: u32, property: u32) -> i32 {
+        let mut value = -1;
+        // SAFETY: the caller's promise; room for one integer is given.
+        unsafe {
+            (self.resource)(program, interface, index, 1, &raw const property, 1, ptr::null_mut(), &raw mut value);
+        }
+        value
+    }
+
+    /// # Safety
+    /// As of [`Queries::active`]; there are more than `index` resources.
+    unsafe fn name(self, program: u32, interface: u32, index: u32) -> String {
+        let (mut bytes, mut length) = ([0_u8; 256], 0);
+        // SAFETY: the caller's promise; so many bytes are there, and a longer name is cut off.
+        unsafe { (self.name)(program, interface, index, bytes.len() as i32, &raw mut length, bytes.as_mut_ptr()) };
+        let name = bytes.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
+    }
+}
+
+impl ProgramShape {
+    /// Of a program without the uniform array `numbers`, which runs set.
+    ///
+    /// # Safety
+    /// The context is current and the program of it, linked, with a compute shader.
+    pub(super) unsafe fn of(
+        device: &GlDevice,
+        program: glow::Program,
+        numbers: &str,
+        operation: &'static str,
+    ) -> Result<Self> {
+        let load = |name: &CStr| device.function(name);
+        let queries = Queries::of(&load)
+            .ok_or_else(|| device.unsupported(operation, "the driver does not tell what a program is bound to"))?;
+        let program = program.0.get();
+        let (blocks, plain, uniform_blocks) = (glow::SHADER_STORAGE_BLOCK, glow::UNIFORM, glow::UNIFORM_BLOCK);
+        let mut group = [0_i32; 3];
+        // SAFETY: the caller's promise; the group's size is three integers, and indices are of what is active.
+        unsafe {
+            (queries.program)(program, glow::COMPUTE_WORK_GROUP_SIZE, group.as_mut_ptr());
+            let storage = (0..queries.active(program, blocks)).map(|index| {
+                let value = |property| u32::try_from(queries.value(program, blocks, index, property)).unwrap_or(0);
+                let (binding, bytes) = (value(glow::BUFFER_BINDING), value(glow::BUFFER_DATA_SIZE));
+                (queries.name(program, blocks, index), binding, u64::from(bytes))
+            });
+            let loose = (0..queries.active(program, plain))
+                .filter(|index| queries.value(program, plain, *index, glow::BLOCK_INDEX) < 0)
+                .map(|index| queries.name(program, plain, index))
+                .filter(|name| name.split('[').next() != Some(numbers));
+            let in_blocks =
+                (0..queries.active(program, uniform_blocks)).map(|index| queries.name(program, uniform_blocks, index));
+            Ok(Self {
+                group: group.map(|side| u32::try_from(side).unwrap_or(0)),
+                storage: storage.collect(),
+                uniforms: loose.chain(in_blocks).collect(),
+            })
+        }
+    }
+}
