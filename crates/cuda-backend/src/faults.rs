@@ -285,6 +285,20 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     one.write(1, &[0]).unwrap();
 }
 
+/// As a backend and a display on one device do; the driver refuses a page of a context twice.
+#[test]
+fn backends_of_one_device_take_the_same_block() {
+    double::reset(None);
+    let (one, two) = (open().unwrap(), open().unwrap());
+    let block = HostBlock::allocate(8192).unwrap();
+    let (first, mut second) = (one.import_host(&block).unwrap(), two.import_host(&block).unwrap());
+    drop((first, one));
+    second.write(0, &[7; 64]).unwrap();
+    assert!(double::with(|s| s.live().contains(&"registration")));
+    drop(second);
+    assert!(double::with(|s| !s.live().contains(&"registration")));
+}
+
 #[test]
 fn whatever_fails_a_block_is_free_afterwards() {
     let block = HostBlock::allocate(8192).unwrap();

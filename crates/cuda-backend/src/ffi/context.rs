@@ -49,8 +49,8 @@ impl Drop for Current<'_> {
 /// A stream of the highest priority: what is written here is about to be shown.
 pub struct Queue {
     raw: cu::CUstream,
-    /// Host pages that are registered in the context.
-    registry: Registry,
+    /// Host pages that are registered in the context, by whichever queue.
+    registry: Arc<Registry>,
     /// Made for the first use; `None` where the driver has no such thing.
     gate: OnceLock<Option<Gate>>,
     // After the stream, which `drop` destroys first.
@@ -78,7 +78,8 @@ impl Queue {
             unsafe { call!(api.driver, cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, greatest)) }?;
             stream
         };
-        Ok(Arc::new(Self { raw: stream, registry: Registry::default(), gate: OnceLock::new(), context }))
+        let registry = Registry::of(raw);
+        Ok(Arc::new(Self { raw: stream, registry, gate: OnceLock::new(), context }))
     }
 
     pub fn api(&self) -> &'static Api {

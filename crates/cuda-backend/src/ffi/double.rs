@@ -10,6 +10,7 @@ use interop_core::devices::os_handle::{self, ImportedHandle, RawOsHandle};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The table to open a backend with.
@@ -28,6 +29,8 @@ pub struct State {
     /// Memory by address.
     memory: BTreeMap<u64, Box<[u64]>>,
     contexts: usize,
+    /// The handle of the primary context, which no other double has.
+    context: u64,
     next: u64,
     pub devices: c_int,
     pub version: c_int,
@@ -45,7 +48,9 @@ thread_local! {
 
 /// Forgets everything; one device, CUDA 12.0.
 pub fn reset(failing: Option<(usize, u32)>) {
-    let state = State { failing, devices: 1, version: 12_000, ..State::default() };
+    static CONTEXTS: AtomicU64 = AtomicU64::new(1);
+    let context = CONTEXTS.fetch_add(1, Ordering::Relaxed);
+    let state = State { failing, devices: 1, version: 12_000, context, ..State::default() };
     STATE.set(ThreadDouble(Arc::new(Mutex::new(state))));
 }
 
@@ -161,7 +166,7 @@ double! {
     cuDeviceTotalMem_v2(bytes: *mut usize, device: cu::CUdevice) |_s| put(bytes, 1 << 30);
     cuDevicePrimaryCtxRetain(context: *mut cu::CUcontext, device: cu::CUdevice) |s| {
         s.live.insert(("context", 1));
-        put(context, handle(1))
+        put(context, handle(s.context))
     };
     cuDevicePrimaryCtxRelease_v2(device: cu::CUdevice) |s| s.end("context", 1);
     cuCtxPushCurrent_v2(context: cu::CUcontext) |s| { s.contexts += 1; 0 };
@@ -188,8 +193,8 @@ double! {
         put(address, std::ptr::with_exposed_provenance_mut(s.allocate("pinned memory", len) as usize));
     cuMemFreeHost(address: *mut c_void) |s| s.free("pinned memory", address.addr() as u64);
     cuMemHostRegister_v2(address: *mut c_void, len: usize, flags: c_uint) |s| {
-        s.live.insert(("registration", address.addr() as u64));
-        0
+        // 712: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED.
+        if s.live.insert(("registration", address.addr() as u64)) { 0 } else { 712 }
     };
     cuMemHostUnregister(address: *mut c_void) |s| s.end("registration", address.addr() as u64);
     cuMemHostGetDevicePointer_v2(device: *mut u64, address: *mut c_void, flags: c_uint) |_s|

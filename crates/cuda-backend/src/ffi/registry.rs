@@ -1,15 +1,20 @@
 //! Which pages of host memory are registered in a context.
 
+use cudarc::driver::sys as cu;
 use interop_core::devices::ranges::overlap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Runs of pages that are registered; they do not overlap, and each counts the blocks that use it.
 ///
 /// The driver pins whole pages and refuses a page twice, but a display may let one block begin in the page where
-/// another ends. A block is therefore made of the runs that are there already and new ones for what they leave.
+/// another ends, and a backend and a display of one device may take the same block. A block is therefore made of the runs that are
+/// there already and new ones for what they leave.
 #[derive(Default)]
 pub struct Registry(Mutex<Vec<Run>>);
+
+/// One for each primary context that a queue holds, by its handle.
+static REGISTRIES: Mutex<Vec<(usize, Weak<Registry>)>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
@@ -18,6 +23,19 @@ pub struct Run {
 }
 
 impl Registry {
+    /// The one of this context, which the caller keeps for as long as it has the context.
+    pub fn of(context: cu::CUcontext) -> Arc<Self> {
+        let mut all = REGISTRIES.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, registry)| registry.strong_count() > 0);
+        let context = context.addr();
+        if let Some(found) = all.iter().find(|(of, _)| *of == context).and_then(|(_, registry)| registry.upgrade()) {
+            return found;
+        }
+        let new = Arc::new(Self::default());
+        all.push((context, Arc::downgrade(&new)));
+        new
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, Vec<Run>> {
         // Runs are changed in one step each, so a panic elsewhere leaves the list whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
