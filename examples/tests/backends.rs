@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use image::RgbaImage;
-use pixelferry::arrays::Arrays;
+use pixelferry::arrays::{Arrays, Expr, Philox, philox4x32};
 use pixelferry::{BackendChoice, DisplayChoice, Error, open_backend, open_headless};
 use pixelferry_examples::overlap::Pipeline;
 use pixelferry_tests::{Need, need};
@@ -67,15 +67,31 @@ fn every_example_is_the_same_on_wgpu() {
 
 /// What shaders cannot do is refused by a typed error, which names the device and what to use instead.
 #[test]
-fn queues_and_arrays_say_what_to_use_instead() {
+fn queues_and_wide_types_say_what_to_use_instead() {
     for (driver, choice) in [(Need::Egl, BackendChoice::Gl), (Need::Lavapipe, BackendChoice::Wgpu)] {
         let Some(backend) = need(driver, open_backend(choice)) else { continue };
-        let arrays = Arrays::new(backend.clone()).map(drop);
+        let arrays = Arrays::new(backend.clone()).unwrap();
+        let wide = arrays.empty::<f64>(&[4]).map(drop);
         let overlap = Pipeline::new(&backend, 4096).map(drop);
-        for error in [arrays, overlap].map(Result::unwrap_err) {
+        for error in [wide, overlap].map(Result::unwrap_err) {
             let Error::Unsupported { device, reason, .. } = &error else { panic!("{error:?}") };
             assert_eq!(*device, backend.device().to_string());
-            assert!(reason.contains("use CUDA, OpenCL or threads"), "{error}");
+            assert!(reason.contains("CUDA, OpenCL or threads"), "{error}");
         }
+    }
+}
+
+/// The facade's arrays on the facade's backends.
+#[test]
+fn arrays_compute_in_shaders() {
+    for (driver, choice) in [(Need::Egl, BackendChoice::Gl), (Need::Lavapipe, BackendChoice::Wgpu)] {
+        let Some(backend) = need(driver, open_backend(choice)) else { continue };
+        let arrays = Arrays::new(backend).unwrap();
+        let ramp = arrays.tabulate(&[1000], Expr::index().cast::<u32>()).unwrap();
+        let running = (&ramp * 2).cumulative_sum().unwrap();
+        assert_eq!((ramp.sum().unwrap(), running.view().item(&[999]).unwrap()), (499_500, 999_000));
+        let mut random = arrays.empty::<u32>(&[4]).unwrap();
+        Philox::new(3).integers(&mut random).unwrap();
+        assert_eq!(random.to_vec().unwrap(), philox4x32([0; 4], [3, 0]));
     }
 }

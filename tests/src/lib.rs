@@ -36,3 +36,8 @@ struct Guide;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/kernels.md")]
 struct Kernels;
+
+/// What is said of arrays, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/arrays.md")]
+struct Arrays;

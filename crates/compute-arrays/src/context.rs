@@ -3,7 +3,7 @@
 use crate::element::ElementType;
 use crate::queue_context::QueueContext;
 use crate::scratch::{Kept, Scratch};
-use crate::text::Dialect;
+use crate::text::{C, Dialect};
 use interop_core::{Arg, ComputeBackend, Error, Kernel, KernelSource, Language, Result, Target};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -49,11 +49,14 @@ impl Arrays {
     /// is installed shows when the first kernel is built ([`Error::Unavailable`] says what to install).
     pub fn new(backend: Arc<dyn ComputeBackend>) -> Result<Self> {
         let languages = &backend.caps().languages;
-        let dialect = if languages.iter().any(|l| matches!(l, Language::CudaCpp | Language::Ptx)) {
+        let dialect = if languages.contains(&Language::Wgsl) {
+            // Also where NVIDIA's Vulkan takes C: it takes no kernels that say how large their groups are.
+            Some(Dialect::Wgsl)
+        } else if languages.iter().any(|l| matches!(l, Language::CudaCpp | Language::Ptx)) {
             // Where NVRTC is missing, the build says so and what to install.
-            Some(Dialect::CudaCpp)
+            Some(Dialect::C(C::Cuda))
         } else if languages.contains(&Language::OpenClC) {
-            Some(Dialect::OpenClC)
+            Some(Dialect::C(C::OpenCl))
         } else if languages.contains(&Language::Rust) {
             None
         } else {
@@ -61,7 +64,7 @@ impl Arrays {
                 operation: "Arrays::new",
                 device: backend.device().to_string(),
                 reason: format!(
-                    "arrays are written in OpenCL C, CUDA C++ and Rust, and it takes {languages:?}; use CUDA, OpenCL or threads"
+                    "arrays are written in OpenCL C, CUDA C++, WGSL and Rust, and it takes {languages:?}; use CUDA, OpenCL, wgpu or threads"
                 ),
             });
         };
@@ -115,13 +118,21 @@ impl Arrays {
     pub(crate) fn groups_may_wait(&self) -> bool {
         let device = self.context.backend.device();
         let by_nvidia = device.vendor == "NVIDIA Corporation" && device.driver.contains(" CUDA ");
-        self.context.dialect == Some(Dialect::CudaCpp) || by_nvidia
+        self.context.dialect == Some(Dialect::C(C::Cuda))
+            || (self.context.dialect == Some(Dialect::C(C::OpenCl)) && by_nvidia)
     }
 
     /// # Errors
-    /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`.
+    /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`, and for what WGSL lacks.
     pub(crate) fn check_kind(&self, kind: ElementType, operation: &'static str) -> Result<()> {
-        if kind != ElementType::F64 || self.context.dialect != Some(Dialect::OpenClC) {
+        if self.context.dialect == Some(Dialect::Wgsl)
+            && let Some(instead) = kind.in_32_bits()
+        {
+            let device = self.context.backend.device().to_string();
+            let reason = format!("WGSL has no {kind}; use {instead}, or CUDA, OpenCL or threads");
+            return Err(Error::Unsupported { operation, device, reason });
+        }
+        if kind != ElementType::F64 || self.context.dialect != Some(Dialect::C(C::OpenCl)) {
             return Ok(());
         }
         if let Some(known) = &*self.context.doubles.borrow() {

@@ -37,6 +37,16 @@ impl ElementType {
         }
     }
 
+    /// What to use where there are 32 bits only.
+    pub(crate) const fn in_32_bits(self) -> Option<&'static str> {
+        match self {
+            Self::F32 | Self::I32 | Self::U32 | Self::Bool => None,
+            Self::F64 => Some("f32"),
+            Self::I64 => Some("i32"),
+            Self::U64 => Some("u32 (of an index at once: Expr::index().cast::<u32>())"),
+        }
+    }
+
     pub(crate) const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
     }

@@ -5,7 +5,7 @@
 //! use std::sync::Arc;
 //!
 //! # fn main() -> interop_core::Result<()> {
-//! let arrays = Arrays::new(Arc::new(cpu_fallback::CpuBackend::new()?))?; // or OpenCL, or CUDA
+//! let arrays = Arrays::new(Arc::new(cpu_fallback::CpuBackend::new()?))?; // or OpenCL, CUDA, wgpu, OpenGL
 //! let mut x = arrays.empty::<f32>(&[1000])?;
 //! Philox::new(42).uniform(&mut x)?;
 //! let y = arrays.eval((&x * 2.0 - 1.0).abs().sqrt())?; // one kernel
@@ -28,7 +28,7 @@
 //!
 //! # Whose kernels
 //! Ours. No driver brings kernels for these operations: CUB is a library of C++ headers that comes with the CUDA
-//! toolkit, not with the driver, and OpenCL has no counterpart. On the CPU the threads are rayon's.
+//! toolkit, not with the driver, and neither OpenCL nor WGSL has a counterpart. On the CPU the threads are rayon's.
 //!
 //! # How far and how exact
 //! Up to the memory's size: indices are 32 bits wide where that suffices, else 64. Sums of floats are added as trees;

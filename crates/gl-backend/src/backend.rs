@@ -101,7 +101,7 @@ impl Made {
             semaphores: Vec::new(),
             max_allocation: QueueBuffer::MOST_BYTES.min(limits.buffer_bytes),
         };
-        let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups);
+        let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
         let session = Arc::new(Session { device, caps, limits, place });
         GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
     }

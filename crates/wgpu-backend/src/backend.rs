@@ -66,7 +66,7 @@ impl WgpuBackend {
         let numbers = Mutex::new(numbers);
         let (memories, groups) =
             (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
-        let limits = Limits::new(&device.identity, memories, groups);
+        let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
         let cuda = OnceLock::new();
         let session = Arc::new(Session { device, identity, caps, limits, numbers, layout, cuda });
         // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.

@@ -98,7 +98,7 @@ mod tests {
         let text = "@group(1) @binding(0) var<storage, read> a: array<u32>;
                     @compute @workgroup_size(8, 8) fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
                       pf_store(id.xy, vec4<f32>(f32(a[id.x]), pf_arg_f32(0), 0.0, 1.0)); }";
-        let limits = Limits { device: "d".into(), memories: 8, groups: 100 };
+        let limits = Limits { device: "d".into(), memories: 8, groups: 100, items: 256 };
         let kernel = KernelText::of(&KernelSource::new("paint").wgsl(text), &limits).unwrap();
         for format in PixelFormat::ALL {
             let text = kernel.glsl(format).unwrap();

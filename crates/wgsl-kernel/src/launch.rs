@@ -156,7 +156,7 @@ mod tests {
     use interop_core::{Extent, KernelSource};
 
     fn limits() -> Limits {
-        Limits { device: "a device".into(), memories: 4, groups: 100 }
+        Limits { device: "a device".into(), memories: 4, groups: 100, items: 256 }
     }
 
     fn text(group: &str) -> KernelText {

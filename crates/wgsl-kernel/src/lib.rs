@@ -41,6 +41,7 @@ pub use glsl::{GLSL_NUMBERS, glsl, glsl_prelude};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use memory::{check_size, host_bytes};
+pub use params::MOST_NUMBERS;
 pub use pattern::{PATTERN, PatternEntry, pattern};
 pub use prelude::PRELUDE;
 pub use text::KernelText;

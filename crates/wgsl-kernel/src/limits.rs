@@ -8,12 +8,14 @@ pub struct Limits {
     pub(crate) device: String,
     pub(crate) memories: usize,
     pub(crate) groups: u32,
+    pub(crate) items: u32,
 }
 
 impl Limits {
-    /// Those of a device: storage buffers of one kernel, the target's among them; groups of a grid in one direction, at least 1.
-    pub fn new(device: &DeviceIdentity, memories: u32, groups: u32) -> Self {
-        Self { device: device.to_string(), memories: memories as usize, groups: groups.max(1) }
+    /// Those of a device: storage buffers of one kernel, the target's among them; groups of a grid in one direction, at least 1; work
+    /// items of a group.
+    pub fn new(device: &DeviceIdentity, memories: u32, groups: u32, items: u32) -> Self {
+        Self { device: device.to_string(), memories: memories as usize, groups: groups.max(1), items }
     }
 
     /// A kernel that was not built, and why.

@@ -94,7 +94,7 @@ mod tests {
     use interop_core::{BufferView, Extent, ImageView, PixelFormat};
 
     fn entry(view: View, groups: u32) -> [PatternEntry; 2] {
-        let limits = Limits { device: "d".into(), memories: 8, groups };
+        let limits = Limits { device: "d".into(), memories: 8, groups, items: 256 };
         let of = |wanted| pattern(&view, &wanted, &limits).unwrap().0;
         [of(Pattern::for_view(&view, 1)), of(Pattern::flat(&view, 1))]
     }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn no_work_item_for_words_counts_beyond_32_bits() {
-        let limits = Limits { device: "d".into(), memories: 8, groups: u32::MAX };
+        let limits = Limits { device: "d".into(), memories: 8, groups: u32::MAX, items: 256 };
         let pitch = 1 << 16;
         let fits = |len| [1, FLAT].map(|each| words(0, len, pitch, pitch, each, &limits).is_some());
         assert_eq!((fits((1 << 32) - 8 * pitch), fits((1 << 32) - pitch)), ([true; 2], [false; 2]));

@@ -1,7 +1,7 @@
 // Of 16 bytes each, so that OpenGL can take them as one uniform array:
 // 0: byte of pixel (0, 0), or of the buffer's first word; bytes from one row to the next, in two's complement, of a buffer its
 //    bytes; width and height in pixels, of a buffer the work items and 1.
-// 1: work items in one row of the grid; nothing.
+// 1: work items in one row of the grid; three zeros.
 // 2 to 9: the numbers among the arguments.
 @group(0) @binding(1) var<uniform> pf_launch: array<vec4<u32>, 10>;
 
@@ -44,6 +44,14 @@ fn pf_get(index: u32) -> u32 {
 }
 fn pf_get_f32(index: u32) -> f32 {
   return bitcast<f32>(pf_get(index));
+}
+// The same number, kept apart from what is computed with it: compilers may fuse a product with a sum, say.
+fn pf_exact(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) ^ pf_zero());
+}
+// 0, of which no compiler knows.
+fn pf_zero() -> u32 {
+  return pf_launch[1].w;
 }
 // Writes a word of a target that is a buffer; nothing beyond its end.
 fn pf_put(index: u32, word: u32) {

@@ -26,7 +26,8 @@ impl KernelText {
     /// Reads the WGSL of a source.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where there is none, or it has more memories than the device binds; [`Error::KernelBuild`] with what
+    /// [`Error::Unsupported`] where there is none, or it has more memories than the device binds, or larger groups than it
+    /// runs; [`Error::KernelBuild`] with what
     /// is wrong in it, by line.
     pub fn of(source: &KernelSource, limits: &Limits) -> Result<Self> {
         let name = source.name();
@@ -41,7 +42,7 @@ impl KernelText {
             }
         };
         let shape = Shape::of(name, text).map_err(|log| limits.refused(name, log))?;
-        few_memories(name, shape.memories.len(), limits)?;
+        fits(name, shape.memories.len(), shape.group, limits)?;
         Ok(Self {
             name: name.to_owned(),
             text: text.to_owned(),
@@ -67,7 +68,7 @@ impl KernelText {
     ) -> Result<Self> {
         let name = source.name();
         let group = across_and_down(group).map_err(|log| limits.refused(name, log))?;
-        few_memories(name, memories.len(), limits)?;
+        fits(name, memories.len(), group, limits)?;
         let (numbers, items) = (Numbers::of(text), source.items());
         Ok(Self { name: name.to_owned(), text: text.to_owned(), numbers, memories, group, items })
     }
@@ -99,13 +100,19 @@ fn across_and_down([across, down, deep]: [u32; 3]) -> Result<[u32; 2], String> {
     Ok([across, down])
 }
 
-fn few_memories(name: &str, memories: usize, limits: &Limits) -> Result<()> {
-    let most = limits.memories;
-    if memories < most {
-        return Ok(());
+/// Whether the device runs such a kernel.
+fn fits(name: &str, memories: usize, [across, down]: [u32; 2], limits: &Limits) -> Result<()> {
+    let (memories, most) = (memories + 1, limits.memories);
+    if memories > most {
+        let reason = format!("kernel '{name}' has {memories} memories, the target among them; it takes {most}");
+        return Err(limits.unsupported(OP, reason));
     }
-    let reason = format!("kernel '{name}' has {} memories, the target among them; it takes {most}", memories + 1);
-    Err(limits.unsupported(OP, reason))
+    let most = limits.items;
+    if across.saturating_mul(down) > most {
+        let reason = format!("kernel '{name}' has groups of {across} x {down} work items; it takes {most}");
+        return Err(limits.unsupported(OP, reason));
+    }
+    Ok(())
 }
 
 struct Shape {

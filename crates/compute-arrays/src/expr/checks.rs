@@ -1,8 +1,9 @@
 //! What an expression must be for the arrays that compute it.
 
-use super::program::Bound;
+use super::program::{Bound, Step};
 use crate::context::Arrays;
 use crate::element::ElementType;
+use crate::text::{Dialect, narrow};
 use interop_core::{Error, Result};
 
 impl Arrays {
@@ -20,8 +21,29 @@ impl Arrays {
         }
     }
 
+    /// That so many elements can be counted there.
+    pub(crate) fn check_count(&self, elements: usize, operation: &'static str) -> Result<()> {
+        if self.dialect() != Some(Dialect::Wgsl) || elements < narrow::MOST_ELEMENTS {
+            return Ok(());
+        }
+        let reason = format!(
+            "kernels in WGSL count fewer than {} elements, and these are {elements}; compute parts of them",
+            narrow::MOST_ELEMENTS
+        );
+        Err(Error::Unsupported { operation, device: self.backend().device().to_string(), reason })
+    }
+
     pub(crate) fn check_kinds(&self, bound: &Bound<'_>, operation: &'static str) -> Result<()> {
-        if bound.program.uses(ElementType::F64) { self.check_kind(ElementType::F64, operation) } else { Ok(()) }
+        if self.dialect() != Some(Dialect::Wgsl) {
+            return if bound.program.uses(ElementType::F64) {
+                self.check_kind(ElementType::F64, operation)
+            } else {
+                Ok(())
+            };
+        }
+        // An index alone is counted with 32 bits; what is computed with it is not.
+        let steps = bound.program.steps.iter().filter(|(step, _)| *step != Step::Index);
+        steps.map(|(_, kind)| *kind).try_for_each(|kind| self.check_kind(kind, operation))
     }
 }
 

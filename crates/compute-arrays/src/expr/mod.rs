@@ -22,7 +22,8 @@ use std::rc::Rc;
 /// # Results
 /// The same on every backend, bit for bit, for all types: `+ - *`, `min`, `max`, comparisons, casts, bit operations,
 /// integer `/` and `%`, `abs`, `floor`, `ceil`, `trunc`, `round_even`. Products and sums are never fused behind your
-/// back; [`Expr::mul_add`] is. (OpenCL devices may flush subnormal numbers to zero.) Within these units in the last
+/// back; [`Expr::mul_add`] is. (OpenCL, wgpu and OpenGL
+/// devices may flush subnormal numbers to zero.) Within these units in the last
 /// place, for `f32` and `f64`, of the exact result:
 ///
 /// | operation | ulp |
@@ -79,7 +80,8 @@ impl<'a, T: Value> Expr<'a, T> {
 }
 
 impl<'a> Expr<'a, u64> {
-    /// The row-major number of the element, from 0.
+    /// The row-major number of the element, from 0. On wgpu and OpenGL, whose numbers have 32 bits, only cast at once:
+    /// `Expr::index().cast::<u32>()`.
     pub fn index() -> Self {
         Self::node(Node::Index)
     }

@@ -5,6 +5,7 @@ use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::Element;
 use crate::expr::Bound;
+use crate::text::wgsl::{self, Wgsl};
 use crate::text::{Dialect, ELEMENTWISE, Text, parameters};
 use interop_core::{Result, Target};
 use rayon::prelude::*;
@@ -12,8 +13,16 @@ use rayon::prelude::*;
 const NAME: &str = "pf_elementwise";
 
 pub(super) fn text<T: Element>(dialect: Dialect, bound: &Bound<'_>, len: usize, per_item: usize) -> String {
-    let text = Text::new(dialect, bound, T::KIND, len).map(bound);
-    text.define("PF_PER_ITEM", per_item).append(ELEMENTWISE).finish()
+    match dialect {
+        Dialect::C(c) => {
+            let text = Text::new(c, bound, T::KIND, len).map(bound);
+            text.define("PF_PER_ITEM", per_item).append(ELEMENTWISE).finish()
+        }
+        Dialect::Wgsl => {
+            let text = Wgsl::new(T::KIND).map(bound, 0, 0).define("PF_PER_ITEM", per_item);
+            text.append(wgsl::ELEMENTWISE).finish()
+        }
+    }
 }
 
 /// Writes `len` values, more than 0, to a target of as many.
@@ -25,6 +34,7 @@ pub(crate) fn run<T: Element>(
     operation: &'static str,
 ) -> Result<()> {
     arrays.check_kinds(bound, operation)?;
+    arrays.check_count(len, operation)?;
     let Some(dialect) = arrays.dialect() else {
         let program = bound.on_cpu();
         return on_cpu::<T>(arrays, NAME, (target, len), &bound.leaves, kinds(bound), operation, move |out, leaves| {
@@ -39,5 +49,5 @@ pub(crate) fn run<T: Element>(
     let per_item = arrays.per_item();
     let kernel = arrays.kernel(NAME, &text::<T>(dialect, bound, len, per_item), dialect)?;
     let target = target.with_items(len.div_ceil(per_item));
-    arrays.launch(kernel.as_ref(), target, &[], &bound.leaves, &parameters(bound), operation)
+    arrays.launch(kernel.as_ref(), target, &[], &bound.leaves, &parameters(dialect, bound, 0), operation)
 }

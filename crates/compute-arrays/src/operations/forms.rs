@@ -12,10 +12,10 @@ use crate::context::Arrays;
 use crate::element::Element;
 use crate::expr::{Bound, Role};
 use crate::monoid::Monoid;
-use crate::text::Dialect;
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::{Need, need};
 use std::sync::Arc;
+use wgpu_backend::{WgpuBackend, WgpuOptions};
 
 const OP: &str = "test";
 
@@ -45,7 +45,7 @@ fn scanned<T: Element>(arrays: &Arrays, way: Way, x: &[T], monoid: &Monoid<T>, s
     let (a, out) = (arrays.from_slice(x).unwrap(), arrays.empty::<T>(&[x.len()]).unwrap());
     let expr = a.expr();
     let bound = Bound::new(&expr.tree, Role::Plain, OP).unwrap();
-    let device = Device::new(arrays, &bound, Dialect::OpenClC, scan, OP);
+    let device = Device::new(arrays, &bound, arrays.dialect().unwrap(), scan, OP);
     {
         let mut memory = out.memory_mut(OP).unwrap().unwrap();
         let target = out.target(memory.as_mut()).unwrap();
@@ -64,7 +64,7 @@ fn reduced<T: Element>(arrays: &Arrays, form: Form, x: &[T], monoid: &Monoid<T>)
     let acc = Acc::monoid(monoid, form);
     {
         let mut memory = out.memory_mut(OP).unwrap().unwrap();
-        on_device(arrays, &bound, x.len(), &acc, Dialect::OpenClC, memory.as_mut(), OP).unwrap();
+        on_device(arrays, &bound, x.len(), &acc, arrays.dialect().unwrap(), memory.as_mut(), OP).unwrap();
     }
     out.to_vec().unwrap()[0]
 }
@@ -141,4 +141,24 @@ fn all_ways_to_reduce_are_those_of_the_reference() {
             }
         }
     });
+}
+
+/// In WGSL, on lavapipe: GPUs' way is right there, too.
+#[test]
+#[cfg_attr(miri, ignore = "it opens Vulkan, a library of C")]
+fn both_ways_to_scan_in_wgsl_are_those_of_the_reference() {
+    let options = WgpuOptions { backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() };
+    let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) else { return };
+    let arrays = Arrays::new(Arc::new(backend)).unwrap();
+    let last = Monoid::new(0u32, |a, b| b.clone().differs(0u32).select(b, a)).unwrap();
+    let bits = [Form::Groups, Form::Runs].map(|form| {
+        let way = Way::ThreePasses(form);
+        for &len in lengths(&arrays, way) {
+            check(&arrays, way, len, |i| (i % 7) as u32 / 6 * i as u32, &last, |a, b| if b != 0 { b } else { a });
+            check(&arrays, way, len, |i| i as i32 - 9, &Monoid::sum(), i32::wrapping_add);
+        }
+        let x: Vec<f32> = (0..LONG).map(|i| (i as f32).sin()).collect();
+        scanned(&arrays, way, &x, &Monoid::sum(), Scan::Inclusive).into_iter().map(f32::to_bits).collect::<Vec<_>>()
+    });
+    assert_eq!(bits[0], bits[1]);
 }

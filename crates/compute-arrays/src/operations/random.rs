@@ -5,7 +5,8 @@ use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::{Element, ElementType, Float, Integer};
-use crate::text::{Dialect, PHILOX, Text};
+use crate::text::wgsl::{self, Part, Wgsl};
+use crate::text::{C, Dialect, PHILOX, Text};
 use bytemuck::{cast, cast_slice_mut};
 use interop_core::{Arg, Result};
 use rayon::prelude::*;
@@ -121,8 +122,13 @@ impl Philox {
         let target = into.target(memory.as_mut())?;
         if let Some(dialect) = arrays.dialect() {
             let kernel = arrays.kernel("pf_philox", &text(dialect, T::KIND, distribution, len), dialect)?;
-            let args = [Arg::U64(self.seed), Arg::U64(self.stream), Arg::U64(self.block)];
-            arrays.launch(kernel.as_ref(), target.with_items(blocks), &args, &[], &[], operation)?;
+            let (numbers, target) = ([self.seed, self.stream, self.block], target.with_items(blocks));
+            let halves = || numbers.iter().flat_map(|n| [Arg::U32(*n as u32), Arg::U32((n >> 32) as u32)]);
+            let args: Vec<_> = match dialect {
+                Dialect::C(_) => numbers.map(Arg::U64).to_vec(),
+                Dialect::Wgsl => halves().collect(),
+            };
+            arrays.launch(kernel.as_ref(), target, &args, &[], &[], operation)?;
         } else {
             let from = *self;
             on_cpu::<T>(arrays, "philox", (target, len), &[], Vec::new(), operation, move |out, _| {
@@ -186,15 +192,30 @@ fn elements(words: [u32; 4], kind: ElementType, distribution: Distribution) -> [
 
 /// `pf_philox`.
 pub(super) fn text(dialect: Dialect, kind: ElementType, distribution: Distribution, len: usize) -> String {
-    let text = Text::with(dialect, kind, len, false).define("PF_LANES", 128 / kind.bits());
-    text.define("PF_DISTRIBUTE", distribute(distribution, kind, dialect)).append(PHILOX).finish()
+    let c = match dialect {
+        Dialect::C(c) => c,
+        Dialect::Wgsl => return wgsl_text(distribution),
+    };
+    let text = Text::with(c, kind, len, false).define("PF_LANES", 128 / kind.bits());
+    text.define("PF_DISTRIBUTE", distribute(distribution, kind, c)).append(PHILOX).finish()
+}
+
+/// All elements have 32 bits.
+fn wgsl_text(distribution: Distribution) -> String {
+    let text = Wgsl::new(ElementType::U32).need(Part::Wide).append(wgsl::PHILOX);
+    match distribution {
+        Distribution::Bits => text.append("fn pf_distribute(w: vec4<u32>) -> vec4<u32> { return w; }\n"),
+        Distribution::Uniform => text.append(wgsl::UNIFORM),
+        Distribution::Normal => text.append(wgsl::NORMAL).need(Part::Ln).need(Part::Turn),
+    }
+    .finish()
 }
 
 /// The same as text: `w` becomes `v`.
-fn distribute(distribution: Distribution, kind: ElementType, dialect: Dialect) -> String {
+fn distribute(distribution: Distribution, kind: ElementType, dialect: C) -> String {
     let (f, shift, scale) = match kind {
         ElementType::F32 => {
-            (if dialect == Dialect::CudaCpp { "f" } else { "" }, 8, format!("PF_BITS_F32({:#x})", EPSILON_24.to_bits()))
+            (if dialect == C::Cuda { "f" } else { "" }, 8, format!("PF_BITS_F32({:#x})", EPSILON_24.to_bits()))
         }
         _ => ("", 11, format!("PF_BITS_F64({:#x})", EPSILON_53.to_bits())),
     };

@@ -3,15 +3,17 @@
 use super::{Form, kinds, on_cpu};
 use crate::array::Array;
 use crate::context::Arrays;
-use crate::cpu::{Extremum, combine_of, reduce, reduce_extremum};
-use crate::element::{Element, ElementType};
+use crate::cpu::{CpuProgram, Extremum, combine_of, reduce, reduce_extremum};
+use crate::element::{Constant, Element, ElementType};
 use crate::expr::{Bound, Expr, Role, no_shape};
 use crate::layout::elements;
 use crate::monoid::Monoid;
 use crate::scratch::Scratch;
+use crate::text::wgsl::{self, Wgsl};
 use crate::text::{Dialect, REDUCE, REDUCE_RUNS, TREE, Text, parameters};
 use bytemuck::cast_slice_mut;
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
+use std::sync::Arc;
 
 /// Work items of a group.
 const WIDTH: usize = 256;
@@ -27,13 +29,14 @@ const MOST_RUNS: usize = 4096;
 
 impl Form {
     /// Values that a reduction of `len` leaves, and the work items that it takes.
-    fn parts(self, len: usize) -> (usize, usize) {
-        match self {
-            Self::Groups => {
+    fn parts(self, dialect: Dialect, len: usize) -> (usize, usize) {
+        match (self, dialect) {
+            // In WGSL devices that are CPUs do as GPUs do.
+            (Self::Groups, _) | (_, Dialect::Wgsl) => {
                 let groups = len.div_ceil(WIDTH * UNROLL).min(MOST_GROUPS);
                 (groups, groups * WIDTH)
             }
-            Self::Runs => {
+            (Self::Runs, Dialect::C(_)) => {
                 let runs = len.div_ceil(RUN).min(MOST_RUNS);
                 (runs, runs)
             }
@@ -44,46 +47,88 @@ impl Form {
 /// A value and where it is, as the texts have it: 16 bytes, whatever the type.
 const PAIR_BYTES: usize = 16;
 
+/// How values are combined.
+enum How {
+    Monoid {
+        identity: Constant,
+        definition: Arc<CpuProgram>,
+    },
+    /// The better value, and where it is.
+    Extremum(&'static str),
+}
+
 /// What a group leaves.
 pub(super) struct Acc {
     bytes: usize,
     kind: ElementType,
-    /// `pf_identity`, `pf_combine` and what comes before.
-    definitions: Box<dyn Fn(Text) -> Text>,
-    /// `pf_value`.
-    value: &'static str,
+    how: How,
     form: Form,
 }
 
 impl Acc {
     pub(super) fn monoid<T: Element>(monoid: &Monoid<T>, form: Form) -> Self {
-        let of = monoid.clone();
-        let definitions = move |text: Text| {
-            let (identity, definition) = (of.identity(), of.definition());
-            let text = text.define("PF_ACC", "PF_T").identity(identity);
-            text.combine(&definition.program, &definition.constants)
-        };
-        let value = "#define pf_value pf_map\n";
-        Self { bytes: size_of::<T>(), kind: T::KIND, definitions: Box::new(definitions), value, form }
+        let how = How::Monoid { identity: monoid.identity().constant(), definition: Arc::clone(monoid.definition()) };
+        Self { bytes: size_of::<T>(), kind: T::KIND, how, form }
     }
 
     pub(super) fn extremum<T: Element>(better: &'static str, form: Form) -> Self {
-        let definitions = move |text: Text| text.words(T::KIND).append(&extremum_text(better));
-        Self { bytes: PAIR_BYTES, kind: T::KIND, definitions: Box::new(definitions), value: EXTREMUM_VALUE, form }
+        Self { bytes: PAIR_BYTES, kind: T::KIND, how: How::Extremum(better), form }
     }
 
     /// `pf_reduce` of an expression's values.
     pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize) -> String {
-        self.text(Text::new(dialect, bound, self.kind, len).map(bound), self.value)
+        let value = match self.how {
+            How::Monoid { .. } => "#define pf_value pf_map\n",
+            How::Extremum(_) => EXTREMUM_VALUE,
+        };
+        match dialect {
+            Dialect::C(c) => self.text(Text::new(c, bound, self.kind, len).map(bound), value),
+            Dialect::Wgsl => {
+                let value = match self.how {
+                    How::Monoid { .. } => "pf_map(i)",
+                    How::Extremum(_) => "vec2<u32>(pf_bits(pf_map(i)), i)",
+                };
+                self.wgsl(Wgsl::new(self.kind).map(bound, 0, 1), value)
+            }
+        }
     }
 
     /// `pf_reduce` of what it left.
     pub(super) fn fold_text(&self, dialect: Dialect) -> String {
-        self.text(Text::with(dialect, self.kind, 0, false), PARTIALS)
+        match dialect {
+            Dialect::C(c) => self.text(Text::with(c, self.kind, 0, false), PARTIALS),
+            Dialect::Wgsl => {
+                let (stored, value) = match self.how {
+                    How::Monoid { .. } => ("u32", "pf_of_bits(pf_partials[i])"),
+                    How::Extremum(_) => ("vec4<u32>", "pf_partials[i].xz"),
+                };
+                let partials = format!("@group(1) @binding(0) var<storage, read> pf_partials: array<{stored}>;\n");
+                self.wgsl(Wgsl::new(self.kind).append(&partials), value)
+            }
+        }
+    }
+
+    fn wgsl(&self, text: Wgsl, value: &str) -> String {
+        let text = match &self.how {
+            How::Monoid { identity, definition } => {
+                let text = text.identity(*identity).combine(&definition.program, &definition.constants);
+                text.append(wgsl::REDUCE_VALUES)
+            }
+            How::Extremum(better) => text.better(self.kind, better).append(wgsl::REDUCE_PLACES),
+        };
+        let value = format!("fn pf_value(i: u32) -> PfAcc {{ return {value}; }}\n");
+        text.append(&value).define("PF_UNROLL", UNROLL).append(wgsl::REDUCE).finish()
     }
 
     fn text(&self, text: Text, value: &str) -> String {
-        let text = (self.definitions)(text).append(value);
+        let text = match &self.how {
+            How::Monoid { identity, definition } => {
+                let text = text.define("PF_ACC", "PF_T").identity(*identity);
+                text.combine(&definition.program, &definition.constants)
+            }
+            How::Extremum(better) => text.words(self.kind).append(&extremum_text(better)),
+        }
+        .append(value);
         match self.form {
             Form::Groups => text.define("PF_UNROLL", UNROLL).append(TREE).append(REDUCE).finish(),
             Form::Runs => text.append(REDUCE_RUNS).finish(),
@@ -220,6 +265,7 @@ impl<'a, T: Element> Expr<'a, T> {
         let (arrays, len) =
             (on.map_or(Ok(arrays), |on| on.check_same(arrays, operation).map(|()| on))?.clone(), elements(shape));
         arrays.check_kinds(&bound, operation)?;
+        arrays.check_count(len, operation)?;
         Ok((bound, arrays, len))
     }
 
@@ -356,8 +402,8 @@ pub(super) fn on_device(
     operation: &'static str,
 ) -> Result<()> {
     let reduce = arrays.kernel("pf_reduce", &acc.reduce_text(dialect, bound, len), dialect)?;
-    let (before, after) = ([Arg::U64(len as u64)], parameters(bound));
-    let (parts, items) = acc.form.parts(len);
+    let (before, after) = ([dialect.count(len)], parameters(dialect, bound, 1));
+    let (parts, items) = acc.form.parts(dialect, len);
     if parts == 1 {
         let target = part(memory, acc.bytes)?.with_items(items);
         return arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation);
@@ -367,8 +413,8 @@ pub(super) fn on_device(
         let target = part(kept.memory.as_mut(), parts * acc.bytes)?.with_items(items);
         arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation)?;
         // One group does the rest, however many they are.
-        let args = [Arg::U64(parts as u64), Arg::Memory(kept.memory.as_ref())];
-        let target = part(memory, acc.bytes)?.with_items(acc.form.parts(1).1);
+        let args = [dialect.count(parts), Arg::Memory(kept.memory.as_ref())];
+        let target = part(memory, acc.bytes)?.with_items(acc.form.parts(dialect, 1).1);
         arrays.launch(fold.as_ref(), target, &args, &[], &[], operation)
     })
 }

@@ -8,7 +8,8 @@ use crate::element::Element;
 use crate::expr::{Bound, Expr};
 use crate::monoid::Monoid;
 use crate::scratch::Scratch;
-use crate::text::{Dialect, ONE_PASS, SCAN, SCAN_RUNS, SCAN_STARTS, SCAN_THREE, TILE, Text, WARP, parameters};
+use crate::text::wgsl::{self, Wgsl};
+use crate::text::{C, Dialect, ONE_PASS, SCAN, SCAN_RUNS, SCAN_STARTS, SCAN_THREE, TILE, Text, WARP, parameters};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 
 /// Work items of a group.
@@ -32,12 +33,15 @@ const fn items(element_bytes: usize) -> usize {
     64 / element_bytes
 }
 
+/// The same in WGSL, which promises 16 KiB.
+const WGSL_ITEMS: usize = 8;
+
 impl<T: Element> Expr<'_, T> {
     /// Running values of `monoid`, in row-major order, as an array of the expression's shape. One kernel computes the
     /// expression as well. `monoid` need not be commutative.
     ///
     /// NVIDIA's GPUs take one pass over memory, by CUDA and by NVIDIA's OpenCL. The CPU takes one, and a second in its
-    /// caches. All other OpenCL devices take three. In the one pass groups of work items wait for groups of smaller
+    /// caches. All others take three. In the one pass groups of work items wait for groups of smaller
     /// numbers. So the device must begin groups in that order and go on with those that began, which OpenCL does not
     /// promise.
     ///
@@ -118,12 +122,17 @@ fn run<T: Element>(
 
 fn with_monoid<T: Element>(text: Text, monoid: &Monoid<T>) -> Text {
     let definition = monoid.definition();
-    text.identity(monoid.identity()).combine(&definition.program, &definition.constants)
+    text.identity(monoid.identity().constant()).combine(&definition.program, &definition.constants)
+}
+
+fn wgsl_with_monoid<T: Element>(text: Wgsl, monoid: &Monoid<T>) -> Wgsl {
+    let definition = monoid.definition();
+    text.identity(monoid.identity().constant()).combine(&definition.program, &definition.constants)
 }
 
 /// `pf_scan`.
 pub(super) fn one_pass_text<T: Element>(
-    dialect: Dialect,
+    dialect: C,
     bound: &Bound<'_>,
     monoid: &Monoid<T>,
     len: usize,
@@ -135,16 +144,17 @@ pub(super) fn one_pass_text<T: Element>(
 
 impl Form {
     /// Elements of a tile, and the work items that take it.
-    const fn tile(self, element_bytes: usize) -> (usize, usize) {
-        match self {
-            Self::Groups => (WIDTH * items(element_bytes), WIDTH),
-            Self::Runs => (128, 1),
+    const fn tile(self, dialect: Dialect, element_bytes: usize) -> (usize, usize) {
+        match (self, dialect) {
+            (_, Dialect::Wgsl) => (WIDTH * WGSL_ITEMS, WIDTH),
+            (Self::Groups, Dialect::C(_)) => (WIDTH * items(element_bytes), WIDTH),
+            (Self::Runs, Dialect::C(_)) => (128, 1),
         }
     }
 
     /// `pf_tile_totals` and `pf_scan_tiles`.
-    fn tiles_text<T: Element>(self, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
-        let text = with_monoid(Text::new(Dialect::OpenClC, bound, T::KIND, len).map(bound), monoid);
+    fn tiles_text<T: Element>(self, c: C, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
+        let text = with_monoid(Text::new(c, bound, T::KIND, len).map(bound), monoid);
         match self {
             Self::Groups => {
                 text.append(SCAN).define("PF_ITEMS", items(size_of::<T>())).append(TILE).append(SCAN_THREE).finish()
@@ -154,13 +164,34 @@ impl Form {
     }
 
     /// `pf_scan_totals`.
-    fn totals_text<T: Element>(self, monoid: &Monoid<T>, tiles: usize) -> String {
-        let text = with_monoid(Text::with(Dialect::OpenClC, T::KIND, tiles, false), monoid);
-        match self {
-            Self::Groups => text.append(SCAN).append(SCAN_STARTS).finish(),
-            Self::Runs => text.append(SCAN_RUNS).finish(),
+    pub(super) fn totals_text<T: Element>(self, dialect: Dialect, monoid: &Monoid<T>, tiles: usize) -> String {
+        match (self, dialect) {
+            (_, Dialect::Wgsl) => {
+                let text = wgsl_with_monoid(Wgsl::new(T::KIND), monoid).define("PF_NEIGHBOURS", 8);
+                text.append(wgsl::SCAN).append(wgsl::SCAN_STARTS).finish()
+            }
+            (Self::Groups, Dialect::C(c)) => {
+                with_monoid(Text::with(c, T::KIND, tiles, false), monoid).append(SCAN).append(SCAN_STARTS).finish()
+            }
+            (Self::Runs, Dialect::C(c)) => {
+                with_monoid(Text::with(c, T::KIND, tiles, false), monoid).append(SCAN_RUNS).finish()
+            }
         }
     }
+}
+
+/// `pf_tile_totals`, and `pf_scan_tiles`, which has a memory more.
+pub(super) fn wgsl_texts<T: Element>(form: Form, bound: &Bound<'_>, monoid: &Monoid<T>) -> [String; 2] {
+    let tiles = match form {
+        Form::Groups => wgsl::SCAN_TILES,
+        Form::Runs => wgsl::SCAN_ITEMS,
+    };
+    let text = |memories| {
+        let text = wgsl_with_monoid(Wgsl::new(T::KIND).map(bound, memories, 1), monoid);
+        text.define("PF_ITEMS", WGSL_ITEMS).append(wgsl::SCAN).append(wgsl::SCAN_OWN).append(tiles)
+    };
+    let starts = "@group(1) @binding(0) var<storage, read> pf_start_bits: array<u32>;\n";
+    [text(0).append(wgsl::SCAN_TOTALS).finish(), text(1).append(starts).append(wgsl::SCAN_OUT).finish()]
 }
 
 /// A scan on a device.
@@ -195,7 +226,10 @@ impl<'s, 'a> Device<'s, 'a> {
         len: usize,
         rows: usize,
     ) -> Result<()> {
-        let text = one_pass_text(self.dialect, self.bound, monoid, len, rows);
+        let Dialect::C(c) = self.dialect else {
+            return self.three_passes(Form::Groups, monoid, target, len);
+        };
+        let text = one_pass_text(c, self.bound, monoid, len, rows);
         let kernel = self.arrays.kernel("pf_scan", &text, self.dialect)?;
         let tiles = self.count(len, WIDTH * rows * 32 / size_of::<T>())?;
         // A word of 64 bits for each 4 bytes of a value; a value for each tile, and one before.
@@ -214,25 +248,34 @@ impl<'s, 'a> Device<'s, 'a> {
         target: Target<'_>,
         len: usize,
     ) -> Result<()> {
-        let text = form.tiles_text(self.bound, monoid, len);
-        let totals = self.arrays.kernel("pf_tile_totals", &text, self.dialect)?;
-        let scan = self.arrays.kernel("pf_scan_tiles", &text, self.dialect)?;
-        let (tile, items) = form.tile(size_of::<T>());
+        let [of_totals, of_scan] = match self.dialect {
+            Dialect::C(c) => {
+                let both = form.tiles_text(c, self.bound, monoid, len);
+                [both.clone(), both]
+            }
+            Dialect::Wgsl => wgsl_texts(form, self.bound, monoid),
+        };
+        let totals = self.arrays.kernel("pf_tile_totals", &of_totals, self.dialect)?;
+        let scan = self.arrays.kernel("pf_scan_tiles", &of_scan, self.dialect)?;
+        let (tile, items) = form.tile(self.dialect, size_of::<T>());
         let tiles = self.count(len, tile)?;
-        let starts = self.arrays.kernel("pf_scan_totals", &form.totals_text(monoid, tiles), self.dialect)?;
+        let of_starts = form.totals_text(self.dialect, monoid, tiles);
+        let starts = self.arrays.kernel("pf_scan_totals", &of_starts, self.dialect)?;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
             let memory = &mut kept.memory;
             let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * items);
-            self.launch(totals.as_ref(), into, &[Arg::U64(len as u64)])?;
+            self.launch(totals.as_ref(), into, &[self.dialect.count(len)])?;
             let into = whole::<T>(memory.as_mut(), tiles)?.with_items(items);
-            self.arrays.launch(starts.as_ref(), into, &[Arg::U64(tiles as u64)], &[], &[], self.operation)?;
+            self.arrays.launch(starts.as_ref(), into, &[self.dialect.count(tiles)], &[], &[], self.operation)?;
             let before = [Arg::Memory(memory.as_ref()), Arg::I32(self.exclusive)];
             self.launch(scan.as_ref(), target.with_items(tiles * items), &before)
         })
     }
 
     fn launch(&self, kernel: &dyn interop_core::Kernel, target: Target<'_>, before: &[Arg<'_>]) -> Result<()> {
-        self.arrays.launch(kernel, target, before, &self.bound.leaves, &parameters(self.bound), self.operation)
+        // Of what comes before, one is a number.
+        let after = parameters(self.dialect, self.bound, 1);
+        self.arrays.launch(kernel, target, before, &self.bound.leaves, &after, self.operation)
     }
 
     /// Tiles of so many elements.

@@ -1,7 +1,7 @@
 //! A program as a C function, and the macros that the kernels' texts use it by.
 
-use super::{COMMON, Dialect, literal, operator, type_name};
-use crate::element::{Constant, ElementType, Value};
+use super::{C, COMMON, literal, operator, type_name};
+use crate::element::{Constant, ElementType};
 use crate::expr::{Access, Bound, Program, Step};
 use std::fmt::Write as _;
 
@@ -10,19 +10,19 @@ const NARROW: usize = 1 << 30;
 
 /// A text that grows. Writing to a string cannot fail, so results of `write!` are passed over.
 pub(crate) struct Text {
-    dialect: Dialect,
+    dialect: C,
     text: String,
 }
 
 impl Text {
     /// The macros for `len` elements of `result`, computed by `bound`.
-    pub fn new(dialect: Dialect, bound: &Bound<'_>, result: ElementType, len: usize) -> Self {
+    pub fn new(dialect: C, bound: &Bound<'_>, result: ElementType, len: usize) -> Self {
         let furthest = bound.leaves.iter().filter_map(|leaf| leaf.layout.reach()).map(|(_, high)| high).max();
         Self::with(dialect, result, len.max(furthest.unwrap_or(0)), bound.program.uses(ElementType::F64))
     }
 
     /// The macros alone.
-    pub fn with(dialect: Dialect, result: ElementType, furthest: usize, doubles: bool) -> Self {
+    pub fn with(dialect: C, result: ElementType, furthest: usize, doubles: bool) -> Self {
         let mut text = String::new();
         if doubles || result == ElementType::F64 {
             text += "#define PF_DOUBLES\n";
@@ -101,8 +101,8 @@ impl Text {
         self.define("PF_WORD_OF(v)", word_of).define("PF_OF_WORD(w)", of_word)
     }
 
-    pub fn identity<T: Value>(mut self, value: T) -> Self {
-        let value = literal(value.constant());
+    pub fn identity(mut self, value: Constant) -> Self {
+        let value = literal(value);
         let _ = writeln!(self.text, "static PF_T pf_identity(void) {{ return {value}; }}");
         self
     }

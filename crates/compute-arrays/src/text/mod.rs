@@ -1,27 +1,47 @@
 //! Kernels as text.
 
 mod generate;
+pub(crate) mod narrow;
 mod operator;
 mod parameters;
+pub(crate) mod wgsl;
 
 pub(crate) use generate::Text;
 pub(crate) use parameters::{Parameter, parameters};
 
 use crate::element::{Constant, ElementType};
-use interop_core::Language;
+use interop_core::{Arg, Language};
+
+/// What kernels are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    C(C),
+    Wgsl,
+}
 
 /// The two C-like languages, close enough for one text with a few macros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    OpenClC,
-    CudaCpp,
+pub(crate) enum C {
+    OpenCl,
+    Cuda,
 }
 
 impl Dialect {
     pub const fn language(self) -> Language {
         match self {
-            Self::OpenClC => Language::OpenClC,
-            Self::CudaCpp => Language::CudaCpp,
+            Self::C(C::OpenCl) => Language::OpenClC,
+            Self::C(C::Cuda) => Language::CudaCpp,
+            Self::Wgsl => Language::Wgsl,
+        }
+    }
+
+    /// A number of elements as a kernel's argument. WGSL has no wider one, and [`Arrays::check_count`] refuses more.
+    ///
+    /// [`Arrays::check_count`]: crate::Arrays::check_count
+    pub const fn count(self, elements: usize) -> Arg<'static> {
+        match self {
+            Self::C(_) => Arg::U64(elements as u64),
+            Self::Wgsl => Arg::U32(elements as u32),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! One step of an expression as C. Arguments are names of variables, so they may occur several times.
 
-use super::{Dialect, type_name};
+use super::{C, type_name};
 use crate::element::ElementType;
 use crate::expr::{Binary, Unary};
 
 /// C's function for `kind`: CUDA has one name for each type.
-fn function(dialect: Dialect, kind: ElementType, name: &str) -> String {
-    let suffix = if dialect == Dialect::CudaCpp && kind == ElementType::F32 { "f" } else { "" };
+fn function(dialect: C, kind: ElementType, name: &str) -> String {
+    let suffix = if dialect == C::Cuda && kind == ElementType::F32 { "f" } else { "" };
     format!("{name}{suffix}")
 }
 
@@ -16,16 +16,16 @@ const fn unsigned(kind: ElementType) -> ElementType {
 }
 
 /// Rounded by itself: never part of a fused multiply-add.
-fn rounded(dialect: Dialect, kind: ElementType, name: &str, sign: &str, a: &str, b: &str) -> String {
+fn rounded(dialect: C, kind: ElementType, name: &str, sign: &str, a: &str, b: &str) -> String {
     match (dialect, kind) {
-        (Dialect::CudaCpp, ElementType::F32) => format!("__f{name}_rn({a}, {b})"),
-        (Dialect::CudaCpp, _) => format!("__d{name}_rn({a}, {b})"),
+        (C::Cuda, ElementType::F32) => format!("__f{name}_rn({a}, {b})"),
+        (C::Cuda, _) => format!("__d{name}_rn({a}, {b})"),
         // `FP_CONTRACT OFF` stands before it.
-        (Dialect::OpenClC, _) => format!("({a} {sign} {b})"),
+        (C::OpenCl, _) => format!("({a} {sign} {b})"),
     }
 }
 
-pub fn unary(dialect: Dialect, op: Unary, kind: ElementType, a: &str) -> String {
+pub fn unary(dialect: C, op: Unary, kind: ElementType, a: &str) -> String {
     let call = |name: &str| format!("{}({a})", function(dialect, kind, name));
     let wrapping = |value: &str| {
         let (to, through) = (type_name(kind), type_name(unsigned(kind)));
@@ -53,7 +53,7 @@ pub fn unary(dialect: Dialect, op: Unary, kind: ElementType, a: &str) -> String 
 }
 
 /// `kind` is that of the operands.
-pub fn binary(dialect: Dialect, op: Binary, kind: ElementType, a: &str, b: &str) -> String {
+pub fn binary(dialect: C, op: Binary, kind: ElementType, a: &str, b: &str) -> String {
     let call = |name: &str| format!("{}({a}, {b})", function(dialect, kind, name));
     let (to, through, bits) = (type_name(kind), type_name(unsigned(kind)), kind.bits());
     let wrapping = |sign: &str| format!("(({to})(({through}){a} {sign} ({through}){b}))");
@@ -91,7 +91,7 @@ pub fn binary(dialect: Dialect, op: Binary, kind: ElementType, a: &str, b: &str)
     }
 }
 
-pub fn mul_add(dialect: Dialect, kind: ElementType, a: &str, b: &str, c: &str) -> String {
+pub fn mul_add(dialect: C, kind: ElementType, a: &str, b: &str, c: &str) -> String {
     format!("{}({a}, {b}, {c})", function(dialect, kind, "fma"))
 }
 

@@ -1,5 +1,6 @@
 //! The arguments of an expression's kernel.
 
+use super::{Dialect, narrow};
 use crate::element::{Constant, Value};
 use crate::expr::{Access, Bound};
 
@@ -10,9 +11,32 @@ pub(crate) enum Parameter {
     Number(Constant),
 }
 
-/// Values for `PF_PARAMS`, in its order.
-pub(crate) fn parameters(bound: &Bound<'_>) -> Vec<Parameter> {
-    let number = |value: i64| Parameter::Number(value.constant());
+/// Values for an expression's kernel, in the order of its text. `before`: numbers of the kernel's own.
+pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> Vec<Parameter> {
+    let all = ordered(bound, |value| match dialect {
+        Dialect::C(_) => value.constant(),
+        Dialect::Wgsl => narrow::place(value),
+    });
+    let mut room = match dialect {
+        Dialect::C(_) => usize::MAX,
+        // What has no room stands in the text.
+        Dialect::Wgsl => narrow::MOST_NUMBERS.saturating_sub(before),
+    };
+    let fits = |parameter: &Parameter| match parameter {
+        Parameter::Leaf(_) => true,
+        Parameter::Number(_) => {
+            let fits = room > 0;
+            room = room.saturating_sub(1);
+            fits
+        }
+    };
+    let mut fits = fits;
+    all.into_iter().filter(|parameter| fits(parameter)).collect()
+}
+
+/// Of each leaf its memory, its offset and how it is strided; then the constants.
+pub(super) fn ordered(bound: &Bound<'_>, place: impl Fn(i64) -> Constant) -> Vec<Parameter> {
+    let number = |value: i64| Parameter::Number(place(value));
     let mut all = Vec::new();
     for (at, (leaf, (_, access))) in bound.leaves.iter().zip(&bound.program.leaves).enumerate() {
         all.push(Parameter::Leaf(at));

@@ -1,4 +1,5 @@
-//! Every operation, type and backend against plain Rust: CPU, every OpenCL device, and CUDA with `PIXELFERRY_GPU=1`.
+//! Every operation, type and backend against plain Rust: CPU, every OpenCL device, wgpu on Vulkan and OpenGL, OpenGL, and CUDA
+//! with `PIXELFERRY_GPU=1`.
 //! `PIXELFERRY_DEVICE=<part of a name>` leaves out all others.
 
 // Helpers of tests fail as tests do; the lint knows only functions marked as tests.
@@ -13,14 +14,17 @@ mod reduce;
 mod scan;
 mod table;
 mod views;
+mod wgsl;
 
 use compute_arrays::{Arrays, Element, ElementType, philox4x32};
 use cpu_fallback::{CpuBackend, CpuOptions};
 use cuda_backend::CudaBackend;
-use interop_core::{ComputeBackend, Error};
+use gl_backend::{GlBackend, HeadlessOptions};
+use interop_core::{ComputeBackend, Error, Language, Result};
 use opencl_backend::OpenClBackend;
-use pixelferry_testing::{Need, asked, need};
+use pixelferry_testing::{Need, asked, has as has_a, need};
 use std::sync::Arc;
+use wgpu_backend::{WgpuBackend, WgpuOptions};
 
 /// Every backend here. The CPU twice: with threads, and on the calling thread alone.
 fn backends() -> Vec<Arc<dyn ComputeBackend>> {
@@ -31,6 +35,7 @@ fn backends() -> Vec<Arc<dyn ComputeBackend>> {
     ];
     let devices = need(Need::OpenCl, opencl_backend::devices()).unwrap_or_default();
     all.extend(devices.iter().map(|d| -> Arc<dyn ComputeBackend> { Arc::new(OpenClBackend::open(d).unwrap()) }));
+    all.extend(of_wgsl());
     if asked(Need::Nvidia) {
         all.push(Arc::new(CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened")));
     }
@@ -48,14 +53,48 @@ fn on_every_backend(mut test: impl FnMut(&Arrays)) {
     }
 }
 
+/// wgpu on Vulkan and on OpenGL, and OpenGL itself.
+fn of_wgsl() -> Vec<Arc<dyn ComputeBackend>> {
+    fn one<B: ComputeBackend + 'static>(
+        driver: Need,
+        name: &str,
+        opened: Result<B>,
+    ) -> Option<Arc<dyn ComputeBackend>> {
+        let backend = match opened {
+            Err(Error::Unsupported { reason, .. }) => has_a("compute shaders", name, Err(reason))?,
+            other => need(driver, other)?,
+        };
+        Some(Arc::new(backend))
+    }
+    let wgpu = |backends| WgpuBackend::open(&WgpuOptions { backends, ..WgpuOptions::default() });
+    let all = [
+        one(Need::Lavapipe, "wgpu on Vulkan", wgpu(wgpu::Backends::VULKAN)),
+        one(Need::Egl, "wgpu on OpenGL", wgpu(wgpu::Backends::GL)),
+        one(Need::Egl, "OpenGL", GlBackend::open(&HeadlessOptions::default())),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Whether its kernels are in WGSL, which has numbers of 32 bits only.
+fn is_of_wgsl(arrays: &Arrays) -> bool {
+    arrays.backend().caps().languages.contains(&Language::Wgsl)
+}
+
 /// False, with a word about it, where the device lacks the type.
 fn has<T: Element>(arrays: &Arrays) -> bool {
-    let found = match arrays.empty::<T>(&[1]) {
+    let made = arrays.empty::<T>(&[1]);
+    if is_of_wgsl(arrays) && size_of::<T>() == 8 {
+        // Not a driver's lack: the language has none, and the error says so.
+        let error = made.unwrap_err().to_string();
+        assert!(error.contains(&format!("WGSL has no {}", T::KIND)), "{error}");
+        return false;
+    }
+    let found = match made {
         Err(error @ Error::Unsupported { .. }) if T::KIND == ElementType::F64 => Err(error),
         made => Ok(made.unwrap()),
     };
     let device = arrays.backend().device();
-    pixelferry_testing::has("double precision", format!("{device} ({})", device.driver), found).is_some()
+    has_a("double precision", format!("{device} ({})", device.driver), found).is_some()
 }
 
 /// Random bits, the same in every run.

@@ -1,6 +1,6 @@
 //! Arrays in queues: results that are awaited, against the same operations without a queue.
 
-use crate::{LENGTHS, Sample, has, on_every_backend, samples};
+use crate::{LENGTHS, Sample, has, is_of_wgsl, samples};
 use compute_arrays::{ArrayQueue, Arrays, Expr, Monoid, Philox, Scan};
 use interop_core::{Arg, ComputeQueue, Error, Event, EventStatus, KernelSource, QueueOptions, Target, UserEvent};
 use std::future::Future;
@@ -25,6 +25,20 @@ fn block_on<F: Future>(future: F) -> F::Output {
         }
         std::thread::park();
     }
+}
+
+/// Where there are queues; elsewhere an error says so.
+fn on_every_backend(mut test: impl FnMut(&Arrays)) {
+    crate::on_every_backend(|arrays| {
+        if !is_of_wgsl(arrays) {
+            return test(arrays);
+        }
+        let error = arrays.queue(QueueOptions::in_order()).unwrap_err();
+        assert!(
+            matches!(error, Error::Unsupported { .. }) && error.to_string().contains("no further queues"),
+            "{error}"
+        );
+    });
 }
 
 fn queues(arrays: &Arrays) -> [ArrayQueue; 2] {

@@ -42,7 +42,7 @@ fn extrema<T: Sample>(arrays: &Arrays, table: &mut Table, with_edges: bool) {
 }
 
 macro_rules! integers {
-    ($table:ident, $arrays:ident, $($t:ident)*) => {$(
+    ($table:ident, $arrays:ident, $($t:ident)*) => {$(if has::<$t>($arrays) {
         for len in LENGTHS {
             let x = samples::<$t>(len, 6);
             let a = $arrays.from_slice(&x).unwrap();
@@ -60,7 +60,7 @@ macro_rules! integers {
         }
         extrema::<$t>($arrays, &mut $table, false);
         extrema::<$t>($arrays, &mut $table, true);
-    )*};
+    })*};
 }
 
 macro_rules! floats {

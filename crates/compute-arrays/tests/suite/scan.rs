@@ -1,7 +1,7 @@
 //! Running values against plain loops.
 
 use crate::table::Table;
-use crate::{LENGTHS, Sample, has, on_every_backend, samples};
+use crate::{LENGTHS, Sample, has, is_of_wgsl, on_every_backend, samples};
 use compute_arrays::{Arrays, Expr, Monoid, Philox, Scan};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -20,10 +20,16 @@ fn reference<T: Copy>(x: &[T], identity: T, scan: Scan, f: impl Fn(T, T) -> T) -
 /// More than twice the tiles that CUDA's scan counts as a block.
 const LONG: usize = 9_000_001;
 
+/// Drivers of OpenGL that are CPUs clear the memory of each group first, and take a second for a million.
+fn long(arrays: &Arrays) -> usize {
+    let by_opengl = is_of_wgsl(arrays) && !arrays.backend().device().driver.contains("vulkan");
+    if by_opengl { 600_001 } else { LONG }
+}
+
 const BOTH: [(&str, Scan); 2] = [("inclusive", Scan::Inclusive), ("exclusive", Scan::Exclusive)];
 
 macro_rules! integers {
-    ($table:ident, $arrays:ident, $($t:ident)*) => {$(
+    ($table:ident, $arrays:ident, $($t:ident)*) => {$(if has::<$t>($arrays) {
         for (name, scan) in BOTH {
             for len in LENGTHS {
                 let x = samples::<$t>(len, 9);
@@ -43,7 +49,7 @@ macro_rules! integers {
                 check("own: last", last, |a, b| if b != 0 { b } else { a });
             }
         }
-    )*};
+    })*};
 }
 
 macro_rules! floats {
@@ -95,7 +101,7 @@ fn scans_are_those_of_the_reference() {
 #[test]
 fn float_scans_are_the_same_in_every_run() {
     on_every_backend(|arrays| {
-        let mut a = arrays.empty::<f32>(&[LONG]).unwrap();
+        let mut a = arrays.empty::<f32>(&[long(arrays)]).unwrap();
         Philox::new(11).uniform(&mut a).unwrap();
         let bits = || a.expr().cumulative_sum().unwrap().to_vec().unwrap().into_iter().map(f32::to_bits);
         let first: Vec<u32> = bits().collect();
@@ -107,17 +113,22 @@ fn float_scans_are_the_same_in_every_run() {
 fn long_scans_are_those_of_the_reference() {
     on_every_backend(|arrays| {
         // -2, -1, 0, 1, 2 again and again: sums of floats are exact in any order.
-        let a = arrays.tabulate(&[LONG], (Expr::index() % 5).cast::<f32>() - 2.0).unwrap();
+        let a = arrays.tabulate(&[long(arrays)], (Expr::index().cast::<u32>() % 5).cast::<f32>() - 2.0).unwrap();
         for (scan, sums) in
             [(Scan::Inclusive, [-2.0, -3.0, -3.0, -2.0, 0.0]), (Scan::Exclusive, [0.0, -2.0, -3.0, -3.0, -2.0])]
         {
             let found = a.expr().scan(&Monoid::sum(), scan).unwrap().to_vec().unwrap();
             let wrong = found.iter().zip(sums.iter().cycle()).position(|(f, e)| f != e);
-            assert_eq!((found.len(), wrong), (LONG, None), "{scan:?}");
+            assert_eq!((found.len(), wrong), (long(arrays), None), "{scan:?}");
         }
-        let a = arrays.tabulate(&[LONG], Expr::index()).unwrap();
+        let a = arrays.tabulate(&[long(arrays)], Expr::index().cast::<u32>()).unwrap();
         let found = a.expr().cumulative_sum().unwrap().to_vec().unwrap();
-        assert_eq!((0..).zip(found).find(|(i, sum)| *sum != i * (i + 1) / 2), None);
+        assert_eq!((0u64..).zip(found).find(|(i, sum)| *sum != (i * (i + 1) / 2) as u32), None);
+        if has::<u64>(arrays) {
+            let a = arrays.tabulate(&[LONG], Expr::index()).unwrap();
+            let found = a.expr().cumulative_sum().unwrap().to_vec().unwrap();
+            assert_eq!((0..).zip(found).find(|(i, sum)| *sum != i * (i + 1) / 2), None);
+        }
     });
 }
 

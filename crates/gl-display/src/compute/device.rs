@@ -39,6 +39,8 @@ pub struct ComputeLimits {
     pub storage_blocks: u32,
     /// Groups of a dispatch in one direction, of the first two.
     pub groups: u32,
+    /// Work items of a group.
+    pub group_items: u32,
     /// Bytes of a buffer that a storage block reads and writes.
     pub buffer_bytes: u64,
 }
@@ -73,6 +75,7 @@ impl GlDevice {
             ComputeLimits {
                 storage_blocks: unsigned(blocks.min(places)),
                 groups: unsigned(groups(0).min(groups(1))),
+                group_items: unsigned(gl.get_parameter_i32(glow::MAX_COMPUTE_WORK_GROUP_INVOCATIONS)),
                 buffer_bytes: u64::try_from(gl.get_parameter_i64(glow::MAX_SHADER_STORAGE_BLOCK_SIZE)).unwrap_or(0),
             }
         };

@@ -1,0 +1,60 @@
+//! Functions that operations call, each with what it calls.
+
+use std::collections::BTreeSet;
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    Common,
+    Integers,
+    Floats,
+    /// Products of 64 bits.
+    Wide,
+    /// A float's exponent and mantissa.
+    Parts,
+    Fma,
+    Remainder,
+    Exp,
+    Ln,
+    /// Sine and cosine near 0.
+    Turn,
+    /// Of any angle.
+    Angle,
+    Tanh,
+    Atan2,
+    Pow,
+}
+
+impl Part {
+    const fn row(self) -> (&'static str, &'static [Self]) {
+        match self {
+            Self::Common => (include_str!("common.wgsl"), &[]),
+            Self::Integers => (include_str!("integers.wgsl"), &[]),
+            Self::Floats => (include_str!("floats.wgsl"), &[Self::Common]),
+            Self::Wide => (include_str!("wide.wgsl"), &[]),
+            Self::Parts => (include_str!("parts.wgsl"), &[]),
+            Self::Fma => (include_str!("fma.wgsl"), &[Self::Common, Self::Wide, Self::Parts]),
+            Self::Remainder => (include_str!("fmod.wgsl"), &[Self::Common, Self::Parts]),
+            Self::Exp => (include_str!("exp.wgsl"), &[Self::Common]),
+            Self::Ln => (include_str!("ln.wgsl"), &[Self::Common, Self::Parts]),
+            Self::Turn => (include_str!("turn.wgsl"), &[]),
+            Self::Angle => {
+                (include_str!("angle.wgsl"), &[Self::Common, Self::Wide, Self::Parts, Self::Turn, Self::Exp])
+            }
+            Self::Tanh => (include_str!("tanh.wgsl"), &[Self::Common, Self::Exp]),
+            Self::Atan2 => (include_str!("atan2.wgsl"), &[Self::Common, Self::Floats]),
+            Self::Pow => (include_str!("pow.wgsl"), &[Self::Common, Self::Parts, Self::Exp]),
+        }
+    }
+
+    pub const fn text(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Puts it into the set, with all that it calls.
+    pub fn with_its_own(self, set: &mut BTreeSet<Self>) {
+        if set.insert(self) {
+            self.row().1.iter().for_each(|part| part.with_its_own(set));
+        }
+    }
+}
