@@ -100,6 +100,34 @@ fn what_is_slow_is_not_chosen() {
     assert!(!uploads.contains(&link.path()), "{}", link.report());
 }
 
+/// By the clock of the doubles: the round trip is the quickest once its first frames are over, as the first of a driver are.
+#[test]
+fn a_path_whose_first_frames_are_slow_is_ranked_by_its_later_ones() {
+    let open = |budget| {
+        let faults = Faults::default();
+        for step in [Step::UploadStaged, Step::ReadInPlace, Step::Release] {
+            faults.slow(step, SLOW);
+        }
+        faults.slow(Step::Upload, SLOW / 3);
+        faults.slow_at_first(Step::Upload, 6 * SLOW, 10);
+        let clock = faults.clock();
+        let policy = Policy { budget, profiles: Profiles::Off, clock: clock.clone(), ..Policy::default() };
+        let begun = clock.now();
+        (open(&faults, policy), clock.now() - begun)
+    };
+    let (link, _) = open(BUDGET);
+    assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
+    // Whatever the time: it is kept to but for a frame, and who was still getting quicker is not given up.
+    for ms in (60..=600).step_by(20) {
+        let budget = Duration::from_millis(ms);
+        let (link, took) = open(budget);
+        assert!(took <= budget + SLOW, "{took:?} of {budget:?}: {}", link.report());
+        let left = &link.report().later.left;
+        let kept = link.path() == PathId::HOST_ROUND_TRIP || left.iter().any(|way| way == "host-round-trip");
+        assert!(kept, "{budget:?}: {}", link.report());
+    }
+}
+
 /// The copy of the frame before is made by the compute side, on paths with several pieces of memory.
 #[test]
 fn paths_are_timed_with_what_keeps_unwritten_pixels() {

@@ -95,6 +95,24 @@ fn what_the_start_had_no_time_for_is_made_up_for_between_frames() {
     assert!(faults.live().is_empty(), "{:?}", faults.live());
 }
 
+/// On a machine whose frames vary by far more than two paths differ by.
+#[test]
+fn a_path_that_is_little_quicker_is_found_as_long_as_there_is_time() {
+    let (seeds, mut found) = (0..12, 0);
+    for seed in seeds.clone() {
+        let faults = faults();
+        faults.slow(Step::UploadStaged, 1050 * MS / 1000);
+        for step in [Step::ReadInPlace, Step::Release, Step::ReleaseInQueue] {
+            faults.slow(step, 5 * MS);
+        }
+        faults.vary(0.2, seed);
+        let mut link = open(&faults, policy(&faults));
+        link.compare_paths(5000 * MS);
+        found += usize::from(link.path() == PathId::HOST_ROUND_TRIP);
+    }
+    assert!(found + 1 >= seeds.count(), "{found}");
+}
+
 #[test]
 fn a_program_that_waits_for_the_screen_is_not_made_late() {
     // What is made in 60 ms has no room between two frames: that comes in the second half of the time for comparing.

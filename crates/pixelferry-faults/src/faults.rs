@@ -45,6 +45,11 @@ struct State {
     fired: u32,
     calls: BTreeMap<Step, u32>,
     delays: BTreeMap<Step, Duration>,
+    /// What each call takes less than the one before, and the last call that takes longer.
+    at_first: BTreeMap<Step, (Duration, u32)>,
+    /// How far delays vary, and the numbers by which they do.
+    jitter: f64,
+    random: u64,
     lies: BTreeSet<Step>,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
@@ -88,6 +93,21 @@ impl Faults {
     /// Makes every such call take longer.
     pub fn slow(&self, step: Step, by: Duration) {
         self.state().delays.insert(step, by);
+    }
+
+    /// Makes the first of such calls from now on take longer, each by less than the one before, and none after so many: as drivers
+    /// that build and allocate at the first use.
+    pub fn slow_at_first(&self, step: Step, by: Duration, calls: u32) {
+        let mut state = self.state();
+        let before = state.calls.get(&step).copied().unwrap_or(0);
+        state.at_first.insert(step, (by / calls.max(1), before + calls));
+    }
+
+    /// Lets delays vary by up to this part, more often by less, in an order that follows from `seed`: as on a machine that does other
+    /// things, too.
+    pub fn vary(&self, by: f64, seed: u64) {
+        let mut state = self.state();
+        (state.jitter, state.random) = (by, seed);
     }
 
     /// A clock of the doubles' own, which moves by what [`Faults::slow`] says and by [`Faults::pass`] alone: from now on no call
@@ -168,10 +188,20 @@ impl State {
         if self.paused {
             return (None, None);
         }
-        *self.calls.entry(step).or_default() += 1;
+        let calls = self.calls.entry(step).or_default();
+        *calls += 1;
+        let at_first = self.at_first.get(&step).map(|(less, last)| *less * (last + 1).saturating_sub(*calls));
         let failed = self.failing(step);
         self.fired += u32::from(failed.is_some());
-        (self.delays.get(&step).copied(), failed)
+        let varied = 1.0 + self.jitter * (self.random() + self.random() - 1.0);
+        let delay = self.delays.get(&step).map(|delay| delay.mul_f64(varied.max(0.0)));
+        (delay.map_or(at_first, |delay| Some(delay + at_first.unwrap_or_default())), failed)
+    }
+
+    /// From 0 to 1, by Knuth's numbers.
+    fn random(&mut self) -> f64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn failing(&mut self, step: Step) -> Option<FaultKind> {

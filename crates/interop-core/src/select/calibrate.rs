@@ -35,7 +35,7 @@ pub(super) struct Calibration<'p> {
     pub events: Vec<(Way, Event)>,
     /// Candidates that were not reached within the budget, in order of rank.
     pub left: Vec<Way>,
-    /// Those that were timed and, when the time was over, not told from the best.
+    /// Those that were timed and, when the time was over, not told from the best or still getting quicker.
     pub undecided: Vec<Way>,
     /// What making the resources took, of the way that took least.
     pub opening: Duration,
@@ -89,12 +89,14 @@ pub(super) fn calibrate<'p>(
                 return session.end(waiting, frame);
             }
         }
-        session.comparison.challenge(pairing, entry);
+        let until = session.settles_until(deadline);
+        session.comparison.challenge(pairing, entry, until);
         session.screen(&mut waiting, deadline, extent);
         // The first proof may have been long for what drivers do only once: half is left to compare.
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
-        session.undecided = session.comparison.decide(pairing, until);
+        let undecided = session.comparison.decide(pairing, until);
+        session.undecided.splice(0..0, undecided);
         session.collect_losers();
     }
     session.end(waiting, frame)
@@ -157,7 +159,7 @@ impl<'p> Session<'_, 'p> {
                 self.opening = self.opening.min(opening);
             }
             match opened {
-                Ok(entry) => self.comparison.challenge(self.pairing, entry),
+                Ok(entry) => self.comparison.challenge(self.pairing, entry, self.settles_until(deadline)),
                 Err(state) => self.events.push((candidate.way(), Event::Failed(state))),
             }
             self.collect_losers();
@@ -172,8 +174,18 @@ impl<'p> Session<'_, 'p> {
         }
     }
 
+    /// One path that gets quicker for long leaves most of the time to the others.
+    fn settles_until(&self, deadline: Option<Duration>) -> Option<Duration> {
+        let now = self.clock.now();
+        deadline.map(|end| now + end.saturating_sub(now) / 4)
+    }
+
     fn collect_losers(&mut self) {
         for (entry, error) in self.comparison.take_losers() {
+            // It was still getting quicker.
+            if error.is_none() && entry.is_cold() {
+                self.undecided.push(entry.way);
+            }
             let event = match error {
                 Some(error) => Event::Failed(rejected(&error)),
                 None => Event::Timed { proved: entry.proved, measured: entry.measured() },
@@ -205,6 +217,9 @@ impl<'p> Session<'_, 'p> {
             match proof {
                 Err(state) => self.events.push((entry.way, Event::Failed(state))),
                 Ok(()) => {
+                    if entry.is_cold() {
+                        self.undecided.push(entry.way);
+                    }
                     let proved = entry.proved || best.is_none();
                     self.events.push((entry.way, Event::Timed { measured: measured.clone(), proved }));
                     if let Some(candidate) = self.candidate(entry.way)

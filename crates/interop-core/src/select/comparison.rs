@@ -2,6 +2,7 @@
 
 use super::attempt::{Way, contained};
 use super::clock::Clock;
+use super::settling::{Settling, usual};
 use super::stats::{Measured, Ratio, is_smaller, quantile};
 use super::timing::{time_run, warm_up};
 use crate::describe::error::{Error, Result};
@@ -37,25 +38,35 @@ pub(super) struct Entry {
     turns: Vec<(u32, f64)>,
     /// How long the longest turn took.
     turn_time: Duration,
-    /// Frames before the first turn: drivers build and allocate at the first use.
-    cold: usize,
+    /// Frames before the first turn.
+    settling: Settling,
 }
 
 impl Entry {
     pub fn new(way: Way, path: OpenedPath, proved: bool) -> Self {
-        let cold = if proved { 0 } else { path.slots() };
-        Self { way, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, cold }
+        let settling = Settling::new(if proved { 0 } else { path.slots() });
+        Self { way, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
     }
 
     /// Whether a turn would be longer for what is done only once.
     pub fn is_cold(&self) -> bool {
-        self.cold > 0
+        !self.settling.is_over()
     }
 
     /// One frame that does not count.
-    pub fn warm(&mut self, pairing: &Pairing<'_>) -> Result<()> {
-        self.cold = self.cold.saturating_sub(1);
-        warm_up(&mut self.path, pairing, 1)
+    pub fn warm(&mut self, pairing: &Pairing<'_>, clock: &Clock) -> Result<()> {
+        let begun = clock.now();
+        warm_up(&mut self.path, pairing, 1)?;
+        self.settling.note(clock.since(begun));
+        Ok(())
+    }
+
+    /// Frames that do not count, until they take no less or it is so late.
+    fn settle(&mut self, pairing: &Pairing<'_>, clock: &Clock, until: Option<Duration>) -> Result<()> {
+        while self.settling.goes_on(clock.now(), until) {
+            self.warm(pairing, clock)?;
+        }
+        Ok(())
     }
 
     pub fn measured(&self) -> Measured {
@@ -70,7 +81,7 @@ impl Entry {
     /// What one frame takes, about, and whether a turn would end before `deadline`.
     pub fn has_time(&mut self, pairing: &Pairing<'_>, clock: &Clock, deadline: Duration) -> Result<(Duration, bool)> {
         let begun = clock.now();
-        contained(|| warm_up(&mut self.path, pairing, 1))?;
+        contained(|| self.warm(pairing, clock))?;
         let frame = clock.since(begun);
         // A run in which frames are late ends with one draw more.
         let draws = run(pairing) + usize::from(pairing.frames_behind > 0);
@@ -84,9 +95,6 @@ impl Entry {
     /// One turn: frames one by one, or for a pipeline a run in which it turns over.
     pub fn turn(&mut self, pairing: &Pairing<'_>, clock: &Clock, round: u32) -> Result<()> {
         let _stage = stage!("turn", path = %self.way.id, sync = self.way.sync.map(tracing::field::display), round);
-        if self.is_cold() {
-            warm_up(&mut self.path, pairing, std::mem::take(&mut self.cold))?;
-        }
         let start = clock.now();
         let begun = self.samples_us.len();
         if pairing.frames_behind > 0 {
@@ -94,7 +102,8 @@ impl Entry {
         } else {
             // A short first frame feels what ran before.
             let first = time_run(&mut self.path, pairing, clock, 1)?;
-            let more = ((TURN.as_secs_f64() * 1e6 / first.max(1e-3)) as usize).min(MOST_FRAMES);
+            let of_turn = TURN.as_secs_f64() * 1e6 / first.max(1e-3);
+            let more = if of_turn < 1.0 { 0 } else { (of_turn.ceil() as usize).min(MOST_FRAMES) };
             if more == 0 {
                 self.samples_us.push(first);
             }
@@ -170,7 +179,7 @@ impl PathComparison {
     /// of the leader's.
     pub fn challenge_time(&self) -> Duration {
         self.leader().map_or(Duration::ZERO, |leader| {
-            leader.frame_time() * leader.path.slots() as u32 + leader.turn_time * 3 / 2
+            leader.frame_time() * usual(leader.path.slots()) + leader.turn_time * 3 / 2
         })
     }
 
@@ -194,8 +203,12 @@ impl PathComparison {
     }
 
     /// One turn of the newcomer and one of the leader; the newcomer stays in unless it is hopeless, and may throw the
-    /// leader out.
-    pub fn challenge(&mut self, pairing: &Pairing<'_>, entry: Entry) {
+    /// leader out. Before that it settles, until so late at most.
+    pub fn challenge(&mut self, pairing: &Pairing<'_>, mut entry: Entry, until: Option<Duration>) {
+        if let Err(error) = contained(|| entry.settle(pairing, &self.clock, until)) {
+            self.losers.push((entry, Some(error)));
+            return;
+        }
         let leader = self.leader_index();
         let newcomer = self.entries.len();
         self.entries.push(entry);

@@ -24,8 +24,10 @@ const FEWEST_TO_LOSE: u32 = 3;
 const FEWEST_ROUNDS: u32 = 5;
 /// before it may be found quicker, as a wrong change is worse than none,
 const FEWEST_TO_WIN: u32 = 7;
-/// and after which two count as equal.
+/// and after which two count as equal, where others wait for the time,
 const MOST_ROUNDS: u32 = 24;
+/// or in any case.
+const LAST_ROUND: u32 = 96;
 /// One that takes so much more is slower after few rounds.
 const CLEARLY: f64 = 0.1;
 /// A path must be quicker by so much to be worth a change.
@@ -83,6 +85,8 @@ pub(crate) struct Meanwhile {
     round: u32,
     /// Ways that were in use and were left: each is compared once more.
     former: Vec<Way>,
+    /// Ways that had too little time to be told from the one in use: each is compared once more, too.
+    untold: Vec<Way>,
 }
 
 /// What steps take, by what was seen so far.
@@ -100,6 +104,9 @@ struct Duel {
     /// Round before its first.
     since: u32,
     phase: Phase,
+    spent: Duration,
+    /// What it may spend, so that as much is left for each that waits.
+    share: Duration,
 }
 
 enum Phase {
@@ -133,6 +140,7 @@ impl Meanwhile {
             duel: None,
             round: 0,
             former: Vec::new(),
+            untold: Vec::new(),
         }
     }
 
@@ -200,8 +208,16 @@ impl Meanwhile {
             return Step::Rested;
         }
         let begun = table.clock.now();
+        let left = self.time_left(begun, limit);
+        let waiting = self.waiting.len() as u32;
+        if let Some(duel) = &mut self.duel {
+            duel.share = left.saturating_add(duel.spent) / (waiting + 1);
+        }
         let done = self.do_it(job, table);
         let took = table.clock.since(begun);
+        if let Some(duel) = &mut self.duel {
+            duel.spent += took;
+        }
         if matches!(limit, Limit::Policy(_)) {
             self.spent += took;
         }
@@ -235,10 +251,21 @@ impl Meanwhile {
                     self.reference = None;
                     return false;
                 }
-                let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-                let earned = running.mul_f64(share);
+                let earned = running.mul_f64(part(share));
                 let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
                 earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
+            }
+        }
+    }
+
+    /// Time for all comparisons from now on.
+    fn time_left(&self, now: Duration, limit: Limit) -> Duration {
+        match limit {
+            Limit::Until(end) => end.saturating_sub(now),
+            Limit::Policy(Trials::Off | Trials::Asked) => Duration::ZERO,
+            Limit::Policy(Trials::Spread { share, within }) => {
+                let all = Duration::try_from_secs_f64(within.as_secs_f64() * part(share)).unwrap_or(Duration::MAX);
+                all.saturating_sub(self.spent)
             }
         }
     }
@@ -264,7 +291,7 @@ impl Meanwhile {
                 if let Some(way) = self.waiting.front().copied() {
                     let entry = open(way, table)?;
                     self.waiting.pop_front();
-                    self.duel = Some(Duel { entry, since: self.round, phase: Phase::Turns });
+                    self.duel = Some(Duel::new(entry, self.round));
                 }
             }
             Job::Reference => match open(table.in_use, table) {
@@ -302,7 +329,7 @@ impl Meanwhile {
         let timed = |error| PathState::Rejected { reason: format!("while it was timed: {error}") };
         if job == Job::Warm {
             let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
-            contained(|| cold.warm(&table.pairing)).map_err(timed)?;
+            contained(|| cold.warm(&table.pairing, table.clock)).map_err(timed)?;
             return Ok(Step::Done);
         }
         if duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round) || self.round == duel.since {
@@ -320,17 +347,24 @@ impl Meanwhile {
             return Ok(Step::Done);
         }
         let way = duel.entry.way;
-        match judge(&duel.entry, reference, round - duel.since) {
+        let most = if duel.spent < duel.share { LAST_ROUND } else { MOST_ROUNDS };
+        let found = judge(&duel.entry, reference, round - duel.since, most);
+        let is_untold = matches!(found, Found::Untold(_));
+        match found {
             Found::Open => Ok(Step::Done),
             Found::Quicker => {
                 let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
                 duel.phase = Phase::Proof(Box::new(proof));
                 Ok(Step::Done)
             }
-            Found::NotQuicker(outcome) => {
+            Found::NotQuicker(outcome) | Found::Untold(outcome) => {
                 let measured = duel.entry.measured();
                 let comparison = self.comparison(way, table, Some(&measured), outcome);
                 self.lose(way);
+                if is_untold && most < LAST_ROUND && !self.untold.contains(&way) {
+                    self.untold.push(way);
+                    self.waiting.push_back(way);
+                }
                 Ok(Step::Compared(comparison, Some(measured)))
             }
         }
@@ -397,6 +431,8 @@ enum Found {
     Open,
     Quicker,
     NotQuicker(Outcome),
+    /// Chance decides, and the rounds are over.
+    Untold(Outcome),
 }
 
 /// By its ranks, and by the interval of the ratios.
@@ -404,9 +440,11 @@ fn is_ahead(newcomer: &Entry, in_use: &Entry, ratio: Ratio) -> bool {
     newcomer.is_quicker_than(in_use) && ratio.ratio < 1.0 - WORTH && ratio.most() < 1.0
 }
 
-fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
+/// After `most` rounds two count as equal.
+fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
     let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
-    let behind = || Found::NotQuicker(if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood });
+    let outcome = if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood };
+    let behind = || Found::NotQuicker(outcome.clone());
     // In one round, chance can do that.
     if rounds > 1 && ratio.least() > HOPELESS {
         return Found::NotQuicker(Outcome::Slower);
@@ -416,8 +454,19 @@ fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32) -> Found {
         ..FEWEST_ROUNDS => Found::Open,
         FEWEST_TO_WIN.. if is_ahead(newcomer, in_use, ratio) => Found::Quicker,
         FEWEST_ROUNDS.. if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
-        MOST_ROUNDS.. => behind(),
+        _ if rounds >= most => Found::Untold(outcome),
         _ => Found::Open,
+    }
+}
+
+/// Of the running time.
+fn part(share: f64) -> f64 {
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
+impl Duel {
+    fn new(entry: Entry, since: u32) -> Self {
+        Self { entry, since, phase: Phase::Turns, spent: Duration::ZERO, share: Duration::ZERO }
     }
 }
 

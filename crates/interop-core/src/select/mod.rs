@@ -5,7 +5,7 @@
 //! | `rank` | the order in which paths are tried, by what each does and where memory is |
 //! | `field` | everything that may be taken, and what is known of it so far |
 //! | `attempt` | opening and proving one |
-//! | `calibrate`, `comparison`, `timing`, `stats` | timing |
+//! | `calibrate`, `comparison`, `settling`, `timing`, `stats` | timing |
 //! | `meanwhile` | comparing while the program runs |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
@@ -26,6 +26,7 @@ mod policy;
 mod profile;
 mod rank;
 pub mod report;
+mod settling;
 mod standing;
 mod stats;
 mod timing;
