@@ -1,5 +1,6 @@
 //! [`WgpuBackend`].
 
+use crate::copy_in::copy_in;
 use crate::kernel::WgslKernel;
 use crate::launch;
 use crate::memory::WgpuMemory;
@@ -80,6 +81,22 @@ impl WgpuBackend {
     /// Its wgpu device.
     pub fn wgpu_device(&self) -> &WgpuDevice {
         &self.session.device
+    }
+
+    /// Copies, on the device, what another library's kernels wrote into a wgpu buffer of theirs: pixels or bytes without gaps, rows
+    /// in the surface's order, from byte `offset` of `from` on. `target` is a frame's
+    /// ([`WriteFrame::target`](interop_core::WriteFrame::target)) or a memory's.
+    ///
+    /// The queue keeps the order, so nothing is waited for. Whoever wrote `from` has submitted that; what is submitted after
+    /// this call may write `from` again. `from` is of this backend's device, with [`wgpu::BufferUsages::COPY_SRC`].
+    ///
+    /// # Errors
+    /// [`Foreign`](interop_core::Error::Foreign) for another backend's target;
+    /// [`InvalidInput`](interop_core::Error::InvalidInput) where `from` is too short;
+    /// [`Unsupported`](interop_core::Error::Unsupported) where `offset`, rows or their places are not whole words of four bytes;
+    /// [`Driver`](interop_core::Error::Driver) where wgpu refuses `from`.
+    pub fn copy_from_buffer(&self, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
+        copy_in(&self.session, target, from, offset)
     }
 }
 

@@ -52,6 +52,7 @@
 //! them have come together, so that a frame is one submission: [`interop_core::ComputeMemory::submit`] begins them at once.
 
 mod backend;
+mod copy_in;
 mod kernel;
 mod launch;
 mod memory;

@@ -1,0 +1,22 @@
+//! What CubeCL reports, as pixelferry's errors.
+
+use pixelferry::wgpu_display::WgpuDevice;
+use pixelferry::{Error, Result, describe::panics::catch};
+use std::fmt::Display;
+
+/// Calls CubeCL. What it reports, and a panic of its own, is an error of `operation`.
+pub fn call<T, E: Display>(
+    device: &WgpuDevice,
+    operation: &'static str,
+    f: impl FnOnce() -> Result<T, E>,
+) -> Result<T> {
+    match catch(f) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(device.failure(operation, format!("CubeCL: {error}"), HINT)),
+        Err(panicked) => {
+            Err(Error::Panicked { what: format!("CubeCL in {operation}"), reason: panicked.message().to_owned() })
+        }
+    }
+}
+
+const HINT: &str = "Where the device was lost, make a new guest and new links; else look at the kernel.";

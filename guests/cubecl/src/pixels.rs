@@ -1,0 +1,64 @@
+//! [`Pixels`].
+
+use crate::error::call;
+use cubecl_core::client::Client;
+use cubecl_core::prelude::{BufferArg, CubeCount, CubeDim};
+use cubecl_core::server::{Handle, ServerError};
+use pixelferry::wgpu_display::WgpuDevice;
+use pixelferry::{Error, Extent, Result, Target};
+
+/// Units of a cube, in a row.
+const UNITS: u32 = 256;
+
+/// Cubes in one direction, which every device allows.
+const MOST_CUBES: u32 = 65_535;
+
+/// A picture in CubeCL's memory: one `u32` a pixel, rows from the top without gaps.
+pub struct Pixels {
+    handle: Handle,
+    count: u32,
+}
+
+impl Pixels {
+    pub(crate) fn new(device: &WgpuDevice, client: &Client, extent: Extent) -> Result<Self> {
+        const OP: &str = "CubeGuest::pixels";
+        let count = extent.width.checked_mul(extent.height).filter(|count| *count > 0);
+        let count = count.ok_or_else(|| {
+            Error::invalid(OP, format!("{extent} has a zero side, or more pixels than 32 bits count"))
+        })?;
+        let bytes = count as usize * size_of::<u32>();
+        let handle = call(device, OP, || Ok::<_, ServerError>(client.empty(bytes)))?;
+        Ok(Self { handle, count })
+    }
+
+    /// As a kernel's argument `&mut [u32]`.
+    pub fn arg(&self) -> BufferArg {
+        // SAFETY: the memory was made for so many words.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.count as usize) }
+    }
+
+    /// How many cubes of [`Pixels::cube`] give each pixel a unit, by `ABSOLUTE_POS`; the last ones have more.
+    pub fn cubes(&self) -> CubeCount {
+        let cubes = self.count.div_ceil(UNITS);
+        let across = cubes.min(MOST_CUBES);
+        CubeCount::Static(across, cubes.div_ceil(across), 1)
+    }
+
+    /// The shape of one cube.
+    pub fn cube(&self) -> CubeDim {
+        CubeDim::new_1d(UNITS)
+    }
+
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Whether a frame takes just these bytes: behind them lies somebody else's memory.
+    pub(crate) fn check(&self, target: &Target<'_>) -> Result<()> {
+        let (has, takes) = (self.count as usize * size_of::<u32>(), target.view().payload_len());
+        if has == takes {
+            return Ok(());
+        }
+        Err(Error::invalid("CubeGuest::copy", format!("the picture has {has} bytes, the frame takes {takes}")))
+    }
+}
