@@ -3,8 +3,8 @@
 use crate::kernel::GlKernel;
 use crate::memory::GlMemory;
 use crate::place::{Place, Worker};
-use crate::session::{Program, Session};
-use gl_display::{GlDevice, GlDisplay, HeadlessOptions, QueueBuffer};
+use crate::session::{Program, Session, dialect};
+use gl_display::{EsContext, GlDevice, GlDisplay, HeadlessOptions, QueueBuffer};
 use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
@@ -48,7 +48,7 @@ impl GlBackend {
     /// window system knows the context, and where its compute shaders do not build.
     pub fn on(display: &GlDisplay) -> Result<Self> {
         const OP: &str = "GlBackend::on";
-        let made = Made::on(display, OP)?;
+        let made = Made::on(display.shared_device()?, OP)?;
         let shared = MemoryCap::new(HandleType::QueueBuffer(made.device.queue_id()), MemoryShape::Linear, Support::Yes);
         Ok(made.with(Place::Callers, vec![shared]))
     }
@@ -63,8 +63,23 @@ impl GlBackend {
         let options = options.clone();
         let (worker, made) = Worker::start(OP, move || {
             let display = GlDisplay::headless(options)?;
-            let made = Made::on(&display, OP)?;
+            let made = Made::on(display.shared_device()?, OP)?;
             Ok((display, made))
+        })?;
+        Ok(made.with(Place::Own(worker), Vec::new()))
+    }
+
+    /// The same in a context of OpenGL ES (3.1 or later), by EGL.
+    ///
+    /// # Errors
+    /// As of [`EsContext::headless`]; [`interop_core::Error::Unsupported`] where its compute shaders do not build.
+    pub fn open_es(options: &HeadlessOptions) -> Result<Self> {
+        const OP: &str = "GlBackend::open_es";
+        let options = options.clone();
+        let (worker, made) = Worker::start(OP, move || {
+            let context = EsContext::headless(&options)?;
+            let made = Made::on(context.device().clone(), OP)?;
+            Ok((context, made))
         })?;
         Ok(made.with(Place::Own(worker), Vec::new()))
     }
@@ -73,7 +88,7 @@ impl GlBackend {
 /// Where the context is current.
 fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static str) -> Result<Program> {
     let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
-    let glsl = wgsl_kernel::glsl(PATTERN, entry.name()).map_err(refused)?;
+    let glsl = wgsl_kernel::glsl(PATTERN, entry.name(), dialect(device)).map_err(refused)?;
     Program::build(device, &glsl, operation)?.map_err(refused)
 }
 
@@ -84,8 +99,7 @@ struct Made {
 }
 
 impl Made {
-    fn on(display: &GlDisplay, operation: &'static str) -> Result<Self> {
-        let device = display.shared_device()?;
+    fn on(device: GlDevice, operation: &'static str) -> Result<Self> {
         let pattern = pattern_program(&device, PatternEntry::Words, operation)?;
         Ok(Self { device, pattern })
     }

@@ -1,11 +1,11 @@
 //! Compute shaders of the user's own.
 
-use crate::session::{Program, Session};
+use crate::session::{Program, Session, dialect};
 use gl_display::ProgramShape;
 use interop_core::compute::SourceCode;
 use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
 use std::sync::Arc;
-use wgsl_kernel::{KernelText, glsl_prelude};
+use wgsl_kernel::{Dialect, KernelText, glsl_prelude};
 
 const OP: &str = "ComputeBackend::build";
 
@@ -21,17 +21,17 @@ pub fn text_of(source: &KernelSource) -> Result<Option<&str>> {
 }
 
 /// All of the text, for targets of this format.
-pub fn whole(text: &str, format: PixelFormat) -> Result<String, String> {
+pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, String> {
     if text.lines().any(|line| line.trim_start().starts_with("#version")) {
-        return Err("it has a '#version'; leave it out: the backend writes it, '430 core'".into());
+        return Err(format!("it has a '#version'; leave it out: the backend writes it, '{}'", dialect.version()));
     }
-    Ok(glsl_prelude(format)? + text)
+    Ok(glsl_prelude(format, dialect)? + text)
 }
 
 /// What a source's text says of the kernel, and its program for RGBA8.
 pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result<(KernelText, Program)> {
     let refused = |log| session.limits.refused(source.name(), log);
-    let whole = whole(text, PixelFormat::Rgba8).map_err(refused)?;
+    let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device)).map_err(refused)?;
     let device = session.device.clone();
     let built = session.place.run(OP, move || {
         Ok(match Program::build(&device, &whole, OP)? {

@@ -2,7 +2,7 @@
 
 use crate::glsl;
 use crate::memory::GlMemory;
-use crate::session::{Program, Session};
+use crate::session::{Program, Session, dialect};
 use interop_core::devices::owned::own;
 use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, Target};
 use std::collections::HashMap;
@@ -47,9 +47,10 @@ impl GlKernel {
             return Ok(program.clone());
         }
         let refused = |log| self.session.limits.refused(self.text.name(), log);
+        let dialect = dialect(&self.session.device);
         let glsl = match &self.shader {
-            Some(shader) => glsl::whole(shader, format),
-            None => self.text.glsl(format),
+            Some(shader) => glsl::whole(shader, format, dialect),
+            None => self.text.glsl(format, dialect),
         };
         let glsl = glsl.map_err(refused)?;
         let device = self.session.device.clone();

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | in a display's context: headless, a window's or an engine's | [`GlBackend::on`] |
 //! | in a context of its own | [`GlBackend::open`] |
+//! | in one of OpenGL ES 3.1 | [`GlBackend::open_es`] |
 //!
 //! In a display's context kernels and draws are in one queue: no switch between contexts, no fence, no copy, by the paths
 //! `in-queue-in-place` and `in-queue-upload`.
@@ -37,7 +38,7 @@
 //! indexes, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! A source may also have GLSL, a compute shader of the user's own ([`interop_core::KernelSource::glsl`]), which is taken first. It
-//! is `void main()` with its `layout(local_size_x = ..)`, without a `#version` (it is `430 core`), and may call the functions of
+//! is `void main()` with its `layout(local_size_x = ..)`, without a `#version` (it is `430 core`, in OpenGL ES `310 es`), and may call the functions of
 //! WGSL's prelude by the same names. The n-th memory among the arguments is a storage block of its own, with binding n + 1; what a
 //! launch would not bind is refused with the reason. The driver's log has the text's own lines:
 //!

@@ -5,7 +5,7 @@ use gl_display::{ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;
-use wgsl_kernel::{GLSL_NUMBERS, Launch, Limits};
+use wgsl_kernel::{Dialect, GLSL_NUMBERS, Launch, Limits};
 
 /// One context.
 pub struct Session {
@@ -20,6 +20,11 @@ impl Maker for Session {
     fn name(&self) -> String {
         self.device.identity().to_string()
     }
+}
+
+/// What the context compiles.
+pub fn dialect(device: &GlDevice) -> Dialect {
+    if device.is_es() { Dialect::Es } else { Dialect::Desktop }
 }
 
 impl Session {

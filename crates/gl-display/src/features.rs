@@ -12,7 +12,7 @@ pub(crate) const EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD: u32 = 0x9160;
 pub const MIN_VERSION: (u32, u32) = (3, 3);
 
 /// Versions and extensions of one context.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Features {
     pub version: (u32, u32),
     /// GL 4.5, `ARB_direct_state_access`.
@@ -106,9 +106,35 @@ pub(crate) fn check_version(version: Option<(u32, u32)>, text: &str) -> Result<(
     })
 }
 
+/// The OpenGL ES that computes.
+pub(crate) const ES_COMPUTE: (u8, u8) = (3, 1);
+
+/// Refuses what is no OpenGL ES, or one without compute shaders; `text` is how the driver calls it.
+pub(crate) fn check_es_version(text: &str) -> Result<()> {
+    let version = text.strip_prefix("OpenGL ES ").and_then(parse_version);
+    if version.is_some_and(|v| v >= (ES_COMPUTE.0.into(), ES_COMPUTE.1.into())) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        operation: "EsContext::headless",
+        device: text.to_owned(),
+        reason: format!("compute shaders need OpenGL ES {}.{} or later", ES_COMPUTE.0, ES_COMPUTE.1),
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse_version;
+    use super::{check_es_version, parse_version};
+
+    #[test]
+    fn versions_of_es() {
+        for good in ["OpenGL ES 3.1 Mesa 22.3.6", "OpenGL ES 3.2 NVIDIA 580.159"] {
+            assert!(check_es_version(good).is_ok());
+        }
+        for bad in ["OpenGL ES 3.0 Mesa", "4.5 (Core Profile) Mesa", "", "OpenGL ES"] {
+            assert!(check_es_version(bad).unwrap_err().to_string().contains("3.1"));
+        }
+    }
 
     #[test]
     fn versions() {

@@ -77,7 +77,8 @@ pub(crate) unsafe fn identify(
         memory: memory_kind(&vendor, &renderer, software),
         name: renderer,
         vendor,
-        driver: format!("OpenGL {version}"),
+        // OpenGL ES says so itself.
+        driver: if version.starts_with("OpenGL") { version } else { format!("OpenGL {version}") },
         ordinal: None,
         uuid: uuid.map(DeviceUuid),
         luid: luid.map(DeviceLuid),

@@ -90,7 +90,7 @@ mod tools;
 mod vulkan;
 
 pub use compute::{ComputeLimits, ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
-pub use context::{EngineOptions, GlFunctions, HeadlessDevice, HeadlessOptions, headless_devices};
+pub use context::{EngineOptions, EsContext, GlFunctions, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
 pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 pub use display::GlDisplay;

@@ -1,4 +1,4 @@
-//! Texts as GLSL, for compute shaders of OpenGL 4.3.
+//! Texts as GLSL, for compute shaders of OpenGL 4.3 and OpenGL ES 3.1.
 
 use crate::bounded::{CAPABILITIES, bounded};
 use crate::prelude::with_prelude;
@@ -12,14 +12,40 @@ use naga::{AddressSpace, ResourceBinding, ShaderStage};
 /// Of the numbers of a launch in what [`glsl`] writes: naga's name for such data of a compute shader.
 pub const GLSL_NUMBERS: &str = "_immediates_binding_cs";
 
-/// A whole text, whose bindings are those of the crate, as GLSL 4.30 in which every index is inside what it indexes.
+/// Whose GLSL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// OpenGL 4.3: `430 core`.
+    Desktop,
+    /// OpenGL ES 3.1: `310 es`.
+    Es,
+}
+
+impl Dialect {
+    /// As `#version` names it.
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::Desktop => "430 core",
+            Self::Es => "310 es",
+        }
+    }
+
+    const fn of_naga(self) -> Version {
+        match self {
+            Self::Desktop => Version::Desktop(430),
+            Self::Es => Version::new_gles(310),
+        }
+    }
+}
+
+/// A whole text, whose bindings are those of the crate, as GLSL of this dialect in which every index is inside what it indexes.
 ///
 /// Storage block 0 is the target; n + 1 is the n-th memory among the arguments. The launch's numbers are the array of `uvec4` named
 /// [`GLSL_NUMBERS`]: setting a uniform needs no buffer, which would have to wait for the launch before.
 ///
 /// # Errors
 /// What is wrong in the text, by line.
-pub fn glsl(text: &str, entry: &str) -> Result<String, String> {
+pub fn glsl(text: &str, entry: &str, dialect: Dialect) -> Result<String, String> {
     let (mut module, _) = bounded(text, entry)?;
     for (_, variable) in module.global_variables.iter_mut().filter(|(_, v)| v.space == AddressSpace::Uniform) {
         (variable.space, variable.binding) = (AddressSpace::Immediate, None);
@@ -28,7 +54,7 @@ pub fn glsl(text: &str, entry: &str) -> Result<String, String> {
         .validate(&module)
         .map_err(|error| error.emit_to_string(text))?;
     let mut options = Options {
-        version: Version::Desktop(430),
+        version: dialect.of_naga(),
         writer_flags: WriterFlags::empty(),
         zero_initialize_workgroup_memory: true,
         ..Options::default()
@@ -56,16 +82,21 @@ const USER: &str = "@compute @workgroup_size(1) fn pf_none() {
   pf_put(0u, pf_get(0u));
 }";
 
-/// Names that naga writes with a line behind, as they end in a digit.
-const NUMBERED: [&str; 5] = ["pf_arg_u32", "pf_arg_i32", "pf_arg_f32", "pf_get_f32", "pf_put_f32"];
+/// Functions whose names naga writes with a line behind, as they end in a digit; OpenGL ES makes no `uint` of an `int` by itself.
+const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
+#define pf_arg_i32(n) pf_arg_i32_(uint(n))
+#define pf_arg_f32(n) pf_arg_f32_(uint(n))
+#define pf_get_f32(n) pf_get_f32_(uint(n))
+#define pf_put_f32(n, value) pf_put_f32_(uint(n), value)
+";
 
 /// What a compute shader of the user's own is put behind: version, target, numbers, and the functions of [`crate::PRELUDE`] with
 /// the same names, for targets of this format. The user's lines are counted from 1.
 ///
 /// # Errors
 /// What naga says where it refuses them.
-pub fn glsl_prelude(format: PixelFormat) -> Result<String, String> {
-    let written = glsl(&with_prelude(USER, format), "pf_none")?;
+pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, String> {
+    let written = glsl(&with_prelude(USER, format), "pf_none", dialect)?;
     let functions = written.split("void main()").next().unwrap_or_default();
     let is_group = |line: &&str| line.starts_with("layout(local_size_x");
     let mut text = String::with_capacity(written.len() + 256);
@@ -73,8 +104,7 @@ pub fn glsl_prelude(format: PixelFormat) -> Result<String, String> {
         text.push_str(line);
         text.push('\n');
     }
-    NUMBERED.iter().for_each(|name| text += &format!("#define {name} {name}_\n"));
-    Ok(text + "#line 1\n")
+    Ok(text + NUMBERED + "#line 1\n")
 }
 
 impl KernelText {
@@ -82,8 +112,8 @@ impl KernelText {
     ///
     /// # Errors
     /// What is wrong in the text, by line.
-    pub fn glsl(&self, format: PixelFormat) -> Result<String, String> {
-        glsl(&self.whole(format), self.name())
+    pub fn glsl(&self, format: PixelFormat, dialect: Dialect) -> Result<String, String> {
+        glsl(&self.whole(format), self.name(), dialect)
     }
 }
 
@@ -101,7 +131,7 @@ mod tests {
         let limits = Limits { device: "d".into(), memories: 8, groups: 100, items: 256 };
         let kernel = KernelText::of(&KernelSource::new("paint").wgsl(text), &limits).unwrap();
         for format in PixelFormat::ALL {
-            let text = kernel.glsl(format).unwrap();
+            let text = kernel.glsl(format, Dialect::Desktop).unwrap();
             assert!(text.contains("local_size_x = 8"), "{text}");
             for block in ["uniform uvec4 _immediates_binding_cs[10]", "std430, binding = 0", "std430, binding = 1"] {
                 assert!(text.contains(block), "{format}: {text}");
@@ -109,25 +139,28 @@ mod tests {
             assert!(text.contains(".length()"), "{text}");
         }
         for entry in [PatternEntry::Words, PatternEntry::Flat, PatternEntry::Bytes] {
-            assert!(glsl(PATTERN, entry.name()).unwrap().contains("min("));
+            assert!(glsl(PATTERN, entry.name(), Dialect::Es).unwrap().contains("min("));
         }
     }
 
     #[test]
     fn functions_of_the_prelude_are_there_without_an_entry_point() {
-        for format in PixelFormat::ALL {
-            let text = glsl_prelude(format).unwrap();
+        for (format, dialect) in PixelFormat::ALL.iter().flat_map(|f| [Dialect::Desktop, Dialect::Es].map(|d| (*f, d)))
+        {
+            let text = glsl_prelude(format, dialect).unwrap();
             let names =
                 ["uvec2 pf_size()", "void pf_store(uvec2", "uint pf_index(uvec3", "uint pf_get(uint", "void pf_put("];
-            for name in
-                names.iter().chain(&["float pf_arg_f32_(", "bool pf_inside(", "uint pf_items()", "uint pf_words()"])
-            {
+            for name in names.iter().chain(&[
+                "float pf_arg_f32_(",
+                "float pf_exact(",
+                "bool pf_inside(",
+                "uint pf_items()",
+                "uint pf_words()",
+            ]) {
                 assert!(text.contains(name), "{format}: no {name} in {text}");
             }
-            assert!(
-                !text.contains("main") && !text.contains("local_size") && text.starts_with("#version 430"),
-                "{text}"
-            );
+            assert!(text.starts_with(&format!("#version {}\n", dialect.version())), "{text}");
+            assert!(!text.contains("main") && !text.contains("local_size"), "{text}");
         }
     }
 }

@@ -37,7 +37,7 @@ mod rebuild;
 mod text;
 
 pub use bounded::bounded;
-pub use glsl::{GLSL_NUMBERS, glsl, glsl_prelude};
+pub use glsl::{Dialect, GLSL_NUMBERS, glsl, glsl_prelude};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use memory::{check_size, host_bytes};

@@ -64,7 +64,9 @@ fn validate(name: &'static str, text: String, memories: usize) {
     let source = KernelSource::new(name).wgsl(text.clone());
     let kernel = wgsl_kernel::KernelText::of(&source, &limits).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(kernel.memories(), memories, "{text}");
-    kernel.glsl(PixelFormat::Rgba8).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for dialect in [wgsl_kernel::Dialect::Desktop, wgsl_kernel::Dialect::Es] {
+        kernel.glsl(PixelFormat::Rgba8, dialect).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
 }
 
 fn validate_all<T: Element>(arrays: &Arrays, value: impl Fn(Expr<'_, T>) -> Expr<'_, T>) {

@@ -29,6 +29,7 @@ struct Inner {
     held: Arc<Held>,
     identity: DeviceIdentity,
     is_engine: bool,
+    is_es: bool,
     limits: ComputeLimits,
 }
 
@@ -63,10 +64,27 @@ impl GlDevice {
         let held = shared.held(OP)?;
         // SAFETY: the context is current, and what it is held by finds its functions.
         let gl = unsafe { load_gl(&mut |name| held.function(name))? };
+        Self::with(gl, held, shared.device.clone(), shared.is_engine(), false, OP)
+    }
+
+    /// Of a context of OpenGL ES that is ours, which must be current.
+    pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
+        Self::with(gl, held, identity, false, true, "EsContext::headless")
+    }
+
+    fn with(
+        gl: glow::Context,
+        held: Arc<Held>,
+        identity: DeviceIdentity,
+        is_engine: bool,
+        is_es: bool,
+        operation: &'static str,
+    ) -> Result<Self> {
         let Some(bind_range) = BindRange::of(held.as_ref()) else {
-            return Err(shared.unsupported(OP, "the driver has no glBindBufferRange".into()));
+            let reason = "the driver has no glBindBufferRange".into();
+            return Err(Error::Unsupported { operation, device: identity.name, reason });
         };
-        // SAFETY: the context is current and has OpenGL 4.3, where these are single integers.
+        // SAFETY: the context is current and has OpenGL 4.3 or OpenGL ES 3.1, where these are single integers.
         let limits = unsafe {
             let unsigned = |value: i32| u32::try_from(value).unwrap_or(0);
             let groups = |axis| gl.get_parameter_indexed_i32(glow::MAX_COMPUTE_WORK_GROUP_COUNT, axis);
@@ -79,9 +97,8 @@ impl GlDevice {
                 buffer_bytes: u64::try_from(gl.get_parameter_i64(glow::MAX_SHADER_STORAGE_BLOCK_SIZE)).unwrap_or(0),
             }
         };
-        check(&gl, &shared.device.name, OP, hint)?;
-        let (identity, is_engine) = (shared.device.clone(), shared.is_engine());
-        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, limits }) })
+        check(&gl, &identity.name, operation, hint)?;
+        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits }) })
     }
 
     /// Whether both are of one context.
@@ -106,6 +123,11 @@ impl GlDevice {
     /// What its compute shaders are limited to.
     pub fn limits(&self) -> ComputeLimits {
         self.inner.limits
+    }
+
+    /// Whether it is OpenGL ES, whose GLSL is another.
+    pub fn is_es(&self) -> bool {
+        self.inner.is_es
     }
 
     /// Waits for all that was put into the queue.

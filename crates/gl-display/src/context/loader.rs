@@ -1,6 +1,6 @@
 //! How a context's functions are found.
 
-use crate::features::{check_version, parse_version};
+use crate::features::{check_es_version, check_version, parse_version};
 use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 
@@ -12,6 +12,22 @@ pub(crate) type Loader<'a> = &'a mut dyn FnMut(&CStr) -> *const c_void;
 /// # Safety
 /// A context is current, and `load` returns its functions or null.
 pub(crate) unsafe fn load_gl(load: Loader<'_>) -> Result<glow::Context> {
+    // SAFETY: the caller's promise.
+    unsafe { load_checked(load, |text| check_version(parse_version(text), text)) }
+}
+
+/// The same of OpenGL ES 3.1 or later.
+///
+/// # Safety
+/// As of [`load_gl`].
+pub(crate) unsafe fn load_es(load: Loader<'_>) -> Result<glow::Context> {
+    // SAFETY: the caller's promise.
+    unsafe { load_checked(load, check_es_version) }
+}
+
+/// # Safety
+/// As of [`load_gl`].
+unsafe fn load_checked(load: Loader<'_>, check: impl Fn(&str) -> Result<()>) -> Result<glow::Context> {
     type GetString = unsafe extern "system" fn(u32) -> *const std::ffi::c_char;
     let unavailable = |reason: String| Error::Unavailable {
         what: "OpenGL".into(),
@@ -32,7 +48,7 @@ pub(crate) unsafe fn load_gl(load: Loader<'_>) -> Result<glow::Context> {
         };
         let text = text.to_str().map_err(|_| unavailable("the driver's name is not text".into()))?;
         if name == glow::VERSION {
-            check_version(parse_version(text), text)?;
+            check(text)?;
         }
     }
     // SAFETY: the same promise; the version string was read and can be parsed.

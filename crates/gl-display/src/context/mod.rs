@@ -18,13 +18,13 @@ mod window_surface;
 mod xlib_errors;
 
 pub(crate) use held::Held;
-pub(crate) use loader::{Loader, load_gl};
+pub(crate) use loader::{Loader, load_es, load_gl};
 pub(crate) use native::NativeContext;
 pub(crate) use own::OwnContext;
 
 pub use engine::EngineOptions;
 pub use glow_functions::GlFunctions;
-pub use headless::{HeadlessDevice, HeadlessOptions, headless_devices};
+pub use headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
 pub use runner::{Flow, WindowApp, run_window};
 #[cfg(feature = "window")]

@@ -2,13 +2,14 @@
 
 use super::super::create::core_context;
 use super::super::own::{OwnContext, OwnSurface, driver_error};
-use super::{HeadlessDevice, HeadlessOptions, egl_cuda, on_context};
+use super::{EsContext, HeadlessDevice, HeadlessOptions, egl_cuda, on_context};
 use crate::display::GlDisplay;
+use crate::features::ES_COMPUTE;
 use crate::identity::{Origin, pci_of_drm_node};
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display as EglDisplay;
 use glutin::config::{Api, Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
-use glutin::context::{NotCurrentContext, PossiblyCurrentContext};
+use glutin::context::{ContextApi, ContextAttributesBuilder, NotCurrentContext, PossiblyCurrentContext, Version};
 use glutin::display::Display;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{PbufferSurface, SurfaceAttributesBuilder};
@@ -98,6 +99,62 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     })
 }
 
+/// See [`EsContext::headless`].
+pub(super) fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
+    const OP: &str = "EsContext::headless";
+    let devices = query();
+    let mut reasons = Vec::new();
+    match (devices, options.device) {
+        (Err(reason), Some(_)) => return Err(unavailable(reason)),
+        (Err(reason), None) => reasons.push(reason),
+        (Ok(devices), Some(index)) => {
+            let none = || Error::invalid(OP, format!("there is no EGL device {index}; EGL lists {}", devices.len()));
+            return es_on_device(&describe(index, devices.get(index).ok_or_else(none)?), &devices[index]);
+        }
+        (Ok(devices), None) => {
+            let mut order: Vec<_> = devices.iter().enumerate().map(|(i, d)| (describe(i, d), d)).collect();
+            order.sort_by_key(|(about, _)| (!about.seems_to_be(options.same_device_as.as_ref()), about.software));
+            for (about, device) in order {
+                match es_on_device(&about, device) {
+                    Ok(context) => return Ok(context),
+                    Err(e) => reasons.push(format!("device {}: {e}", about.index)),
+                }
+            }
+        }
+    }
+    let (egl, name) = default_display()?;
+    es_on_display(&egl, name, &Origin::default()).map_err(|e| {
+        reasons.push(format!("default display: {e}"));
+        unavailable(reasons.join("; "))
+    })
+}
+
+fn es_on_device(about: &HeadlessDevice, device: &Device) -> Result<EsContext> {
+    let (egl, name, origin) = device_display(about, device)?;
+    es_on_display(&egl, &name, &origin)
+}
+
+fn es_on_display(display: &Display, name: &str, origin: &Origin) -> Result<EsContext> {
+    let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).with_api(Api::GLES3);
+    // SAFETY: the template names no window.
+    let mut configs =
+        unsafe { display.find_configs(template.build()) }.map_err(|e| driver_error("eglChooseConfig", name, &e))?;
+    let config = configs.next().ok_or_else(|| unavailable(format!("{name} has no configuration for OpenGL ES 3")))?;
+    let version = Version::new(ES_COMPUTE.0, ES_COMPUTE.1);
+    let attributes = ContextAttributesBuilder::new().with_context_api(ContextApi::Gles(Some(version))).build(None);
+    // SAFETY: no window handle is passed.
+    let context = unsafe { display.create_context(&config, &attributes) };
+    match context.map_err(|e| driver_error("eglCreateContext", name, &e))? {
+        NotCurrentContext::Egl(context) => {
+            let context = context.make_current_surfaceless().map_err(|e| driver_error("eglMakeCurrent", name, &e))?;
+            let own = OwnContext::new(OwnSurface::None, PossiblyCurrentContext::Egl(context), None);
+            EsContext::of(own, display, origin)
+        }
+        #[allow(unreachable_patterns)] // where EGL is the only platform
+        _ => Err(unavailable("the context is not EGL's")),
+    }
+}
+
 impl HeadlessDevice {
     /// What can be told before a context is made: that it is `wanted`.
     fn seems_to_be(&self, wanted: Option<&DeviceIdentity>) -> bool {
@@ -115,22 +172,31 @@ fn is_the_one(display: &GlDisplay, wanted: Option<&DeviceIdentity>) -> bool {
 }
 
 fn on_device(index: usize, device: &Device, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
-    let about = describe(index, device);
-    let name = about.name.clone().unwrap_or_else(|| format!("EGL device {index}"));
+    let (egl, name, origin) = device_display(&describe(index, device), device)?;
+    on_display(egl, &name, &origin, options)
+}
+
+fn device_display(about: &HeadlessDevice, device: &Device) -> Result<(Display, String, Origin)> {
+    let name = about.name.clone().unwrap_or_else(|| format!("EGL device {}", about.index));
     // SAFETY: no raw display handle is passed.
     let egl = unsafe { EglDisplay::with_device(device, None) };
     let egl = egl.map_err(|e| driver_error("eglGetPlatformDisplay", &name, &e))?;
     let origin = Origin { pci: about.drm_node.as_deref().and_then(pci_of_drm_node), software: about.software };
-    on_display(Display::Egl(egl), &name, &origin, options)
+    Ok((Display::Egl(egl), name, origin))
 }
 
 fn on_default_display(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
+    let (egl, name) = default_display()?;
+    on_display(egl, name, &Origin::default(), options)
+}
+
+fn default_display() -> Result<(Display, &'static str)> {
     const NAME: &str = "EGL's default display";
     // The handle without fields that makes glutin ask for EGL_DEFAULT_DISPLAY.
     let handle = RawDisplayHandle::Android(AndroidDisplayHandle::new());
     // SAFETY: the handle names no system object.
     let egl = unsafe { EglDisplay::new(handle) }.map_err(|e| driver_error("eglGetDisplay", NAME, &e))?;
-    on_display(Display::Egl(egl), NAME, &Origin::default(), options)
+    Ok((Display::Egl(egl), NAME))
 }
 
 fn on_display(display: Display, name: &str, origin: &Origin, options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {

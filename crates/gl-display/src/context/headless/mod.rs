@@ -6,6 +6,7 @@ mod cgl;
 mod egl;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod egl_cuda;
+mod es;
 #[cfg(windows)]
 mod hidden_window;
 #[cfg(windows)]
@@ -27,6 +28,8 @@ use interop_core::{DeviceIdentity, Result};
 use std::rc::Rc;
 #[cfg(windows)]
 use wgl as system;
+
+pub use es::EsContext;
 
 /// How a context without a window is made.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +101,21 @@ impl GlDisplay {
     /// [`interop_core::Error::InvalidInput`] for a device number that does not exist.
     pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
         system::open(&options)
+    }
+}
+
+/// See [`EsContext::headless`].
+fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
+    #[cfg(all(unix, not(target_vendor = "apple")))]
+    return egl::open_es(options);
+    #[cfg(not(all(unix, not(target_vendor = "apple"))))]
+    {
+        let _ = options;
+        Err(interop_core::Error::Unavailable {
+            what: "OpenGL ES without a window".into(),
+            reason: "it is opened by EGL, which this system lacks".into(),
+            hint: "Compute in OpenGL or by wgpu.".into(),
+        })
     }
 }
 
