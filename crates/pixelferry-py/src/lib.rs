@@ -1,6 +1,8 @@
 //! The Python package pixelferry: arrays of NumPy, CuPy, PyTorch, JAX and anything else with `__dlpack__`,
 //! `__cuda_array_interface__` or a buffer, shown by the fastest path that really works.
 //!
+//! This is the extension `pixelferry._pixelferry`; the package around it is in `python`.
+//!
 //! | to find | look in |
 //! |---|---|
 //! | what Python calls | `viewer`, `report`, here |
@@ -94,7 +96,7 @@ fn show(
 
 /// Arrays on the screen, without a detour through the host where they are on its GPU.
 #[pymodule]
-fn pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Viewer>()?;

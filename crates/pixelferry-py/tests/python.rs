@@ -24,12 +24,17 @@ fn python() -> Option<OsString> {
     })
 }
 
-/// A folder of a test's own with the extension under the name that Python looks for.
+/// A folder of a test's own with the package as a wheel has it.
 fn package(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    fs::create_dir_all(&folder).unwrap();
+    let package = folder.join("pixelferry");
+    fs::create_dir_all(&package).unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/pixelferry");
+    for file in fs::read_dir(source).unwrap().map(|entry| entry.unwrap()).filter(|e| e.file_type().unwrap().is_file()) {
+        fs::copy(file.path(), package.join(file.file_name())).unwrap();
+    }
     let built = env::current_exe().unwrap().with_file_name("libpixelferry_py.so");
-    let module = folder.join("pixelferry.abi3.so");
+    let module = package.join("_pixelferry.abi3.so");
     let _ = fs::remove_file(&module);
     fs::hard_link(&built, &module).or_else(|_| fs::copy(&built, &module).map(|_| ())).unwrap();
     folder
@@ -54,7 +59,7 @@ fn the_package_works_in_python() {
 
 #[test]
 fn the_stubs_name_every_backend_and_display() {
-    let stubs = include_str!("../pixelferry.pyi");
+    let stubs = include_str!("../python/pixelferry/__init__.pyi");
     let line = |start: &str| stubs.lines().find(|line| line.trim_start().starts_with(start)).unwrap();
     // The package is built without the feature `wgpu`, which other crates of the workspace switch on.
     let packed = DisplayChoice::all().filter(|row| row.choice != DisplayChoice::Wgpu);

@@ -1,0 +1,20 @@
+"""Arrays on the screen, without a detour through the host where they are on its GPU."""
+
+from ._pixelferry import (
+    ClosedError,
+    DeviceError,
+    DtypeError,
+    Error,
+    NoDisplayError,
+    Report,
+    ShapeError,
+    Viewer,
+    __version__,
+    probe,
+    show,
+)
+
+__all__ = [
+    "ClosedError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "__version__", "probe", "show",
+]

@@ -1,0 +1,62 @@
+"""python -m pixelferry: what this machine can do, and arrays from files."""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+
+import pixelferry
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, x, height = text.partition("x")
+    if not (x and width.isdecimal() and height.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT")
+    return int(width), int(height)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m pixelferry", description="Arrays on the screen.")
+    parser.add_argument("--version", action="version", version=f"pixelferry {pixelferry.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    probe = commands.add_parser("probe", help="try every path between every device and display, each proved by pixels")
+    probe.add_argument("--size", type=_size, default=(640, 360), metavar="WIDTHxHEIGHT")
+    probe.add_argument("--json", action="store_true", help="print the report as JSON")
+    show = commands.add_parser("show", help="show an array that numpy.save wrote")
+    show.add_argument("file", help="a .npy file")
+    show.add_argument("--save", metavar="PICTURE", help="open no window, save .png or .jpg")
+    show.add_argument("--layout", choices=["HWC", "CHW"], default="HWC")
+    show.add_argument("--backend", help='"cuda", "opencl", "gl" or "cpu" instead of "cpu"')
+    return parser.parse_args()
+
+
+def _run(given: argparse.Namespace) -> None:
+    if given.command == "probe":
+        report = pixelferry.probe(*given.size)
+        print(json.dumps(report, indent=2) if given.json else report)
+        return
+    try:
+        numpy = importlib.import_module("numpy")
+    except ModuleNotFoundError:
+        sys.exit("python -m pixelferry show: NumPy reads the file; pip install numpy")
+    try:
+        array = numpy.load(given.file)
+    except (OSError, ValueError) as error:
+        sys.exit(f"python -m pixelferry show: {given.file}: {error}")
+    pixelferry.show(array, given.file, save=given.save, layout=given.layout, backend=given.backend)
+
+
+def _main() -> None:
+    try:
+        _run(_arguments())
+        sys.stdout.flush()
+    except pixelferry.Error as error:
+        sys.exit(f"python -m pixelferry: {error}")
+    except BrokenPipeError:
+        # Whoever reads wants no more; Python's own flush at the end must not fail on it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,41 @@
+"""python -m pixelferry."""
+
+import json
+import subprocess
+import sys
+
+import numpy
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-m", "pixelferry", *arguments], capture_output=True, text=True, timeout=600)
+
+
+def test_probe_tells_people_and_programs():
+    said = run("probe", "--size", "32x24")
+    assert said.returncode == 0 and said.stdout.startswith("pixelferry ") and "->" in said.stdout, said.stderr
+    found = json.loads(run("probe", "--size", "32x24", "--json").stdout)
+    assert found["chosen"] and found["pairings"]
+
+
+def test_a_file_of_numpy_becomes_a_picture(tmp_path):
+    array, picture = tmp_path / "a.npy", tmp_path / "a.png"
+    numpy.save(array, numpy.full((24, 32, 4), 200, numpy.uint8))
+    said = run("show", str(array), "--save", str(picture), "--backend", "cpu")
+    assert said.returncode == 0 and picture.read_bytes().startswith(b"\x89PNG"), said.stderr
+
+
+def test_what_is_wrong_is_one_line(tmp_path):
+    text = tmp_path / "no.npy"
+    text.write_text("no array")
+    doubles = tmp_path / "doubles.npy"
+    numpy.save(doubles, numpy.zeros((2, 2)))
+    for arguments, said in [
+        (("show", str(tmp_path / "absent.npy")), "absent.npy"),
+        (("show", str(text)), "no.npy"),
+        (("show", str(doubles), "--save", str(tmp_path / "x.png")), "64-bit floats"),
+        (("probe", "--size", "0x4"), "0"),
+        (("probe", "--size", "4"), "WIDTHxHEIGHT"),
+    ]:
+        done = run(*arguments)
+        assert done.returncode != 0 and said in done.stderr and "Traceback" not in done.stderr, (arguments, done.stderr)
