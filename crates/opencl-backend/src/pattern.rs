@@ -13,47 +13,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const OP: &str = "ComputeBackend::write_pattern";
 
-/// One work item for each 4 bytes of a row. Whole words are written at once where they lie on a multiple of 4.
+/// One work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are timed with flat patterns,
+/// so they take no more than a plain kernel does. One kernel for both: what proves a path has built it before the path is timed.
 const BODY: &str = "
 __kernel void pf_pattern(__global uchar *memory, ulong offset, long pitch, ulong row_bytes, ulong last_row_bytes,
                          uint rows, uint and_mask, uint or_mask, uint nonce) {
   const uint x = get_global_id(0), y = get_global_id(1);
   if (y >= rows) return;
   const ulong end = y == rows - 1 ? last_row_bytes : row_bytes;
-  const ulong byte = (ulong)x * 4;
-  if (byte >= end) return;
-  __global uchar *to = memory + (offset + (long)y * pitch + byte);
-  const uint word = pf_pattern_word(x, y, and_mask, or_mask, nonce);
-  if (((offset | (ulong)pitch) & 3) == 0 && end - byte >= 4) {
-    *(__global uint *)to = word;
-  } else {
-    const uchar4 bytes = as_uchar4(word);
-    to[0] = bytes.s0;
-    if (end - byte > 1) to[1] = bytes.s1;
-    if (end - byte > 2) to[2] = bytes.s2;
-    if (end - byte > 3) to[3] = bytes.s3;
-  }
-}
-";
-
-/// One word all over: one work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are
-/// timed with it, so it does no more than a plain kernel.
-const FLAT_BODY: &str = "
-__kernel void pf_flat(__global uchar *memory, ulong offset, long pitch, ulong row_bytes, ulong last_row_bytes,
-                      uint rows, uint word) {
-  const uint x = get_global_id(0), y = get_global_id(1);
-  if (y >= rows) return;
-  const ulong end = y == rows - 1 ? last_row_bytes : row_bytes;
   const ulong byte = (ulong)x * 16;
   if (byte >= end) return;
   __global uchar *to = memory + (offset + (long)y * pitch + byte);
+  uint4 words = (uint4)(or_mask);
+  if (and_mask != 0) {
+    words.x = pf_pattern_word(4 * x, y, and_mask, or_mask, nonce);
+    words.y = pf_pattern_word(4 * x + 1, y, and_mask, or_mask, nonce);
+    words.z = pf_pattern_word(4 * x + 2, y, and_mask, or_mask, nonce);
+    words.w = pf_pattern_word(4 * x + 3, y, and_mask, or_mask, nonce);
+  }
   if (((offset | (ulong)pitch) & 15) == 0 && end - byte >= 16) {
-    *(__global uint4 *)to = (uint4)(word);
+    *(__global uint4 *)to = words;
   } else {
-    const uchar4 bytes = as_uchar4(word);
-    const uchar all[4] = {bytes.s0, bytes.s1, bytes.s2, bytes.s3};
+    const uint all[4] = {words.x, words.y, words.z, words.w};
     const uint most = (uint)min(end - byte, (ulong)16);
-    for (uint i = 0; i < most; i++) to[i] = all[i & 3];
+    for (uint i = 0; i < most; i++) to[i] = (uchar)(all[i / 4] >> 8 * (i & 3));
   }
 }
 ";
@@ -103,7 +86,6 @@ impl Lazy {
 #[derive(Default)]
 pub struct PatternKernel {
     linear: Lazy,
-    flat: Lazy,
     image: Lazy,
 }
 
@@ -144,22 +126,19 @@ impl PatternKernel {
         if rows.count == 0 {
             return Ok(());
         }
-        let mut values = vec![
+        let values = [
             ArgValue::Buffer(&memory.buffer),
             ArgValue::U64(rows.offset as u64),
             ArgValue::I64(rows.pitch as i64),
             ArgValue::U64(rows.bytes as u64),
             ArgValue::U64(rows.last_bytes as u64),
             ArgValue::U32(rows.count),
+            ArgValue::U32(pattern.and_mask),
+            ArgValue::U32(pattern.or_mask),
+            ArgValue::U32(pattern.nonce),
         ];
-        let (kernel, bytes) = if pattern.is_flat() {
-            values.push(ArgValue::U32(pattern.or_mask));
-            (self.flat.get(shared, "pf_flat", FLAT_BODY)?, 16)
-        } else {
-            values.extend([pattern.and_mask, pattern.or_mask, pattern.nonce].map(ArgValue::U32));
-            (self.linear.get(shared, "pf_pattern", BODY)?, 4)
-        };
-        let items = [rows.bytes.max(rows.last_bytes).div_ceil(bytes), rows.count as usize];
+        let items = [rows.bytes.max(rows.last_bytes).div_ceil(16), rows.count as usize];
+        let kernel = self.linear.get(shared, "pf_pattern", BODY)?;
         kernel.run(OP, &values, items, |refused| shared.error(refused.failure))
     }
 }
