@@ -1,12 +1,13 @@
-//! Uploads, kernels and read-backs that overlap, on every compute device of the machine, and what that saves.
+//! Uploads, kernels and read-backs that overlap, on every compute device of the machine or on one, and what that saves.
 
 use clap::Parser;
 use pixelferry::compute::now;
-use pixelferry::{Error, open_all_backends};
+use pixelferry::{BackendChoice, ComputeBackend, Error, open_all_backends, open_backend};
+use pixelferry_demo::options::choices;
 use pixelferry_examples::overlap::{Pipeline, Plan, Run, Stage, svg};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 
 /// Run batches of upload, kernel and read-back one after another, then overlapping, and draw both timelines.
 #[derive(Parser)]
@@ -20,6 +21,9 @@ struct Cli {
     /// Runs of each kind; the best counts.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     runs: u16,
+    /// On this one alone, or fail and say why. [default: all that have queues]
+    #[arg(long, value_parser = choices::<BackendChoice>())]
+    backend: Option<BackendChoice>,
     /// Where to save the timelines (SVG).
     #[arg(long, default_value = "overlap.svg", value_name = "FILE")]
     out: PathBuf,
@@ -100,11 +104,15 @@ fn together(batches: usize, plans: &[Plan], alone: u64) -> Result<(), Error> {
 }
 
 fn run(cli: &Cli) -> Result<(), Error> {
-    let (backends, _, _) = open_all_backends();
+    let backends: Vec<Arc<dyn ComputeBackend>> = match cli.backend {
+        Some(choice) => vec![open_backend(choice)?],
+        None => open_all_backends().0,
+    };
     let (mut runs, mut plans, mut alone) = (Vec::new(), Vec::new(), 0);
     for backend in &backends {
         let mut pipeline = match Pipeline::new(backend, cli.kib as usize * 1024) {
-            // A compiler may be missing, or the memory.
+            // A compiler may be missing, or queues, or the memory.
+            Err(e) if cli.backend.is_some() => return Err(e),
             Err(e) => {
                 println!("{} is left out: {e}", backend.device());
                 continue;
