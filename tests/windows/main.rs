@@ -7,6 +7,7 @@
 mod canvas;
 mod churn;
 mod drawings;
+mod drawings_wgpu;
 mod once;
 mod rounds;
 mod visit;

@@ -30,7 +30,7 @@ pub enum Api {
     WgpuOnGl,
 }
 
-fn instance(event_loop: &ActiveEventLoop, backends: wgpu::Backends) -> wgpu::Instance {
+pub fn instance(event_loop: &ActiveEventLoop, backends: wgpu::Backends) -> wgpu::Instance {
     let handle = Box::new(event_loop.owned_display_handle());
     let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(handle);
     wgpu::Instance::new(wgpu::InstanceDescriptor { backends, ..descriptor })
