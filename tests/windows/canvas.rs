@@ -107,9 +107,8 @@ impl Engine {
         let context = context.make_current(&surface).unwrap();
         // A wish: not every driver has swap control.
         let _ = surface.set_swap_interval(&context, SwapInterval::DontWait);
-        let load = |name: &std::ffi::CStr| config.display().get_proc_address(name);
         // SAFETY: the context is current, stays on this thread and goes after the display.
-        let display = unsafe { GlDisplay::from_loader(load, EngineOptions::default()) }.unwrap();
+        let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }.unwrap();
         Self { display, context: Current(context), surface, window }
     }
 }

@@ -15,6 +15,13 @@ pub struct GlTexture {
     pub row_texels: u32,
 }
 
+impl GlTexture {
+    /// The object name as a number, for callers without glow or with another version of it.
+    pub fn id(&self) -> u32 {
+        self.name.0.get()
+    }
+}
+
 /// A surface as a buffer, for vertices or storage of the user's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GlBuffer {
@@ -24,4 +31,11 @@ pub struct GlBuffer {
     pub offset: usize,
     /// Bytes.
     pub len: usize,
+}
+
+impl GlBuffer {
+    /// The object name as a number, for callers without glow or with another version of it.
+    pub fn id(&self) -> u32 {
+        self.name.0.get()
+    }
 }

@@ -7,7 +7,9 @@ mod engine;
 
 use common::{FORMATS, headless};
 use engine::Engine;
-use gl_display::{DrawOptions, Filter, Fit, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
+use gl_display::{
+    DrawOptions, EngineOptions, Filter, Fit, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices,
+};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
@@ -61,6 +63,39 @@ fn calls_in_another_context_are_refused() {
     first.make_current().unwrap();
     common::assert_same("after", &common::expected(&view, 1), &surface.read_back(&full).unwrap());
     staging.wait().unwrap();
+}
+
+#[test]
+fn the_current_context_is_found_without_a_loader() {
+    let none = || {
+        // SAFETY: nothing is made where no context is current.
+        let result = unsafe { GlDisplay::from_current(EngineOptions::default()) };
+        matches!(result, Err(Error::Unavailable { reason, .. }) if reason.contains("no context that is current"))
+    };
+    assert!(none());
+    let Some(engine) = Engine::new() else { return };
+    // SAFETY: the engine's context is current, and goes after the display.
+    let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }.unwrap();
+    let by_loader = engine.pixelferry(None);
+    assert_eq!(display.device(), by_loader.device());
+    assert_eq!(display.version(), by_loader.version());
+    // The queue's number is each display's own.
+    let (found, loaded) = (display.caps(), by_loader.caps());
+    assert_eq!((&found.exports, found.imports.len()), (&loaded.exports, loaded.imports.len()));
+    assert_eq!((&found.semaphores, &found.persistent_staging), (&loaded.semaphores, &loaded.persistent_staging));
+    let mut surface = display.create_surface(&DESC).unwrap();
+    let view = common::tight(&DESC);
+    surface.upload(&Part::full(&DESC), &common::pattern(&view, 1), &view).unwrap();
+    common::assert_same("found", &common::expected(&view, 1), &surface.read_back(&Part::full(&DESC)).unwrap());
+    let texture = display.surface_texture(surface.as_ref()).unwrap();
+    assert_eq!(texture.id(), texture.name.0.get());
+
+    let stranger = headless(None).unwrap();
+    assert!(is_wrong(surface.read_back(&Part::full(&DESC))) && is_wrong(display.create_surface(&DESC)));
+    drop(stranger);
+    assert!(none(), "the context of a display that is gone");
+    engine.make_current();
+    surface.read_back(&Part::full(&DESC)).unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::context_state::{ContextState, Ownership};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use crate::raw::RawFns;
-use interop_core::Result;
+use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
@@ -35,6 +35,47 @@ impl std::fmt::Debug for EngineOptions {
 }
 
 impl GlDisplay {
+    /// Works in the context that is current on this thread, whoever made it: no loader and no glow of the engine's is needed. EGL,
+    /// GLX, WGL and CGL are asked which context that is, and find its functions; a library that this process has not opened
+    /// itself is not.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where none of them knows a current context ([`GlDisplay::from_loader`] takes those that they do not
+    /// know), [`Error::Unsupported`] below desktop OpenGL 3.3.
+    ///
+    /// # Safety
+    /// As of [`GlDisplay::from_engine`].
+    ///
+    /// # Examples
+    /// ```
+    /// use gl_display::{EngineOptions, GlDisplay, HeadlessOptions};
+    ///
+    /// // Somebody's context, current on this thread.
+    /// let Ok(engine) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
+    /// // SAFETY: the context stays current on this thread until both displays are gone.
+    /// let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
+    /// assert_eq!(display.version(), engine.version());
+    /// # drop((display, engine));
+    /// # Ok::<(), interop_core::Error>(())
+    /// ```
+    pub unsafe fn from_current(options: EngineOptions) -> Result<Rc<Self>> {
+        // SAFETY: the caller's promise; what the window system gives are the functions of its current context.
+        unsafe {
+            let native = NativeContext::current(None).ok_or_else(|| Error::Unavailable {
+                what: "OpenGL".into(),
+                reason: "EGL, GLX, WGL and CGL know no context that is current on this thread".into(),
+                hint:
+                    "Make the context current on this thread first. A context of another system (OSMesa) is taken by \
+                       GlDisplay::from_loader."
+                        .into(),
+            })?;
+            let mut load = |name: &CStr| native.function(name);
+            let gl = load_gl(&mut load)?.into();
+            let raw = RawFns::load(&mut load);
+            displayed(gl, raw, Some(native), options)
+        }
+    }
+
     /// Works in an engine's context by the engine's own glow, which it may hold by `Rc` or by `Arc`.
     ///
     /// Functions that glow does not wrap are asked of the context's window system (EGL, GLX, WGL or CGL). Where none knows the
@@ -81,7 +122,7 @@ unsafe fn wrap(
     options: EngineOptions,
 ) -> Result<Rc<GlDisplay>> {
     // SAFETY: the caller's promise.
-    let shared = unsafe {
+    unsafe {
         let native = NativeContext::current(load);
         if native.is_none() && options.is_current.is_none() {
             tracing::warn!(
@@ -92,8 +133,20 @@ unsafe fn wrap(
         // Its library stays open with what is held of the context.
         let found = || native.as_ref().map(|native| RawFns::load(&mut |name| native.function(name)));
         let raw = raw.or_else(found).unwrap_or_default();
-        let ownership = Ownership::Engine(options.is_current);
-        ContextState::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit)?
-    };
+        displayed(gl, raw, native, options)
+    }
+}
+
+/// # Safety
+/// As of [`GlDisplay::from_engine`].
+unsafe fn displayed(
+    gl: GlFunctions,
+    raw: RawFns,
+    native: Option<NativeContext>,
+    options: EngineOptions,
+) -> Result<Rc<GlDisplay>> {
+    let ownership = Ownership::Engine(options.is_current);
+    // SAFETY: the caller's promise.
+    let shared = unsafe { ContextState::new(gl, raw, (ownership, native), &Origin::default(), options.version_limit) }?;
     Ok(GlDisplay::from_shared(shared))
 }
