@@ -22,7 +22,7 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
         // What has no room stands in the text.
         Dialect::Wgsl => narrow::MOST_NUMBERS.saturating_sub(before),
     };
-    let fits = |parameter: &Parameter| match parameter {
+    let mut fits = |parameter: &Parameter| match parameter {
         Parameter::Leaf(_) => true,
         Parameter::Number(_) => {
             let fits = room > 0;
@@ -30,7 +30,6 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
             fits
         }
     };
-    let mut fits = fits;
     all.into_iter().filter(|parameter| fits(parameter)).collect()
 }
 

@@ -146,18 +146,15 @@ impl Wgsl {
 
     /// `pf_same(v, w)` and `pf_better(v, w)`: what is the smaller (`<`) or the larger, and loses where it is a NaN.
     pub fn better(mut self, kind: ElementType, sign: &str) -> Self {
-        let (same, first, less) = match kind {
+        let (same, first) = match kind {
             ElementType::F32 => (
                 "select(pf_equal(v, w), pf_is_nan(w), pf_is_nan(v))",
                 "  if (pf_is_nan(w)) { return true; }\n  if (pf_is_nan(v)) { return false; }\n",
-                "pf_less(v, w)",
             ),
-            _ => ("v == w", "", "v < w"),
+            _ => ("v == w", ""),
         };
-        let better =
-            if sign == "<" { less.to_owned() } else { less.replace("(v, w)", "(w, v)").replace("v < w", "w < v") };
         let _ = writeln!(self.text, "fn pf_same(v: PfT, w: PfT) -> bool {{ return {same}; }}");
-        let _ = writeln!(self.text, "fn pf_better(v: PfT, w: PfT) -> bool {{\n{first}  return {better};\n}}");
+        let _ = writeln!(self.text, "fn pf_better(v: PfT, w: PfT) -> bool {{\n{first}  return v {sign} w;\n}}");
         self.need(Part::Floats)
     }
 
