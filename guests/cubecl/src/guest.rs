@@ -98,13 +98,14 @@ impl CubeGuest {
     /// ([`Driver`](pixelferry::Error::Driver)). Else as of [`WgpuBackend::copy_from_buffer`].
     pub fn copy(&self, pixels: &Pixels, target: Target<'_>) -> Result<()> {
         const OP: &str = "CubeGuest::copy";
+        pixels.check(&target)?;
         let device = self.backend.wgpu_device();
         let written = call(device, OP, || {
             let written = self.client.get_resource::<Server>(pixels.handle())?;
+            // The call above submits in this version; only this one promises to.
             self.client.flush()?;
             Ok::<_, ServerError>(written)
         })?;
-        pixels.check(&target)?;
         let place = written.resource();
         self.backend.copy_from_buffer(target, &place.buffer, place.offset)
     }
