@@ -9,6 +9,7 @@ use crate::describe::format::PixelFormat;
 use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
+use crate::link::Link;
 
 /// A case by name.
 pub struct Case {
@@ -227,11 +228,26 @@ fn resized(context: &Context<'_>) -> Result<(), Failure> {
         link.shown()?;
         expected = context.pattern_frame(&mut link, nonce)?;
         same_bytes("first frame after resize", &expected, &link.read_back()?)?;
+        paused(&mut link, &expected)?;
         if link.path() != context.path {
             return Err(Failure::Failed(format!("resize went over to {}", link.path())));
         }
     }
     Ok(())
+}
+
+/// A window is minimised for a while.
+fn paused(link: &mut Link, expected: &[u8]) -> Result<(), Failure> {
+    let before = *link.desc();
+    link.resize(SurfaceDesc::Image(any(0, 0, PixelFormat::Rgba8)))?;
+    link.frame(|_| Err(Error::Paused))?;
+    if !link.is_paused() || !matches!(link.acquire(), Err(Error::Paused)) {
+        return Err(Failure::Failed("a link of 0x0 is not paused".into()));
+    }
+    same_bytes("paused", expected, &link.read_back()?)?;
+    link.resize(before)?;
+    same_bytes("after the pause", expected, &link.read_back()?)?;
+    if link.is_paused() { Err(Failure::Failed("the link is still paused".into())) } else { Ok(()) }
 }
 
 fn bad_input(context: &Context<'_>) -> Result<(), Failure> {
@@ -253,7 +269,7 @@ fn bad_input(context: &Context<'_>) -> Result<(), Failure> {
     if link.acquire_bytes(0..4).is_ok() {
         return Err(Failure::Failed("bytes of an image were taken".into()));
     }
-    let sizes = [(0, 16), (16, 0), (0, 0), (u32::MAX, u32::MAX), (u32::MAX, 1)];
+    let sizes = [(0, 16), (16, 0), (u32::MAX, u32::MAX), (u32::MAX, 1)];
     for (width, height) in sizes {
         if link.resize(SurfaceDesc::image(width, height, PixelFormat::Rgba32F)).is_ok() {
             return Err(Failure::Failed(format!("resize to {width}x{height} was taken")));

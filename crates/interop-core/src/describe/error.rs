@@ -107,6 +107,9 @@ pub enum Error {
     /// No frame has been finished yet, so there is nothing to show.
     #[error("nothing to show yet: no frame of this link has been finished; finish one, then draw")]
     NothingShown,
+    /// The link was resized to 0x0, as a minimised window is.
+    #[error("the link is paused, as it was resized to 0x0; resize it to a size before the next frame")]
+    Paused,
     /// No path works between the two sides, or the one asked for does not.
     #[error("no usable path from {compute} to {display}: {reason}")]
     NoPath {

@@ -44,7 +44,7 @@ pub(super) struct Descent {
 impl Link {
     /// Computes and shows one frame of the whole surface. What `compute` leaves unwritten is by the surface's rule, see
     /// [`Unwritten`]. If the path fails, `compute` is called again for a frame on the next one that works: it should do
-    /// the same each time.
+    /// the same each time. While the link is paused ([`Link::resize`]), nothing is done.
     ///
     /// # Errors
     /// Those of `compute` that are not the path's, and those of a path that was forced; where no path is left, the
@@ -72,6 +72,9 @@ impl Link {
     }
 
     fn frame_part(&mut self, part: Part, mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
+        if self.paused {
+            return Ok(());
+        }
         part.check_inside(self.layout.desc(), "frame")?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
@@ -91,6 +94,9 @@ impl Link {
     }
 
     pub(super) fn acquire_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
+        if self.paused {
+            return Err(Error::Paused);
+        }
         part.check_inside(self.layout.desc(), "acquire")?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;

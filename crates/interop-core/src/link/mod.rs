@@ -15,7 +15,7 @@ pub use write_frame::WriteFrame;
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
-use crate::describe::geometry::Region;
+use crate::describe::geometry::{Extent, Region};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{FrameTag, step};
 use crate::display::{Display, Part};
@@ -55,6 +55,8 @@ pub struct Link {
     broken: Option<Error>,
     /// The path holds a frame that was given up after it was handed over; the next one must not keep it.
     unclean: bool,
+    /// It was resized to 0x0.
+    paused: bool,
     /// Paths that are still to be compared.
     meanwhile: Meanwhile,
     touch: Touch,
@@ -96,6 +98,7 @@ impl Link {
             demoted: Vec::new(),
             broken: None,
             unclean: false,
+            paused: false,
             meanwhile,
             touch,
             number: traced::next_link(),
@@ -157,6 +160,9 @@ impl Link {
 
     /// Starts a frame of the whole surface. What it leaves unwritten is by the surface's rule, see [`crate::Unwritten`].
     /// Waits until the display has left the memory it gets.
+    ///
+    /// # Errors
+    /// [`Error::Paused`]; what the backend, the display or the path reported.
     pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
         self.acquire_part(self.layout.full())
     }
@@ -195,7 +201,29 @@ impl Link {
     /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
     /// zero, whatever the surface's rule for unwritten pixels; where only that rule changes, the picture is kept. The path
     /// is kept if it still works at the new size, else chosen anew. After an error everything is as before.
+    ///
+    /// An image of 0x0, which a minimised window has, pauses the link: [`Link::frame`] and its like do nothing, and the picture
+    /// stays. The next size that is none ends that; the old one is there at once.
+    ///
+    /// # Errors
+    /// As of [`Link::open`], where 0x0 is an error, too.
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
+        self.paused = match desc {
+            SurfaceDesc::Image(image) if image.extent == Extent::new(0, 0) => true,
+            _ => {
+                self.resize_to(desc)?;
+                false
+            }
+        };
+        Ok(())
+    }
+
+    /// Whether it was resized to 0x0.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    fn resize_to(&mut self, desc: SurfaceDesc) -> Result<()> {
         if desc == *self.layout.desc() {
             return Ok(());
         }
