@@ -40,7 +40,8 @@ enum Chore {
     CheckDocs,
     /// Lists files of a crate that import each other
     CheckImports,
-    /// Lists links of the pages that lead nowhere, and public names that docs/api.md does not have
+    /// Lists links of the pages that lead nowhere, and public names that docs/api.md does not have; counts public types with an
+    /// example
     CheckPages,
     /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {

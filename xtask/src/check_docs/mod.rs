@@ -8,7 +8,7 @@
 
 mod items;
 mod macros;
-mod reach;
+pub mod reach;
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use syn::{Item, UseTree, Visibility};
 use crate::error::Error;
 use crate::source::Crate;
 
-const FACADE: &str = "pixelferry";
+pub const FACADE: &str = "pixelferry";
 const PAGE: &str = "docs/api.md";
 
 /// The number of names that are listed, and a line for each that is missing or too much.
@@ -42,7 +42,7 @@ fn listed(text: &str) -> Vec<String> {
 }
 
 /// What a program can name right behind `krate::`.
-fn public(load: &dyn Fn(&str) -> Result<Crate, Error>, krate: &str) -> Result<BTreeSet<String>, Error> {
+pub fn public(load: &dyn Fn(&str) -> Result<Crate, Error>, krate: &str) -> Result<BTreeSet<String>, Error> {
     let all = load(krate)?;
     let mut names = BTreeSet::new();
     for module in all.0.values() {
@@ -84,7 +84,7 @@ fn exported_macro(item: &Item) -> Option<String> {
 }
 
 /// The names that a `use` brings in, and the crates of which it brings in all.
-fn leaves(tree: &UseTree, below: &str, names: &mut BTreeSet<String>, all_of: &mut Vec<String>) {
+pub fn leaves(tree: &UseTree, below: &str, names: &mut BTreeSet<String>, all_of: &mut Vec<String>) {
     match tree {
         UseTree::Path(path) => leaves(&path.tree, &path.ident.to_string(), names, all_of),
         UseTree::Name(name) => drop(names.insert(name.ident.to_string())),

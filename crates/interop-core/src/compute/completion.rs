@@ -82,6 +82,17 @@ impl fmt::Debug for Completer {
 /// An event that the program completes. Operations of any queue of any backend may wait for it.
 ///
 /// Dropped, it fails: what waits for it then fails too, and nothing hangs.
+///
+/// ```
+/// use interop_core::UserEvent;
+///
+/// let user = UserEvent::new();
+/// let event = user.event();
+/// assert!(!event.is_settled());
+/// user.complete();
+/// event.wait()?;
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct UserEvent {
     completer: Completer,

@@ -14,6 +14,19 @@ use std::task::{Context, Poll};
 ///
 /// Clones are the same event. It may go to any thread, outlive queue, memory and backend, and be dropped at any time: the
 /// operation goes on. As a [`Future`] it needs no runtime; it is woken once, by the thread that saw the device finish.
+///
+/// ```
+/// use interop_core::UserEvent;
+/// use std::sync::mpsc;
+///
+/// let (user, (told, hears)) = (UserEvent::new(), mpsc::channel());
+/// let event = user.event();
+/// event.on_complete(move |outcome| drop(told.send(outcome.is_ok())));
+/// user.complete();
+/// event.wait()?;
+/// assert_eq!(hears.recv(), Ok(true));
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 pub struct Event {
     state: Arc<State>,
     /// Where this value's waker is kept, once it was polled.

@@ -26,6 +26,14 @@ enum Bytes {
 ///
 /// Made from a `Vec<u8>`, or by [`super::ComputeQueue::host_buffer`] in memory that the device copies from and to while
 /// it computes.
+///
+/// ```
+/// use interop_core::HostBuffer;
+///
+/// let mut bytes = HostBuffer::from(vec![1, 2, 3]);
+/// bytes[0] = 9;
+/// assert_eq!(bytes.into_vec(), [9, 2, 3]);
+/// ```
 pub struct HostBuffer(Bytes);
 
 impl HostBuffer {

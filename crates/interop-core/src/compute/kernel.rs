@@ -37,6 +37,19 @@ pub enum SourceCode {
 /// A text can name any address, so that giving one is `unsafe` ([`KernelSource::with_text`]), once, where the text is
 /// known; building and launching are safe. Rust closures on slices (`CpuKernelExt` of the crate `cpu-fallback`) need
 /// nobody's word: the compiler bounds them.
+///
+/// ```
+/// use interop_core::{KernelSource, Language};
+///
+/// let grey = KernelSource::new("grey").wgsl(
+///     "@compute @workgroup_size(16, 16)
+///      fn grey(@builtin(global_invocation_id) id: vec3<u32>) {
+///        pf_store(id.xy, vec4(vec3(pf_arg_f32(0)), 1.0));
+///      }",
+/// );
+/// assert_eq!((grey.name(), grey.languages()), ("grey", "WGSL".to_owned()));
+/// assert!(grey.source(Language::OpenClC).is_none());
+/// ```
 #[derive(Clone)]
 pub struct KernelSource {
     name: Cow<'static, str>,

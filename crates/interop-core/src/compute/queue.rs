@@ -32,6 +32,14 @@ pub enum Priority {
 }
 
 /// What a queue is to be like.
+///
+/// ```
+/// use interop_core::QueueOptions;
+/// use interop_core::compute::Priority;
+///
+/// let copies = QueueOptions::out_of_order().with_profiling().with_priority(Priority::Low);
+/// assert!(copies.profiling && !copies.is_in_order());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct QueueOptions {

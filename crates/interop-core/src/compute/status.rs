@@ -1,6 +1,16 @@
 //! How far an operation is, and when it passed each stage.
 
 /// How far an operation is.
+///
+/// ```
+/// use interop_core::{EventStatus, UserEvent};
+///
+/// let user = UserEvent::new();
+/// let event = user.event();
+/// assert_eq!(event.status(), EventStatus::Queued);
+/// drop(user);
+/// assert_eq!(event.status(), EventStatus::Failed, "nobody can complete it any more");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EventStatus {

@@ -68,6 +68,14 @@ impl<'a> Target<'a> {
 }
 
 /// One argument of a kernel, after the target.
+///
+/// ```
+/// use interop_core::Arg;
+///
+/// // Numbers keep their type: a kernel's `float` takes no `U32`.
+/// let args = [Arg::F32(0.5), Arg::U32(3)];
+/// assert_eq!(args.map(|arg| arg.kind()), ["f32", "u32"]);
+/// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Arg<'a> {

@@ -7,6 +7,19 @@ use super::path_id::PathId;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, on which device, and what to try.
+///
+/// ```
+/// use interop_core::{Error, PixelFormat};
+///
+/// let error = "rgb9".parse::<PixelFormat>().err();
+/// match &error {
+///     Some(Error::InvalidInput { operation, problem }) => println!("{operation} was given {problem}"),
+///     Some(Error::Unavailable { hint, .. }) => println!("{hint}"),
+///     other => println!("{other:?}"),
+/// }
+/// // The text names what was wrong, and what would be right.
+/// assert!(error.is_some_and(|e| e.to_string().contains("rgb9")));
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -127,6 +140,20 @@ fn what_was_built(kernel: &str) -> String {
 }
 
 /// A failed driver call, with all that is known of it.
+///
+/// ```
+/// use interop_core::{DriverError, Error};
+///
+/// let error = Error::from(DriverError {
+///     operation: "clCreateBuffer",
+///     device: "GPU 0".into(),
+///     code: -61,
+///     code_name: "CL_INVALID_BUFFER_SIZE".into(),
+///     hint: "Use a smaller surface.".into(),
+/// });
+/// let text = "clCreateBuffer failed on GPU 0: CL_INVALID_BUFFER_SIZE (-61). Use a smaller surface.";
+/// assert_eq!(error.to_string(), text);
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{operation} failed on {device}: {code_name} ({code}).{}{hint}", if .hint.is_empty() { "" } else { " " })]
 pub struct DriverError {

@@ -10,6 +10,15 @@ use super::error::{Error, Result};
 ///
 /// What is known of a format is its row of [`FORMATS`]; what an API calls it is a row of that API's own
 /// [`PerFormat`].
+///
+/// ```
+/// use interop_core::PixelFormat;
+///
+/// assert_eq!(PixelFormat::Rgba16F.bytes_per_pixel(), 8);
+/// assert_eq!("rgba8".parse::<PixelFormat>()?, PixelFormat::Rgba8);
+/// assert_eq!(PixelFormat::Rgba8.to_string(), "RGBA8");
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PixelFormat {

@@ -5,6 +5,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Width and height in pixels.
+///
+/// ```
+/// use interop_core::{Extent, Region};
+///
+/// let screen = Extent::new(1920, 1080);
+/// assert_eq!(screen.to_string(), "1920x1080");
+/// assert_eq!(screen.pixels(), 2_073_600);
+/// assert_eq!(screen.full(), Region::new(0, 0, 1920, 1080));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Extent {
     /// Columns.
@@ -37,6 +46,18 @@ impl fmt::Display for Extent {
 }
 
 /// A rectangle of pixels; `y` counts in the surface's own [`RowOrder`].
+///
+/// ```
+/// use interop_core::{Extent, Region};
+///
+/// let surface = Extent::new(64, 48);
+/// let corner = Region::new(0, 0, 16, 8);
+/// corner.check_inside(surface, "example")?;
+/// // The same pixels, with rows counted from the other end.
+/// assert_eq!(corner.flipped_in(surface), Region::new(0, 40, 16, 8));
+/// assert!(Region::new(60, 0, 16, 8).check_inside(surface, "example").is_err());
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Region {
     /// First column.
@@ -89,6 +110,15 @@ impl fmt::Display for Region {
 ///
 /// The compute side always addresses rows in the surface's order. Where the display stores them the other way
 /// round, the framework gives the kernel a negative row pitch: a flip costs nothing and no quad draws upside down.
+///
+/// ```
+/// use interop_core::{ImageDesc, PixelFormat, RowOrder};
+///
+/// let image = ImageDesc::new(640, 480, PixelFormat::Rgba8);
+/// assert_eq!(image.row_order, RowOrder::TopDown);
+/// let of_a_texture = image.with_row_order(RowOrder::BottomUp);
+/// assert_eq!(of_a_texture.row_order, RowOrder::BottomUp);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum RowOrder {
     /// Row 0 is the top row, as in image files, matrices and Vulkan.

@@ -4,6 +4,13 @@ use serde::Serialize;
 use std::fmt;
 
 /// The family of a path.
+///
+/// ```
+/// use interop_core::{PathId, PathKind, path::PATHS};
+///
+/// let in_place = PATHS.iter().find(|path| path.id == PathId::PINNED_IN_PLACE);
+/// assert_eq!(in_place.map(|path| path.kind), Some(PathKind::HostVisible));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum PathKind {
@@ -24,6 +31,18 @@ pub enum PathKind {
 }
 
 /// The name of a path: of a built-in one, or of one that a program [adds](crate::Paths::with).
+///
+/// ```
+/// use interop_core::{PathId, Paths, Policy};
+///
+/// // As a command line names it.
+/// let id = Paths::default().named("host-round-trip")?;
+/// assert_eq!(id, PathId::HOST_ROUND_TRIP);
+/// let policy = Policy { force: Some(id), ..Policy::default() };
+/// # assert!(policy.force.is_some());
+/// assert!(Paths::default().named("teleport").is_err());
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct PathId(&'static str);

@@ -9,6 +9,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How the display side will read an image.
+///
+/// ```
+/// use interop_core::{ImageAccess, ImageDesc, PixelFormat};
+///
+/// // This image is only drawn, so that the display may read it where the kernel wrote it.
+/// let drawn = ImageDesc::new(640, 480, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+/// assert_ne!(drawn.access, ImageAccess::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ImageAccess {
     /// A texture of the display's API: can be sampled with filtering, attached to a framebuffer, drawn into.
@@ -20,6 +28,13 @@ pub enum ImageAccess {
 }
 
 /// How pixels or bytes lie in shared memory.
+///
+/// ```
+/// use interop_core::{MemoryShape, PixelFormat, SurfaceDesc};
+///
+/// assert_eq!(SurfaceDesc::image(4, 4, PixelFormat::R8).shape(), MemoryShape::Image);
+/// assert_eq!(SurfaceDesc::buffer(64).shape(), MemoryShape::Linear);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryShape {
@@ -43,6 +58,17 @@ impl fmt::Display for MemoryShape {
 ///
 /// The first frame of a link, and the first of a new size, begins from zero. A frame that was given up, or that failed,
 /// leaves no trace under [`Unwritten::Keep`] and [`Unwritten::Clear`].
+///
+/// ```
+/// use interop_core::{PixelFormat, SurfaceDesc, Unwritten};
+///
+/// let trails = SurfaceDesc::image(640, 480, PixelFormat::Rgba8);
+/// assert_eq!(trails.unwritten(), Unwritten::Keep);
+/// // A kernel that draws a few dots on black.
+/// let dots = trails.with_unwritten(Unwritten::Clear);
+/// assert_eq!(dots.unwritten(), "clear".parse()?);
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unwritten {
@@ -89,6 +115,17 @@ impl FromStr for Unwritten {
 }
 
 /// A 2-D image.
+///
+/// ```
+/// use interop_core::{Encoding, ImageDesc, PixelFormat, RowOrder, SurfaceDesc};
+///
+/// // Light as a renderer computes it, row 0 at the bottom.
+/// let scene = ImageDesc::new(1280, 720, PixelFormat::Rgba16F)
+///     .with_encoding(Encoding::Linear)
+///     .with_row_order(RowOrder::BottomUp);
+/// assert_eq!(SurfaceDesc::Image(scene).byte_len("example")?, 1280 * 720 * 8);
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageDesc {
     /// Size in pixels; neither side may be 0.
@@ -111,6 +148,14 @@ pub struct ImageDesc {
 }
 
 /// A linear buffer: vertices, or storage that shaders read.
+///
+/// ```
+/// use interop_core::{BufferDesc, SurfaceDesc, Unwritten};
+///
+/// // A thousand vertices of four floats, all of which each frame writes.
+/// let vertices = BufferDesc::new(1000 * 16).with_unwritten(Unwritten::Overwrite);
+/// assert_eq!(SurfaceDesc::Buffer(vertices).to_string(), "buffer of 16000 bytes");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BufferDesc {
     /// Size in bytes; not 0.
@@ -121,6 +166,17 @@ pub struct BufferDesc {
 }
 
 /// What a link carries to the display.
+///
+/// ```
+/// use interop_core::{Error, PixelFormat, SurfaceDesc};
+///
+/// let picture = SurfaceDesc::image(640, 480, PixelFormat::Rgba8);
+/// assert_eq!(picture.to_string(), "image 640x480 RGBA8");
+/// assert_eq!(picture.byte_len("example")?, 640 * 480 * 4);
+/// let nothing = SurfaceDesc::image(0, 480, PixelFormat::Rgba8);
+/// assert!(matches!(nothing.byte_len("example"), Err(Error::InvalidInput { .. })));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SurfaceDesc {
     /// A picture.

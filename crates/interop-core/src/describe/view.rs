@@ -8,6 +8,18 @@ use std::ops::Range;
 /// An image in linear memory. Pixel (x, y) starts at byte `offset + y * row_pitch + x * bytes_per_pixel`.
 ///
 /// A negative `row_pitch` (with `offset` at the last row) stores the rows in reverse.
+///
+/// ```
+/// use interop_core::{Extent, ImageView, PixelFormat};
+///
+/// // Rows of 12 bytes that begin at multiples of 16.
+/// let view = ImageView::packed(Extent::new(3, 2), PixelFormat::Rgba8, 16, 0, false)?;
+/// assert_eq!((view.row_len(), view.pitch()), (12, 16));
+/// assert_eq!(view.row(1), 16..28);
+/// let upside_down = ImageView::packed(Extent::new(3, 2), PixelFormat::Rgba8, 16, 0, true)?;
+/// assert_eq!((upside_down.row(0), upside_down.row_pitch), (16..28, -16));
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageView {
     /// Byte of pixel (0, 0).
@@ -21,6 +33,15 @@ pub struct ImageView {
 }
 
 /// A range of bytes.
+///
+/// ```
+/// use interop_core::{BufferView, View};
+///
+/// let second_half = View::Buffer(BufferView { offset: 512, len: 512 });
+/// assert_eq!(second_half.span(), 512..1024);
+/// assert!(second_half.check_inside(1024, "example").is_ok());
+/// assert!(second_half.check_inside(1000, "example").is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferView {
     /// First byte.
@@ -30,6 +51,16 @@ pub struct BufferView {
 }
 
 /// What a kernel may write.
+///
+/// ```
+/// use interop_core::{Extent, ImageView, PixelFormat, View};
+///
+/// let padded = ImageView::packed(Extent::new(3, 2), PixelFormat::R8, 4, 0, false)?;
+/// let view = View::Image(padded);
+/// // Six pixels; the byte between the two rows belongs to nobody, and the last row has no padding.
+/// assert_eq!((view.payload_len(), view.span()), (6, 0..7));
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// Pixels.

@@ -11,6 +11,15 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A way of naming memory across two APIs.
+///
+/// ```
+/// use interop_core::{HandleType, SharedHandle};
+///
+/// let handle = SharedHandle::GlBuffer { name: 7 };
+/// assert_eq!(handle.handle_type(), HandleType::GlObject);
+/// let of_this_system = if cfg!(windows) { "Win32 handle" } else { "opaque fd" };
+/// assert_eq!(HandleType::OPAQUE.to_string(), of_this_system);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum HandleType {
@@ -49,6 +58,15 @@ impl fmt::Display for HandleType {
 }
 
 /// Yes, or no with the reason that the user will read.
+///
+/// ```
+/// use interop_core::Support;
+///
+/// let small = |side: u32| Support::when(side <= 16384, format!("images have at most 16384 pixels a side, not {side}"));
+/// assert!(small(4096).is_yes());
+/// let answer = small(4096).and(|| small(20000)).of_the("display");
+/// assert_eq!(answer, Support::No("display: images have at most 16384 pixels a side, not 20000".into()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
@@ -88,6 +106,14 @@ impl Support {
 }
 
 /// One handle type that a side exports or imports.
+///
+/// ```
+/// use interop_core::{HandleType, MemoryCap, MemoryShape, Support};
+///
+/// // Pages of the host, at multiples of 4096 bytes.
+/// let pages = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes).aligned(4096, 4096);
+/// assert_eq!((pages.address_alignment, pages.support.is_yes()), (4096, true));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MemoryCap {
     /// The handle.
@@ -124,6 +150,16 @@ impl MemoryCap {
 }
 
 /// What is known about the order in which two APIs touch the same memory, best first.
+///
+/// ```
+/// use interop_core::{Policy, SyncKind};
+///
+/// // Only paths whose two sides wait for each other on the GPU.
+/// let policy = Policy { sync: Some("timeline-semaphore".parse()?), ..Policy::default() };
+/// assert_eq!(policy.sync, Some(SyncKind::TimelineSemaphore));
+/// assert!(SyncKind::TimelineSemaphore < SyncKind::Finish, "the best is the least");
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -184,6 +220,22 @@ impl FromStr for SyncKind {
 }
 
 /// One kind of semaphore that a display makes or a compute device opens.
+///
+/// ```
+/// use interop_core::{ComputeCaps, SemaphoreCap, Support, SyncKind};
+///
+/// let binary = SemaphoreCap { kind: SyncKind::BinarySemaphore, support: Support::Yes };
+/// let caps = ComputeCaps {
+///     languages: vec![],
+///     imports: vec![],
+///     image_formats: vec![],
+///     exports: vec![],
+///     semaphores: vec![binary],
+///     max_allocation: 1 << 30,
+/// };
+/// assert!(caps.can_open_semaphore(SyncKind::BinarySemaphore).is_yes());
+/// assert!(!caps.can_open_semaphore(SyncKind::TimelineSemaphore).is_yes());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SemaphoreCap {
     /// [`SyncKind::BinarySemaphore`], [`SyncKind::TimelineSemaphore`] or, of a compute device, [`SyncKind::SharedEvent`].

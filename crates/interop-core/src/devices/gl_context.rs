@@ -3,6 +3,14 @@
 use std::ffi::{CStr, c_void};
 
 /// An OpenGL context by its window system's name for it: addresses, which only name it.
+///
+/// ```
+/// use interop_core::GlName;
+///
+/// // Addresses as EGL gave them to the program that made the context.
+/// let name = GlName::Egl { context: 0x1000, display: 0x2000 };
+/// assert_ne!(name, GlName::Glx { context: 0x1000, display: 0x2000 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GlName {
     /// EGL.
@@ -44,6 +52,30 @@ pub enum GlName {
 /// Whoever implements it vouches for this: the context, or another of its share group, exists as long as the value.
 /// `name` names it, `is_current` says truly whether it is current on the calling thread, and what `function` finds are its
 /// functions, which may be called where it is current.
+///
+/// ```
+/// use interop_core::{GlContext, GlName};
+/// use std::ffi::{CStr, c_void};
+/// use std::ptr;
+///
+/// /// A context that was destroyed.
+/// struct Gone(GlName);
+///
+/// // SAFETY: it is current nowhere and finds no functions, so that nobody calls any.
+/// unsafe impl GlContext for Gone {
+///     fn name(&self) -> GlName {
+///         self.0
+///     }
+///     fn is_current(&self) -> bool {
+///         false
+///     }
+///     fn function(&self, _: &CStr) -> *const c_void {
+///         ptr::null()
+///     }
+/// }
+/// let held: Box<dyn GlContext> = Box::new(Gone(GlName::Egl { context: 1, display: 2 }));
+/// assert!(held.function(c"glFlush").is_null());
+/// ```
 pub unsafe trait GlContext: Send + Sync {
     /// Who it is.
     fn name(&self) -> GlName;

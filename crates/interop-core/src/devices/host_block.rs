@@ -15,6 +15,20 @@ use std::rc::Rc;
 /// clones and its parts; they share one list ([`HostBlock::borrows`]) of who uses which bytes, so that no two Rust slices of
 /// one byte clash, and no command of a device runs on the bytes of a slice. What a *display* reads while somebody writes is
 /// old or new, pixel by pixel: that is for the path's ring and fences to keep apart.
+///
+/// ```
+/// use interop_core::HostBlock;
+/// use interop_core::devices::borrows::Holder;
+///
+/// let block = HostBlock::allocate(100)?;
+/// assert_eq!(block.len(), HostBlock::PAGE, "whole pages");
+/// let mut writing = block.write(0..4, Holder::Guard, "example")?;
+/// writing.fill(7);
+/// assert!(block.read(0..8, Holder::Guard, "example").is_err(), "somebody writes these bytes");
+/// drop(writing);
+/// assert_eq!(*block.read(0..8, Holder::Guard, "example")?, [7, 7, 7, 7, 0, 0, 0, 0]);
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct HostBlock {
     address: NonNull<u8>,

@@ -5,6 +5,13 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// The API through which a device is driven.
+///
+/// ```
+/// use interop_core::Api;
+///
+/// assert_eq!(Api::OpenCl.to_string(), "OpenCL");
+/// assert_eq!(Api::Other("Metal").to_string(), "Metal");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -38,6 +45,13 @@ impl fmt::Display for Api {
 }
 
 /// Where a device keeps its memory; decides the static order of paths.
+///
+/// ```
+/// use interop_core::MemoryKind;
+///
+/// assert!(MemoryKind::Integrated.is_host_memory());
+/// assert!(!MemoryKind::Discrete.is_host_memory(), "frames cross the bus");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
@@ -71,6 +85,13 @@ impl MemoryKind {
 
 /// Identity that is the same in every API on one machine (`cl_khr_device_uuid`, `GL_EXT_memory_object`
 /// `DEVICE_UUID_EXT`, Vulkan `deviceUUID`, CUDA `cuDeviceGetUuid`). Compare within one process only.
+///
+/// ```
+/// use interop_core::DeviceUuid;
+///
+/// let uuid = DeviceUuid([0xab; 16]);
+/// assert_eq!(uuid.to_string(), "abababab-abab-abab-abab-abababababab");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceUuid(pub [u8; 16]);
 
@@ -88,6 +109,12 @@ impl fmt::Display for DeviceUuid {
 
 /// Identity of an adapter while Windows runs (`GL_EXT_memory_object_win32` `DEVICE_LUID_EXT`, Vulkan `deviceLUID`,
 /// `cl_khr_device_uuid`), as its bytes lie in memory. Compare within one process only.
+///
+/// ```
+/// use interop_core::DeviceLuid;
+///
+/// assert_eq!(DeviceLuid([1, 0, 0, 0, 0, 0, 0, 0]).to_string(), "LUID 0000000000000001");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceLuid(pub [u8; 8]);
 
@@ -116,6 +143,27 @@ macro_rules! as_text {
 as_text!(DeviceUuid, DeviceLuid);
 
 /// All that a device says of itself.
+///
+/// ```
+/// use interop_core::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
+///
+/// let computes = DeviceIdentity {
+///     api: Api::OpenCl,
+///     name: "GPU 0".into(),
+///     vendor: "Vendor".into(),
+///     driver: "1.0".into(),
+///     uuid: Some(DeviceUuid([1; 16])),
+///     luid: None,
+///     ordinal: None,
+///     pci: None,
+///     memory: MemoryKind::Discrete,
+///     software: false,
+/// };
+/// let draws = DeviceIdentity { api: Api::OpenGl, ..computes.clone() };
+/// assert!(computes.same_device(&draws).is_yes());
+/// let another = DeviceIdentity { uuid: Some(DeviceUuid([2; 16])), ..draws };
+/// assert!(!computes.same_device(&another).is_yes());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceIdentity {
     /// Driving API.

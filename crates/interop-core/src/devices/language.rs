@@ -4,6 +4,13 @@ use serde::Serialize;
 use std::fmt;
 
 /// The language of one source of a kernel.
+///
+/// ```
+/// use interop_core::Language;
+///
+/// assert_eq!(Language::OpenClC.to_string(), "OpenCL C");
+/// assert_eq!(Language::Other("SPIR-V").to_string(), "SPIR-V");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -5,6 +5,15 @@ use std::sync::Arc;
 
 /// A queue, told apart from all others of this process for as long as anybody works in it. A backend that computes in a
 /// display's queue has the same as the display.
+///
+/// ```
+/// use interop_core::QueueId;
+/// use std::sync::Arc;
+///
+/// let (device, other) = (Arc::new("device"), Arc::new("other"));
+/// assert_eq!(QueueId::of(&device), QueueId::of(&Arc::clone(&device)));
+/// assert_ne!(QueueId::of(&device), QueueId::of(&other));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QueueId(usize);
 

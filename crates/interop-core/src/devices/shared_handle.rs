@@ -7,6 +7,16 @@ use std::any::Any;
 use std::io;
 
 /// A handle to memory or a semaphore, as one side gives it out.
+///
+/// ```
+/// use interop_core::{HandleType, SharedHandle};
+///
+/// // A handle that only a program's own backend and display know.
+/// let handle = SharedHandle::Other { name: "my-pages", handle: Box::new(vec![0_u8; 64]) };
+/// assert_eq!(handle.handle_type(), HandleType::Other("my-pages"));
+/// let SharedHandle::Other { handle, .. } = handle else { return };
+/// assert!(handle.downcast::<Vec<u8>>().is_ok());
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SharedHandle {

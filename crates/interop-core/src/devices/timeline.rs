@@ -19,6 +19,16 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// The frame that work is done for.
+///
+/// ```
+/// use interop_core::{FrameTag, PathId};
+///
+/// let tag = FrameTag { link: 1, frame: 42, path: PathId::DIRECT, slot: 0 };
+/// let working = FrameTag::enter(Some(tag));
+/// assert_eq!(FrameTag::current(), Some(tag));
+/// drop(working);
+/// assert_eq!(FrameTag::current(), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameTag {
     /// Number of the link in this process, from 1.
@@ -96,6 +106,18 @@ pub struct DeviceSpan {
 }
 
 /// One reading of a device's clock beside the host's.
+///
+/// ```
+/// use interop_core::DeviceClock;
+/// use std::time::Instant;
+///
+/// // A device whose clock began with the program.
+/// let begun = Instant::now();
+/// let clock = DeviceClock::compare(64, || Ok(begun.elapsed().as_nanos() as u64))?;
+/// let second = clock.at(1_000_000_000).zip(clock.at(0)).map(|(later, earlier)| later - earlier);
+/// assert_eq!(second.map(|time| time.as_millis()), Some(1000));
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceClock {
     host: Instant,

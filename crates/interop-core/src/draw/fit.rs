@@ -6,6 +6,16 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How an image is fitted into the viewport.
+///
+/// ```
+/// use interop_core::{Extent, Fit, Region};
+///
+/// let (picture, window) = (Extent::new(100, 100), Extent::new(200, 100));
+/// assert_eq!(Fit::Stretch.place(picture, window), Region::new(0, 0, 200, 100));
+/// assert_eq!(Fit::Contain.place(picture, window), Region::new(50, 0, 100, 100));
+/// assert_eq!("contain".parse::<Fit>()?, Fit::Contain);
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Fit {

@@ -10,6 +10,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Who writes the pixels of a draw. Both write the same ones; which is quicker depends on the GPU.
+///
+/// ```
+/// use interop_core::{DrawOptions, Manner};
+///
+/// let by_compute = DrawOptions { manner: Some("compute".parse()?), ..DrawOptions::default() };
+/// assert_eq!(by_compute.manner, Some(Manner::Compute));
+/// assert_eq!(DrawOptions::default().manner, None, "the quicker one is found out");
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     /// The rasteriser, by one triangle that covers the viewport.
@@ -156,6 +165,14 @@ impl fmt::Display for Why {
 }
 
 /// How a draw was done.
+///
+/// ```
+/// use interop_core::draw::Why;
+/// use interop_core::{Drawn, Manner};
+///
+/// let drawn = Drawn { manner: Manner::Triangle, copies: false, why: Why::Asked };
+/// assert_eq!(drawn.to_string(), "triangle (asked for)");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
     /// Who wrote the pixels.

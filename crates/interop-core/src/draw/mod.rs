@@ -21,6 +21,14 @@ pub use variant::Variant;
 use crate::describe::color::{TargetEncoding, ToneMap};
 
 /// How texels become pixels where the sizes differ.
+///
+/// ```
+/// use interop_core::{DrawOptions, Filter};
+///
+/// assert_eq!(DrawOptions::default().filter, Filter::Nearest);
+/// let smooth = DrawOptions { filter: Filter::Linear, ..DrawOptions::default() };
+/// assert_eq!(smooth.filter, Filter::Linear);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Filter {
     /// The nearest texel, exact at 1:1.
@@ -32,6 +40,20 @@ pub enum Filter {
 }
 
 /// How a frame is drawn. By default every number of the surface goes to the target as it is.
+///
+/// ```
+/// use interop_core::{DrawOptions, Filter, Fit};
+///
+/// // Letterboxed on dark grey, one stop brighter.
+/// let options = DrawOptions {
+///     fit: Fit::Contain,
+///     filter: Filter::Linear,
+///     background: Some([0.1; 3]),
+///     exposure: 1.0,
+///     ..DrawOptions::default()
+/// };
+/// assert!(options.grey, "one channel is shown as grey unless something else is said");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrawOptions {
     /// Filter.

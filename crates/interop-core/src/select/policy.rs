@@ -22,6 +22,15 @@ pub const MAX_FRAMES_BEHIND: usize = 16;
 const MOST_LATE_SOFTWARE: usize = 2;
 
 /// Which frame is shown; see [`crate::path`] for what that does.
+///
+/// ```
+/// use interop_core::{Mode, Policy};
+///
+/// // Up to four frames late, where that makes frames quicker.
+/// let policy = Policy { mode: Mode::Throughput { most: 4 }, ..Policy::default() };
+/// assert_eq!(policy.mode.most_behind(), 4);
+/// assert_eq!(Mode::default().most_behind(), 0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The one finished last.
@@ -49,6 +58,18 @@ impl Mode {
 }
 
 /// Where what was measured is kept.
+///
+/// ```
+/// use interop_core::Profiles;
+///
+/// let folder = std::env::temp_dir().join(format!("profiles-{}", std::process::id()));
+/// let profiles = Profiles::Folder(folder.clone());
+/// profiles.keep("mine.json", "{}");
+/// assert_eq!(profiles.read("mine.json").as_deref(), Some("{}"));
+/// assert_eq!(Profiles::Off.read("mine.json"), None);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Profiles {
     /// `pixelferry/profiles` in the user's cache folder.
@@ -87,6 +108,17 @@ impl Default for Trials {
 }
 
 /// How to choose, and how to run what was chosen.
+///
+/// ```
+/// use interop_core::{Mode, PathId, Policy, Profiles};
+/// use std::time::Duration;
+///
+/// // Takes the first path that works, measures nothing and keeps nothing.
+/// let at_once = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+/// // Takes this path or fails.
+/// let forced = Policy { force: Some(PathId::PBO_PERSISTENT), ..at_once.clone() };
+/// assert!(at_once.force.is_none() && forced.mode == Mode::Latency);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// What may be taken: the built-in paths, and those that the program adds.

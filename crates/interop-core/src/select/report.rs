@@ -10,6 +10,14 @@ use std::fmt;
 use std::time::Duration;
 
 /// How far a path got.
+///
+/// ```
+/// use interop_core::{PathState, SyncKind};
+///
+/// let rejected = PathState::Rejected { reason: "pixel (3, 1) is wrong".into() };
+/// assert_eq!((rejected.word(), rejected.works()), ("rejected", false));
+/// assert!(PathState::Verified { sync: SyncKind::Implicit }.works());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 #[non_exhaustive]

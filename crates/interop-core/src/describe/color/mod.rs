@@ -21,6 +21,15 @@ pub use tone::{BRIGHTEST, ToneMap};
 use serde::{Deserialize, Serialize};
 
 /// What the colour channels of a surface stand for.
+///
+/// ```
+/// use interop_core::{Encoding, ImageDesc, PixelFormat};
+///
+/// let photo = ImageDesc::new(640, 480, PixelFormat::Rgba8).with_encoding(Encoding::Srgb);
+/// assert_eq!(photo.encoding, Encoding::Srgb);
+/// // Where nothing is said, numbers go to the target as they are.
+/// assert_eq!(Encoding::default(), Encoding::Unmanaged);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Encoding {
@@ -37,6 +46,14 @@ pub enum Encoding {
 }
 
 /// What the alpha channel of a surface stands for. Formats without one are opaque.
+///
+/// ```
+/// use interop_core::{AlphaMode, ImageDesc, PixelFormat};
+///
+/// let overlay = ImageDesc::new(64, 64, PixelFormat::Rgba8).with_alpha(AlphaMode::Premultiplied);
+/// assert!(overlay.alpha.is_translucent());
+/// assert!(!AlphaMode::Opaque.is_translucent());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AlphaMode {
@@ -69,6 +86,14 @@ impl AlphaMode {
 }
 
 /// What the target of a draw takes its numbers for.
+///
+/// ```
+/// use interop_core::{DrawOptions, TargetEncoding};
+///
+/// // The target is an sRGB texture, which encodes what is written to it.
+/// let options = DrawOptions { target: TargetEncoding::SrgbFormat, ..DrawOptions::default() };
+/// assert_ne!(options.target, TargetEncoding::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TargetEncoding {

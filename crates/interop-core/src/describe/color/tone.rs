@@ -9,6 +9,15 @@ pub const BRIGHTEST: f32 = 65504.0;
 
 /// How light brighter than the target's white is brought down. All but [`ToneMap::None`] give 0..=1 and take negative
 /// channels for 0.
+///
+/// ```
+/// use interop_core::{DrawOptions, ToneMap};
+///
+/// let options = DrawOptions { exposure: 1.0, tone_map: ToneMap::Reinhard { white: 4.0 }, ..DrawOptions::default() };
+/// options.tone_map.check("example")?;
+/// assert!(ToneMap::Reinhard { white: 0.0 }.check("example").is_err());
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum ToneMap {
