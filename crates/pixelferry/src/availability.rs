@@ -4,6 +4,14 @@ use interop_core::Error;
 use serde::Serialize;
 
 /// Whether an API can be used on this machine.
+///
+/// ```
+/// use pixelferry::{Availability, Error};
+///
+/// let missing = Error::Unavailable { what: "OpenCL".into(), reason: "no ICD".into(), hint: "Install PoCL.".into() };
+/// let expected = Availability::Unavailable { reason: "no ICD".into(), hint: "Install PoCL.".into() };
+/// assert_eq!(Availability::from(&missing), expected);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Availability {

@@ -12,6 +12,16 @@ use std::sync::Arc;
 use tracing::info;
 
 /// Which backend to open.
+///
+/// ```
+/// use pixelferry::{Api, BackendChoice, Choice as _, open_backend};
+///
+/// // As a command line names it.
+/// let threads = open_backend(BackendChoice::parse("cpu")?)?;
+/// assert_eq!(threads.device().api, Api::Cpu);
+/// assert_eq!(BackendChoice::OpenCl.api(), Some(Api::OpenCl));
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendChoice {
@@ -34,6 +44,16 @@ pub enum BackendChoice {
 }
 
 /// One API and what it offers here.
+///
+/// ```
+/// use pixelferry::{Api, Availability, BackendStatus, Error};
+///
+/// let missing = Error::Unavailable { what: "CUDA".into(), reason: "no libcuda".into(), hint: "Install a driver.".into() };
+/// let status = BackendStatus { api: Api::Cuda, availability: Availability::from(&missing), devices: vec![] };
+/// if let Availability::Unavailable { reason, hint } = &status.availability {
+///     assert_eq!(format!("{}: {reason}. {hint}", status.api), "CUDA: no libcuda. Install a driver.");
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BackendStatus {
     /// The API.

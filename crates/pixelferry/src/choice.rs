@@ -3,6 +3,16 @@
 use interop_core::{Api, Error, Result};
 
 /// A choice as programs name it.
+///
+/// ```
+/// use pixelferry::{BackendChoice, Choice as _};
+///
+/// // The choices of a program's help, with what each is.
+/// let names: Vec<_> = BackendChoice::all().map(|row| row.name).collect();
+/// assert_eq!(names, ["auto", "cuda", "opencl", "gl", "wgpu", "cpu"]);
+/// let threads = BackendChoice::all().find(|row| row.aliases.contains(&"threads"));
+/// assert!(threads.is_some_and(|row| row.choice == BackendChoice::Cpu && row.built));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Named<T> {
@@ -31,6 +41,18 @@ impl<T> Named<T> {
 }
 
 /// [`crate::BackendChoice`] and [`crate::DisplayChoice`]: what a program lists, so that it needs no list of its own.
+///
+/// ```
+/// use pixelferry::{Api, BackendChoice, Choice, DisplayChoice};
+///
+/// fn help<T: Choice>() -> String {
+///     T::all().map(|row| format!("{:<8} {}\n", row.name, row.about)).collect()
+/// }
+/// assert!(help::<BackendChoice>().contains("cpu      Threads"));
+/// assert_eq!(DisplayChoice::parse("opengl")?.api(), Some(Api::OpenGl));
+/// assert!(DisplayChoice::parse("paper").is_err());
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 pub trait Choice: Copy + Eq + Send + Sync + 'static {
     /// `auto` first, then one for each row of the table.
     fn all() -> impl Iterator<Item = &'static Named<Self>>;

@@ -1,6 +1,14 @@
 //! The names of displays.
 
 /// Which display to open.
+///
+/// ```
+/// use pixelferry::{Api, DisplayChoice, open_headless};
+///
+/// let memory = open_headless(DisplayChoice::Memory)?;
+/// assert_eq!(memory.display().device().api, Api::Cpu);
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum DisplayChoice {

@@ -95,6 +95,14 @@ impl Choice for DisplayChoice {
 }
 
 /// One kind of display and what it offers here.
+///
+/// ```
+/// use pixelferry::{Availability, DisplayStatus, MemoryDisplay, Display as _};
+///
+/// let device = Some(MemoryDisplay::new().device().clone());
+/// let status = DisplayStatus { kind: "memory", availability: Availability::Available, device };
+/// assert!(status.device.is_some_and(|device| device.software));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisplayStatus {
     /// As its row says: `gl-headless`, `compute`, `memory`, `wgpu`; `plugged` for one of the program's own.

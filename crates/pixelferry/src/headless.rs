@@ -11,6 +11,16 @@ use std::rc::Rc;
 use wgpu_display::WgpuDisplay;
 
 /// A display that needs no window.
+///
+/// ```
+/// use pixelferry::{Headless, MemoryDisplay};
+/// use std::rc::Rc;
+///
+/// // A program's own display, in the place of one that was opened by a choice.
+/// let memory = MemoryDisplay::new();
+/// let screen = Headless::from(Rc::clone(&memory));
+/// assert_eq!(screen.display().device().name, "plain memory");
+/// ```
 #[derive(Clone)]
 pub struct Headless {
     pub(crate) display: Rc<dyn Display>,

@@ -9,6 +9,7 @@ mod choice;
 mod diagnose;
 mod display_choice;
 mod displays;
+mod examples;
 mod headless;
 mod joint;
 mod listed;
@@ -32,6 +33,10 @@ pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, M
 pub use cuda_backend as cuda;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
+pub use examples::devices::{ComputeCaps, DeviceSpan, Display, DisplayCaps, Staging, StagingKind, Surface};
+pub use examples::frames::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, ReadBack, Target};
+pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, PathSpec, ProbeReport, SharingPath};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
 #[cfg(feature = "gl-compute")]
 pub use gl_backend;

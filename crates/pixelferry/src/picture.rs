@@ -9,6 +9,18 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Why a picture was not saved.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
+/// let desc = SurfaceDesc::image(1, 1, PixelFormat::Rgba8);
+/// let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
+/// assert!(matches!(save_picture(&mut link, "a.png"), Err(SaveError::Frame(Error::NothingShown))));
+/// link.frame(|next| next.write(&[255, 0, 0, 255]))?;
+/// assert!(matches!(save_picture(&mut link, "a.unknown"), Err(SaveError::File { .. })));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {

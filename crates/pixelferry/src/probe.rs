@@ -14,6 +14,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// What [`probe`] found.
+///
+/// ```
+/// use pixelferry::{PixelFormat, Policy, Profiles, SurfaceDesc, probe_with};
+/// use std::time::Duration;
+///
+/// // Without measuring, the first path that works is taken for each pair of devices.
+/// let policy = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+/// let report = probe_with(&SurfaceDesc::image(64, 64, PixelFormat::Rgba8), policy, &[], &[])?;
+/// assert!(!report.pairings.is_empty(), "threads and plain memory are on every machine");
+/// for missing in &report.diagnoses {
+///     println!("{}: {}", missing.finding, missing.advice);
+/// }
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SystemReport {
     /// Version of this library.
@@ -35,6 +49,19 @@ pub struct SystemReport {
 }
 
 /// The default choice.
+///
+/// ```
+/// use pixelferry::{PixelFormat, Policy, Profiles, SurfaceDesc, probe_with};
+/// # use std::time::Duration;
+///
+/// # let policy = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+/// let report = probe_with(&SurfaceDesc::image(64, 64, PixelFormat::Rgba8), policy, &[], &[])?;
+/// if let Some(chosen) = &report.chosen {
+///     println!("{} -> {} by {}: {}", chosen.compute, chosen.display, chosen.path, chosen.why);
+/// }
+/// assert!(report.chosen.is_some());
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chosen {
     /// The side that writes.

@@ -13,7 +13,7 @@ use crate::source::{Crate, docs};
 const CORE: &str = "interop-core";
 
 /// So many have one. A change may raise this number, never lower it.
-const LEAST: usize = 58;
+const LEAST: usize = 100;
 
 /// How many have an example, and how many there are.
 #[derive(Debug, PartialEq, Eq)]

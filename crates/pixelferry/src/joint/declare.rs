@@ -10,6 +10,17 @@ use std::time::Duration;
 const BUDGET: Duration = Duration::from_secs(3);
 
 /// An argument to measure with: numbers as they are, memory as a scratch copy that each backend gets for itself.
+///
+/// ```
+/// use pixelferry::{KernelSource, PixelFormat, Scratch, SurfaceDesc, Workload};
+///
+/// // The kernel takes a time and a table of 1024 floats; it is measured with zeros.
+/// let kernel = KernelSource::new("waves");
+/// let table = Scratch::Zeros(1024 * size_of::<f32>());
+/// let waves = Workload::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
+/// let waves = waves.launch(&kernel, [Scratch::F32(0.0), table]);
+/// # drop(waves);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Scratch {
@@ -52,7 +63,7 @@ impl Scratch {
 /// [`Workload::open`] tries every backend with every display that it is left to choose from, lets these kernels run on scratch
 /// memory of each, and keeps the pair whose frames are done first. No kernel runs on memory of the program's.
 ///
-/// ```no_run
+/// ```
 /// use pixelferry::{CpuKernelExt as _, ImageDesc, KernelSource, PixelFormat, Scratch, SurfaceDesc, Workload};
 ///
 /// let grey = KernelSource::new("grey")
@@ -67,7 +78,9 @@ impl Scratch {
 ///         out.par_pixels(|_, _| [grey, grey, grey, 255])
 ///     });
 /// let surface = SurfaceDesc::Image(ImageDesc::new(1920, 1080, PixelFormat::Rgba8));
-/// let opened = Workload::new(surface).launch(&grey, [Scratch::F32(0.5)]).open()?;
+/// let workload = Workload::new(surface).launch(&grey, [Scratch::F32(0.5)]);
+/// # let workload = workload.backend(pixelferry::BackendChoice::Cpu).display(pixelferry::DisplayChoice::Memory);
+/// let opened = workload.open()?;
 /// println!("{}", opened.report);
 /// let kernel = opened.backend.build(&grey)?;
 /// # Ok::<(), pixelferry::Error>(())

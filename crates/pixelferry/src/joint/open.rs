@@ -15,6 +15,18 @@ const ROUNDS: u32 = 5;
 /// One that takes so many times as long in each of two rounds is slower: in one round, chance can do that.
 const HOPELESS: f64 = 1.5;
 /// What was opened for a [`Workload`].
+///
+/// ```
+/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+///
+/// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+/// let workload = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
+/// let mut opened = workload.open()?;
+/// opened.link.frame(|next| next.write(&[3, 4]))?;
+/// assert_eq!(opened.link.read_back()?, [3, 4]);
+/// println!("{}", opened.report);
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 pub struct Opened {
     /// The side that computes: build kernels and allocate here.
     pub backend: Arc<dyn ComputeBackend>,

@@ -6,6 +6,16 @@ use std::fmt;
 use std::time::Duration;
 
 /// What a choice stands on.
+///
+/// ```
+/// use pixelferry::{Basis, BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+///
+/// // No kernel was declared, so that there is nothing to measure.
+/// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+/// let opened = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// assert_eq!(opened.report.basis, Basis::CostModel("no kernel was declared".into()));
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -18,6 +28,22 @@ pub enum Basis {
 }
 
 /// How far a pair of backend and display got.
+///
+/// ```
+/// use pixelferry::{BackendChoice, DisplayChoice, JointState, PixelFormat, SurfaceDesc, Workload};
+///
+/// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+/// # let opened = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// for row in &opened.report.rows {
+///     match &row.state {
+///         JointState::Chosen => println!("{} -> {}", row.compute, row.display),
+///         JointState::Slower => println!("{} is no quicker", row.compute),
+///         JointState::Failed { reason } | JointState::NotTried { reason } => println!("{}: {reason}", row.compute),
+///     }
+/// }
+/// assert!(opened.report.rows.iter().any(|row| row.state == JointState::Chosen));
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum JointState {
@@ -38,6 +64,17 @@ pub enum JointState {
 }
 
 /// One pair of backend and display, with the path between them.
+///
+/// ```
+/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+///
+/// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+/// let opened = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// let row = opened.report.chosen();
+/// assert_eq!(row.and_then(|row| row.path.clone()), Some(opened.link.path().to_string()));
+/// assert_eq!(row.map(|row| row.display.as_str()), Some("CPU plain memory"));
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JointRow {
     /// The side that computes.
@@ -58,6 +95,18 @@ pub struct JointRow {
 }
 
 /// What was found out, in the order in which pairs were tried.
+///
+/// ```
+/// use pixelferry::{BackendChoice, CpuKernelExt as _, DisplayChoice, KernelSource, PixelFormat, Scratch, SurfaceDesc, Workload};
+///
+/// let fill = KernelSource::new("fill").cpu_image(|out, _| out.par_pixels(|_, _| [0_u8; 4]));
+/// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+/// let workload = Workload::new(desc).launch(&fill, [] as [Scratch; 0]);
+/// let opened = workload.backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// assert_eq!(opened.report.what, "image 64x64 RGBA8 by 'fill'");
+/// assert!(opened.report.to_string().contains("CHOSEN"));
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JointReport {
     /// What is shown, and by which kernels.

@@ -1,0 +1,82 @@
+//! Links and their frames.
+
+/// Carries frames of one surface from a backend to a display, by a path that pixels proved.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
+/// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+/// let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
+/// assert!(matches!(link.shown(), Err(Error::NothingShown)));
+/// link.frame(|next| next.write(&[10, 20]))?;
+/// assert_eq!(link.read_back()?, [10, 20]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::Link;
+
+/// Options of [`Link::open`]; the default measures the paths of this machine.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
+/// let policy = Policy { force: Some(PathId::HOST_ROUND_TRIP), ..Policy::default() };
+/// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+/// let link = Link::open(backend, screen.display(), desc, LinkOptions { policy })?;
+/// assert_eq!(link.path(), PathId::HOST_ROUND_TRIP);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::LinkOptions;
+
+/// The frame that kernels or the host write, until it is finished or given up.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// # let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
+/// # let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+/// # let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
+/// let mut frame = link.acquire()?;
+/// frame.write(&[1, 2])?;
+/// frame.finish()?;
+/// // One that is dropped is given up: the frame before stays on show.
+/// let mut half = link.acquire()?;
+/// half.write(&[8, 9])?;
+/// drop(half);
+/// assert_eq!(link.read_back()?, [1, 2]);
+/// // A part of the surface; the rest stays.
+/// let mut part = link.acquire_region(Region::new(1, 0, 1, 1))?;
+/// part.write(&[7])?;
+/// part.finish()?;
+/// assert_eq!(link.read_back()?, [1, 7]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::WriteFrame;
+
+/// The frame on show, for the display to draw.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let display = MemoryDisplay::new();
+/// let backend = open_backend(BackendChoice::Cpu)?;
+/// let desc = SurfaceDesc::image(1, 1, PixelFormat::Rgba8);
+/// let mut link = Link::open(backend, display.clone(), desc, LinkOptions::default())?;
+/// link.frame(|next| next.write(&[255, 128, 0, 255]))?;
+///
+/// let shown = link.shown()?;
+/// let mut target = display.create_offscreen_target(2, 2)?;
+/// display.draw(shown.surface(), &mut target, Region::new(0, 0, 2, 2), DrawOptions::default())?;
+/// assert_eq!(target.read_pixels(), [255, 128, 0, 255].repeat(4));
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::ShownFrame;
