@@ -97,7 +97,7 @@ impl Choice for DisplayChoice {
 /// One kind of display and what it offers here.
 ///
 /// ```
-/// use pixelferry::{Availability, DisplayStatus, MemoryDisplay, Display as _};
+/// use pixelferry::{Availability, Display as _, DisplayStatus, MemoryDisplay};
 ///
 /// let device = Some(MemoryDisplay::new().device().clone());
 /// let status = DisplayStatus { kind: "memory", availability: Availability::Available, device };

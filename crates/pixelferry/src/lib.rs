@@ -44,7 +44,16 @@ pub use gl_backend;
 #[cfg(feature = "gl")]
 pub use gl_display as gl;
 pub use headless::Headless;
-pub use interop_core::*;
+// One by one: of a glob, rustdoc takes the page without the text of `examples`.
+pub use interop_core::{
+    AlphaMode, Api, Arg, BufferDesc, BufferView, ComputeSemaphore, DeviceClock, DeviceIdentity, DeviceLuid, DeviceUuid,
+    DisplaySemaphore, DrawOptions, Drawn, DriverError, Encoding, Error, Event, EventStatus, Extent, Filter, Fit,
+    FrameTag, GlContext, GlName, HandleType, HostBlock, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource,
+    Language, Manner, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, Mode, OsHandle, Part, PathId, PathKind,
+    PathState, Paths, PixelFormat, Policy, Profiles, QueueId, QueueOptions, Ratio, Region, Result, RowOrder,
+    SemaphoreCap, SemaphoreHandle, SharedHandle, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Unwritten,
+    UserEvent, View, compute, conformance, describe, devices, display, draw, link, owned, path, select,
+};
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
 /// The OpenCL backend: devices and memory.

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// What a choice stands on.
 ///
 /// ```
-/// use pixelferry::{Basis, BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+/// use pixelferry::{BackendChoice, Basis, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
 ///
 /// // No kernel was declared, so that there is nothing to measure.
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
@@ -97,7 +97,7 @@ pub struct JointRow {
 /// What was found out, in the order in which pairs were tried.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, CpuKernelExt as _, DisplayChoice, KernelSource, PixelFormat, Scratch, SurfaceDesc, Workload};
+/// use pixelferry::*;
 ///
 /// let fill = KernelSource::new("fill").cpu_image(|out, _| out.par_pixels(|_, _| [0_u8; 4]));
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
