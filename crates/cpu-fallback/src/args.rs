@@ -34,6 +34,24 @@ impl CpuArg<'_> {
 ///
 /// Every call returns [`Error::InvalidInput`] naming the kernel, the argument and both kinds where the argument is
 /// missing or of another kind. Kinds are not converted.
+///
+/// ```
+/// use cpu_fallback::{CpuBackend, CpuKernelExt};
+/// use interop_core::{Arg, ComputeBackend, Error, KernelSource, Target};
+///
+/// let scale = KernelSource::new("scale").cpu_buffer(|out, args| {
+///     let (table, factor) = (args.memory::<f32>(0)?, args.f32(1)?);
+///     out.par_items(|i| table[i] * factor)
+/// });
+/// let backend = CpuBackend::new()?;
+/// let (kernel, mut from, mut to) = (backend.build(&scale)?, backend.allocate(4)?, backend.allocate(4)?);
+/// from.write(0, &2.5_f32.to_ne_bytes())?;
+/// backend.launch(kernel.as_ref(), Target::buffer(to.as_mut()), &[Arg::Memory(from.as_ref()), Arg::F32(2.0)])?;
+/// to.map_read(0..4, &mut |bytes| Ok(assert_eq!(bytes, 5_f32.to_ne_bytes())))?;
+/// // A missing argument is an error that names it.
+/// assert!(backend.launch(kernel.as_ref(), Target::buffer(to.as_mut()), &[]).is_err());
+/// # Ok::<(), Error>(())
+/// ```
 pub struct CpuArgs<'a> {
     kernel: &'a str,
     args: &'a [CpuArg<'a>],

@@ -22,6 +22,19 @@ use std::sync::Arc;
 /// Launches are synchronous: when one returns, the pixels are there, so [`ComputeBackend::finish`] has nothing to do.
 /// Queues ([`ComputeBackend::queue`]) run beside them, on threads of their own that share the loops' threads.
 /// Kernels are Rust closures, see [`crate::CpuKernelExt`]. Memory is host memory: `view` and `fill` copy nothing.
+///
+/// ```
+/// use cpu_fallback::{CpuBackend, CpuKernelExt};
+/// use interop_core::{ComputeBackend, KernelSource, Target};
+///
+/// let backend = CpuBackend::new()?;
+/// assert!(backend.threads() >= 1);
+/// let kernel = backend.build(&KernelSource::new("ones").cpu_buffer(|out, _| out.par_items(|_| 1_u8)))?;
+/// let mut memory = backend.allocate(3)?;
+/// backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[])?;
+/// memory.map_read(0..3, &mut |bytes| Ok(assert_eq!(bytes, [1, 1, 1])))?;
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 pub struct CpuBackend {
     engine: Arc<Engine>,
     caps: ComputeCaps,

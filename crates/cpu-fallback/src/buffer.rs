@@ -10,6 +10,22 @@ use std::any::type_name;
 ///
 /// Items are as many whole `T` as fit; trailing bytes stay as they are. A `T` with no size, or larger than the
 /// buffer, is [`Error::InvalidInput`].
+///
+/// ```
+/// use cpu_fallback::{CpuBackend, CpuKernelExt};
+/// use interop_core::{ComputeBackend, KernelSource, Target};
+///
+/// let points = KernelSource::new("points").cpu_buffer(|out, _| {
+///     assert_eq!(out.items::<[u16; 2]>()?, 2);
+///     out.par_items(|i| [i as u16, 7])
+/// });
+/// let backend = CpuBackend::new()?;
+/// let (kernel, mut memory) = (backend.build(&points)?, backend.allocate(8)?);
+/// backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[])?;
+/// let expected = [0_u16, 7, 1, 7].map(u16::to_ne_bytes).concat();
+/// memory.map_read(0..8, &mut |bytes| Ok(assert_eq!(bytes, expected)))?;
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 pub struct CpuBuffer<'a> {
     bytes: &'a mut [u8],
     loops: Loops,

@@ -7,6 +7,22 @@ use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
 use std::any::type_name;
 
 /// The pixels that a kernel writes. Pitch, region and row order are taken care of: row 0 is the surface's row 0.
+///
+/// ```
+/// use cpu_fallback::{CpuBackend, CpuKernelExt};
+/// use interop_core::{ComputeBackend, Extent, KernelSource, PixelFormat, Target};
+///
+/// let ramp = KernelSource::new("ramp").cpu_image(|out, _| {
+///     let width = out.width();
+///     out.par_pixels(|x, y| (y * width + x) as u8)
+/// });
+/// let backend = CpuBackend::new()?;
+/// let (kernel, mut memory) = (backend.build(&ramp)?, backend.allocate(6)?);
+/// let target = Target::image(memory.as_mut(), Extent::new(3, 2), PixelFormat::R8)?;
+/// backend.launch(kernel.as_ref(), target, &[])?;
+/// memory.map_read(0..6, &mut |bytes| Ok(assert_eq!(bytes, [0, 1, 2, 3, 4, 5])))?;
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 pub struct CpuImage<'a> {
     bytes: &'a mut [u8],
     view: ImageView,

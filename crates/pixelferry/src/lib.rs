@@ -33,7 +33,9 @@ pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, M
 pub use cuda_backend as cuda;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
-pub use examples::devices::{ComputeCaps, DeviceSpan, Display, DisplayCaps, Staging, StagingKind, Surface};
+pub use examples::devices::{
+    ComputeCaps, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Staging, StagingKind, Surface,
+};
 pub use examples::frames::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, ReadBack, Target};
 pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, PathSpec, ProbeReport, SharingPath};
@@ -47,12 +49,12 @@ pub use headless::Headless;
 // One by one: of a glob, rustdoc takes the page without the text of `examples`.
 pub use interop_core::{
     AlphaMode, Api, Arg, BufferDesc, BufferView, ComputeSemaphore, DeviceClock, DeviceIdentity, DeviceLuid, DeviceUuid,
-    DisplaySemaphore, DrawOptions, Drawn, DriverError, Encoding, Error, Event, EventStatus, Extent, Filter, Fit,
-    FrameTag, GlContext, GlName, HandleType, HostBlock, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource,
-    Language, Manner, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, Mode, OsHandle, Part, PathId, PathKind,
-    PathState, Paths, PixelFormat, Policy, Profiles, QueueId, QueueOptions, Ratio, Region, Result, RowOrder,
-    SemaphoreCap, SemaphoreHandle, SharedHandle, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Unwritten,
-    UserEvent, View, compute, conformance, describe, devices, display, draw, link, owned, path, select,
+    DrawOptions, Drawn, DriverError, Encoding, Error, Event, EventStatus, Extent, Filter, Fit, FrameTag, GlContext,
+    GlName, HandleType, HostBlock, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource, Language, Manner,
+    MemoryCap, MemoryHandle, MemoryKind, MemoryShape, Mode, OsHandle, Part, PathId, PathKind, PathState, Paths,
+    PixelFormat, Policy, Profiles, QueueId, QueueOptions, Ratio, Region, Result, RowOrder, SemaphoreCap,
+    SemaphoreHandle, SharedHandle, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Unwritten, UserEvent, View,
+    compute, conformance, describe, devices, display, draw, link, owned, path, select,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};

@@ -25,6 +25,21 @@ use surface::MemorySurface;
 ///
 /// It needs no window system and no graphics driver. Everything is done when a call returns, so fences never wait.
 /// Row 0 in memory is the top row.
+///
+/// ```
+/// use cpu_fallback::{CpuBackend, MemoryDisplay};
+/// use interop_core::{Link, LinkOptions, PixelFormat, SurfaceDesc};
+/// use std::sync::Arc;
+///
+/// let display = MemoryDisplay::new();
+/// let desc = SurfaceDesc::image(1, 1, PixelFormat::R8);
+/// let mut link = Link::open(Arc::new(CpuBackend::new()?), display.clone(), desc, LinkOptions::default())?;
+/// link.frame(|next| next.write(&[200]))?;
+/// // As a picture to save: one channel is grey.
+/// let picture = display.pixels_rgba8(link.shown()?.surface())?;
+/// assert_eq!((picture.width, picture.data), (1, vec![200, 200, 200, 255]));
+/// # Ok::<(), interop_core::Error>(())
+/// ```
 pub struct MemoryDisplay {
     shared: Rc<DisplayState>,
 }

@@ -192,6 +192,31 @@ impl dyn ComputeBackend {
 }
 
 /// The compute side's end of a semaphore.
+///
+/// ```
+/// use interop_core::{ComputeSemaphore, Error, Result};
+/// use std::{cell::Cell, rc::Rc};
+///
+/// /// Of a backend whose work is done when its calls return: a counter on the host.
+/// struct Counter(Rc<Cell<u64>>);
+///
+/// impl ComputeSemaphore for Counter {
+///     fn signal(&mut self, value: u64) -> Result<()> {
+///         self.0.set(value);
+///         Ok(())
+///     }
+///     fn wait(&mut self, value: u64) -> Result<()> {
+///         let is_over = self.0.get() >= value;
+///         if is_over { Ok(()) } else { Err(Error::invalid("Counter::wait", "it would wait forever")) }
+///     }
+/// }
+/// let counter = Rc::new(Cell::new(0));
+/// let mut semaphore: Box<dyn ComputeSemaphore> = Box::new(Counter(Rc::clone(&counter)));
+/// semaphore.signal(3)?;
+/// semaphore.wait(2)?;
+/// assert_eq!((counter.get(), semaphore.wait(4).is_err()), (3, true));
+/// # Ok::<(), Error>(())
+/// ```
 pub trait ComputeSemaphore {
     /// Signals when all work queued before is done. Does not wait.
     ///

@@ -119,3 +119,32 @@ pub use interop_core::DisplayCaps;
 ///
 #[doc(inline)]
 pub use interop_core::DeviceSpan;
+
+/// The display's end of a semaphore, which a compute device waits for or signals at its own end.
+///
+/// ```
+/// use pixelferry::*;
+/// use std::{cell::Cell, rc::Rc};
+///
+/// /// Of a display whose work is done when its calls return: a counter on the host.
+/// struct Counter(Rc<Cell<u64>>);
+///
+/// impl DisplaySemaphore for Counter {
+///     fn signal(&mut self, value: u64, _: &mut dyn Staging) -> Result<()> {
+///         self.0.set(value);
+///         Ok(())
+///     }
+///     fn wait(&mut self, value: u64, _: &mut dyn Staging) -> Result<()> {
+///         let is_over = self.0.get() >= value;
+///         if is_over { Ok(()) } else { Err(Error::invalid("Counter::wait", "it would wait forever")) }
+///     }
+/// }
+/// let mut staging = MemoryDisplay::new().create_staging(StagingKind::Persistent, 16)?;
+/// let mut semaphore = Counter(Rc::default());
+/// semaphore.signal(1, staging.as_mut())?;
+/// assert!(semaphore.wait(1, staging.as_mut()).is_ok() && semaphore.wait(2, staging.as_mut()).is_err());
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::DisplaySemaphore;
