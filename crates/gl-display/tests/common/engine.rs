@@ -48,11 +48,12 @@ impl Engine {
             // SAFETY: the template names no window.
             let config =
                 unsafe { display.find_configs(template.with_api(Api::OPENGL).build()) }.unwrap().next().unwrap();
-            (config, None)
+            Some((config, None))
         })
     }
 
-    /// The same with a framebuffer of its own, as windows have one: of this size, and so many bits of red and of alpha.
+    /// The same with a framebuffer of its own, as windows have one: of this size, and so many bits of red and of alpha. `None` where
+    /// the driver has none such, too.
     pub fn with_framebuffer(size: (u32, u32), bits: (u8, u8)) -> Option<Self> {
         Self::open(|display| {
             let template =
@@ -63,21 +64,23 @@ impl Engine {
                 let ColorBufferType::Rgb { r_size, .. } = config.color_buffer_type().unwrap() else { return false };
                 (r_size, config.alpha_size(), config.num_samples()) == (bits.0, bits.1, 0)
             };
-            let config = configs.find(wanted).unwrap();
+            let config =
+                configs.find(wanted).ok_or_else(|| format!("no framebuffer has {bits:?} bits of red and alpha"));
+            let config = need(Need::Egl, config)?;
             let side = |n| NonZeroU32::new(n).unwrap();
             let attributes = SurfaceAttributesBuilder::<PbufferSurface>::new().build(side(size.0), side(size.1));
             // SAFETY: nothing but the display's own is named.
             let surface = unsafe { display.create_pbuffer_surface(&config, &attributes) }.unwrap();
-            (config, Some(surface))
+            Some((config, Some(surface)))
         })
     }
 
-    fn open(choose: impl FnOnce(&Display) -> (Config, Option<Surface<PbufferSurface>>)) -> Option<Self> {
+    fn open(choose: impl FnOnce(&Display) -> Option<(Config, Option<Surface<PbufferSurface>>)>) -> Option<Self> {
         let device = Device::query_devices().ok().and_then(Iterator::last);
         let device = need(Need::Egl, device.ok_or("EGL lists no device"))?;
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
-        let (config, surface) = choose(&display);
+        let (config, surface) = choose(&display)?;
         let attributes = ContextAttributesBuilder::new()
             .with_profile(GlProfile::Core)
             .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5))))
