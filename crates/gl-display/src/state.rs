@@ -183,6 +183,18 @@ impl Drop for BoundTexture<'_> {
     }
 }
 
+/// The program in use, if it can be used again: one that was deleted goes with the first other that is used.
+///
+/// # Safety
+/// The context is current and `gl` is of it.
+pub(crate) unsafe fn program_in_use(gl: &glow::Context) -> Option<glow::Program> {
+    // SAFETY: the caller's promise; the name comes from the context.
+    unsafe {
+        let program = gl.get_parameter_program(glow::CURRENT_PROGRAM)?;
+        (gl.get_program_parameter_i32(program, glow::DELETE_STATUS) == 0).then_some(program)
+    }
+}
+
 /// A program in use that reads a texture through unit 0.
 pub(crate) struct Reading<'a> {
     shared: &'a ContextState,
@@ -214,7 +226,7 @@ impl<'a> Reading<'a> {
             let active_unit = keep.then(|| gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32);
             gl.active_texture(glow::TEXTURE0);
             let saved = active_unit.map(|active_unit| SavedReading {
-                program: gl.get_parameter_program(glow::CURRENT_PROGRAM),
+                program: program_in_use(gl),
                 active_unit,
                 texture: gl.get_parameter_texture(texture_binding(target)),
             });

@@ -98,6 +98,41 @@ fn the_current_context_is_found_without_a_loader() {
     surface.read_back(&Part::full(&DESC)).unwrap();
 }
 
+/// It goes when another is used, so that it cannot be put back.
+#[test]
+fn a_program_that_was_deleted_in_use_is_no_error() {
+    const TEXT: [(u32, &str); 2] = [
+        (glow::VERTEX_SHADER, "#version 330\nvoid main() { gl_Position = vec4(0.0); }"),
+        (glow::FRAGMENT_SHADER, "#version 330\nvoid main() {}"),
+    ];
+    let Some(engine) = Engine::new() else { return };
+    let (display, gl) = (engine.pixelferry(None), engine.glow());
+    let mut surface = display.create_surface(&DESC).unwrap();
+    let view = common::tight(&DESC);
+    surface.upload(&Part::full(&DESC), &common::pattern(&view, 1), &view).unwrap();
+    let target = display.create_offscreen_target(16, 8).unwrap();
+    target.bind().unwrap();
+    // SAFETY: the engine's context is current; names are made, used and deleted here.
+    unsafe {
+        let program = gl.create_program().unwrap();
+        for (kind, text) in TEXT {
+            let shader = gl.create_shader(kind).unwrap();
+            gl.shader_source(shader, text);
+            gl.compile_shader(shader);
+            gl.attach_shader(program, shader);
+            gl.delete_shader(shader);
+        }
+        gl.link_program(program);
+        gl.use_program(Some(program));
+        gl.delete_program(program);
+        assert_eq!(gl.get_error(), glow::NO_ERROR);
+    }
+    display.draw(surface.as_ref(), Viewport::full(16, 8), DrawOptions::default()).unwrap();
+    // SAFETY: the engine's context is current.
+    assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR);
+    assert_eq!(target.read_rgba8().unwrap().len(), 16 * 8 * 4);
+}
+
 #[test]
 fn objects_of_another_display_are_refused() {
     let Some(first) = headless(None) else { return };

@@ -3,6 +3,7 @@
 use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
+use crate::state::program_in_use;
 use glow::HasContext as _;
 
 /// One storage block's place, as an engine had it.
@@ -47,7 +48,7 @@ impl<'a> Bindings<'a> {
                 size: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_SIZE, index),
             };
             let saved = device.is_engine().then(|| Saved {
-                program: gl.get_parameter_program(glow::CURRENT_PROGRAM),
+                program: program_in_use(gl),
                 general: gl.get_parameter_buffer(glow::SHADER_STORAGE_BUFFER_BINDING),
                 places: (0..).zip(storage).map(|(index, _)| place(index)).collect(),
             });
