@@ -4,8 +4,8 @@ use super::{Screen, World};
 use crate::log::{Checked, Log, hold};
 use crate::payload;
 use crate::rng::Rng;
-use pixelferry::Error;
 use pixelferry::describe::panics::catch;
+use pixelferry::{Error, Extent, SurfaceDesc};
 use pixelferry_faults::{Fault, FaultKind, Faults, Step};
 
 impl World<'_> {
@@ -18,6 +18,16 @@ impl World<'_> {
         }
         log.op("links: resize", format_args!("{} to {desc:?} by {}", open.desc, open.link.path()));
         match log.end_with(open.link.resize(desc)) {
+            // A minimised window. The old size is there at once, whatever fails by now.
+            Ok(()) if open.link.is_paused() => {
+                hold!(
+                    matches!(desc, SurfaceDesc::Image(image) if image.extent == Extent::new(0, 0)),
+                    "{desc:?} paused the link"
+                );
+                hold!(matches!(open.link.acquire(), Err(Error::Paused)), "a paused link gave a frame");
+                hold!(log.end_with(open.link.resize(open.desc)).is_ok(), "a paused link did not go on");
+                hold!(!open.link.is_paused(), "the link is still paused");
+            }
             Ok(()) => {
                 hold!(!bad, "{desc:?} was taken");
                 open.fresh &= desc == open.desc;
