@@ -7,13 +7,10 @@ mod common;
 mod suite;
 
 use common::alone;
-use cpu_fallback::MemoryDisplay;
 use gl_backend::GlBackend;
 use gl_display::HeadlessOptions;
-use interop_core::conformance::{Manner, Table, run};
-use interop_core::{Arg, BufferView, ComputeBackend, Display, Error, KernelSource, Target, View};
+use interop_core::{Arg, BufferView, ComputeBackend, Error, KernelSource, Target, View};
 use pixelferry_testing::{Need, has, need};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// `None` after saying SKIPPED.
@@ -29,24 +26,14 @@ fn es() -> Option<Arc<dyn ComputeBackend>> {
 #[test]
 fn the_conformance_suite_in_plain_memory() {
     let Some(backend) = es() else { return };
-    let rows = run(&backend, &(MemoryDisplay::new() as Rc<dyn Display>), Manner::default());
-    println!("{}", Table(&rows));
-    let (passed, failed, _) = Table(&rows).counts();
-    assert!(passed > 30 && failed == 0, "{passed} passed, {failed} failed");
+    common::conforms_in_plain_memory(&backend);
 }
 
 #[test]
 fn what_every_backend_of_wgsl_is_asked() {
     let (Some(backend), Some(stranger)) = (es(), alone()) else { return };
     println!("RAN ON {} ({})", backend.device(), backend.device().driver);
-    let (backend, stranger) = (backend.as_ref(), stranger.as_ref());
-    suite::kernels_write_every_format_in_any_view(backend);
-    suite::patterns_are_the_reference_and_touch_nothing_else(backend);
-    suite::buffers_take_memory_and_numbers(backend);
-    suite::copies_keep_the_bytes_around_them(backend);
-    suite::texts_that_are_wrong_say_what_is(backend);
-    suite::no_text_reaches_beyond_its_memory(backend);
-    suite::bad_calls_are_refused_and_lose_nothing(backend, stranger);
+    suite::ask(backend.as_ref(), stranger.as_ref());
 }
 
 #[test]

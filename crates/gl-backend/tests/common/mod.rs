@@ -2,9 +2,11 @@
 // Each test file uses its part; helpers may panic as tests may.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
+use cpu_fallback::MemoryDisplay;
 use gl_backend::GlBackend;
 use gl_display::{GlDisplay, HeadlessOptions};
-use interop_core::{ComputeBackend, Error, HandleType};
+use interop_core::conformance::{Manner, Table, run};
+use interop_core::{ComputeBackend, Display, Error, HandleType};
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,6 +41,14 @@ pub fn alone() -> Option<Arc<dyn ComputeBackend>> {
         other => need(Need::Egl, other)?,
     };
     Some(Arc::new(backend))
+}
+
+/// The conformance suite, by way of the host.
+pub fn conforms_in_plain_memory(backend: &Arc<dyn ComputeBackend>) {
+    let rows = run(backend, &(MemoryDisplay::new() as Rc<dyn Display>), Manner::default());
+    println!("{}", Table(&rows));
+    let (passed, failed, _) = Table(&rows).counts();
+    assert!(passed > 30 && failed == 0, "{passed} passed, {failed} failed");
 }
 
 pub const PAINT: &str = "

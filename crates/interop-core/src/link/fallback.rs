@@ -71,15 +71,21 @@ impl Link {
         self.frame_part(Part::Buffer(bytes), compute)
     }
 
-    fn frame_part(&mut self, part: Part, mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
-        if self.paused {
-            return Ok(());
-        }
-        part.check_inside(self.layout.desc(), "frame")?;
+    /// Before a frame: on a path that works, which may be compared with another.
+    fn next_frame(&mut self, part: &Part, operation: &'static str) -> Result<Option<Descent>> {
+        part.check_inside(self.layout.desc(), operation)?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
         self.compare_between_frames();
         self.frames += 1;
+        Ok(descent)
+    }
+
+    fn frame_part(&mut self, part: Part, mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
+        if self.paused {
+            return Ok(());
+        }
+        let mut descent = self.next_frame(&part, "frame")?;
         loop {
             let around = self.surroundings(&part)?;
             let done = self.begin(&part, around.as_deref()).and_then(|traced| {
@@ -97,11 +103,7 @@ impl Link {
         if self.paused {
             return Err(Error::Paused);
         }
-        part.check_inside(self.layout.desc(), "acquire")?;
-        let mut descent = None;
-        self.leave_broken(&mut descent)?;
-        self.compare_between_frames();
-        self.frames += 1;
+        let mut descent = self.next_frame(&part, "acquire")?;
         loop {
             let around = self.surroundings(&part)?;
             match self.begin(&part, around.as_deref()) {

@@ -8,6 +8,17 @@ use interop_core::{
 };
 use std::sync::Arc;
 
+/// All of it. `stranger` is a backend of the same kind, whose objects are not `backend`'s.
+pub fn ask(backend: &dyn ComputeBackend, stranger: &dyn ComputeBackend) {
+    kernels_write_every_format_in_any_view(backend);
+    patterns_are_the_reference_and_touch_nothing_else(backend);
+    buffers_take_memory_and_numbers(backend);
+    copies_keep_the_bytes_around_them(backend);
+    texts_that_are_wrong_say_what_is(backend);
+    no_text_reaches_beyond_its_memory(backend);
+    bad_calls_are_refused_and_lose_nothing(backend, stranger);
+}
+
 const PAINT: &str = "
 @compute @workgroup_size(8, 8)
 fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -57,7 +68,7 @@ fn channels(format: PixelFormat, pixel: &[u8]) -> Vec<i64> {
     pixel.chunks(size).map(words).collect()
 }
 
-pub fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
+fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
     let kernel = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
     for format in PixelFormat::ALL {
         for reversed in [false, true] {
@@ -93,7 +104,7 @@ pub fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
 }
 
 /// In rows that are whole words, and in others.
-pub fn patterns_are_the_reference_and_touch_nothing_else(backend: &dyn ComputeBackend) {
+fn patterns_are_the_reference_and_touch_nothing_else(backend: &dyn ComputeBackend) {
     let image = |width, height, format, offset, row_pitch| {
         View::Image(ImageView { offset, row_pitch, extent: Extent::new(width, height), format })
     };
@@ -131,7 +142,7 @@ fn scale(@builtin(global_invocation_id) id: vec3<u32>) {
   }
 }";
 
-pub fn buffers_take_memory_and_numbers(backend: &dyn ComputeBackend) {
+fn buffers_take_memory_and_numbers(backend: &dyn ComputeBackend) {
     let kernel = backend.build(&KernelSource::new("scale").wgsl(SCALE)).unwrap();
     let count = 100_003;
     let (mut from, mut to) = (backend.allocate(4 * count).unwrap(), backend.allocate(4 * count + 8).unwrap());
@@ -153,7 +164,7 @@ pub fn buffers_take_memory_and_numbers(backend: &dyn ComputeBackend) {
     backend.launch(kernel.as_ref(), one, &[Arg::Memory(from.as_ref()), Arg::I32(1)]).unwrap();
 }
 
-pub fn copies_keep_the_bytes_around_them(backend: &dyn ComputeBackend) {
+fn copies_keep_the_bytes_around_them(backend: &dyn ComputeBackend) {
     for range in [0..13, 3..4, 1..3, 5..12, 4..8, 2..11, 12..13] {
         let (mut from, mut to) = (backend.allocate(13).unwrap(), backend.allocate(13).unwrap());
         from.write(0, &(1..=13).collect::<Vec<u8>>()).unwrap();
@@ -176,7 +187,7 @@ fn build(backend: &dyn ComputeBackend, name: &'static str, text: &'static str) -
     }
 }
 
-pub fn texts_that_are_wrong_say_what_is(backend: &dyn ComputeBackend) {
+fn texts_that_are_wrong_say_what_is(backend: &dyn ComputeBackend) {
     let broken = build(backend, "k", "@compute @workgroup_size(1)\nfn k() { let a = nothing; }");
     assert!(broken.contains("nothing") && broken.contains("2:"), "{broken}");
     let absent = build(backend, "other", PAINT);
@@ -193,7 +204,7 @@ pub fn texts_that_are_wrong_say_what_is(backend: &dyn ComputeBackend) {
     assert!(huge.contains("groups of 4096 x 4096 work items"), "{huge}");
 }
 
-pub fn bad_calls_are_refused_and_lose_nothing(backend: &dyn ComputeBackend, stranger: &dyn ComputeBackend) {
+fn bad_calls_are_refused_and_lose_nothing(backend: &dyn ComputeBackend, stranger: &dyn ComputeBackend) {
     let (paint, scale) = (
         backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap(),
         backend.build(&KernelSource::new("scale").wgsl(SCALE)).unwrap(),
@@ -232,7 +243,7 @@ pub fn bad_calls_are_refused_and_lose_nothing(backend: &dyn ComputeBackend, stra
 }
 
 /// Texts that index beyond everything: the bytes of others stay, and so does the program.
-pub fn no_text_reaches_beyond_its_memory(backend: &dyn ComputeBackend) {
+fn no_text_reaches_beyond_its_memory(backend: &dyn ComputeBackend) {
     const REACH: &str = "
 @group(1) @binding(0) var<storage, read> numbers: array<u32>;
 var<workgroup> ours: array<u32, 16>;
