@@ -114,6 +114,8 @@ trait Sample: Element + std::fmt::Display {
     fn edges() -> Vec<Self>;
     /// Units in the last place between two values; 0 for two NaN.
     fn distance(self, other: Self) -> u64;
+    /// This is a subnormal number, and `found` is zero.
+    fn is_flushed_to(self, found: Self) -> bool;
 }
 
 macro_rules! sample_int {
@@ -122,6 +124,7 @@ macro_rules! sample_int {
             fn sample(bits: u32) -> Self { (bits as i32 >> 12) as $t }
             fn edges() -> Vec<Self> { vec![0, 1, 2, $t::MAX, $t::MAX - 1, $t::MIN, $t::MIN + 1, $t::MAX / 2] }
             fn distance(self, other: Self) -> u64 { self.abs_diff(other).into() }
+            fn is_flushed_to(self, _: Self) -> bool { false }
         }
     )*};
 }
@@ -142,6 +145,7 @@ macro_rules! sample_float {
                 let key = |v: $t| { let b = v.to_bits() as $i; i128::from(if b < 0 { $i::MIN - b } else { b }) };
                 u64::try_from((key(self) - key(other)).abs()).unwrap_or(u64::MAX)
             }
+            fn is_flushed_to(self, found: Self) -> bool { self.is_subnormal() && found == 0.0 }
         }
     )*};
 }
