@@ -1,7 +1,7 @@
 //! Uploads, kernels and read-backs that overlap, on every compute device of the machine or on one, and what that saves.
 
 use clap::Parser;
-use pixelferry::compute::now;
+use pixelferry::driver::compute::now;
 use pixelferry::{BackendChoice, ComputeBackend, Error, open_all_backends, open_backend};
 use pixelferry_demo::options::choices;
 use pixelferry_examples::overlap::{Pipeline, Plan, Run, Stage, svg};

@@ -8,7 +8,8 @@ use interop_core::path::PATHS;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit, Link, LinkOptions,
-    PathId, PixelFormat, Region, SurfaceDesc, SyncKind, backend_in, cuda, open_backend, open_pair, opencl, picture,
+    PathId, PixelFormat, Region, SurfaceDesc, SyncKind, backend_in, cuda_backend, open_backend, open_pair,
+    opencl_backend, picture,
 };
 use pixelferry_tests::{
     Need, asked, displays, given, has, in_child, need, pass_in_child, path_problems, ramp, ramp_pixel,
@@ -188,7 +189,7 @@ fn pairs_on_a_cuda_device_are_one_queue() {
 }
 
 fn on_opencl(check: fn(&Arc<dyn ComputeBackend>)) {
-    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
+    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
     println!("RAN ON {}", backend.device());
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
@@ -203,9 +204,10 @@ fn child_opencl() {
 #[test]
 #[ignore = "run by a test below, in a process that sees one OpenCL driver"]
 fn child_opencl_part() {
-    let Some(devices) = need(given(), opencl::cl::Device::all()) else { return };
-    let parts = devices[0].partition(&opencl::cl::Partition::ByCounts(vec![1])).unwrap();
-    let backend = opencl::OpenClBackend::open(&opencl::OpenClDevice::try_from(&parts[0]).unwrap()).unwrap();
+    let Some(devices) = need(given(), opencl_backend::cl::Device::all()) else { return };
+    let parts = devices[0].partition(&opencl_backend::cl::Partition::ByCounts(vec![1])).unwrap();
+    let backend =
+        opencl_backend::OpenClBackend::open(&opencl_backend::OpenClDevice::try_from(&parts[0]).unwrap()).unwrap();
     println!("RAN ON {}", backend.device());
     assert!(backend.device().name.contains("a part of 1 units"));
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
@@ -239,7 +241,7 @@ fn on_nvidia() {
 }
 
 fn on_cuda(check: fn(&Arc<dyn ComputeBackend>)) {
-    let backend = cuda::CudaBackend::open_best().unwrap();
+    let backend = cuda_backend::CudaBackend::open_best().unwrap();
     println!("RAN ON {}", backend.device());
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::gl::glow::{self, HasContext as _};
+use pixelferry::driver::select;
+use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PathState, PixelFormat, Policy,
-    Region, SurfaceDesc, open_headless, select,
+    Region, SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Need, has_path, need};
 use std::sync::Arc;

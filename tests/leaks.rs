@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::gl::{GlDisplay, ObjectCounts};
+use pixelferry::gl_display::{GlDisplay, ObjectCounts};
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
-    Policy, SurfaceDesc, cuda, open_headless, opencl,
+    Policy, SurfaceDesc, cuda_backend, open_headless, opencl_backend,
 };
 use pixelferry_tests::{Need, Usage, asked, given, has_path, need, pass_in_child, ramp};
 use std::sync::Arc;
@@ -114,14 +114,14 @@ fn child_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
-    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
+    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
     run(&(Arc::new(backend) as Arc<dyn ComputeBackend>), &|| None);
 }
 
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_cuda() {
-    let backend = Arc::new(cuda::CudaBackend::open_best().unwrap());
+    let backend = Arc::new(cuda_backend::CudaBackend::open_best().unwrap());
     let gpu = Arc::clone(&backend);
     run(&(backend as Arc<dyn ComputeBackend>), &|| gpu.free_memory().ok());
 }

@@ -3,8 +3,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::select::Trials;
-use pixelferry::select::report::Outcome;
+use pixelferry::Trials;
+use pixelferry::driver::select::report::Outcome;
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId,
     PixelFormat, Policy, Profiles, SurfaceDesc, open_pair,

@@ -109,7 +109,7 @@ fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: Row
 fn offered(display: &Rc<dyn Display>) -> Vec<PathId> {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let desc = SurfaceDesc::Image(image(20, 10, PixelFormat::Rgba8, RowOrder::TopDown));
-    let report = pixelferry::select::probe(&backend, display, &desc, &Policy::default()).unwrap();
+    let report = pixelferry::driver::select::probe(&backend, display, &desc, &Policy::default()).unwrap();
     let offered = report.paths.into_iter().filter(|p| {
         let found = if let PathState::NotOffered { reason } = &p.state { Err(reason) } else { Ok(()) };
         has_path(backend.as_ref(), p.id, found).is_some()

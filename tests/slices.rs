@@ -4,13 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use interop_core::describe::panics;
-use pixelferry::describe::pattern::Pattern;
-use pixelferry::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
-use pixelferry::opencl::{OpenClBackend, OpenClDevice};
-use pixelferry::{
-    ComputeBackend, ComputeMemory, CpuBackend, Error, HandleType, HostBlock, MemoryShape, Result, Staging, StagingKind,
-    Support, Target,
-};
+use pixelferry::driver::describe::pattern::Pattern;
+use pixelferry::driver::{HandleType, HostBlock, MemoryShape, Staging, StagingKind};
+use pixelferry::opencl_backend::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
+use pixelferry::opencl_backend::{OpenClBackend, OpenClDevice};
+use pixelferry::{ComputeBackend, ComputeMemory, CpuBackend, Error, Result, Support, Target};
 use pixelferry_tests::{Need, displays, given, need, pass_in_child, wait_until};
 use std::hint::black_box;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::gl::ObjectCounts;
+use pixelferry::gl_display::ObjectCounts;
 use pixelferry::{
     Arg, Choice as _, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
-    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl,
+    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl_backend,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{Dice, Need, Usage, given, need, need_display, pass_in_child, ramp, ramp_pixel};
@@ -234,7 +234,7 @@ fn child_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
-    if let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) {
+    if let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) {
         soak(Arc::new(backend));
     }
 }

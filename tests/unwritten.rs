@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::describe::panics::catch;
+use pixelferry::driver::describe::panics::catch;
 use pixelferry::wgpu_display::wgpu;
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,
     KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
-    Unwritten, WriteFrame, cuda, open_headless, opencl,
+    Unwritten, WriteFrame, cuda_backend, open_headless, opencl_backend,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{Need, asked, given, need, pass_in_child};
@@ -276,7 +276,7 @@ fn on_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
 fn child_opencl() {
-    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
+    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
 
@@ -293,7 +293,7 @@ fn on_rusticl() {
 #[test]
 #[ignore = "run by the test below, in a process of its own"]
 fn child_cuda() {
-    check(&(Arc::new(cuda::CudaBackend::open_best().unwrap()) as Arc<dyn ComputeBackend>));
+    check(&(Arc::new(cuda_backend::CudaBackend::open_best().unwrap()) as Arc<dyn ComputeBackend>));
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod platform;
 
 use clap::Parser as _;
 use glow::HasContext as _;
-use pixelferry::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
+use pixelferry::gl_display::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
 use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, end, planet_desc, radar_desc, sea_desc, sea_indices, sources,

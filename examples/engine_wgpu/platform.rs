@@ -1,11 +1,11 @@
 //! The engine's windows, by winit and wgpu. Nothing here knows pixelferry.
 
 use crate::pipelines::{DEPTH, SAMPLES};
-use pixelferry::gl::winit::application::ApplicationHandler;
-use pixelferry::gl::winit::dpi::{PhysicalPosition, PhysicalSize};
-use pixelferry::gl::winit::event::WindowEvent;
-use pixelferry::gl::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
-use pixelferry::gl::winit::window::{Window, WindowAttributes, WindowId};
+use pixelferry::gl_display::winit::application::ApplicationHandler;
+use pixelferry::gl_display::winit::dpi::{PhysicalPosition, PhysicalSize};
+use pixelferry::gl_display::winit::event::WindowEvent;
+use pixelferry::gl_display::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use pixelferry::gl_display::winit::window::{Window, WindowAttributes, WindowId};
 use pixelferry::wgpu_display::wgpu;
 use pixelferry_examples::engine::{EngineOptions, Failure};
 use std::sync::Arc;

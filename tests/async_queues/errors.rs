@@ -2,7 +2,7 @@
 
 use crate::rig::{Outcome, Rig, ensure, items, same};
 use interop_core::HostBlock;
-use pixelferry::describe::pattern::Pattern;
+use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
     BufferView, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, Error, HostBuffer, KernelSource, Target, View,
 };

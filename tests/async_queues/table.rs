@@ -2,7 +2,7 @@
 
 use crate::rig::{Lacks, Open, Outcome, Rig};
 use crate::{drops, errors, events, futures, order};
-use pixelferry::describe::panics::catch;
+use pixelferry::driver::describe::panics::catch;
 use pixelferry::{ComputeBackend, Error, QueueOptions};
 use pixelferry_tests::receive;
 use std::sync::{Arc, mpsc};

@@ -1,11 +1,12 @@
 //! Two contexts on one thread with default options.
 
 use crate::engine::{Maker, System};
-use pixelferry::gl::GlDisplay;
-use pixelferry::gl::glow::{self, HasContext as _};
+use pixelferry::driver::{HostBlock, StagingKind, select};
+use pixelferry::gl_display::GlDisplay;
+use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, Display as _, Error, HostBlock, Link, LinkOptions, PathId, PathState, PixelFormat,
-    Policy, StagingKind, SurfaceDesc, select,
+    Arg, ComputeBackend, CpuBackend, Display as _, Error, Link, LinkOptions, PathId, PathState, PixelFormat, Policy,
+    SurfaceDesc,
 };
 use pixelferry_tests::{ramp, ramp_pixel};
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 //! turns, which no machine has. What real devices would tear or hang on is looked at, too.
 
 use crate::rig::Rig;
-use pixelferry::conformance::{Manner, Outcome, Table, run};
+use pixelferry::driver::conformance::{Manner, Outcome, Table, run};
 use pixelferry::{Mode, PathId, SyncKind};
 
 #[test]

@@ -1,16 +1,17 @@
 //! GL objects as arguments of kernels that were written for them, by `opencl_backend::cl`.
 
 use crate::rig::open;
-use pixelferry::gl::GlDisplay;
-use pixelferry::gl::glow::{self, HasContext as _};
-use pixelferry::opencl::cl::{
+use pixelferry::driver::SharedHandle;
+use pixelferry::gl_display::GlDisplay;
+use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::opencl_backend::cl::{
     Arg, Buffer, Context, ContextOptions, Device, GlMemory, GlObject, Image, ImageFormat, ImageType, MemFlags, Program,
     Queue, UserEvent,
 };
-use pixelferry::opencl::{GlAccess, OpenClBackend};
+use pixelferry::opencl_backend::{GlAccess, OpenClBackend};
 use pixelferry::{
     Arg as BackendArg, ComputeBackend, ComputeMemory, Display, Error, ImageDesc, KernelSource, PixelFormat,
-    QueueOptions, Result, SharedHandle, SurfaceDesc, Target,
+    QueueOptions, Result, SurfaceDesc, Target,
 };
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
@@ -64,7 +65,7 @@ impl Rig {
         Some(Self { display, backend, context, queue, told })
     }
 
-    fn kernel(&self, text: &str) -> pixelferry::opencl::cl::Kernel {
+    fn kernel(&self, text: &str) -> pixelferry::opencl_backend::cl::Kernel {
         // SAFETY: the kernels of this file, launched with memory of as many elements as there are items.
         let program = unsafe { Program::build(&self.context, text, "") }.unwrap();
         program.kernels().unwrap().swap_remove(0)

@@ -1,11 +1,12 @@
 //! Objects of every kind, written by one API and read by the other.
 
 use crate::rig::open;
-use pixelferry::gl::glow::{self, HasContext as _};
-use pixelferry::opencl::{GlAccess, GlObject};
+use pixelferry::driver::{HandleType, Part};
+use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::opencl_backend::{GlAccess, GlObject};
 use pixelferry::{
-    Arg, ComputeBackend, Display, Extent, HandleType, ImageDesc, ImageView, KernelSource, Part, PixelFormat,
-    SurfaceDesc, SyncKind, Target, View,
+    Arg, ComputeBackend, Display, Extent, ImageDesc, ImageView, KernelSource, PixelFormat, SurfaceDesc, SyncKind,
+    Target, View,
 };
 
 const SIDES: [i32; 3] = [6, 4, 3];

@@ -1,11 +1,11 @@
 //! Backend and display by one call, in contexts of every kind.
 
 use crate::contexts::{Maker, System};
-use pixelferry::gl::{Flow, GlDisplay, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry::driver::{GlName, HandleType};
+use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, GlName, HandleType, Kernel, Link,
-    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, SystemReport, backend_in,
-    open_backend_for_display, open_pair, probe,
+    Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkOptions, PathId,
+    PixelFormat, Policy, Profiles, SurfaceDesc, SystemReport, backend_in, open_backend_for_display, open_pair, probe,
 };
 use pixelferry_tests::{Need, need, ramp, ramp_pixel};
 use std::rc::Rc;
@@ -116,7 +116,7 @@ impl WindowApp for App {
         let (opened, link) = self.opened.as_mut().unwrap();
         opened.frame(link, self.frames);
         let size = window.size();
-        let viewport = pixelferry::gl::Viewport::full(size.width, size.height);
+        let viewport = pixelferry::gl_display::Viewport::full(size.width, size.height);
         window.display().draw(link.shown()?.surface(), viewport, pixelferry::DrawOptions::default())?;
         self.frames += 1;
         Ok(if self.frames == 5 { Flow::Exit } else { Flow::Continue })
@@ -255,8 +255,8 @@ fn child_held() {
     // What was dropped with another context current does not read the display's memory any more.
     let (backend, screen) = pair().unwrap();
     let opened = Opened::new(backend);
-    let pages = pixelferry::HostBlock::allocate(4096).unwrap();
-    let staging = screen.display().create_staging(pixelferry::StagingKind::Imported(pages), 4096).ok();
+    let pages = pixelferry::driver::HostBlock::allocate(4096).unwrap();
+    let staging = screen.display().create_staging(pixelferry::driver::StagingKind::Imported(pages), 4096).ok();
     let (_, other) = pair().unwrap();
     drop(staging);
     drop(screen);

@@ -2,9 +2,10 @@
 
 use crate::rig::open;
 use interop_core::conformance::{CASES, Context, Failure, Manner};
+use pixelferry::driver::Paths;
 use pixelferry::{
-    Arg, ComputeBackend, Display, ImageDesc, KernelSource, Link, LinkOptions, Mode, PathId, PathState, Paths,
-    PixelFormat, Policy, SurfaceDesc, SyncKind,
+    Arg, ComputeBackend, Display, ImageDesc, KernelSource, Link, LinkOptions, Mode, PathId, PathState, PixelFormat,
+    Policy, SurfaceDesc, SyncKind,
 };
 use std::rc::Rc;
 use std::sync::Arc;

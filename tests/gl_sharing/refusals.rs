@@ -1,12 +1,13 @@
 //! What must give an error, and leave everything as it was.
 
 use crate::rig::open;
-use pixelferry::gl::glow::{self, HasContext as _};
-use pixelferry::gl::{GlDisplay, HeadlessOptions};
-use pixelferry::opencl::{GlAccess, GlObject, OpenClBackend, cl, devices, devices_sharing_gl};
+use pixelferry::driver::{HandleType, SharedHandle};
+use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::gl_display::{GlDisplay, HeadlessOptions};
+use pixelferry::opencl_backend::{GlAccess, GlObject, OpenClBackend, cl, devices, devices_sharing_gl};
 use pixelferry::{
-    Arg, BufferView, ComputeBackend, Display, DisplayChoice, Error, HandleType, ImageDesc, KernelSource, PixelFormat,
-    SharedHandle, SurfaceDesc, SyncKind, Target, View, open_headless,
+    Arg, BufferView, ComputeBackend, Display, DisplayChoice, Error, ImageDesc, KernelSource, PixelFormat, SurfaceDesc,
+    SyncKind, Target, View, open_headless,
 };
 use pixelferry_tests::{Need, given, need};
 

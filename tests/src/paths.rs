@@ -1,6 +1,6 @@
 //! Which paths are offered where, by the rows of `pixelferry_testing::KNOWN`.
 
-use pixelferry::conformance::{Outcome, Row};
+use pixelferry::driver::conformance::{Outcome, Row};
 use pixelferry::{ComputeBackend, PathId};
 use pixelferry_testing::{Outcome as Comes, has, judge};
 use std::collections::BTreeSet;

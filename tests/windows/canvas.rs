@@ -6,11 +6,11 @@ use glutin::display::{Display as GlutinDisplay, DisplayApiPreference, GetGlDispl
 use glutin::platform::x11::X11GlConfigExt as _;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
-use pixelferry::gl::winit::event_loop::ActiveEventLoop;
-use pixelferry::gl::winit::platform::x11::register_xlib_error_hook;
-use pixelferry::gl::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
-use pixelferry::gl::winit::window::{Window, WindowAttributes};
-use pixelferry::gl::{EngineOptions, GlDisplay, GlWindow, Viewport};
+use pixelferry::gl_display::winit::event_loop::ActiveEventLoop;
+use pixelferry::gl_display::winit::platform::x11::register_xlib_error_hook;
+use pixelferry::gl_display::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
+use pixelferry::gl_display::winit::window::{Window, WindowAttributes};
+use pixelferry::gl_display::{EngineOptions, GlDisplay, GlWindow, Viewport};
 use pixelferry::wgpu_display::{self, WgpuDisplay, open_device, wgpu};
 use pixelferry::{Display, DrawOptions, Extent, Link};
 use std::num::NonZeroU32;

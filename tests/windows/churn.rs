@@ -4,8 +4,8 @@
 use crate::rounds::{Api, App, Sample};
 use crate::visit::SIZES;
 use pixelferry::Manner;
-use pixelferry::gl::winit::event_loop::EventLoop;
-use pixelferry::gl::winit::platform::x11::EventLoopBuilderExtX11 as _;
+use pixelferry::gl_display::winit::event_loop::EventLoop;
+use pixelferry::gl_display::winit::platform::x11::EventLoopBuilderExtX11 as _;
 use pixelferry_tests::{Need, Usage, Viewer, Xvfb, need, pass_in_child};
 
 /// Pages that the allocator keeps here and there.

@@ -2,9 +2,10 @@
 
 use interop_core::conformance::Drawing;
 use interop_core::describe::color::TargetEncoding;
-use pixelferry::gl::glow::{self, HasContext as _};
-use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
-use pixelferry::{Display as _, DrawOptions, Error, Extent, ImageView, Manner, Part, PixelFormat, SurfaceDesc, View};
+use pixelferry::driver::Part;
+use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::{Display as _, DrawOptions, Error, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child};
 
 const AREA: Extent = Drawing::AREA;

@@ -1,10 +1,11 @@
 //! One window by each way to one, and what is said where there is none.
 
-use pixelferry::gl::winit::dpi::PhysicalSize;
-use pixelferry::gl::{
+use pixelferry::driver::Part;
+use pixelferry::gl_display::winit::dpi::PhysicalSize;
+use pixelferry::gl_display::{
     DrawOptions, Flow, GlDisplay, GlWindow, HeadlessOptions, Viewport, WindowApp, WindowOptions, run_window,
 };
-use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View};
+use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, PixelFormat, Surface, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child, ramp_pixel, wait_until};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -127,6 +127,6 @@ impl Visit {
 }
 
 /// As winit has it.
-pub fn winit_size(size: Extent) -> pixelferry::gl::winit::dpi::PhysicalSize<u32> {
-    pixelferry::gl::winit::dpi::PhysicalSize::new(size.width, size.height)
+pub fn winit_size(size: Extent) -> pixelferry::gl_display::winit::dpi::PhysicalSize<u32> {
+    pixelferry::gl_display::winit::dpi::PhysicalSize::new(size.width, size.height)
 }

@@ -34,7 +34,7 @@ pub mod path;
 pub mod select;
 
 pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, Target};
-pub use compute::{ComputeQueue, Event, EventStatus, HostBuffer, QueueOptions, ReadBack, UserEvent};
+pub use compute::{ComputeQueue, Event, EventStatus, HostBuffer, Priority, QueueOptions, ReadBack, UserEvent};
 pub use describe::color::{AlphaMode, Encoding, TargetEncoding, ToneMap};
 pub use describe::error::{DriverError, Error, Result};
 pub use describe::format::PixelFormat;
@@ -56,4 +56,4 @@ pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner};
 pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
-pub use select::{Measured, Mode, Policy, Profiles, Ratio};
+pub use select::{Measured, Mode, Policy, Profiles, Ratio, Trials};

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::record::{Record, Row, RowKind, SCHEMA, SCHEMA_VERSION};
 use crate::stats::Stats;
-use pixelferry::select::quantile;
+use pixelferry::driver::select::quantile;
 use std::fs;
 use std::path::Path;
 

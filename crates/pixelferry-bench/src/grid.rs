@@ -2,8 +2,9 @@
 
 use crate::size::Size;
 use clap::ValueEnum;
-use pixelferry::select::MAX_FRAMES_BEHIND;
-use pixelferry::{PathId, Paths, PixelFormat, Unwritten};
+use pixelferry::driver::Paths;
+use pixelferry::driver::select::MAX_FRAMES_BEHIND;
+use pixelferry::{PathId, PixelFormat, Unwritten};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;

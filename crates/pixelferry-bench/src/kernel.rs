@@ -76,8 +76,8 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
 mod tests {
     use super::*;
     use crate::options::FORMATS;
-    use pixelferry::compute::SourceCode;
-    use pixelferry::cuda::{Variant, compile_ptx};
+    use pixelferry::cuda_backend::{Variant, compile_ptx};
+    use pixelferry::driver::compute::SourceCode;
     use pixelferry::{Error, Language};
 
     #[test]

@@ -114,7 +114,8 @@ fn short(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pixelferry::{Api, MemoryKind};
+    use pixelferry::Api;
+    use pixelferry::driver::MemoryKind;
 
     #[test]
     fn devices_of_one_name_are_told_apart() {

@@ -3,7 +3,8 @@
 use crate::grid::{Mode, Plan, USUAL};
 use crate::size::Size;
 use clap::Args;
-use pixelferry::{BackendChoice, Choice, DisplayChoice, PathId, Paths, PixelFormat, Unwritten};
+use pixelferry::driver::Paths;
+use pixelferry::{BackendChoice, Choice, DisplayChoice, PathId, PixelFormat, Unwritten};
 use std::path::PathBuf;
 use std::time::Duration;
 

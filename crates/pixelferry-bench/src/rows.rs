@@ -3,10 +3,11 @@
 use crate::grid::{LATE, Mode, Plan, Spot};
 use crate::record::{RowInfo, RowKind, Skipped};
 use crate::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
-use pixelferry::select::Trials;
+use pixelferry::Trials;
+use pixelferry::driver::{PathSpec, Paths, Staging, StagingKind};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathSpec,
-    PathState, Paths, Policy, Profiles, Result, Staging, StagingKind, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathState,
+    Policy, Profiles, Result, Support, SurfaceDesc, Target,
 };
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -8,7 +8,7 @@ use crate::measure::{FEWEST_ROUNDS, LEAD_IN, WARM_UP};
 use crate::record::{Method, Record, SCHEMA, SCHEMA_VERSION};
 use crate::tour::{Pairing, Tour};
 use crate::verdict::{self, TOLERANCE};
-use pixelferry::select::environment::VARIABLES;
+use pixelferry::driver::select::environment::VARIABLES;
 use std::time::{Instant, SystemTime};
 
 /// Measures what `plan` asks for. What fails on the way is in the record with its reason.

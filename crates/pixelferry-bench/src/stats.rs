@@ -1,6 +1,6 @@
 //! Robust figures of samples, and of two rows that took turns.
 
-use pixelferry::select::{Ratio, quantile, quantiles};
+use pixelferry::driver::select::{Ratio, quantile, quantiles};
 use serde::{Deserialize, Serialize};
 
 /// Figures of one row, microseconds a frame.

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use clap::{Args as _, FromArgMatches as _};
-use pixelferry::path::{HostRoundTrip, Pairing};
-use pixelferry::{PathId, PathSpec, Paths, SharingPath, Support, Unwritten};
+use pixelferry::driver::path::{HostRoundTrip, Pairing};
+use pixelferry::driver::{PathSpec, Paths, SharingPath};
+use pixelferry::{PathId, Support, Unwritten};
 use pixelferry_bench::compare::{Comparison, read};
 use pixelferry_bench::grid::{Mode, Plan};
 use pixelferry_bench::record::{Record, RowKind};

@@ -1,4 +1,4 @@
-//! The conversions that kernels in C have from [`pixelferry::compute::CONVERT_SOURCE`], for closures in Rust.
+//! The conversions that kernels in C have from [`pixelferry::driver::compute::CONVERT_SOURCE`], for closures in Rust.
 
 use half::f16;
 

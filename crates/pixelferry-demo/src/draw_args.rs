@@ -1,7 +1,7 @@
 //! How pictures are shown, as said on the command line.
 
 use clap::Args;
-use pixelferry::draw::Plan;
+use pixelferry::driver::draw::Plan;
 use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFormat, ToneMap};
 
 /// Options of programs that show a picture.

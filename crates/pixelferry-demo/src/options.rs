@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pixelferry::select::MAX_FRAMES_BEHIND;
+use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy};
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use crate::options::Options;
 use crate::scene::{Scene, SceneError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
-use pixelferry::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{
     BackendChoice, ComputeBackend, Display, DisplayChoice, Extent, Headless, KernelSource, SurfaceDesc,
     open_backend_for_display, open_headless, open_pair, save_picture_with, save_rgba8,

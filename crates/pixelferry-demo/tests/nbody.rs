@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::gl::Viewport;
+use pixelferry::gl_display::Viewport;
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Error, LinkOptions, MemoryDisplay, Mode, Policy, open_headless,
 };

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::compute::SourceCode;
+use pixelferry::driver::compute::SourceCode;
 use pixelferry::{
-    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda,
+    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda_backend,
 };
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
@@ -267,12 +267,12 @@ fn cuda_sources_compile() {
             panic!("{} has no CUDA C++", source.name());
         };
         let variants = if text.contains("PF_BUFFER") {
-            vec![cuda::Variant::Linear]
+            vec![cuda_backend::Variant::Linear]
         } else {
-            vec![cuda::Variant::Linear, cuda::Variant::Surface]
+            vec![cuda_backend::Variant::Linear, cuda_backend::Variant::Surface]
         };
         for variant in variants {
-            match cuda::compile_ptx(source.name(), text, 75, variant) {
+            match cuda_backend::compile_ptx(source.name(), text, 75, variant) {
                 Err(e) if !matches!(e, pixelferry::Error::Unavailable { .. }) => panic!("{}: {e}", source.name()),
                 compiled => match need(Need::Nvrtc, compiled) {
                     Some(ptx) => assert!(ptx.text.contains(".entry")),

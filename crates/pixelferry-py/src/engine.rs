@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plane::Place;
-use pixelferry::cuda::{self, CudaBackend};
+use pixelferry::cuda_backend::{self, CudaBackend};
 use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, open_backend};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -84,7 +84,7 @@ impl Engines {
     /// Who should draw, where there is a choice: the GPU that computes.
     pub fn preferred_display(&self) -> Result<Option<DeviceIdentity>, Failure> {
         if self.asked.backend == BackendChoice::Auto {
-            return Ok(cuda::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));
+            return Ok(cuda_backend::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));
         }
         Ok(Some(self.engine(Place::Host)?.backend().device().clone()))
     }
@@ -103,7 +103,7 @@ impl Engines {
         if let Some(backend) = opened.cuda.get(&ordinal) {
             return Ok(backend.clone());
         }
-        let list = cuda::devices()?;
+        let list = cuda_backend::devices()?;
         let device = list.iter().find(|d| d.identity().ordinal == Some(ordinal)).ok_or_else(|| {
             Failure::Device(format!("there is no CUDA device {ordinal}; this process sees {}", list.len()))
         })?;

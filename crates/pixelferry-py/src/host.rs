@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::job::{Job, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
-use pixelferry::describe::panics::ended;
+use pixelferry::driver::describe::panics::ended;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};

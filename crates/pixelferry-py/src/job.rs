@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stage::Stage;
-use pixelferry::describe::panics::catch;
+use pixelferry::driver::describe::panics::catch;
 
 /// Work for a stage.
 pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;

@@ -3,7 +3,7 @@
 use crate::convert::{Numbers, Pixel};
 use crate::plane::{Element, Plane};
 use half::f16;
-use pixelferry::describe::pattern::rows;
+use pixelferry::driver::describe::pattern::rows;
 use pixelferry::{
     Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, View, WriteFrame,
 };

@@ -1,7 +1,7 @@
 //! Reports as dicts that print as text.
 
 use crate::failure::Failure;
-use pixelferry::describe::panics::ended;
+use pixelferry::driver::describe::panics::ended;
 use pixelferry::{PixelFormat, SurfaceDesc, SystemReport, Unwritten};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

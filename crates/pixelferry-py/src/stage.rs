@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::kernel;
 use crate::plane::Place;
 use crate::raw::memory::Readable;
-use pixelferry::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
+use pixelferry::gl_display::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
     Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
     PixelFormat, Policy, SurfaceDesc, Unwritten, backend_in, picture, save_picture,

@@ -10,7 +10,7 @@ use crate::report::report;
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
-use pixelferry::gl::WindowOptions;
+use pixelferry::gl_display::WindowOptions;
 use pixelferry::{
     Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, open_headless, open_headless_beside,
     open_headless_for,

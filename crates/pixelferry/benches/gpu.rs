@@ -10,14 +10,14 @@
 mod arguments;
 
 use arguments::argument;
-use pixelferry::gl::glow::HasContext as _;
-use pixelferry::gl::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
-use pixelferry::path::FrameLayout;
-use pixelferry::select::quantile;
+use pixelferry::driver::path::FrameLayout;
+use pixelferry::driver::select::quantile;
+use pixelferry::gl_display::glow::HasContext as _;
+use pixelferry::gl_display::{DrawOptions, GlDisplay, HeadlessOptions, OffscreenTarget, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, DeviceIdentity, Display, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
     Link, LinkOptions, Mode, PathId, PixelFormat, Policy, RowOrder, Surface, SurfaceDesc, SyncKind, Target, Unwritten,
-    cuda, opencl,
+    cuda_backend, opencl_backend,
 };
 use serde::Serialize;
 use std::io::Write as _;
@@ -295,13 +295,13 @@ fn source() -> KernelSource {
 }
 
 fn main() {
-    let devices = match cuda::devices() {
+    let devices = match cuda_backend::devices() {
         Ok(devices) => devices,
         Err(e) => return println!("SKIPPED: {e}"),
     };
     let number = |name| argument(name).map_or(0, |n| n.parse().expect("a device number"));
     let device = |name| devices.get(number(name)).expect("a device that exists");
-    let backend = cuda::CudaBackend::open(device("--compute-on")).expect("the benchmark needs CUDA");
+    let backend = cuda_backend::CudaBackend::open(device("--compute-on")).expect("the benchmark needs CUDA");
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
     let same_device_as = Some(device("--draw-on").identity().clone());
     let gl = GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() });
@@ -339,11 +339,11 @@ fn main() {
 
 /// OpenCL's backend of the same GPU.
 fn opencl_on(device: &DeviceIdentity) -> Option<Arc<dyn ComputeBackend>> {
-    let devices = opencl::devices().unwrap_or_default();
+    let devices = opencl_backend::devices().unwrap_or_default();
     let same = devices.iter().find(|d| d.identity().uuid.is_some() && d.identity().uuid == device.uuid);
     let Some(same) = same else {
         println!("SKIPPED OpenCL: no OpenCL device has the UUID of {device}");
         return None;
     };
-    Some(Arc::new(opencl::OpenClBackend::open(same).expect("an OpenCL device that was listed")))
+    Some(Arc::new(opencl_backend::OpenClBackend::open(same).expect("an OpenCL device that was listed")))
 }

@@ -10,7 +10,7 @@ mod arguments;
 mod subjects;
 
 use arguments::argument;
-use pixelferry::select::quantile;
+use pixelferry::driver::select::quantile;
 use serde::Serialize;
 use std::time::Instant;
 use subjects::{Machine, Memcpy, Pair, SIZES, Subject, pairs};

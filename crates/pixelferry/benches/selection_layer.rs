@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pixelferry::path::{FrameLayout, OpenedPath, Pairing, Paths, SharingPath};
+use pixelferry::driver::path::{FrameLayout, OpenedPath, Pairing, Paths, SharingPath};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, PathId, PixelFormat,
     Policy, SurfaceDesc, Unwritten,

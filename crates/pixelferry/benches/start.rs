@@ -7,7 +7,7 @@
 
 mod arguments;
 
-use pixelferry::select::quantile;
+use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, Choice as _, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions,
     Mode, PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten, open_pair,

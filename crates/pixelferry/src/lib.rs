@@ -9,6 +9,7 @@ mod choice;
 mod diagnose;
 mod display_choice;
 mod displays;
+pub mod driver;
 mod examples;
 mod headless;
 mod joint;
@@ -30,37 +31,32 @@ pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 /// The CUDA backend: devices, and compiling kernels ahead.
 #[cfg(feature = "cuda")]
-pub use cuda_backend as cuda;
+pub use cuda_backend;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
-pub use examples::devices::{
-    ComputeCaps, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Staging, StagingKind, Surface,
-};
+pub use examples::devices::{Display, Surface};
 pub use examples::frames::{Link, LinkOptions, ShownFrame, WriteFrame};
 pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, ReadBack, Target};
-pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, PathSpec, ProbeReport, SharingPath};
+pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, ProbeReport};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
 #[cfg(feature = "gl-compute")]
 pub use gl_backend;
 /// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
 #[cfg(feature = "gl")]
-pub use gl_display as gl;
+pub use gl_display;
 pub use headless::Headless;
 // One by one: of a glob, rustdoc takes the page without the text of `examples`.
 pub use interop_core::{
-    AlphaMode, Api, Arg, BufferDesc, BufferView, ComputeSemaphore, DeviceClock, DeviceIdentity, DeviceLuid, DeviceUuid,
-    DrawOptions, Drawn, DriverError, Encoding, Error, Event, EventStatus, Extent, Filter, Fit, FrameTag, GlContext,
-    GlName, HandleType, HostBlock, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource, Language, Manner,
-    MemoryCap, MemoryHandle, MemoryKind, MemoryShape, Mode, OsHandle, Part, PathId, PathKind, PathState, Paths,
-    PixelFormat, Policy, Profiles, QueueId, QueueOptions, Ratio, Region, Result, RowOrder, SemaphoreCap,
-    SemaphoreHandle, SharedHandle, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Unwritten, UserEvent, View,
-    compute, conformance, describe, devices, display, draw, link, owned, path, select,
+    AlphaMode, Api, Arg, BufferDesc, BufferView, DeviceIdentity, DrawOptions, Drawn, DriverError, Encoding, Error,
+    Event, EventStatus, Extent, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource, Language,
+    Manner, Mode, PathId, PathKind, PathState, PixelFormat, Policy, Priority, Profiles, QueueOptions, Ratio, Region,
+    Result, RowOrder, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
-/// The OpenCL backend: devices and memory.
+/// The OpenCL backend: devices and memory, and OpenCL as safe Rust.
 #[cfg(feature = "opencl")]
-pub use opencl_backend as opencl;
+pub use opencl_backend;
 pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};

@@ -50,7 +50,7 @@ pub fn open_backend_for_display(
 /// and wgpu compute in the queue of a display of theirs, and a display on a compute device has a backend of that device.
 ///
 /// Kernels and memory are of one of the two: build and allocate with what this returns. It keeps the context for as long as it
-/// lives; in an engine's context, drop it before the context goes ([`crate::gl::GlDisplay::from_engine`]).
+/// lives; in an engine's context, drop it before the context goes ([`crate::gl_display::GlDisplay::from_engine`]).
 pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
     let shown_by = display.device();
     let drawn_by = drawn_by(backend.as_ref(), display);

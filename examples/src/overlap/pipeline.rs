@@ -1,7 +1,7 @@
 //! The batches on one device.
 
 use super::kernel::{grind, source};
-use pixelferry::compute::now;
+use pixelferry::driver::compute::now;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, ComputeQueue, Error, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result,
     Target,

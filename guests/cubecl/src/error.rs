@@ -1,7 +1,8 @@
 //! What CubeCL reports, as pixelferry's errors.
 
+use pixelferry::driver::describe::panics::catch;
 use pixelferry::wgpu_display::WgpuDevice;
-use pixelferry::{Error, Result, describe::panics::catch};
+use pixelferry::{Error, Result};
 use std::fmt::Display;
 
 /// Calls CubeCL. What it reports, and a panic of its own, is an error of `operation`.

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::log::{Checked, Failure};
-use pixelferry::opencl::OpenClBackend;
+use pixelferry::opencl_backend::OpenClBackend;
 use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, open_headless};
 use std::rc::Rc;
 use std::sync::Arc;

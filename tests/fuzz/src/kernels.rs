@@ -3,7 +3,7 @@
 //! The only `unsafe` of the fuzz is here: it vouches for the text in OpenCL C.
 
 use crate::payload;
-use pixelferry::opencl::cl::{Context, Kernel, Program};
+use pixelferry::opencl_backend::cl::{Context, Kernel, Program};
 use pixelferry::{CpuKernelExt, Error, ImageView, KernelSource, PixelFormat, Result};
 
 /// A word that depends on a pixel, a seed and the word's number in the pixel. It is a finite binary32 and two of binary16.

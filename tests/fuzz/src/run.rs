@@ -7,7 +7,7 @@ use crate::log::{Checked, Failure, Log};
 use crate::payload;
 use crate::rng::Rng;
 use crate::{arrays, cl, compute, files, host, links};
-use pixelferry::describe::panics::catch;
+use pixelferry::driver::describe::panics::catch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -4,11 +4,14 @@ use super::handles::{name_in_queue, name_memory, open_memory, open_semaphore, qu
 use super::memory::FaultyMemory;
 use super::semaphore::FaultyComputeSemaphore;
 use super::turn::Turn;
-use pixelferry::describe::pattern::Pattern;
+use pixelferry::driver::describe::pattern::Pattern;
+use pixelferry::driver::{
+    ComputeCaps, ComputeSemaphore, DeviceSpan, HandleType, HostBlock, MemoryCap, MemoryShape, SemaphoreCap,
+    SharedHandle,
+};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, CpuBackend, DeviceIdentity,
-    DeviceSpan, Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryCap, MemoryShape,
-    PixelFormat, QueueOptions, Result, SemaphoreCap, SharedHandle, Support, SurfaceDesc, SyncKind, Target,
+    Arg, ComputeBackend, ComputeMemory, ComputeQueue, CpuBackend, DeviceIdentity, Display, Error, ImageDesc, Kernel,
+    KernelSource, PixelFormat, QueueOptions, Result, Support, SurfaceDesc, SyncKind, Target,
 };
 use pixelferry_faults::{Faults, Step};
 use std::any::Any;

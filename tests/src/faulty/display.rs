@@ -6,10 +6,12 @@ use super::semaphore::{FaultyDisplaySemaphore, SemaphoreState};
 use super::staging::FaultyStaging;
 use super::surface::FaultySurface;
 use super::turn::Turn;
+use pixelferry::driver::{
+    DeviceSpan, DisplayCaps, DisplaySemaphore, GlContext, HandleType, HostBlock, MemoryShape, SharedHandle, Staging,
+    StagingKind,
+};
 use pixelferry::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, Error, GlContext, HandleType, HostBlock,
-    Manner, MemoryDisplay, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
-    SyncKind,
+    DeviceIdentity, Display, Drawn, Error, Manner, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
 };
 use pixelferry_faults::{Faults, Step};
 use std::any::Any;

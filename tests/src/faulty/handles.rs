@@ -1,7 +1,8 @@
 //! Names of blocks and semaphores, in a list of this thread.
 
 use super::semaphore::SemaphoreState;
-use pixelferry::{Error, HostBlock, MemoryHandle, QueueId, Result, SemaphoreHandle, SharedHandle, SyncKind};
+use pixelferry::driver::{HostBlock, MemoryHandle, QueueId, SemaphoreHandle, SharedHandle};
+use pixelferry::{Error, Result, SyncKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;

@@ -2,7 +2,8 @@
 
 use super::staging::FaultyStaging;
 use super::turn::Turn;
-use pixelferry::{ComputeSemaphore, DisplaySemaphore, Error, Result, Staging, SyncKind};
+use pixelferry::driver::{ComputeSemaphore, DisplaySemaphore, Staging};
+use pixelferry::{Error, Result, SyncKind};
 use pixelferry_faults::{Alive, Faults, Step};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

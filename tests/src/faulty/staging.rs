@@ -2,7 +2,8 @@
 
 use super::handles::name_memory;
 use super::turn::Turn;
-use pixelferry::{Error, HandleType, HostBlock, Result, SharedHandle, Staging};
+use pixelferry::driver::{HandleType, HostBlock, SharedHandle, Staging};
+use pixelferry::{Error, Result};
 use pixelferry_faults::{Alive, Faults, Step};
 use std::any::Any;
 use std::rc::Rc;

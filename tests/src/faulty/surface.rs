@@ -3,11 +3,9 @@
 use super::handles::name_gl;
 use super::staging::FaultyStaging;
 use super::turn::Turn;
-use pixelferry::conformance::tight;
-use pixelferry::{
-    Display, Error, HandleType, HostBlock, MemoryDisplay, Part, Result, SharedHandle, Staging, StagingKind, Surface,
-    SurfaceDesc, View,
-};
+use pixelferry::driver::conformance::tight;
+use pixelferry::driver::{HandleType, HostBlock, Part, SharedHandle, Staging, StagingKind};
+use pixelferry::{Display, Error, MemoryDisplay, Result, Surface, SurfaceDesc, View};
 use pixelferry_faults::{Alive, Faults, Step};
 use std::any::Any;
 use std::cell::OnceCell;

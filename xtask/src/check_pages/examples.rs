@@ -15,7 +15,7 @@ const CORE: &str = "interop-core";
 const THREADS: &str = "cpu-fallback";
 
 /// So many have one. A change may raise this number, never lower it.
-const LEAST: usize = 108;
+const LEAST: usize = 110;
 
 /// How many have an example, and how many there are.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub struct Count {
 /// The count, and lines that name what lacks an example where too many do.
 pub fn check(root: &Path) -> Result<(Count, Vec<String>), Error> {
     let load = |krate: &str| Crate::load(&root.join("crates").join(krate.replace('_', "-")).join("src"));
-    let public = names::public(&load, names::FACADE)?;
+    let leaf = |name: String| name.rsplit("::").next().unwrap_or_default().to_owned();
+    let public = names::of_facade(&load, names::FACADE)?.into_iter().map(leaf).collect();
     let of_core = names::public(&load, CORE)?;
     let found = has_example(&load(names::FACADE)?, &[load(CORE)?, load(THREADS)?], &public);
     let count = Count { with: found.values().filter(|has| **has).count(), all: found.len() };

@@ -17,7 +17,7 @@ pub fn check(root: &Path) -> Result<(usize, Vec<String>), Error> {
     let page = root.join(PAGE);
     let text = fs::read_to_string(&page).map_err(Error::file("read", &page))?;
     let public =
-        public(&|krate: &str| Crate::load(&root.join("crates").join(krate.replace('_', "-")).join("src")), FACADE)?;
+        of_facade(&|krate: &str| Crate::load(&root.join("crates").join(krate.replace('_', "-")).join("src")), FACADE)?;
     if public.is_empty() {
         return Err(Error::NoItems(root.join("crates").join(FACADE)));
     }
@@ -41,16 +41,32 @@ fn listed(text: &str) -> Vec<String> {
     names.map(|(name, _)| name.trim_end_matches('!').to_owned()).collect()
 }
 
+/// What a program can name of the facade: `Name`, and `module::Name` in its public modules.
+pub fn of_facade(load: &dyn Fn(&str) -> Result<Crate, Error>, krate: &str) -> Result<BTreeSet<String>, Error> {
+    let all = load(krate)?;
+    let mut names = public(load, krate)?;
+    let Some(top) = all.0.get("") else { return Ok(names) };
+    for (module, _) in top.children.iter().filter(|(_, is_public)| **is_public) {
+        names.extend(of_module(load, &all, module)?.iter().map(|name| format!("{module}::{name}")));
+    }
+    Ok(names)
+}
+
 /// What a program can name right behind `krate::`.
 pub fn public(load: &dyn Fn(&str) -> Result<Crate, Error>, krate: &str) -> Result<BTreeSet<String>, Error> {
     let all = load(krate)?;
-    let mut names = BTreeSet::new();
+    let mut names = of_module(load, &all, "")?;
     for module in all.0.values() {
         names.extend(module.items.iter().filter_map(exported_macro));
     }
-    let Some(top) = all.0.get("") else { return Ok(names) };
-    names.extend(top.children.iter().filter(|(_, is_public)| **is_public).map(|(name, _)| name.clone()));
-    for item in &top.items {
+    Ok(names)
+}
+
+fn of_module(load: &dyn Fn(&str) -> Result<Crate, Error>, all: &Crate, at: &str) -> Result<BTreeSet<String>, Error> {
+    let mut names = BTreeSet::new();
+    let Some(module) = all.0.get(at) else { return Ok(names) };
+    names.extend(module.children.iter().filter(|(_, is_public)| **is_public).map(|(name, _)| name.clone()));
+    for item in &module.items {
         match item {
             Item::Use(import) if is_public(&import.vis) => {
                 let mut all_of = Vec::new();
@@ -112,6 +128,17 @@ mod tests {
         };
         let names: Vec<_> = public(&load, "facade").unwrap().into_iter().collect();
         assert_eq!(names, ["Link", "S", "Way", "gl", "open", "owned", "path"]);
+    }
+
+    #[test]
+    fn names_in_public_modules_of_the_facade_have_the_module_before_them() {
+        let load = |_: &str| {
+            Crate::of_text(
+                "pub mod driver { pub use core_crate::{Part, owned}; } mod own { pub struct No; } pub use own::Yes;",
+            )
+        };
+        let names: Vec<_> = of_facade(&load, "facade").unwrap().into_iter().collect();
+        assert_eq!(names, ["Yes", "driver", "driver::Part", "driver::owned"]);
     }
 
     #[test]

@@ -10,9 +10,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
     link.frame(|next| next.launch(ramp.as_ref(), &[]))?;
     save_picture(&mut link, std::env::temp_dir().join("ramp.png"))?;
-    println!("{:?}", opencl::OpenClBackend::open_best().map(|_| ()));
-    println!("{:?}", cuda::devices().map(|_| ()));
-    println!("{:?}", gl::GlDisplay::headless(gl::HeadlessOptions::default()).map(|_| ()));
+    println!("{:?}", opencl_backend::OpenClBackend::open_best().map(|_| ()));
+    println!("{:?}", cuda_backend::devices().map(|_| ()));
+    println!("{:?}", gl_display::GlDisplay::headless(gl_display::HeadlessOptions::default()).map(|_| ()));
     println!("{:?}", wgpu_display::WgpuDisplay::headless(wgpu_display::WgpuOptions::default()).map(|_| ()));
     Ok(())
 }

@@ -20,6 +20,13 @@ pub enum Order {
 }
 
 /// How soon a queue's work is taken up where several have some.
+///
+/// ```
+/// use interop_core::{Priority, QueueOptions};
+///
+/// let background = QueueOptions::in_order().with_priority(Priority::Low);
+/// assert_ne!(background.priority, Priority::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Priority {
     /// After others.
@@ -34,8 +41,7 @@ pub enum Priority {
 /// What a queue is to be like.
 ///
 /// ```
-/// use interop_core::QueueOptions;
-/// use interop_core::compute::Priority;
+/// use interop_core::{Priority, QueueOptions};
 ///
 /// let copies = QueueOptions::out_of_order().with_profiling().with_priority(Priority::Low);
 /// assert!(copies.profiling && !copies.is_in_order());

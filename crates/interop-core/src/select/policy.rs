@@ -82,6 +82,16 @@ pub enum Profiles {
 }
 
 /// When paths are compared that there was no time for before the first frame.
+///
+/// ```
+/// use interop_core::{Policy, Trials};
+/// use std::time::Duration;
+///
+/// // In the first ten seconds, for a hundredth of the time.
+/// let trials = Trials::Spread { share: 0.01, within: Duration::from_secs(10) };
+/// let policy = Policy { trials, ..Policy::default() };
+/// assert!(policy.trials != Trials::default() && policy.trials != Trials::Off);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Trials {
     /// Never: the path that the start chose stays unless it fails.

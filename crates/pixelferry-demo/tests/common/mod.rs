@@ -1,6 +1,6 @@
 //! OpenCL, OpenGL and wgpu against threads, with each driver in a process of its own.
 
-use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend, opencl};
+use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend, opencl_backend};
 use pixelferry_tests::{Need, given, need, pass_in_child};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub fn backends() -> Option<(Arc<dyn ComputeBackend>, Arc<dyn ComputeBackend>)> 
     let first: Arc<dyn ComputeBackend> = match std::env::var(INSTEAD).as_deref() {
         Ok("gl") => need(Need::Egl, open_backend(BackendChoice::Gl))?,
         Ok("wgpu") => need(Need::Lavapipe, open_backend(BackendChoice::Wgpu))?,
-        _ => Arc::new(need(given(), opencl::OpenClBackend::open_best())?),
+        _ => Arc::new(need(given(), opencl_backend::OpenClBackend::open_best())?),
     };
     println!("RAN ON {}", first.device());
     Some((first, Arc::new(CpuBackend::new().unwrap())))

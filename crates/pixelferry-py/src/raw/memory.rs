@@ -1,8 +1,9 @@
 //! Reading what a [`Plane`] describes.
 
 use crate::plane::{Place, Plane};
-use pixelferry::cuda::CudaBackend;
-use pixelferry::{ComputeMemory, Error, HostBlock, Result};
+use pixelferry::cuda_backend::CudaBackend;
+use pixelferry::driver::HostBlock;
+use pixelferry::{ComputeMemory, Error, Result};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::slice;

@@ -2,7 +2,7 @@
 
 use crate::{Subject, Work};
 use gl_backend::GlBackend;
-use pixelferry::gl::{self, GlDisplay, HeadlessOptions};
+use pixelferry::gl_display::{self, GlDisplay, HeadlessOptions};
 use pixelferry::wgpu_backend::{WgpuBackend, WgpuOptions};
 use pixelferry::wgpu_display::{self, WgpuDisplay};
 use pixelferry::{
@@ -30,7 +30,7 @@ extern "C" __global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
 /// Where a display draws.
 enum Screen {
     Wgpu(Rc<WgpuDisplay>, wgpu_display::OffscreenTarget),
-    Gl(Rc<GlDisplay>, gl::OffscreenTarget),
+    Gl(Rc<GlDisplay>, gl_display::OffscreenTarget),
 }
 
 /// Frames of a link, drawn to a texture.
@@ -162,7 +162,7 @@ impl Subject for Ours {
             }
             Screen::Gl(display, target) => {
                 target.bind().expect("a target");
-                display.draw(shown.surface(), gl::Viewport::full(width, height), options).expect("a draw");
+                display.draw(shown.surface(), gl_display::Viewport::full(width, height), options).expect("a draw");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Measuring rows in turns, and saying what was found.
 
 use crate::Subject;
-use pixelferry::select::quantile;
+use pixelferry::driver::select::quantile;
 use serde::Serialize;
 use std::fs::File;
 use std::io::Write as _;

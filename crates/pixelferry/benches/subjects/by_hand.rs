@@ -8,9 +8,10 @@ use opencl3::kernel as kernels;
 use opencl3::memory as mem;
 use opencl3::program as programs;
 use opencl3::types::{cl_kernel, cl_mem};
-use pixelferry::gl::GlFunctions;
-use pixelferry::gl::glow::{self, HasContext as _};
-use pixelferry::{HostBlock, PathId};
+use pixelferry::PathId;
+use pixelferry::driver::HostBlock;
+use pixelferry::gl_display::GlFunctions;
+use pixelferry::gl_display::glow::{self, HasContext as _};
 use std::ffi::{CString, c_void};
 use std::ptr;
 

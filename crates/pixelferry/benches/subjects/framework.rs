@@ -1,7 +1,7 @@
 //! One frame through a [`Link`].
 
 use super::Subject;
-use pixelferry::gl::GlDisplay;
+use pixelferry::gl_display::GlDisplay;
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkOptions,
     PathId, PixelFormat, Policy, RowOrder, SurfaceDesc, Unwritten,

@@ -7,8 +7,8 @@ mod framework;
 pub use by_hand::ByHand;
 pub use framework::Framework;
 
-use pixelferry::gl::{GlDisplay, HeadlessOptions};
-use pixelferry::{ComputeBackend, CpuBackend, PathId, opencl};
+use pixelferry::gl_display::{GlDisplay, HeadlessOptions};
+use pixelferry::{ComputeBackend, CpuBackend, PathId, opencl_backend};
 use std::hint::black_box;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct Machine {
 impl Machine {
     pub fn open() -> Self {
         let gl = GlDisplay::headless(HeadlessOptions::default()).expect("the benchmark needs OpenGL");
-        let opencl = match opencl::OpenClBackend::open_best() {
+        let opencl = match opencl_backend::OpenClBackend::open_best() {
             Ok(backend) => Some(Arc::new(backend) as Arc<dyn ComputeBackend>),
             Err(e) => {
                 println!("SKIPPED OpenCL: {e}");

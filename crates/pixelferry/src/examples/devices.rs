@@ -3,6 +3,7 @@
 /// A context or device that draws.
 ///
 /// ```
+/// use pixelferry::driver::Part;
 /// use pixelferry::*;
 ///
 /// let display = open_headless(DisplayChoice::Memory)?.display();
@@ -19,6 +20,7 @@ pub use interop_core::Display;
 /// What a display shows: a texture or a buffer of its API.
 ///
 /// ```
+/// use pixelferry::driver::Part;
 /// use pixelferry::*;
 ///
 /// let display = MemoryDisplay::new();
@@ -35,6 +37,7 @@ pub use interop_core::Surface;
 /// Memory that the host writes and the display reads.
 ///
 /// ```
+/// use pixelferry::driver::{Part, StagingKind};
 /// use pixelferry::*;
 ///
 /// let display = MemoryDisplay::new();
@@ -55,6 +58,7 @@ pub use interop_core::Staging;
 /// How a staging block comes by its memory.
 ///
 /// ```
+/// use pixelferry::driver::{HostBlock, StagingKind};
 /// use pixelferry::*;
 ///
 /// // Pages that a display and a backend both address: what the one writes, the other reads in place.
@@ -72,6 +76,7 @@ pub use interop_core::StagingKind;
 /// What a compute device can do for a path.
 ///
 /// ```
+/// use pixelferry::driver::{HandleType, MemoryShape};
 /// use pixelferry::*;
 ///
 /// let backend = open_backend(BackendChoice::Cpu)?;
@@ -103,6 +108,7 @@ pub use interop_core::DisplayCaps;
 /// One piece of work that a device did, with its times.
 ///
 /// ```
+/// use pixelferry::driver::DeviceSpan;
 /// use pixelferry::*;
 ///
 /// let backend = open_backend(BackendChoice::Cpu)?;
@@ -123,6 +129,7 @@ pub use interop_core::DeviceSpan;
 /// The display's end of a semaphore, which a compute device waits for or signals at its own end.
 ///
 /// ```
+/// use pixelferry::driver::{DisplaySemaphore, Staging, StagingKind};
 /// use pixelferry::*;
 /// use std::{cell::Cell, rc::Rc};
 ///

@@ -76,7 +76,7 @@ pub use interop_core::Diagnosis;
 /// One path as data: its name, what it needs of both sides, what it costs, and how it is opened.
 ///
 /// ```
-/// use pixelferry::path::{HostRoundTrip, PathSpec, Paths};
+/// use pixelferry::driver::path::{HostRoundTrip, PathSpec, Paths};
 /// use pixelferry::*;
 ///
 /// let mut mine = PathSpec::new("mine", |_| Support::Yes, |pair| Ok(Box::new(HostRoundTrip::open(pair)?)));
@@ -96,7 +96,8 @@ pub use interop_core::PathSpec;
 /// An opened path, frame by frame; [`Link`](crate::Link) does this for programs.
 ///
 /// ```
-/// use pixelferry::path::{HostRoundTrip, Pairing};
+/// use pixelferry::driver::path::{HostRoundTrip, Pairing, SharingPath};
+/// use pixelferry::driver::Part;
 /// use pixelferry::*;
 ///
 /// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;

@@ -4,7 +4,7 @@ use super::{Effect, World};
 use crate::hostile;
 use crate::log::{Checked, Log, fail, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::RectLayout;
+use pixelferry::opencl_backend::cl::RectLayout;
 
 /// Where every byte of a box is; `None` where one is outside of `len` bytes.
 fn places(layout: &RectLayout, region: [usize; 3], len: usize) -> Option<Vec<usize>> {

@@ -4,7 +4,7 @@ use super::World;
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
+use pixelferry::opencl_backend::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
 
 impl World<'_> {
     pub(super) fn device(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
@@ -62,7 +62,7 @@ impl World<'_> {
                 strange.launch(&self.base.kernels.stamp, &args, NdRange::new([1]), &[]).map(|_| ())
             }
             5 => strange.map_write::<u8>(own, 0..1, &[]).map(|_| ()),
-            6 => strange.migrate(&[own], pixelferry::opencl::cl::Migration::ToHost, &[]).map(|_| ()),
+            6 => strange.migrate(&[own], pixelferry::opencl_backend::cl::Migration::ToHost, &[]).map(|_| ()),
             _ => {
                 let none: [Device; 0] = [];
                 Context::new(&none).map(|_| ())

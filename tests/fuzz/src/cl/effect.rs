@@ -1,6 +1,6 @@
 //! What commands do to buffers.
 
-use pixelferry::opencl::cl::{Event, PendingRead};
+use pixelferry::opencl_backend::cl::{Event, PendingRead};
 use std::ops::Range;
 
 /// What a command does where it succeeds. Ranges and positions are those of the model.

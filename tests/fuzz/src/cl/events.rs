@@ -4,7 +4,7 @@ use super::{Effect, World};
 use crate::log::{Checked, Log, hold};
 use crate::payload;
 use crate::rng::Rng;
-use pixelferry::opencl::cl::{Event, Status, UserEvent};
+use pixelferry::opencl_backend::cl::{Event, Status, UserEvent};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -4,8 +4,8 @@ use super::World;
 use crate::hostile;
 use crate::log::{Checked, Log, fail, hold};
 use crate::rng::Rng;
-use pixelferry::HostBlock;
-use pixelferry::opencl::cl::{HostBuffer, MemFlags};
+use pixelferry::driver::HostBlock;
+use pixelferry::opencl_backend::cl::{HostBuffer, MemFlags};
 
 impl World<'_> {
     /// One block as two buffers, both mapped: never two mutable references to one byte.

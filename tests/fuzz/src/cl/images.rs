@@ -4,7 +4,7 @@ use super::{Effect, World};
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::{
+use pixelferry::opencl_backend::cl::{
     ChannelOrder, ChannelType, Colour, Event, Image, ImageBox, ImageFormat, ImageSize, MemFlags, Queue,
 };
 
@@ -234,7 +234,7 @@ impl World<'_> {
         let mut bytes = slot.gather(part);
         let len = part.region[0] * slot.pixel;
         let [rows, slices] = match slot.image.image_type() {
-            pixelferry::opencl::cl::ImageType::D1Array => [1, part.region[1]],
+            pixelferry::opencl_backend::cl::ImageType::D1Array => [1, part.region[1]],
             _ => [part.region[1], part.region[2]],
         };
         hold!(map.row(rows, 0).is_none() && map.row(0, slices).is_none(), "a row past the end was given");

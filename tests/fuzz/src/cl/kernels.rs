@@ -5,7 +5,7 @@ use crate::hostile;
 use crate::kernels::stamp_byte;
 use crate::log::{Checked, Log, fail, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::{Addressing, Arg, Filter, NdRange, Sampler};
+use pixelferry::opencl_backend::cl::{Addressing, Arg, Filter, NdRange, Sampler};
 
 impl World<'_> {
     pub(super) fn launch(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {

@@ -69,8 +69,8 @@ impl World<'_> {
     fn unmapped(
         &mut self,
         at: usize,
-        event: Option<pixelferry::opencl::cl::Event>,
-        queue: &pixelferry::opencl::cl::Queue,
+        event: Option<pixelferry::opencl_backend::cl::Event>,
+        queue: &pixelferry::opencl_backend::cl::Queue,
     ) -> Checked {
         match event {
             Some(event) => {

@@ -22,7 +22,9 @@ use crate::kernels::ClKernels;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
 use effect::{Effect, Entry};
-use pixelferry::opencl::cl::{Buffer, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
+use pixelferry::opencl_backend::cl::{
+    Buffer, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use super::World;
 use super::effect::{Effect, Entry};
 use crate::log::{Checked, Failure, Log, fail, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::Event;
+use pixelferry::opencl_backend::cl::Event;
 
 impl World<'_> {
     fn model(&mut self, number: u32) -> Checked<&mut Vec<u8>> {

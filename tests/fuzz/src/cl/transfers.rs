@@ -4,7 +4,7 @@ use super::{Effect, World};
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::{Buffer, Migration};
+use pixelferry::opencl_backend::cl::{Buffer, Migration};
 
 impl World<'_> {
     pub(super) fn read(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {

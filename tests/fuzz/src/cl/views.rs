@@ -4,7 +4,7 @@ use super::{Effect, World};
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::opencl::cl::{Buffer, NdView};
+use pixelferry::opencl_backend::cl::{Buffer, NdView};
 
 /// Values that a view may have for its places to be listed.
 const MOST: usize = 1 << 14;

@@ -1,6 +1,6 @@
 //! What operations do to memory.
 
-use pixelferry::describe::pattern::Pattern;
+use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{Event, ImageView, ReadBack, View};
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use crate::hostile;
 use crate::log::{Checked, Log, fail, hold};
 use crate::payload;
 use crate::rng::Rng;
-use pixelferry::describe::pattern::Pattern;
+use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{Arg, BufferView, ImageView, Kernel, PixelFormat, Target, View};
 
 /// A launch that fits its kernel.

@@ -213,7 +213,7 @@ impl<'a> World<'a> {
     }
 
     fn open_queue(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        use pixelferry::compute::Priority;
+        use pixelferry::Priority;
         let owner = rng.below(self.engines.len());
         let mut options = if rng.one_in(2) { QueueOptions::in_order() } else { QueueOptions::out_of_order() };
         if rng.one_in(2) {

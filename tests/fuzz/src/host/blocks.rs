@@ -4,9 +4,8 @@ use super::{Door, Open, World};
 use crate::hostile;
 use crate::log::{Checked, Log, fail, hold};
 use crate::rng::Rng;
-use pixelferry::{
-    Arg, BufferView, ComputeBackend as _, Error, HostBlock, ImageView, Result, StagingKind, Target, View,
-};
+use pixelferry::driver::{HostBlock, StagingKind};
+use pixelferry::{Arg, BufferView, ComputeBackend as _, Error, ImageView, Result, Target, View};
 use std::ops::Range;
 
 impl Door {
@@ -150,7 +149,8 @@ impl World<'_> {
             true => (outer + 1) % self.doors.len(),
             false => rng.pick(&same),
         };
-        let kernel = pixelferry::describe::pattern::Pattern { and_mask: u32::MAX, or_mask: 0, nonce: rng.word() };
+        let kernel =
+            pixelferry::driver::describe::pattern::Pattern { and_mask: u32::MAX, or_mask: 0, nonce: rng.word() };
         let (what, exclusive, drops) = (rng.below(6), rng.one_in(2), rng.one_in(10));
         let backend = self.backends[rng.below(self.backends.len())].clone();
         let mut taken_out = Some(self.doors.swap_remove(inner));

@@ -4,7 +4,8 @@ use super::World;
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::{HandleType, PixelFormat, SharedHandle, StagingKind, SurfaceDesc, SyncKind};
+use pixelferry::driver::{HandleType, SharedHandle, StagingKind};
+use pixelferry::{PixelFormat, SurfaceDesc, SyncKind};
 
 impl World<'_> {
     /// Objects by names that nobody gave out, and calls that this pair does not offer.
@@ -43,7 +44,7 @@ impl World<'_> {
         other.make_current()?;
         let at = rng.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = pixelferry::Part::full(&shown.desc);
+        let part = pixelferry::driver::Part::full(&shown.desc);
         log.op("host: in another context", format_args!(""));
         let refused = match rng.below(4) {
             0 => self.display.create_surface(&SurfaceDesc::buffer(64)).map(|_| ()),

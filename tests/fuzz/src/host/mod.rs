@@ -10,8 +10,9 @@ use crate::drivers::Drivers;
 use crate::hostile;
 use crate::log::{Checked, Log};
 use crate::rng::Rng;
-use pixelferry::gl::GlDisplay;
-use pixelferry::{ComputeBackend, ComputeMemory, Display, HostBlock, Staging, Surface, SurfaceDesc};
+use pixelferry::driver::{HostBlock, Staging};
+use pixelferry::gl_display::GlDisplay;
+use pixelferry::{ComputeBackend, ComputeMemory, Display, Surface, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
 

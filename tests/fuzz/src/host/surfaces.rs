@@ -4,9 +4,10 @@ use super::{Door, Shown, World};
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::conformance::tight;
-use pixelferry::describe::pattern::{Pattern, rows};
-use pixelferry::{BufferView, ImageView, Part, SurfaceDesc, View};
+use pixelferry::driver::Part;
+use pixelferry::driver::conformance::tight;
+use pixelferry::driver::describe::pattern::{Pattern, rows};
+use pixelferry::{BufferView, ImageView, SurfaceDesc, View};
 
 /// A part of a surface, mostly one that is inside.
 fn part(rng: &mut Rng, desc: &SurfaceDesc) -> Part {

@@ -4,7 +4,7 @@ use super::{Screen, World};
 use crate::hostile;
 use crate::log::{Checked, Log, hold};
 use crate::rng::Rng;
-use pixelferry::gl::Viewport;
+use pixelferry::gl_display::Viewport;
 use pixelferry::{DrawOptions, Error, Filter, Fit, Manner, Region, TargetEncoding, ToneMap};
 use pixelferry_faults::Faults;
 

@@ -11,9 +11,9 @@ use crate::hostile;
 use crate::kernels;
 use crate::log::{Checked, Failure, Log, hold};
 use crate::rng::Rng;
-use pixelferry::conformance::tight;
-use pixelferry::describe::pattern::Pattern;
-use pixelferry::gl::GlDisplay;
+use pixelferry::driver::conformance::tight;
+use pixelferry::driver::describe::pattern::Pattern;
+use pixelferry::gl_display::GlDisplay;
 use pixelferry::{
     AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, MemoryDisplay,
     Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,

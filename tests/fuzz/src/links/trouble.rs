@@ -4,7 +4,7 @@ use super::{Screen, World};
 use crate::log::{Checked, Log, hold};
 use crate::payload;
 use crate::rng::Rng;
-use pixelferry::describe::panics::catch;
+use pixelferry::driver::describe::panics::catch;
 use pixelferry::{Error, Extent, SurfaceDesc};
 use pixelferry_faults::{Fault, FaultKind, Faults, Step};
 

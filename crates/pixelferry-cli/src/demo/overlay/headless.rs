@@ -6,7 +6,7 @@ use super::paint::software::Canvas;
 use super::player::{Backends, Player};
 use super::ui::{Painted, Ui};
 use image::RgbaImage;
-use pixelferry::gl::OffscreenTarget;
+use pixelferry::gl_display::OffscreenTarget;
 use pixelferry::{Headless, save_rgba8};
 use pixelferry_demo::Options;
 use pixelferry_demo::runner::{introduce, open_to_draw};
@@ -69,7 +69,7 @@ pub fn picture_after(
 }
 
 fn by_gl(
-    gl: &std::rc::Rc<pixelferry::gl::GlDisplay>,
+    gl: &std::rc::Rc<pixelferry::gl_display::GlDisplay>,
     target: &OffscreenTarget,
     player: &mut Player,
     painted: &Painted,

@@ -2,7 +2,7 @@
 
 use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
-use pixelferry::select::MAX_FRAMES_BEHIND;
+use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{BackendChoice, LinkOptions, Mode, PathId, Policy};
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::filter::Filter;

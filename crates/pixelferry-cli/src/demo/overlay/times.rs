@@ -1,6 +1,6 @@
 //! How long the last frames took.
 
-use pixelferry::select::quantiles;
+use pixelferry::driver::select::quantiles;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

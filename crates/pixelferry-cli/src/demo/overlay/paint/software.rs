@@ -4,7 +4,7 @@ use crate::demo::overlay::ui::Painted;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{Color32, ColorImage, ImageData, Mesh, Pos2, Rect, TextureId};
 use image::{Rgba, RgbaImage};
-use pixelferry::draw::{Plan, paint};
+use pixelferry::driver::draw::{Plan, paint};
 use pixelferry::{DrawOptions, Error, Extent, ImageView, Link, PixelFormat, RowOrder, SurfaceDesc};
 use std::collections::HashMap;
 

@@ -18,7 +18,7 @@ use egui::{
     CentralPanel, ClippedPrimitive, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TexturesDelta,
     TopBottomPanel,
 };
-use pixelferry::gl::Viewport;
+use pixelferry::gl_display::Viewport;
 
 /// Width of the panel at the left, points.
 const LEFT: f32 = 348.0;

@@ -1,0 +1,17 @@
+//! For authors of backends, displays and paths: the contracts that theirs fulfil, and what passes between the two sides.
+//!
+//! Programs that compute, show and measure frames need nothing of it: a [`Link`](crate::Link) makes these calls for them.
+//! Whoever adds a driver implements [`ComputeBackend`](crate::ComputeBackend) or [`Display`](crate::Display), says by
+//! [`ComputeCaps`] or [`DisplayCaps`] what memory it shares, and passes [`conformance`]. Whoever adds a path writes a
+//! [`PathSpec`] and gives it to [`Policy::paths`](crate::Policy::paths). Names that users need, too, are at the top alone.
+//!
+//! The modules are those of `interop-core`, with all that it has; names at the top of that crate that users do not need
+//! are here. Errors and thread rules stand at each item.
+
+pub use crate::examples::devices::{ComputeCaps, DeviceSpan, DisplayCaps, DisplaySemaphore, Staging, StagingKind};
+pub use crate::examples::reports::{PathSpec, SharingPath};
+pub use interop_core::{
+    ComputeSemaphore, DeviceClock, DeviceLuid, DeviceUuid, FrameTag, GlContext, GlName, HandleType, HostBlock,
+    MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle, Part, Paths, QueueId, SemaphoreCap, SemaphoreHandle,
+    SharedHandle, compute, conformance, describe, devices, display, draw, link, owned, path, select,
+};
