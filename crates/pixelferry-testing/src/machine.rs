@@ -39,6 +39,12 @@ pub enum Need {
     Cupy,
     /// JAX, for arrays on the GPU.
     Jax,
+    /// Compilers of C and C++.
+    Cc,
+    /// GLFW and OpenGL, to compile C against.
+    Glfw,
+    /// Valgrind.
+    Valgrind,
 }
 
 /// A row of [`MACHINE`].
@@ -95,6 +101,9 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Torch, name: "torch", ..NONE },
     Row { need: Need::Cupy, name: "cupy", ..NONE },
     Row { need: Need::Jax, name: "jax", ..NONE },
+    Row { need: Need::Cc, name: "cc", packages: "gcc g++ libc6-dev pkg-config", ..NONE },
+    Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
+    Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
 ];
 
 impl Need {

@@ -1,0 +1,163 @@
+/* A program with an OpenGL window of its own (GLFW) that draws what pixelferry computes, as a texture, by a shader of its own.
+ * Every pixel of the window is read back and compared.
+ *
+ *   cc window.c $(pkg-config --cflags --libs pixelferry glfw3 gl) -o window && ./window [backend]
+ */
+#define GLFW_INCLUDE_GLCOREARB
+#define GL_GLEXT_PROTOTYPES
+#include <GLFW/glfw3.h>
+#include <pixelferry.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WIDTH = 256, HEIGHT = 192, FRAMES = 3 };
+
+static int failed(pf_status status) {
+    if (status == PF_OK) return 0;
+    fprintf(stderr, "%s: %s\n", pf_status_name(status), pf_last_error_message());
+    return 1;
+}
+
+/* The kernel: red is the column, green the row, blue the frame. */
+static const char OPENCL_C[] =
+    "__kernel void ramp(PF_IMAGE(uchar4, out), uint frame) {\n"
+    "    uint x = get_global_id(0), y = get_global_id(1);\n"
+    "    if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x, y, 40 * frame, 255));\n"
+    "}\n";
+static const char WGSL[] =
+    "@compute @workgroup_size(8, 8)\n"
+    "fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {\n"
+    "    pf_store(id.xy, vec4(vec3<f32>(vec3(id.xy, 40u * pf_arg_u32(0))) / 255.0, 1.0));\n"
+    "}\n";
+static int32_t row(void *user, const pf_pixels *out, const pf_arg *args, size_t arg_count) {
+    uint8_t *pixel = out->data;
+    (void)user, (void)arg_count;
+    for (uint32_t x = 0; x < out->width; x++, pixel += 4) {
+        pixel[0] = (uint8_t)x, pixel[1] = (uint8_t)out->row, pixel[2] = (uint8_t)(40 * args[0].value.u32), pixel[3] = 255;
+    }
+    return 0;
+}
+
+struct launch {
+    pf_kernel *kernel;
+    uint32_t frame;
+};
+
+static int32_t compute(void *user, pf_frame *frame) {
+    const struct launch *launch = user;
+    pf_arg arg = {.kind = PF_ARG_U32, .value.u32 = launch->frame};
+    return failed(pf_frame_launch(frame, launch->kernel, &arg, 1));
+}
+
+/* What an engine has anyway: a program that draws a texture over the window. */
+static GLuint shader(GLuint program, GLenum kind, const char *text) {
+    GLuint made = glCreateShader(kind);
+    glShaderSource(made, 1, &text, NULL);
+    glCompileShader(made);
+    glAttachShader(program, made);
+    return made;
+}
+
+static GLuint make_program(void) {
+    GLuint program = glCreateProgram();
+    GLuint vertex = shader(program, GL_VERTEX_SHADER,
+                           "#version 330 core\n"
+                           "void main() {\n"
+                           "    gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 2 * (gl_VertexID & 2) - 1, 0, 1);\n"
+                           "}\n");
+    GLuint fragment = shader(program, GL_FRAGMENT_SHADER,
+                             "#version 330 core\n"
+                             "uniform sampler2D picture;\n"
+                             "out vec4 color;\n"
+                             "void main() { color = texelFetch(picture, ivec2(gl_FragCoord.xy), 0); }\n");
+    glLinkProgram(program);
+    glDeleteShader(vertex);
+    glDeleteShader(fragment);
+    return program;
+}
+
+/* Draws the texture of a frame and compares every pixel; row 0 of OpenGL is the last of the picture. */
+static int show(pf_link *link, GLuint program, uint32_t frame) {
+    static uint8_t pixels[WIDTH * HEIGHT * 4];
+    pf_shown *shown = NULL;
+    pf_gl_texture texture = {.size = sizeof texture};
+    int wrong = failed(pf_link_show(link, &shown)) || failed(pf_shown_gl_texture(shown, &texture));
+    if (!wrong) {
+        glUseProgram(program);
+        glBindTexture(texture.target, texture.name);
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+        glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    }
+    pf_shown_release(shown);
+    for (uint32_t at = 0; !wrong && at < WIDTH * HEIGHT; at++) {
+        const uint8_t *pixel = pixels + 4 * at;
+        wrong = pixel[0] != at % WIDTH || pixel[1] != HEIGHT - 1 - at / WIDTH || pixel[2] != 40 * frame;
+        if (wrong) fprintf(stderr, "pixel %u of frame %u is another: %d %d %d\n", at, frame, pixel[0], pixel[1], pixel[2]);
+    }
+    return wrong || glGetError() != GL_NO_ERROR;
+}
+
+static int run(GLFWwindow *window, const char *name) {
+    pf_display *display = NULL;
+    pf_backend *backend = NULL;
+    pf_link *link = NULL;
+    struct launch launch = {NULL, 0};
+    pf_kernel_source source = {
+        .size = sizeof source, .name = "ramp", .opencl_c = OPENCL_C, .wgsl = WGSL, .host = row};
+    const pf_kernel_source *sources[] = {&source};
+    pf_surface surface = {
+        .size = sizeof surface,
+        .format = PF_FORMAT_RGBA8,
+        .width = WIDTH,
+        .height = HEIGHT,
+        .unwritten = PF_OVERWRITE,
+    };
+    GLuint program = make_program(), vertex_array;
+    glGenVertexArrays(1, &vertex_array);
+    glBindVertexArray(vertex_array);
+
+    int wrong = failed(pf_display_from_current_gl(NULL, &display)) ||
+                failed(pf_backend_open_for_display(name, sources, 1, display, &backend)) ||
+                failed(pf_kernel_build(backend, &source, &launch.kernel)) ||
+                failed(pf_link_open(backend, display, &surface, NULL, &link));
+    for (; !wrong && launch.frame < FRAMES; launch.frame++) {
+        wrong = failed(pf_link_frame(link, compute, &launch)) || show(link, program, launch.frame);
+        glfwSwapBuffers(window);
+        glfwPollEvents();
+    }
+    if (!wrong) {
+        char *path = NULL, *device = NULL;
+        wrong = failed(pf_link_path(link, &path)) || failed(pf_backend_json(backend, &device));
+        if (!wrong) printf("%d frames by %s, every pixel as computed, by %s\n", FRAMES, path, device);
+        pf_string_free(path);
+        pf_string_free(device);
+    }
+    /* The context goes last. */
+    pf_link_free(link);
+    pf_kernel_free(launch.kernel);
+    pf_backend_free(backend);
+    pf_display_free(display);
+    glDeleteVertexArrays(1, &vertex_array);
+    glDeleteProgram(program);
+    return wrong;
+}
+
+int main(int argc, char **argv) {
+    if (!glfwInit()) {
+        fprintf(stderr, "no window system\n");
+        return 2;
+    }
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    GLFWwindow *window = glfwCreateWindow(WIDTH, HEIGHT, "pixelferry", NULL, NULL);
+    int wrong = 2;
+    if (window != NULL) {
+        glfwMakeContextCurrent(window);
+        wrong = run(window, argc > 1 ? argv[1] : NULL);
+        glfwDestroyWindow(window);
+    }
+    glfwTerminate();
+    return wrong;
+}

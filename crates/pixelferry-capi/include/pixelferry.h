@@ -1,0 +1,491 @@
+/* pixelferry for C: results computed by OpenCL, CUDA, OpenGL or threads, shown by the fastest path that pixels prove.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A backend computes, a display shows, a link joins them for one surface (an image or a buffer). Opening a link tries the
+ * paths between the two, proves each by pixels and takes the fastest. Then, again and again: write a frame, finish it, show it.
+ *
+ *   pf_open_pair -> pf_kernel_build -> pf_link_open -> { pf_link_frame -> pf_link_show -> draw -> pf_shown_release }
+ *
+ * STATUS. Calls that can fail return PF_OK (0) or a PF_ERROR_ code. pf_last_error_message then says what failed, on which
+ * device, and what to try. After an error nothing was changed, unless the call says otherwise; results (`pf_link **link`) are
+ * NULL then. No C++ exception and no Rust panic leaves the library. Functions that you give must return to their caller: no
+ * exception, no longjmp.
+ *
+ * HANDLES (pf_backend *, pf_link *, ...) are numbers, and nothing lies at their address. NULL, a handle that was freed, one of
+ * another type and any other pointer give PF_ERROR_HANDLE. Freeing NULL does nothing. Handles may be freed in any order: what
+ * a link needs it holds. Only the rule for OpenGL contexts of your own stands above that (pf_display_from_current_gl).
+ *
+ * THREADS. Backends and kernels may be used and freed on every thread, also at the same time. Displays, links, frames (pf_frame,
+ * pf_shown) and memories stay on the thread that made them; on another one a call gives PF_ERROR_THREAD and does nothing. What a
+ * thread does not free before it ends is never freed. Messages are of each thread.
+ *
+ * STRUCTS that begin with `size_t size` may grow in later versions. Set size to sizeof and all that you do not use to zero:
+ * zero is the default of every field. A smaller size, of a program that was built with an older header, is taken; 0 and a size
+ * larger than this library's struct give PF_ERROR_ARGUMENT. Pointers in structs need to last until the call returns, unless
+ * the field says otherwise.
+ *
+ * TEXTS that you give are UTF-8 and end with zero. Texts that you get are freed by pf_string_free, unless they are const.
+ *
+ * POINTERS are either NULL, where that is said, or point to what their types say. The library cannot check more than that.
+ */
+#ifndef PIXELFERRY_H
+#define PIXELFERRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* With a shared library of Windows: define PIXELFERRY_SHARED. */
+#if defined(_WIN32) && defined(PIXELFERRY_SHARED)
+#define PF_EXPORT __declspec(dllimport)
+#else
+#define PF_EXPORT
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------ status */
+
+typedef int32_t pf_status;
+
+enum {
+    PF_OK = 0,
+    PF_ERROR_ARGUMENT = 1,       /* a value cannot be used; the message says which, and what it should be */
+    PF_ERROR_HANDLE = 2,         /* NULL, freed, of another type, or no handle at all */
+    PF_ERROR_THREAD = 3,         /* the handle belongs to another thread */
+    PF_ERROR_BUSY = 4,           /* a frame of this link is open or shown, or the call came from inside another one */
+    PF_ERROR_CALLBACK = 5,       /* a function that you gave returned something else than 0 */
+    PF_ERROR_UNAVAILABLE = 6,    /* a library, driver, device or feature is not there; the message says what to install */
+    PF_ERROR_UNSUPPORTED = 7,    /* the device cannot do this */
+    PF_ERROR_DRIVER = 8,         /* a driver call failed */
+    PF_ERROR_KERNEL_BUILD = 9,   /* a kernel did not compile; the message is the compiler's log */
+    PF_ERROR_KERNEL_FAILED = 10, /* a kernel failed while it ran */
+    PF_ERROR_FOREIGN = 11,       /* the object belongs to another backend or display */
+    PF_ERROR_CONTEXT = 12,       /* the display's OpenGL context is not current on this thread; nothing was called */
+    PF_ERROR_REJECTED = 13,      /* a path showed other pixels than were written */
+    PF_ERROR_NOTHING_SHOWN = 14, /* no frame of this link was finished yet */
+    PF_ERROR_PAUSED = 15,        /* the link was resized to 0x0 */
+    PF_ERROR_NO_PATH = 16,       /* no path works between the two sides, or not the one that you asked for */
+    PF_ERROR_FILE = 17,          /* a file could not be written */
+    PF_ERROR_PANIC = 18,         /* a defect of the library (please report it); free the objects of this call */
+    PF_ERROR_OTHER = 19          /* anything else */
+};
+
+/* The library's version, "0.1.0". Any thread; lasts for ever. */
+PF_EXPORT const char *pf_version(void);
+
+/* The name of a status, "PF_ERROR_DRIVER". Any thread; lasts for ever. */
+PF_EXPORT const char *pf_status_name(pf_status status);
+
+/* What the last call that failed on this thread reported: the call, what failed, on which device, what to try. "" where none
+ * did. Lasts until the next call that fails on this thread. */
+PF_EXPORT const char *pf_last_error_message(void);
+
+/* Frees a text of this library's; NULL is nothing to do. Any thread.
+ * Errors: PF_ERROR_HANDLE for any other text. */
+PF_EXPORT pf_status pf_string_free(char *text);
+
+/* ----------------------------------------------------------------------------------------------------------- handles */
+
+typedef struct pf_backend pf_backend; /* a device that computes */
+typedef struct pf_kernel pf_kernel;   /* a kernel built for one backend */
+typedef struct pf_memory pf_memory;   /* memory of a backend's device */
+typedef struct pf_display pf_display; /* what shows */
+typedef struct pf_link pf_link;       /* a proved way from a backend to a display, for one surface */
+typedef struct pf_frame pf_frame;     /* a frame that is written */
+typedef struct pf_shown pf_shown;     /* a frame that is shown */
+
+/* ----------------------------------------------------------------------------------------------------------- kernels */
+
+/* An argument of a launch. Numbers keep their type: a kernel's `float` takes no PF_ARG_U32. Never grows. */
+enum {
+    PF_ARG_I32 = 1,
+    PF_ARG_U32 = 2,
+    PF_ARG_F32 = 3,
+    PF_ARG_I64 = 4,
+    PF_ARG_U64 = 5,
+    PF_ARG_F64 = 6,
+    PF_ARG_MEMORY = 7 /* in a launch: value.memory; in a pf_host_function: value.host, of `bytes` bytes */
+};
+
+typedef union pf_value {
+    int32_t i32;
+    uint32_t u32;
+    float f32;
+    int64_t i64;
+    uint64_t u64;
+    double f64;
+    pf_memory *memory;
+    const void *host;
+} pf_value;
+
+typedef struct pf_arg {
+    uint32_t kind; /* PF_ARG_ */
+    uint32_t reserved;
+    pf_value value;
+    uint64_t bytes; /* of value.host; else not read */
+} pf_arg;
+
+/* Formats of a pixel: channels in the order of the name, native byte order, no padding. 8, 10 and 16 bits are normalised. */
+enum {
+    PF_FORMAT_R8 = 1,
+    PF_FORMAT_RG8 = 2,
+    PF_FORMAT_RGBA8 = 3,
+    PF_FORMAT_R32F = 4,
+    PF_FORMAT_RGBA16F = 5,
+    PF_FORMAT_RGBA32F = 6,
+    PF_FORMAT_R16 = 7,
+    PF_FORMAT_R16F = 8,
+    PF_FORMAT_BGRA8 = 9,
+    PF_FORMAT_RGB10A2 = 10,
+    PF_FORMAT_RG16F = 11,
+    PF_FORMAT_RG32F = 12
+};
+
+/* Pixels in memory of the host. Pixel (x, row + y) begins at data + y * row_pitch + x * (bytes of a pixel).
+ * Of a buffer: row_bytes bytes from data on; width, height and format are 0. */
+typedef struct pf_pixels {
+    size_t size;
+    void *data;          /* row `row`; rows count from the top, or as pf_surface.row_order says */
+    ptrdiff_t row_pitch; /* bytes from one row to the next; negative where memory has them in reverse; 0 for one row */
+    size_t row_bytes;    /* bytes of a row without what lies between rows */
+    uint32_t row;        /* the first row here */
+    uint32_t rows;       /* rows here */
+    uint32_t width;      /* pixels of what is written, whole */
+    uint32_t height;
+    uint32_t format; /* PF_FORMAT_ */
+    uint32_t reserved;
+} pf_pixels;
+
+/* A kernel as a C function, which threads of the CPU run: called once for each row of an image, by several threads at the same
+ * time and in any order, or once for a whole buffer. It writes only these pixels and reads only its arguments. Return 0; else
+ * the launch gives PF_ERROR_KERNEL_FAILED. */
+typedef int32_t (*pf_host_function)(void *user, const pf_pixels *pixels, const pf_arg *args, size_t arg_count);
+
+/* A kernel, with a text for each language that you care to give. docs/kernels.md says how kernels are written; in short:
+ *
+ *   OpenCL C, CUDA C++   the first parameter is PF_IMAGE(uchar4, out) or PF_BUFFER(float, out), then your arguments. Check
+ *                        x < out_width and y < out_height, and write by PF_STORE(out, x, y, value).
+ *   WGSL, GLSL           pf_store(position, colour) and pf_arg_f32(0).
+ *
+ * YOU VOUCH for texts of OpenCL C, CUDA C++, PTX and GLSL: they read and write only their target and their arguments, have no
+ * undefined behaviour and come to an end, whatever arguments you launch them with. Nothing checks it. WGSL is checked. */
+typedef struct pf_kernel_source {
+    size_t size;
+    const char *name; /* the function's name in the texts */
+    const char *opencl_c;
+    const char *cuda_cpp;
+    const char *ptx;
+    const char *wgsl;
+    const char *glsl;
+    pf_host_function host; /* for the backend "cpu"; it and host_user must last until the kernel is freed */
+    void *host_user;
+    size_t items; /* work items for a buffer, where it is not one for each 4 bytes */
+} pf_kernel_source;
+
+/* ---------------------------------------------------------------------------------------------------------- surfaces */
+
+/* What the pixels are that a frame does not write. */
+enum {
+    PF_KEEP = 0,     /* those of the frame before */
+    PF_CLEAR = 1,    /* zero */
+    PF_OVERWRITE = 2 /* you write every pixel; costs nothing. One left out is that of some older frame */
+};
+/* What the display does with an image. */
+enum {
+    PF_ACCESS_TEXTURE = 0, /* a texture to sample (OpenGL: GL_TEXTURE_2D) */
+    PF_ACCESS_ANY = 1      /* it is only drawn; may be memory that is read in place (OpenGL: GL_TEXTURE_BUFFER) */
+};
+/* Where row 0 is. */
+enum { PF_TOP_DOWN = 0, PF_BOTTOM_UP = 1 };
+/* What colours stand for; draws heed it (pf_shown_draw_gl). */
+enum { PF_UNMANAGED = 0, PF_SRGB = 1, PF_LINEAR = 2, PF_GAMMA22 = 3 };
+/* What alpha stands for. */
+enum { PF_ALPHA_STORED = 0, PF_ALPHA_OPAQUE = 1, PF_ALPHA_PREMULTIPLIED = 2, PF_ALPHA_STRAIGHT = 3 };
+
+/* What a link carries: an image (format, width, height) or a buffer (bytes). */
+typedef struct pf_surface {
+    size_t size;
+    uint64_t bytes;  /* of a buffer; 0 for an image */
+    uint32_t format; /* PF_FORMAT_ */
+    uint32_t width;  /* pixels */
+    uint32_t height;
+    uint32_t unwritten; /* PF_KEEP, ... */
+    uint32_t access;    /* PF_ACCESS_ */
+    uint32_t row_order; /* PF_TOP_DOWN, ... */
+    uint32_t encoding;  /* PF_UNMANAGED, ... */
+    uint32_t alpha;     /* PF_ALPHA_ */
+} pf_surface;
+
+#define PF_NO_BUDGET UINT32_MAX
+
+/* How a path is chosen. */
+typedef struct pf_link_options {
+    size_t size;
+    const char *path;       /* take this path or fail; NULL: any. docs/paths.md names them */
+    const char *prefer;     /* try this path before all others; NULL: none */
+    const char *profiles;   /* folder for what was measured; NULL: the user's cache folder; "": nowhere */
+    uint32_t budget_ms;     /* milliseconds for measuring; 0: 300; PF_NO_BUDGET: take the first path that works */
+    uint32_t frames_behind; /* show the frame finished so many before the last, at most 16, so that both sides overlap */
+} pf_link_options;
+
+/* ----------------------------------------------------------------------------------------------------------- machine */
+
+/* Every compute API and its devices as JSON: [{"api", "status", "reason", "hint", "devices"}]. Opens each device. Any thread. */
+PF_EXPORT pf_status pf_backends_json(char **json);
+
+/* Everything about this machine as JSON, as the command `pixelferry probe --json` prints it: every path between every device and
+ * every display without a window, proved with this surface, and what was chosen and why. Takes seconds. Any thread; makes other
+ * OpenGL contexts current on it. `options` may be NULL. */
+PF_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_link_options *options, char **json);
+
+/* ---------------------------------------------------------------------------------------------------------- backends */
+
+/* Opens a device that computes. `name`: "cuda", "opencl", "gl", "wgpu", "cpu", or NULL or "auto" for the first of them that has
+ * a language of every one of `kernels` (docs/selection.md has the order). Any thread.
+ * Errors: PF_ERROR_UNAVAILABLE, PF_ERROR_UNSUPPORTED, PF_ERROR_ARGUMENT (the message lists the names). */
+PF_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels, size_t kernel_count,
+                                 pf_backend **backend);
+
+/* The same for a display that is there: the device that draws comes first, and the backend is opened inside the display where
+ * that opens faster paths. Its OpenGL context must be current on this thread. */
+PF_EXPORT pf_status pf_backend_open_for_display(const char *name, const pf_kernel_source *const *kernels,
+                                             size_t kernel_count, pf_display *display, pf_backend **backend);
+
+/* Opens both sides for one another: a backend as pf_backend_open does, and a display without a window on its device. Names as
+ * there and in pf_display_open. */
+PF_EXPORT pf_status pf_open_pair(const char *backend_name, const char *display_name,
+                              const pf_kernel_source *const *kernels, size_t kernel_count, pf_backend **backend,
+                              pf_display **display);
+
+/* Its device as JSON: {"api", "name", "vendor", "driver", "uuid", "software", ...}. */
+PF_EXPORT pf_status pf_backend_json(pf_backend *backend, char **json);
+
+/* Waits until the device has done all that it was given. */
+PF_EXPORT pf_status pf_backend_finish(pf_backend *backend);
+
+/* Frees the handle; links, kernels and memories hold what they need. */
+PF_EXPORT pf_status pf_backend_free(pf_backend *backend);
+
+/* Builds a kernel for a backend.
+ * Errors: PF_ERROR_KERNEL_BUILD with the compiler's log; PF_ERROR_UNSUPPORTED where no text is in the backend's language. */
+PF_EXPORT pf_status pf_kernel_build(pf_backend *backend, const pf_kernel_source *source, pf_kernel **kernel);
+
+/* Frees the handle, also while launches of it run. */
+PF_EXPORT pf_status pf_kernel_free(pf_kernel *kernel);
+
+/* ------------------------------------------------------------------------------------------------------------ memory */
+
+/* Allocates `bytes` of the backend's device, for kernels to read; the content is undefined. */
+PF_EXPORT pf_status pf_memory_new(pf_backend *backend, size_t bytes, pf_memory **memory);
+
+/* Copies `bytes` to the device, to byte `offset` on. Waits until `data` may be reused. */
+PF_EXPORT pf_status pf_memory_write(pf_memory *memory, size_t offset, const void *data, size_t bytes);
+
+/* Copies `bytes` from the device, after all that was launched before. Waits. */
+PF_EXPORT pf_status pf_memory_read(pf_memory *memory, size_t offset, void *data, size_t bytes);
+
+/* Launches a kernel for buffers that writes this memory: a pass whose result is not shown. */
+PF_EXPORT pf_status pf_memory_launch(pf_memory *memory, pf_kernel *kernel, const pf_arg *args, size_t arg_count);
+
+/* Frees it, after what was launched with it. */
+PF_EXPORT pf_status pf_memory_free(pf_memory *memory);
+
+/* ---------------------------------------------------------------------------------------------------------- displays */
+
+/* Opens a display without a window: "gl" (OpenGL by EGL or a hidden window), "compute" (memory of the compute device), "memory"
+ * (plain memory, on every machine), "wgpu", or NULL or "auto" for the first that works. "gl" makes its context current here. */
+PF_EXPORT pf_status pf_display_open(const char *name, pf_display **display);
+
+/* Whether the context is current on this thread: not 0 where it is. Called at the start of every operation. */
+typedef int32_t (*pf_is_current_function)(void *user);
+/* A function of OpenGL by its name, or NULL: glfwGetProcAddress and its like behind it. */
+typedef void *(*pf_get_proc_function)(void *user, const char *name);
+
+typedef struct pf_gl_options {
+    size_t size;
+    pf_is_current_function is_current; /* NULL: EGL, GLX, WGL and CGL are asked. It lasts as long as the display */
+    void *is_current_user;
+    uint32_t version_major; /* uses nothing above this OpenGL version; 0: no limit */
+    uint32_t version_minor;
+} pf_gl_options;
+
+/* Works in the OpenGL context (3.3 core or later) that is current on this thread, whoever made it. EGL, GLX, WGL and CGL are
+ * asked for it. Every call leaves the context's state as it found it. `options` may be NULL.
+ *
+ * YOU VOUCH that the context is used from this thread only, and stays alive until the display, its links, frames, and the
+ * backends that were opened for it are freed, or pf_display_gl_context_lost is called. Calls while another context is current
+ * give PF_ERROR_CONTEXT; what is freed then is deleted by a later call.
+ * Errors: PF_ERROR_UNAVAILABLE where no context is current, PF_ERROR_UNSUPPORTED below OpenGL 3.3. */
+PF_EXPORT pf_status pf_display_from_current_gl(const pf_gl_options *options, pf_display **display);
+
+/* The same with functions found by `get_proc`, which is called during this call only: for contexts of another system (OSMesa).
+ * YOU VOUCH that it gives the context's functions. */
+PF_EXPORT pf_status pf_display_from_gl_loader(pf_get_proc_function get_proc, void *user, const pf_gl_options *options,
+                                           pf_display **display);
+
+/* Makes the context of a display of ours (pf_display_open, pf_open_pair) current on this thread; does nothing for displays
+ * without one. Errors: PF_ERROR_UNSUPPORTED for a context of yours. */
+PF_EXPORT pf_status pf_display_make_current(pf_display *display);
+
+/* To be called after a context of yours was destroyed, where displays or links in it are still there. Nothing is called in it
+ * from then on. YOU VOUCH that it is gone, that pf_backend_finish was called before, and that no frame is open. */
+PF_EXPORT pf_status pf_display_gl_context_lost(pf_display *display);
+
+/* Waits until the display has done all that it was given. */
+PF_EXPORT pf_status pf_display_finish(pf_display *display);
+
+/* Who draws, as JSON: as pf_backend_json. */
+PF_EXPORT pf_status pf_display_json(pf_display *display, char **json);
+
+/* Frees the handle; links hold what they need. */
+PF_EXPORT pf_status pf_display_free(pf_display *display);
+
+/* ------------------------------------------------------------------------------------------------------------- links */
+
+/* Finds and proves a path, and measures which is the fastest. `options` may be NULL.
+ * Errors: PF_ERROR_NO_PATH with the reason for each path; PF_ERROR_ARGUMENT for sizes that cannot be. */
+PF_EXPORT pf_status pf_link_open(pf_backend *backend, pf_display *display, const pf_surface *surface,
+                              const pf_link_options *options, pf_link **link);
+
+/* Writes a frame: launch kernels, write, or map. Return 0; else the frame is given up. The frame ends when it returns. */
+typedef int32_t (*pf_frame_function)(void *user, pf_frame *frame);
+
+/* Computes and shows one frame of the whole surface. If the path fails, `compute` is called again for a frame on the next one
+ * that works, so it should do the same each time. Does nothing while the link is paused.
+ * Errors: PF_ERROR_CALLBACK where `compute` refused; those of the path where none is left. The frame before stays on show. */
+PF_EXPORT pf_status pf_link_frame(pf_link *link, pf_frame_function compute, void *user);
+
+/* Begins a frame that pf_frame_finish or pf_frame_cancel ends; until then the link gives PF_ERROR_BUSY. If the path fails in
+ * pf_frame_finish, the next frame is by another one. */
+PF_EXPORT pf_status pf_link_acquire(pf_link *link, pf_frame **frame);
+
+/* The same for a part of an image; all other pixels stay. */
+PF_EXPORT pf_status pf_link_acquire_region(pf_link *link, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                                        pf_frame **frame);
+
+/* The same for a part of a buffer; all other bytes stay. */
+PF_EXPORT pf_status pf_link_acquire_bytes(pf_link *link, size_t offset, size_t bytes, pf_frame **frame);
+
+/* The newest finished frame, for drawing. Until pf_shown_release the link begins no other frame (PF_ERROR_BUSY).
+ * Errors: PF_ERROR_NOTHING_SHOWN before the first. */
+PF_EXPORT pf_status pf_link_show(pf_link *link, pf_shown **shown);
+
+/* Another size or format. The frame shown stays until the first of the new size is finished. An image of 0x0 (width and height,
+ * with its format) pauses the link. */
+PF_EXPORT pf_status pf_link_resize(pf_link *link, const pf_surface *surface);
+
+/* Shows the frame finished last, waiting for it; needed only where frames_behind is not 0. */
+PF_EXPORT pf_status pf_link_flush(pf_link *link);
+
+/* What is shown, read back through the display: tight rows in the surface's order. `data` has `bytes` bytes, which must be all.
+ * Where `needed` is not NULL it gets that number; with `data` NULL and `bytes` 0 nothing else is done. Slow. */
+PF_EXPORT pf_status pf_link_read_back(pf_link *link, void *data, size_t bytes, size_t *needed);
+
+/* What is shown as a picture: PNG or JPEG, by the ending of `file`. Errors: PF_ERROR_FILE. */
+PF_EXPORT pf_status pf_link_save(pf_link *link, const char *file);
+
+/* The name of the path in use, as docs/paths.md has it. */
+PF_EXPORT pf_status pf_link_path(pf_link *link, char **path);
+
+/* All that is known, as text for a bug report: both devices, every path with its state and cost, what was chosen and why. */
+PF_EXPORT pf_status pf_link_explain(pf_link *link, char **explanation);
+
+/* The same as JSON. */
+PF_EXPORT pf_status pf_link_report_json(pf_link *link, char **json);
+
+/* Frees it, with the frame that is open or shown. */
+PF_EXPORT pf_status pf_link_free(pf_link *link);
+
+/* ------------------------------------------------------------------------------------------------------------ frames */
+
+/* Launches a kernel that writes the frame, with your arguments behind the target. Returns before the device has done it.
+ * Errors: PF_ERROR_FOREIGN for a kernel of another backend, PF_ERROR_ARGUMENT where arguments do not fit. */
+PF_EXPORT pf_status pf_frame_launch(pf_frame *frame, pf_kernel *kernel, const pf_arg *args, size_t arg_count);
+
+/* Writes all of the frame from memory of yours, rows in the surface's order. `row_pitch`: bytes from one row to the next; 0 for
+ * tight rows. The copy is done when it returns. */
+PF_EXPORT pf_status pf_frame_write(pf_frame *frame, const void *data, size_t bytes, size_t row_pitch);
+
+/* Writes the pixels; every one of them, as they may hold anything before. Return 0; else the frame must be given up. */
+typedef int32_t (*pf_map_function)(void *user, const pf_pixels *pixels);
+
+/* Calls `write` with the frame's memory, mapped into the host's: with no copy where the path's memory can be mapped. The pixels
+ * are there during the call only. Errors: PF_ERROR_CALLBACK where `write` refused. */
+PF_EXPORT pf_status pf_frame_map(pf_frame *frame, pf_map_function write, void *user);
+
+enum {
+    PF_API_CUDA = 1,  /* address (CUdeviceptr), queue (CUstream) */
+    PF_API_OPENCL = 2 /* object (cl_mem), queue (cl_command_queue, in order), context (cl_context) */
+};
+
+/* The memory of a frame as an object of the compute API, for kernels of your own. */
+typedef struct pf_device_memory {
+    size_t size;
+    uint64_t address;    /* CUDA */
+    uint64_t offset;     /* bytes from the memory's begin to row 0 */
+    void *object;        /* OpenCL */
+    void *queue;         /* give your work to it, or let it wait for yours */
+    void *context;       /* OpenCL */
+    ptrdiff_t row_pitch; /* bytes from one row to the next; may be negative */
+    size_t row_bytes;    /* of a buffer: all */
+    uint32_t api;        /* PF_API_ */
+    uint32_t width;
+    uint32_t height;
+    uint32_t format;
+} pf_device_memory;
+
+/* Names the frame's memory. What it names is good until the frame ends: retain nothing, release nothing. Work that is given to
+ * `queue` before pf_frame_finish is part of the frame.
+ * Errors: PF_ERROR_UNSUPPORTED for backends without such names, and for memory that is not the backend's own. */
+PF_EXPORT pf_status pf_frame_device_memory(pf_frame *frame, pf_device_memory *memory);
+
+/* Hands the frame to the display, which shows it from now on. The handle is gone, also after an error; the frame before stays on
+ * show then. */
+PF_EXPORT pf_status pf_frame_finish(pf_frame *frame);
+
+/* Gives the frame up: the one before stays on show. The handle is gone. */
+PF_EXPORT pf_status pf_frame_cancel(pf_frame *frame);
+
+/* ------------------------------------------------------------------------------------------------------ shown frames */
+
+/* What is shown; after a resize it may still be the old size. */
+PF_EXPORT pf_status pf_shown_surface(pf_shown *shown, pf_surface *surface);
+
+typedef struct pf_gl_texture {
+    size_t size;
+    uint32_t name;        /* the texture; do not delete it */
+    uint32_t target;      /* GL_TEXTURE_2D; with PF_ACCESS_ANY perhaps GL_TEXTURE_BUFFER */
+    uint32_t first_texel; /* of GL_TEXTURE_BUFFER: the texel of pixel (0, 0) */
+    uint32_t row_texels;  /* of GL_TEXTURE_BUFFER: texels from one row to the next */
+} pf_gl_texture;
+
+/* The frame as a texture of the display's OpenGL context. Row 0 of the texture is the bottom row of the picture. Bring a sampler:
+ * it has no mipmaps. The name is good until the release; ask for it in each frame.
+ * Errors: PF_ERROR_CONTEXT; PF_ERROR_ARGUMENT for other displays and for a buffer. */
+PF_EXPORT pf_status pf_shown_gl_texture(pf_shown *shown, pf_gl_texture *texture);
+
+typedef struct pf_gl_buffer {
+    size_t size;
+    uint64_t offset; /* bytes; not always 0 */
+    uint64_t bytes;
+    uint32_t name; /* the buffer; do not delete it */
+    uint32_t reserved;
+} pf_gl_buffer;
+
+/* A buffer surface as a buffer of OpenGL, for vertices or storage. As pf_shown_gl_texture. */
+PF_EXPORT pf_status pf_shown_gl_buffer(pf_shown *shown, pf_gl_buffer *buffer);
+
+/* Draws an image into the framebuffer that is bound for drawing, into this part of it: pixels, (x, y) is the lower left corner. */
+PF_EXPORT pf_status pf_shown_draw_gl(pf_shown *shown, int32_t x, int32_t y, uint32_t width, uint32_t height);
+
+/* The link may go on. */
+PF_EXPORT pf_status pf_shown_release(pf_shown *shown);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,257 @@
+//! What crosses the boundary, as `include/pixelferry.h` declares it: constants, structs, types of functions.
+//!
+//! The header documents each. `tests/header.rs` lets a C compiler compare every item of this file with it.
+
+use std::ffi::{c_char, c_void};
+
+/// How a call ended.
+pub type pf_status = i32;
+
+pub const PF_OK: i32 = 0;
+pub const PF_ERROR_ARGUMENT: i32 = 1;
+pub const PF_ERROR_HANDLE: i32 = 2;
+pub const PF_ERROR_THREAD: i32 = 3;
+pub const PF_ERROR_BUSY: i32 = 4;
+pub const PF_ERROR_CALLBACK: i32 = 5;
+pub const PF_ERROR_UNAVAILABLE: i32 = 6;
+pub const PF_ERROR_UNSUPPORTED: i32 = 7;
+pub const PF_ERROR_DRIVER: i32 = 8;
+pub const PF_ERROR_KERNEL_BUILD: i32 = 9;
+pub const PF_ERROR_KERNEL_FAILED: i32 = 10;
+pub const PF_ERROR_FOREIGN: i32 = 11;
+pub const PF_ERROR_CONTEXT: i32 = 12;
+pub const PF_ERROR_REJECTED: i32 = 13;
+pub const PF_ERROR_NOTHING_SHOWN: i32 = 14;
+pub const PF_ERROR_PAUSED: i32 = 15;
+pub const PF_ERROR_NO_PATH: i32 = 16;
+pub const PF_ERROR_FILE: i32 = 17;
+pub const PF_ERROR_PANIC: i32 = 18;
+pub const PF_ERROR_OTHER: i32 = 19;
+
+// Formats; 0 is none.
+pub const PF_FORMAT_R8: u32 = 1;
+pub const PF_FORMAT_RG8: u32 = 2;
+pub const PF_FORMAT_RGBA8: u32 = 3;
+pub const PF_FORMAT_R32F: u32 = 4;
+pub const PF_FORMAT_RGBA16F: u32 = 5;
+pub const PF_FORMAT_RGBA32F: u32 = 6;
+pub const PF_FORMAT_R16: u32 = 7;
+pub const PF_FORMAT_R16F: u32 = 8;
+pub const PF_FORMAT_BGRA8: u32 = 9;
+pub const PF_FORMAT_RGB10A2: u32 = 10;
+pub const PF_FORMAT_RG16F: u32 = 11;
+pub const PF_FORMAT_RG32F: u32 = 12;
+
+pub const PF_KEEP: u32 = 0;
+pub const PF_CLEAR: u32 = 1;
+pub const PF_OVERWRITE: u32 = 2;
+
+pub const PF_ACCESS_TEXTURE: u32 = 0;
+pub const PF_ACCESS_ANY: u32 = 1;
+
+pub const PF_TOP_DOWN: u32 = 0;
+pub const PF_BOTTOM_UP: u32 = 1;
+
+pub const PF_UNMANAGED: u32 = 0;
+pub const PF_SRGB: u32 = 1;
+pub const PF_LINEAR: u32 = 2;
+pub const PF_GAMMA22: u32 = 3;
+
+pub const PF_ALPHA_STORED: u32 = 0;
+pub const PF_ALPHA_OPAQUE: u32 = 1;
+pub const PF_ALPHA_PREMULTIPLIED: u32 = 2;
+pub const PF_ALPHA_STRAIGHT: u32 = 3;
+
+pub const PF_ARG_I32: u32 = 1;
+pub const PF_ARG_U32: u32 = 2;
+pub const PF_ARG_F32: u32 = 3;
+pub const PF_ARG_I64: u32 = 4;
+pub const PF_ARG_U64: u32 = 5;
+pub const PF_ARG_F64: u32 = 6;
+pub const PF_ARG_MEMORY: u32 = 7;
+
+pub const PF_NO_BUDGET: u32 = u32::MAX;
+
+pub const PF_API_CUDA: u32 = 1;
+pub const PF_API_OPENCL: u32 = 2;
+
+/// Types that C sees only pointers to. The pointers are numbers of [`crate::handles`]; nothing lies there.
+macro_rules! opaque {
+    ($($name:ident),* $(,)?) => {
+        $(#[repr(C)]
+        pub struct $name {
+            nothing: [u8; 0],
+        })*
+    };
+}
+opaque!(pf_backend, pf_kernel, pf_memory, pf_display, pf_link, pf_frame, pf_shown);
+
+/// A struct that begins with its size, so that it may grow. Every field may be zero.
+///
+/// # Safety
+/// The first field is `size: usize`, there is no padding that is read, and any bytes are a value.
+pub unsafe trait Growing: Copy {
+    /// Its name in C.
+    const NAME: &'static str;
+    /// Bytes that every caller gives: up to the last field without which it means nothing.
+    const NEEDED: usize;
+}
+
+macro_rules! growing {
+    ($($name:ident up to $last:ident),* $(,)?) => {
+        $(
+            // SAFETY: it is `repr(C)`, of numbers, addresses and nullable functions, and `size` is first (checked below).
+            unsafe impl Growing for $name {
+                const NAME: &'static str = stringify!($name);
+                const NEEDED: usize = std::mem::offset_of!($name, $last);
+            }
+            const _: () = assert!(std::mem::offset_of!($name, size) == 0);
+        )*
+    };
+}
+// The field named is the first that a caller may leave out.
+growing!(
+    pf_surface up to unwritten,
+    pf_kernel_source up to opencl_c,
+    pf_link_options up to path,
+    pf_gl_options up to is_current,
+    pf_pixels up to reserved,
+    pf_gl_texture up to first_texel,
+    pf_gl_buffer up to reserved,
+    pf_device_memory up to width,
+);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_surface {
+    pub size: usize,
+    pub bytes: u64,
+    pub format: u32,
+    pub width: u32,
+    pub height: u32,
+    pub unwritten: u32,
+    pub access: u32,
+    pub row_order: u32,
+    pub encoding: u32,
+    pub alpha: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_kernel_source {
+    pub size: usize,
+    pub name: *const c_char,
+    pub opencl_c: *const c_char,
+    pub cuda_cpp: *const c_char,
+    pub ptx: *const c_char,
+    pub wgsl: *const c_char,
+    pub glsl: *const c_char,
+    pub host: pf_host_function,
+    pub host_user: *mut c_void,
+    pub items: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_link_options {
+    pub size: usize,
+    pub path: *const c_char,
+    pub prefer: *const c_char,
+    pub profiles: *const c_char,
+    pub budget_ms: u32,
+    pub frames_behind: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_gl_options {
+    pub size: usize,
+    pub is_current: pf_is_current_function,
+    pub is_current_user: *mut c_void,
+    pub version_major: u32,
+    pub version_minor: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_pixels {
+    pub size: usize,
+    pub data: *mut c_void,
+    pub row_pitch: isize,
+    pub row_bytes: usize,
+    pub row: u32,
+    pub rows: u32,
+    pub width: u32,
+    pub height: u32,
+    pub format: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_gl_texture {
+    pub size: usize,
+    pub name: u32,
+    pub target: u32,
+    pub first_texel: u32,
+    pub row_texels: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_gl_buffer {
+    pub size: usize,
+    pub offset: u64,
+    pub bytes: u64,
+    pub name: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_device_memory {
+    pub size: usize,
+    pub address: u64,
+    pub offset: u64,
+    pub object: *mut c_void,
+    pub queue: *mut c_void,
+    pub context: *mut c_void,
+    pub row_pitch: isize,
+    pub row_bytes: usize,
+    pub api: u32,
+    pub width: u32,
+    pub height: u32,
+    pub format: u32,
+}
+
+/// What an argument holds, as its kind says.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union pf_value {
+    pub i32: i32,
+    pub u32: u32,
+    pub f32: f32,
+    pub i64: i64,
+    pub u64: u64,
+    pub f64: f64,
+    pub memory: *mut pf_memory,
+    pub host: *const c_void,
+}
+
+/// Arrays of it cross the boundary, so it never grows.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_arg {
+    pub kind: u32,
+    pub reserved: u32,
+    pub value: pf_value,
+    pub bytes: u64,
+}
+
+pub type pf_host_function = Option<
+    unsafe extern "C" fn(user: *mut c_void, pixels: *const pf_pixels, args: *const pf_arg, arg_count: usize) -> i32,
+>;
+pub type pf_frame_function = Option<unsafe extern "C" fn(user: *mut c_void, frame: *mut pf_frame) -> i32>;
+pub type pf_map_function = Option<unsafe extern "C" fn(user: *mut c_void, pixels: *const pf_pixels) -> i32>;
+pub type pf_get_proc_function = Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char) -> *mut c_void>;
+pub type pf_is_current_function = Option<unsafe extern "C" fn(user: *mut c_void) -> i32>;

@@ -1,0 +1,158 @@
+//! Reading and writing through a caller's pointers. What can be checked is: null, alignment, sizes, text.
+
+use crate::abi::Growing;
+use crate::failure::{Failure, Result};
+use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
+use std::ptr;
+
+fn check<T>(pointer: *const T, what: &str) -> Result<()> {
+    if pointer.is_null() {
+        return Err(Failure::argument(format!("{what} is NULL")));
+    }
+    if !pointer.is_aligned() {
+        return Err(Failure::argument(format!("{what} is not aligned for its type")));
+    }
+    Ok(())
+}
+
+/// A text.
+///
+/// # Safety
+/// `text` is null, or a string that ends with zero and stays as it is for `'a`.
+pub unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { optional_text(text, what) }?;
+    text.ok_or_else(|| Failure::argument(format!("{what} is NULL")))
+}
+
+/// The same where null means that none is given.
+///
+/// # Safety
+/// As of [`text`].
+pub unsafe fn optional_text<'a>(text: *const c_char, what: &str) -> Result<Option<&'a str>> {
+    if text.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: it is not null, and the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map(Some).map_err(|error| Failure::argument(format!("{what} is not UTF-8: {error}")))
+}
+
+/// An array.
+///
+/// # Safety
+/// `first` is null, or has `count` values of `T` that stay as they are for `'a`.
+pub unsafe fn array<'a, T>(first: *const T, count: usize, what: &str) -> Result<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check(first, what)?;
+    if count.checked_mul(size_of::<T>()).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+        return Err(Failure::argument(format!("{what} cannot have {count} elements")));
+    }
+    // SAFETY: it is aligned, not null and no larger than memory can be; and the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(first, count) })
+}
+
+/// Bytes to write.
+///
+/// # Safety
+/// `first` is null, or has `count` bytes that nobody else uses for `'a`; they are initialised.
+pub unsafe fn bytes_mut<'a>(first: *mut u8, count: usize, what: &str) -> Result<&'a mut [u8]> {
+    // SAFETY: the caller's promise.
+    let checked = unsafe { array(first.cast_const(), count, what) }?.len();
+    if checked == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: `array` checked it; and the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts_mut(first, count) })
+}
+
+/// A struct that begins with its size, as an older caller may have it: what it lacks is zero.
+///
+/// # Safety
+/// `given` is null, or has as many bytes as its first field says.
+pub unsafe fn structure<T: Growing>(given: *const T) -> Result<T> {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { checked_size(given) }?;
+    let mut read = MaybeUninit::<T>::zeroed();
+    // SAFETY: both have so many bytes (the caller's promise, and `checked_size`); any bytes are a `T`.
+    unsafe {
+        ptr::copy_nonoverlapping(given.cast::<u8>(), read.as_mut_ptr().cast::<u8>(), bytes);
+        Ok(read.assume_init())
+    }
+}
+
+/// The same where null stands for all zeros.
+///
+/// # Safety
+/// As of [`structure`].
+pub unsafe fn optional_structure<T: Growing>(given: *const T) -> Result<T> {
+    if given.is_null() {
+        // SAFETY: any bytes are a `T`.
+        return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
+    }
+    // SAFETY: the caller's promise.
+    unsafe { structure(given) }
+}
+
+/// Writes a struct that begins with its size as far as the caller knows it; the size stays.
+///
+/// # Safety
+/// `out` is null, or has as many bytes as its first field says, which nobody else uses now.
+pub unsafe fn fill<T: Growing>(out: *mut T, value: T) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { checked_size(out.cast_const()) }?;
+    let head = size_of::<usize>();
+    let from = (&raw const value).cast::<u8>();
+    // SAFETY: both have so many bytes (the caller's promise, and `checked_size`), of which `size` takes the first.
+    unsafe { ptr::copy_nonoverlapping(from.add(head), out.cast::<u8>().add(head), bytes - head) };
+    Ok(())
+}
+
+/// Refuses what cannot be filled, before the work is done.
+///
+/// # Safety
+/// As of [`fill`].
+pub unsafe fn fillable<T: Growing>(out: *const T) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { checked_size(out) }.map(|_| ())
+}
+
+/// # Safety
+/// `given` is null, or has at least its first field.
+unsafe fn checked_size<T: Growing>(given: *const T) -> Result<usize> {
+    check(given, T::NAME)?;
+    // SAFETY: it is aligned and not null; and the caller's promise.
+    let size = unsafe { given.cast::<usize>().read() };
+    let (needed, known) = (T::NEEDED, size_of::<T>());
+    if (needed..=known).contains(&size) {
+        return Ok(size);
+    }
+    Err(Failure::argument(format!(
+        "{}.size is {size}, and this library takes {needed} to {known}; set it to sizeof({})",
+        T::NAME,
+        T::NAME
+    )))
+}
+
+/// Where a result goes.
+///
+/// # Safety
+/// `out` is null, or may be written.
+pub unsafe fn out<T>(out: *mut T, empty: T, what: &str) -> Result<()> {
+    check(out, what)?;
+    // SAFETY: it is aligned and not null; and the caller's promise.
+    unsafe { out.write(empty) };
+    Ok(())
+}
+
+/// Writes a result to where [`out`] looked.
+///
+/// # Safety
+/// [`out`] accepted it.
+pub unsafe fn put<T>(out: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { out.write(value) };
+}

@@ -1,0 +1,244 @@
+//! Frames that are written.
+
+use crate::abi::*;
+use crate::boundary::{array, fill, fillable};
+use crate::call::call;
+use crate::convert::format_code;
+use crate::failure::{Failure, Result};
+use crate::handles::{Handle as _, free};
+use crate::held::FrameSlot;
+use crate::sources::{Looked, arguments};
+use interop_core::View;
+use pixelferry::{Error, ImageView, WriteFrame};
+use std::ffi::c_void;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_frame_launch(
+    frame: *mut pf_frame,
+    kernel: *mut pf_kernel,
+    args: *const pf_arg,
+    arg_count: usize,
+) -> pf_status {
+    call("pf_frame_launch", || {
+        let (frame, kernel) = (pf_frame::get(frame)?, pf_kernel::get(kernel)?);
+        // SAFETY: the header's promise for pointers.
+        let looked = Looked::up(unsafe { array(args, arg_count, "args") }?)?;
+        let borrowed = looked.borrow()?;
+        let arguments = arguments(&borrowed)?;
+        Ok(frame.with(|frame| frame.launch(kernel.as_ref(), &arguments))??)
+    })
+}
+
+/// Bytes of a row, and rows, of what a frame writes.
+fn shape(view: &View) -> (usize, usize) {
+    match view {
+        View::Image(image) => (image.row_len(), image.extent.height as usize),
+        View::Buffer(buffer) => (buffer.len, 1),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_frame_write(
+    frame: *mut pf_frame,
+    data: *const c_void,
+    bytes: usize,
+    row_pitch: usize,
+) -> pf_status {
+    call("pf_frame_write", || {
+        let frame = pf_frame::get(frame)?;
+        // SAFETY: the header's promise for pointers.
+        let data = unsafe { array(data.cast::<u8>(), bytes, "data") }?;
+        frame.with(|frame| write(frame, data, row_pitch))?
+    })
+}
+
+fn write(frame: &mut WriteFrame<'_>, data: &[u8], row_pitch: usize) -> Result<()> {
+    let (row, rows) = shape(&frame.target()?.view());
+    if row_pitch == 0 || (row_pitch == row && data.len() == row * rows) {
+        return Ok(frame.write(data)?);
+    }
+    let needed = rows.checked_sub(1).and_then(|gaps| gaps.checked_mul(row_pitch)).and_then(|n| n.checked_add(row));
+    if row_pitch < row || needed.is_none_or(|needed| data.len() < needed) {
+        return Err(Failure::argument(format!(
+            "{} bytes with a row pitch of {row_pitch} were given; the frame takes {rows} rows of {row} bytes",
+            data.len()
+        )));
+    }
+    let tight: Vec<u8> = data.chunks(row_pitch).take(rows).flat_map(|chunk| &chunk[..row]).copied().collect();
+    Ok(frame.write(&tight)?)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_frame_map(frame: *mut pf_frame, write: pf_map_function, user: *mut c_void) -> pf_status {
+    call("pf_frame_map", || {
+        let write = write.ok_or_else(|| Failure::argument("write is NULL"))?;
+        let slot = pf_frame::get(frame)?;
+        // SAFETY: the header asks for a function that may be called with `user`, writes only the pixels and returns.
+        map(&slot, |pixels| unsafe { write(user, &raw const *pixels) })
+    })
+}
+
+/// Lets the caller's function write the pixels where they lie, or, where pixels of others lie between them, a copy.
+fn map(slot: &FrameSlot, write: impl Fn(&pf_pixels) -> i32) -> Result<()> {
+    let mut code = 0;
+    let done = slot.with(|frame| -> Result<(), Error> {
+        let mut run = |bytes: &mut [u8], view: &View| -> Result<(), Error> {
+            code = write(&pixels(bytes, view));
+            if code == 0 { Ok(()) } else { Err(Error::invalid("pf_frame_map", "the function that was given refused")) }
+        };
+        let (memory, view) = frame.target()?.into_parts();
+        let span = view.span();
+        let local = view.from_its_start();
+        if slot.is_whole || span.len() == view.payload_len() {
+            return memory.map_write(span, &mut |bytes| run(bytes, &local));
+        }
+        let View::Image(image) = view else {
+            return memory.map_write(span, &mut |bytes| run(bytes, &local));
+        };
+        let packed = ImageView::packed(image.extent, image.format, 1, 0, false)?;
+        let mut copy = vec![0; view.payload_len()];
+        run(&mut copy, &View::Image(packed))?;
+        frame.write(&copy)
+    })?;
+    match done {
+        Err(_) if code != 0 => Err(Failure::Callback(code)),
+        done => Ok(done?),
+    }
+}
+
+/// Where the bytes of a view lie; the view begins with the first of `bytes`.
+fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
+    let (row_bytes, _) = shape(view);
+    let none = pf_pixels {
+        size: size_of::<pf_pixels>(),
+        data: bytes.as_mut_ptr().cast(),
+        row_pitch: 0,
+        row_bytes,
+        row: 0,
+        rows: 1,
+        width: 0,
+        height: 0,
+        format: 0,
+        reserved: 0,
+    };
+    match view {
+        View::Buffer(_) => none,
+        View::Image(image) => pf_pixels {
+            data: bytes.as_mut_ptr().wrapping_add(image.offset).cast(),
+            row_pitch: image.row_pitch,
+            rows: image.extent.height,
+            width: image.extent.width,
+            height: image.extent.height,
+            format: format_code(image.format),
+            ..none
+        },
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_frame_device_memory(frame: *mut pf_frame, memory: *mut pf_device_memory) -> pf_status {
+    call("pf_frame_device_memory", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe { fillable(memory) }?;
+        let slot = pf_frame::get(frame)?;
+        let found = slot.with(|frame| device::memory(frame, slot.backend.as_ref()))??;
+        // SAFETY: the same.
+        unsafe { fill(memory, found) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_frame_finish(frame: *mut pf_frame) -> pf_status {
+    call("pf_frame_finish", || end(frame, true))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_frame_cancel(frame: *mut pf_frame) -> pf_status {
+    call("pf_frame_cancel", || if frame.is_null() { Ok(()) } else { end(frame, false) })
+}
+
+/// Ends a frame; the handle goes, unless the frame cannot end now.
+fn end(frame: *mut pf_frame, finish: bool) -> Result<()> {
+    let done = pf_frame::get(frame)?.end(finish);
+    if !matches!(done, Err(Failure::Busy(_))) {
+        free(frame)?;
+    }
+    done
+}
+
+/// The frame's memory as the compute API's own object.
+mod device {
+    use super::*;
+    use pixelferry::{ComputeBackend, ComputeMemory};
+    use std::ptr;
+
+    pub fn memory(frame: &mut WriteFrame<'_>, backend: &dyn ComputeBackend) -> Result<pf_device_memory> {
+        let (memory, view) = frame.target()?.into_parts();
+        let found = cuda(backend, memory)?.map_or_else(|| opencl(backend, memory), |found| Ok(Some(found)))?;
+        let found = found.ok_or_else(|| Error::Unsupported {
+            operation: "pf_frame_device_memory",
+            device: backend.device().to_string(),
+            reason: "its memory has no name outside; write by pf_frame_map, pf_frame_write or a kernel".into(),
+        })?;
+        Ok(match view {
+            View::Buffer(buffer) => pf_device_memory { offset: buffer.offset as u64, row_bytes: buffer.len, ..found },
+            View::Image(image) => pf_device_memory {
+                offset: image.offset as u64,
+                row_pitch: image.row_pitch,
+                row_bytes: image.row_len(),
+                width: image.extent.width,
+                height: image.extent.height,
+                format: format_code(image.format),
+                ..found
+            },
+        })
+    }
+
+    #[allow(dead_code)] // where neither is built in
+    const NONE: pf_device_memory = pf_device_memory {
+        size: size_of::<pf_device_memory>(),
+        address: 0,
+        offset: 0,
+        object: ptr::null_mut(),
+        queue: ptr::null_mut(),
+        context: ptr::null_mut(),
+        row_pitch: 0,
+        row_bytes: 0,
+        api: 0,
+        width: 0,
+        height: 0,
+        format: 0,
+    };
+
+    #[cfg(feature = "cuda")]
+    fn cuda(backend: &dyn ComputeBackend, memory: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
+        let Some(cuda) = backend.downcast_ref::<pixelferry::cuda_backend::CudaBackend>() else { return Ok(None) };
+        let queue = ptr::with_exposed_provenance_mut(cuda.stream());
+        Ok(Some(pf_device_memory { api: PF_API_CUDA, address: cuda.address_of(memory)?, queue, ..NONE }))
+    }
+
+    #[cfg(feature = "opencl")]
+    fn opencl(backend: &dyn ComputeBackend, memory: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
+        let Some(opencl) = backend.downcast_ref::<pixelferry::opencl_backend::OpenClBackend>() else { return Ok(None) };
+        // The memory, the backend's queue and its context hold these objects while the frame is open.
+        Ok(Some(pf_device_memory {
+            api: PF_API_OPENCL,
+            object: opencl.buffer_of(memory)?.raw(),
+            queue: opencl.cl_queue()?.raw(),
+            context: opencl.context()?.raw(),
+            ..NONE
+        }))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn cuda(_: &dyn ComputeBackend, _: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
+        let _ = PF_API_CUDA;
+        Ok(None)
+    }
+
+    #[cfg(not(feature = "opencl"))]
+    fn opencl(_: &dyn ComputeBackend, _: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
+        let _ = PF_API_OPENCL;
+        Ok(None)
+    }
+}

@@ -1,0 +1,259 @@
+//! Links.
+
+use crate::abi::*;
+use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
+use crate::call::call;
+use crate::exports::given::option_texts;
+use crate::exports::results::{give, give_json, say};
+use crate::failure::{Failure, Result};
+use crate::handles::{Handle as _, free, remove};
+use crate::held::{FrameSlot, LinkSlot};
+use interop_core::Part;
+use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture};
+use std::ffi::{c_char, c_void};
+use std::ptr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_open(
+    backend: *mut pf_backend,
+    display: *mut pf_display,
+    surface: *const pf_surface,
+    options: *const pf_link_options,
+    link: *mut *mut pf_link,
+) -> pf_status {
+    call("pf_link_open", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(link, ptr::null_mut(), "link")?;
+            let (backend, display) = (pf_backend::get(backend)?, pf_display::get(display)?.display());
+            let desc = structure(surface)?.desc()?;
+            let options = optional_structure(options)?;
+            let policy = options.policy(&option_texts(&options)?)?;
+            let opened = Link::open(backend, display, desc, LinkOptions { policy })?;
+            give(link, LinkSlot::new(opened))
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_function, user: *mut c_void) -> pf_status {
+    call("pf_link_frame", || {
+        let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
+        let slot = pf_link::get(link)?;
+        // SAFETY: the header asks for a function that may be called with `user`, and returns.
+        frame(&slot, |frame| unsafe { compute(user, frame) })
+    })
+}
+
+/// One frame by a function of the caller's, again on another path where one fails.
+fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
+    let mut refused = None;
+    let done = link.with(|link| {
+        let (whole, backend) = (Part::full(link.desc()), Arc::clone(link.backend()));
+        link.frame(|frame: &mut WriteFrame<'_>| {
+            let is_whole = *frame.part() == whole;
+            let code = FrameSlot::lend(frame, (is_whole, &backend), |slot| {
+                let handle = pf_frame::insert(Rc::clone(slot))?;
+                let code = compute(handle);
+                remove(handle.addr());
+                Ok(code)
+            });
+            match code {
+                Ok(0) => slot_result(None),
+                Ok(code) => {
+                    refused = Some(Failure::Callback(code));
+                    slot_result(Some("the function that was given refused"))
+                }
+                Err(failure) => {
+                    refused = Some(failure);
+                    slot_result(Some("no handle is left"))
+                }
+            }
+        })
+    })?;
+    match (done, refused) {
+        (Err(_), Some(failure)) => Err(failure),
+        (done, _) => Ok(done?),
+    }
+}
+
+/// An error of the caller's, for which no other path is tried.
+fn slot_result(problem: Option<&str>) -> Result<(), Error> {
+    problem.map_or(Ok(()), |problem| Err(Error::invalid("pf_link_frame", problem)))
+}
+
+/// Begins a frame that the caller ends.
+///
+/// # Safety
+/// The header's promise for pointers.
+unsafe fn begin(
+    link: *mut pf_link,
+    frame: *mut *mut pf_frame,
+    acquire: impl FnOnce(&'static mut Link) -> Result<WriteFrame<'static>, Error>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { out(frame, ptr::null_mut(), "frame") }?;
+    let link = pf_link::get(link)?;
+    let handle = pf_frame::insert(link.begin(acquire)?)?;
+    link.set_open(handle.addr());
+    // SAFETY: `out` accepted it.
+    unsafe { put(frame, handle) };
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_acquire(link: *mut pf_link, frame: *mut *mut pf_frame) -> pf_status {
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_acquire", || unsafe { begin(link, frame, Link::acquire) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_acquire_region(
+    link: *mut pf_link,
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+    frame: *mut *mut pf_frame,
+) -> pf_status {
+    let region = Region::new(x, y, width, height);
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_acquire_region", || unsafe { begin(link, frame, |link| link.acquire_region(region)) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_acquire_bytes(
+    link: *mut pf_link,
+    offset: usize,
+    bytes: usize,
+    frame: *mut *mut pf_frame,
+) -> pf_status {
+    call("pf_link_acquire_bytes", || {
+        let end = offset.checked_add(bytes);
+        let end =
+            end.ok_or_else(|| Failure::argument(format!("{bytes} bytes from {offset} on cannot be addressed")))?;
+        // SAFETY: the header's promise for pointers.
+        unsafe { begin(link, frame, |link| link.acquire_bytes(offset..end)) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_show(link: *mut pf_link, shown: *mut *mut pf_shown) -> pf_status {
+    call("pf_link_show", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe { out(shown, ptr::null_mut(), "shown") }?;
+        let link = pf_link::get(link)?;
+        let handle = pf_shown::insert(link.show()?)?;
+        link.set_open(handle.addr());
+        // SAFETY: `out` accepted it.
+        unsafe { put(shown, handle) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_resize(link: *mut pf_link, surface: *const pf_surface) -> pf_status {
+    call("pf_link_resize", || {
+        // SAFETY: the header's promise for pointers.
+        let desc = unsafe { structure(surface) }?.desc()?;
+        Ok(pf_link::get(link)?.with(|link| link.resize(desc))??)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_link_flush(link: *mut pf_link) -> pf_status {
+    call("pf_link_flush", || Ok(pf_link::get(link)?.with(Link::flush)??))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_read_back(
+    link: *mut pf_link,
+    data: *mut c_void,
+    bytes: usize,
+    needed: *mut usize,
+) -> pf_status {
+    call("pf_link_read_back", || {
+        // SAFETY: the header's promise for pointers.
+        let data = unsafe {
+            if !needed.is_null() {
+                out(needed, 0, "needed")?;
+            }
+            bytes_mut(data.cast::<u8>(), bytes, "data")
+        }?;
+        let link = pf_link::get(link)?;
+        // What is on show may be of another size than the next frame.
+        let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len("pf_link_read_back")))??;
+        if !needed.is_null() {
+            // SAFETY: `out` accepted it.
+            unsafe { put(needed, len) };
+        }
+        if data.is_empty() && !needed.is_null() {
+            return Ok(());
+        }
+        if data.len() != len {
+            return Err(Failure::argument(format!("data has {bytes} bytes, and what is shown has {len} (tight rows)")));
+        }
+        let read = link.with(Link::read_back)??;
+        if read.len() != len {
+            return Err(Failure::argument(format!("what is shown has {} bytes now; ask again", read.len())));
+        }
+        data.copy_from_slice(&read);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_save(link: *mut pf_link, file: *const c_char) -> pf_status {
+    call("pf_link_save", || {
+        // SAFETY: the header's promise for texts.
+        let file = unsafe { text(file, "file") }?;
+        Ok(pf_link::get(link)?.with(|link| save_picture(link, file))??)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_path(link: *mut pf_link, path: *mut *mut c_char) -> pf_status {
+    call("pf_link_path", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(path, ptr::null_mut(), "path")?;
+            say(path, pf_link::get(link)?.look(|link| link.path().name().to_owned())?);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_explain(link: *mut pf_link, explanation: *mut *mut c_char) -> pf_status {
+    call("pf_link_explain", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(explanation, ptr::null_mut(), "explanation")?;
+            say(explanation, pf_link::get(link)?.look(Link::explain)?);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_link_report_json(link: *mut pf_link, json: *mut *mut c_char) -> pf_status {
+    call("pf_link_report_json", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(json, ptr::null_mut(), "json")?;
+            pf_link::get(link)?.look(|link| give_json(json, link.report()))?
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_link_free(link: *mut pf_link) -> pf_status {
+    call("pf_link_free", || {
+        if !link.is_null() {
+            remove(pf_link::get(link)?.take_open());
+        }
+        free(link)
+    })
+}

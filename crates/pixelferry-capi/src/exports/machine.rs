@@ -1,0 +1,66 @@
+//! Versions, texts, and what this machine has.
+
+use crate::abi::*;
+use crate::boundary::{optional_structure, out, structure};
+use crate::call::{call, last_message};
+use crate::exports::given::option_texts;
+use crate::exports::results::give_json;
+use crate::failure;
+use crate::handles::free_text;
+use pixelferry::{open_all_backends, probe_with};
+use std::ffi::{CStr, c_char};
+use std::ptr;
+
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => c"",
+};
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_version() -> *const c_char {
+    VERSION.as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_status_name(status: pf_status) -> *const c_char {
+    failure::name(status).as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_last_error_message() -> *const c_char {
+    last_message()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_string_free(text: *mut c_char) -> pf_status {
+    call("pf_string_free", || free_text(text))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_backends_json(json: *mut *mut c_char) -> pf_status {
+    call("pf_backends_json", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(json, ptr::null_mut(), "json")?;
+            give_json(json, &open_all_backends().1)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_probe_json(
+    surface: *const pf_surface,
+    options: *const pf_link_options,
+    json: *mut *mut c_char,
+) -> pf_status {
+    call("pf_probe_json", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(json, ptr::null_mut(), "json")?;
+            let desc = structure(surface)?.desc()?;
+            let options = optional_structure(options)?;
+            let policy = options.policy(&option_texts(&options)?)?;
+            give_json(json, &probe_with(&desc, policy, &[], &[])?)
+        }
+    })
+}

@@ -1,0 +1,89 @@
+//! A caller's own memory on a device: what kernels read, and passes whose result is not shown.
+
+use crate::abi::*;
+use crate::boundary::{array, bytes_mut, out};
+use crate::call::call;
+use crate::exports::results::give;
+use crate::failure::Result;
+use crate::handles::{Handle as _, Memory, free};
+use crate::sources::{Looked, arguments, busy_memory};
+use pixelferry::Target;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::rc::Rc;
+
+fn with<R>(memory: *mut pf_memory, f: impl FnOnce(&mut Memory) -> Result<R>) -> Result<R> {
+    let memory = pf_memory::get(memory)?;
+    let mut memory = memory.try_borrow_mut().map_err(|_| busy_memory())?;
+    f(&mut memory)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_memory_new(
+    backend: *mut pf_backend,
+    bytes: usize,
+    memory: *mut *mut pf_memory,
+) -> pf_status {
+    call("pf_memory_new", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(memory, ptr::null_mut(), "memory")?;
+            let backend = pf_backend::get(backend)?;
+            let allocated = backend.allocate(bytes)?;
+            give(memory, Rc::new(RefCell::new(Memory { backend, memory: allocated })))
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_memory_write(
+    memory: *mut pf_memory,
+    offset: usize,
+    data: *const c_void,
+    bytes: usize,
+) -> pf_status {
+    call("pf_memory_write", || {
+        // SAFETY: the header's promise for pointers.
+        let data = unsafe { array(data.cast::<u8>(), bytes, "data") }?;
+        with(memory, |memory| Ok(memory.memory.write(offset, data)?))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_memory_read(
+    memory: *mut pf_memory,
+    offset: usize,
+    data: *mut c_void,
+    bytes: usize,
+) -> pf_status {
+    call("pf_memory_read", || {
+        // SAFETY: the header's promise for pointers.
+        let data = unsafe { bytes_mut(data.cast::<u8>(), bytes, "data") }?;
+        with(memory, |memory| Ok(memory.memory.read(offset, data)?))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_memory_launch(
+    memory: *mut pf_memory,
+    kernel: *mut pf_kernel,
+    args: *const pf_arg,
+    arg_count: usize,
+) -> pf_status {
+    call("pf_memory_launch", || {
+        let kernel = pf_kernel::get(kernel)?;
+        // SAFETY: the header's promise for pointers.
+        let looked = Looked::up(unsafe { array(args, arg_count, "args") }?)?;
+        with(memory, |memory| {
+            let borrowed = looked.borrow()?;
+            let target = Target::buffer(memory.memory.as_mut());
+            Ok(memory.backend.launch(kernel.as_ref(), target, &arguments(&borrowed)?)?)
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_memory_free(memory: *mut pf_memory) -> pf_status {
+    call("pf_memory_free", || free(memory))
+}

@@ -1,0 +1,39 @@
+//! Writing results to where a caller wants them.
+
+use crate::boundary::put;
+use crate::call::c_string;
+use crate::failure::Result;
+use crate::handles::{Handle, give_text};
+use serde::Serialize;
+use std::ffi::c_char;
+
+/// Makes a handle and writes it to where `boundary::out` looked.
+///
+/// # Safety
+/// `boundary::out` accepted `out`.
+pub unsafe fn give<H: Handle>(out: *mut *mut H, object: H::Object) -> Result<()> {
+    let handle = H::insert(object)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, handle) };
+    Ok(())
+}
+
+/// Gives a text out.
+///
+/// # Safety
+/// `boundary::out` accepted `to`.
+pub unsafe fn say(to: *mut *mut c_char, text: String) {
+    // SAFETY: the caller's promise.
+    unsafe { put(to, give_text(c_string(text))) };
+}
+
+/// Gives a value out as JSON.
+///
+/// # Safety
+/// `boundary::out` accepted `to`.
+pub unsafe fn give_json(to: *mut *mut c_char, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string(value)?;
+    // SAFETY: the caller's promise.
+    unsafe { say(to, text) };
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! The table of everything that a caller holds a handle of.
+//!
+//! A handle is a number that looks like a pointer: its kind in the lowest three bits, then a count that never comes again. So
+//! one that was freed is known as such, whatever was made since. What stays on its thread lies in a table of that thread; the
+//! table of all threads knows whose it is.
+
+use crate::abi::*;
+use crate::failure::{Failure, Result};
+use crate::held::{FrameSlot, LinkSlot, ShownSlot};
+use interop_core::{ComputeBackend, ComputeMemory, Kernel};
+use pixelferry::Headless;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CString, c_char};
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+const KIND_BITS: u32 = 3;
+
+/// What every thread may use.
+#[derive(Clone)]
+enum Shared {
+    Backend(Arc<dyn ComputeBackend>),
+    Kernel(Arc<dyn Kernel>),
+}
+
+/// What stays on its thread.
+#[derive(Clone)]
+enum Local {
+    Memory(SharedMemory),
+    Display(Headless),
+    Link(Rc<LinkSlot>),
+    Frame(Rc<FrameSlot>),
+    Shown(Rc<ShownSlot>),
+}
+
+/// Memory with the backend that made it.
+pub struct Memory {
+    /// Whose it is.
+    pub backend: Arc<dyn ComputeBackend>,
+    /// The memory.
+    pub memory: Box<dyn ComputeMemory>,
+}
+
+/// A caller's memory; a launch reads several at a time.
+pub type SharedMemory = Rc<RefCell<Memory>>;
+
+enum Place {
+    Everywhere(Shared),
+    On(ThreadId),
+}
+
+struct Table {
+    /// Handles made so far.
+    made: usize,
+    live: BTreeMap<usize, Place>,
+    texts: BTreeMap<usize, CString>,
+}
+
+static TABLE: Mutex<Table> = Mutex::new(Table { made: 0, live: BTreeMap::new(), texts: BTreeMap::new() });
+
+thread_local! {
+    // Never dropped: what a thread did not free it leaks, as its contexts may be gone by then.
+    static OWN: ManuallyDrop<RefCell<HashMap<usize, Local>>> = ManuallyDrop::new(RefCell::new(HashMap::new()));
+}
+
+fn table() -> MutexGuard<'static, Table> {
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A type of handle, and what is behind it.
+pub trait Handle: Sized {
+    /// What it is called, here and in C.
+    const NAME: &'static str;
+    /// Below 8.
+    const KIND: usize;
+    /// What is behind it.
+    type Object;
+    /// Puts it into the table.
+    fn insert(object: Self::Object) -> Result<*mut Self>;
+    /// What the handle stands for.
+    fn get(handle: *mut Self) -> Result<Self::Object>;
+}
+
+macro_rules! handles {
+    ($($name:ident = $kind:literal: $object:ty, $place:ident::$variant:ident;)*) => {
+        $(impl Handle for $name {
+            const NAME: &'static str = stringify!($name);
+            const KIND: usize = $kind;
+            type Object = $object;
+
+            fn insert(object: $object) -> Result<*mut Self> {
+                handles!(@insert $place::$variant, object, $kind)
+            }
+
+            fn get(handle: *mut Self) -> Result<$object> {
+                match handles!(@find $place, handle)? {
+                    $place::$variant(object) => Ok(object),
+                    _ => Err(Failure::Handle(format!("this {} is of another kind", Self::NAME))),
+                }
+            }
+        })*
+    };
+    (@insert Shared::$variant:ident, $object:ident, $kind:literal) => {
+        Ok(ptr::without_provenance_mut(next($kind, Place::Everywhere(Shared::$variant($object)))?))
+    };
+    (@insert Local::$variant:ident, $object:ident, $kind:literal) => {{
+        let id = next($kind, Place::On(thread::current().id()))?;
+        OWN.with(|own| own.borrow_mut().insert(id, Local::$variant($object)));
+        Ok(ptr::without_provenance_mut(id))
+    }};
+    (@find Shared, $handle:ident) => { find_shared($handle) };
+    (@find Local, $handle:ident) => { find_local($handle) };
+}
+handles! {
+    pf_backend = 1: Arc<dyn ComputeBackend>, Shared::Backend;
+    pf_kernel = 2: Arc<dyn Kernel>, Shared::Kernel;
+    pf_memory = 3: SharedMemory, Local::Memory;
+    pf_display = 4: Headless, Local::Display;
+    pf_link = 5: Rc<LinkSlot>, Local::Link;
+    pf_frame = 6: Rc<FrameSlot>, Local::Frame;
+    pf_shown = 7: Rc<ShownSlot>, Local::Shown;
+}
+
+fn next(kind: usize, place: Place) -> Result<usize> {
+    let mut table = table();
+    let id = (table.made + 1).checked_mul(1 << KIND_BITS).map(|id| id | kind);
+    let id = id.ok_or_else(|| Failure::Handle("every handle that this process can have was used".into()))?;
+    table.made += 1;
+    table.live.insert(id, place);
+    Ok(id)
+}
+
+/// Says what is wrong with a handle that is not in the table.
+fn unknown<H: Handle>(id: usize, made: usize) -> Failure {
+    const NAMES: [&str; 8] = [
+        "no handle",
+        pf_backend::NAME,
+        pf_kernel::NAME,
+        pf_memory::NAME,
+        pf_display::NAME,
+        pf_link::NAME,
+        pf_frame::NAME,
+        pf_shown::NAME,
+    ];
+    let (kind, count) = (id & ((1 << KIND_BITS) - 1), id >> KIND_BITS);
+    Failure::Handle(if id == 0 {
+        format!("the {} is NULL", H::NAME)
+    } else if count == 0 || count > made || kind == 0 {
+        format!("{id:#x} is no {}: this library never made it", H::NAME)
+    } else if kind != H::KIND {
+        format!("{id:#x} is a {}; give a {}", NAMES[kind], H::NAME)
+    } else {
+        format!("this {} was freed or finished before", H::NAME)
+    })
+}
+
+fn find_shared<H: Handle>(handle: *mut H) -> Result<Shared> {
+    let id = handle.addr();
+    let table = table();
+    match table.live.get(&id) {
+        Some(Place::Everywhere(object)) if id & 7 == H::KIND => Ok(object.clone()),
+        _ => Err(unknown::<H>(id, table.made)),
+    }
+}
+
+fn find_local<H: Handle>(handle: *mut H) -> Result<Local> {
+    let id = handle.addr();
+    check_local::<H>(id)?;
+    let found = OWN.try_with(|own| own.borrow().get(&id).cloned()).ok().flatten();
+    found.ok_or(Failure::Thread(H::NAME))
+}
+
+fn check_local<H: Handle>(id: usize) -> Result<()> {
+    let table = table();
+    match table.live.get(&id) {
+        Some(Place::On(owner)) if id & 7 == H::KIND => {
+            if *owner == thread::current().id() {
+                Ok(())
+            } else {
+                Err(Failure::Thread(H::NAME))
+            }
+        }
+        _ => Err(unknown::<H>(id, table.made)),
+    }
+}
+
+/// Takes a handle out of the table; what it held goes, where nothing else holds it. Null is nothing to do.
+pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
+    let id = handle.addr();
+    if id == 0 {
+        return Ok(());
+    }
+    H::get(handle)?;
+    remove(id);
+    Ok(())
+}
+
+/// Takes out what is there, if it is. What it was goes outside the locks: its end may call anything.
+pub fn remove(id: usize) {
+    let place = table().live.remove(&id);
+    let local = match place {
+        Some(Place::On(_)) => OWN.try_with(|own| own.borrow_mut().remove(&id)).ok().flatten(),
+        _ => None,
+    };
+    drop((place, local));
+}
+
+/// Gives a text out, until [`free_text`].
+pub fn give_text(text: CString) -> *mut c_char {
+    // The table owns the text; C only reads it.
+    let address = text.as_ptr().cast_mut();
+    table().texts.insert(address.addr(), text);
+    address
+}
+
+/// Takes a text back. Null is nothing to do.
+pub fn free_text(text: *mut c_char) -> Result<()> {
+    if text.is_null() || table().texts.remove(&text.addr()).is_some() {
+        return Ok(());
+    }
+    Err(Failure::Handle("this text is none of this library's, or was freed before".into()))
+}

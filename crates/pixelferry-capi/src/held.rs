@@ -1,0 +1,245 @@
+//! Links and their frames, which refer to each other.
+//!
+//! In Rust a frame borrows its link. C has no borrows, so here the link lies at a fixed address, each frame holds a count of it,
+//! and [`Use`] says who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
+
+use crate::failure::{Failure, Result};
+use interop_core::{ComputeBackend, Link, Part, ShownFrame, WriteFrame};
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Who may touch a link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Any call.
+    Idle,
+    /// The call that is running.
+    Call,
+    /// The frame that is written.
+    Writing,
+    /// The frame that is shown; others may look.
+    Shown,
+}
+
+/// A link at a fixed address.
+pub struct LinkSlot {
+    /// From `Box::into_raw`; freed when this is dropped.
+    link: NonNull<Link>,
+    used: Cell<Use>,
+    /// The handle of the frame that is open, or 0.
+    open: Cell<usize>,
+}
+
+/// Sets who may touch the link, when it is dropped.
+struct Restore<'a>(&'a Cell<Use>, Use);
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.1);
+    }
+}
+
+impl LinkSlot {
+    /// Takes a link.
+    pub fn new(link: Link) -> Rc<Self> {
+        let link = NonNull::from(Box::leak(Box::new(link)));
+        Rc::new(Self { link, used: Cell::new(Use::Idle), open: Cell::new(0) })
+    }
+
+    fn busy(&self) -> Failure {
+        Failure::Busy(match self.used.get() {
+            Use::Writing => "a frame of this link is open; finish or cancel it first",
+            Use::Shown => "a frame of this link is being shown; release it first",
+            Use::Idle | Use::Call => "this link is in the middle of a call; do not call it from a function given to it",
+        })
+    }
+
+    /// Runs `f` with the link, where nothing else uses it.
+    pub fn with<R>(&self, f: impl FnOnce(&mut Link) -> R) -> Result<R> {
+        if self.used.get() != Use::Idle {
+            return Err(self.busy());
+        }
+        self.used.set(Use::Call);
+        let _after = Restore(&self.used, Use::Idle);
+        // SAFETY: the link lives as long as this, and `used` says that there is no other reference.
+        Ok(f(unsafe { &mut *self.link.as_ptr() }))
+    }
+
+    /// Runs `f` to look at the link, also while it is shown.
+    pub fn look<R>(&self, f: impl FnOnce(&Link) -> R) -> Result<R> {
+        let used = self.used.get();
+        if !matches!(used, Use::Idle | Use::Shown) {
+            return Err(self.busy());
+        }
+        self.used.set(Use::Call);
+        let _after = Restore(&self.used, used);
+        // SAFETY: the link lives as long as this, and `used` says that all other references are shared ones.
+        Ok(f(unsafe { self.link.as_ref() }))
+    }
+
+    /// Begins a frame, which holds the link until it ends.
+    pub fn begin(
+        self: &Rc<Self>,
+        acquire: impl FnOnce(&'static mut Link) -> interop_core::Result<WriteFrame<'static>>,
+    ) -> Result<Rc<FrameSlot>> {
+        if self.used.get() != Use::Idle {
+            return Err(self.busy());
+        }
+        self.used.set(Use::Call);
+        let after = Restore(&self.used, Use::Idle);
+        // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then `used`
+        // lets no other reference be made.
+        let link: &'static mut Link = unsafe { &mut *self.link.as_ptr() };
+        let (whole, backend) = (Part::full(link.desc()), Arc::clone(link.backend()));
+        let frame = acquire(link)?;
+        std::mem::forget(after);
+        self.used.set(Use::Writing);
+        let is_whole = *frame.part() == whole;
+        Ok(Rc::new(FrameSlot { state: RefCell::new(State::Own(frame, Rc::clone(self))), is_whole, backend }))
+    }
+
+    /// Shows the newest frame, which holds the link until it is released.
+    pub fn show(self: &Rc<Self>) -> Result<Rc<ShownSlot>> {
+        if self.used.get() != Use::Idle {
+            return Err(self.busy());
+        }
+        // SAFETY: the frame that borrows it lies in a `ShownSlot`, which drops it before its count of this; until then `used`
+        // lets only shared references be made.
+        let link: &'static Link = unsafe { self.link.as_ref() };
+        let shown = link.shown()?;
+        self.used.set(Use::Shown);
+        Ok(Rc::new(ShownSlot { shown: Some(shown), link: Rc::clone(self) }))
+    }
+
+    /// Remembers the handle of the frame that is open, which ends with the link's own.
+    pub fn set_open(&self, handle: usize) {
+        self.open.set(handle);
+    }
+
+    /// The handle of the frame that is open, or 0; from now on there is none.
+    pub fn take_open(&self) -> usize {
+        self.open.replace(0)
+    }
+}
+
+impl Drop for LinkSlot {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box, and whatever borrowed it held a count of this.
+        drop(unsafe { Box::from_raw(self.link.as_ptr()) });
+    }
+}
+
+enum State {
+    /// Of `pf_link_acquire`. The frame goes before its link.
+    Own(WriteFrame<'static>, Rc<LinkSlot>),
+    /// Of `pf_link_frame`, while its function runs.
+    Lent(NonNull<WriteFrame<'static>>),
+    Gone,
+}
+
+/// A frame that is written.
+pub struct FrameSlot {
+    state: RefCell<State>,
+    /// Of the whole surface.
+    pub is_whole: bool,
+    /// What writes it.
+    pub backend: Arc<dyn ComputeBackend>,
+}
+
+/// Takes a lent frame back, when it is dropped.
+struct TakeBack<'a>(&'a FrameSlot);
+
+impl Drop for TakeBack<'_> {
+    fn drop(&mut self) {
+        self.0.state.replace(State::Gone);
+    }
+}
+
+impl FrameSlot {
+    /// Runs `f` while `frame` can be reached through the slot that `f` gets.
+    pub fn lend<R>(
+        frame: &mut WriteFrame<'_>,
+        (is_whole, backend): (bool, &Arc<dyn ComputeBackend>),
+        f: impl FnOnce(&Rc<Self>) -> R,
+    ) -> R {
+        let lent = NonNull::from(frame).cast();
+        let slot = Rc::new(Self { state: RefCell::new(State::Lent(lent)), is_whole, backend: Arc::clone(backend) });
+        let _after = TakeBack(&slot);
+        f(&slot)
+    }
+
+    /// Runs `f` with the frame.
+    pub fn with<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> R) -> Result<R> {
+        let mut state = self.state.try_borrow_mut().map_err(|_| {
+            Failure::Busy("this frame is in the middle of a call; do not call it from a function given to that call")
+        })?;
+        match &mut *state {
+            State::Own(frame, _) => Ok(f(frame)),
+            // SAFETY: `lend` is still running, whose reference nobody uses meanwhile but through this cell. `f` takes a frame
+            // of any lifetime, so that it cannot keep what it finds.
+            State::Lent(frame) => Ok(f(unsafe { frame.as_mut() })),
+            State::Gone => Err(over()),
+        }
+    }
+
+    /// Ends the frame: hands it over, or gives it up.
+    pub fn end(&self, finish: bool) -> Result<()> {
+        let mut state = self.state.try_borrow_mut().map_err(|_| {
+            Failure::Busy("this frame is in the middle of a call; do not end it from a function given to that call")
+        })?;
+        match std::mem::replace(&mut *state, State::Gone) {
+            State::Own(frame, link) => {
+                link.set_open(0);
+                let _after = Restore(&link.used, Use::Idle);
+                if finish {
+                    frame.finish()?;
+                }
+                Ok(())
+            }
+            lent @ State::Lent(_) => {
+                *state = lent;
+                Err(Failure::Busy("pf_link_frame ends this frame itself when the function that was given returns"))
+            }
+            State::Gone => Err(over()),
+        }
+    }
+}
+
+fn over() -> Failure {
+    Failure::Handle("this pf_frame was finished before".into())
+}
+
+impl Drop for FrameSlot {
+    fn drop(&mut self) {
+        if let State::Own(frame, link) = self.state.replace(State::Gone) {
+            drop(frame);
+            link.used.set(Use::Idle);
+        }
+    }
+}
+
+/// A frame that is shown.
+pub struct ShownSlot {
+    /// There until this is dropped, before the link.
+    shown: Option<ShownFrame<'static>>,
+    link: Rc<LinkSlot>,
+}
+
+impl ShownSlot {
+    /// Runs `f` with the frame and the link that shows it.
+    pub fn with<R>(&self, f: impl FnOnce(&ShownFrame<'_>, &Link) -> R) -> Result<R> {
+        let shown = self.shown.as_ref().ok_or_else(|| Failure::Handle("this pf_shown was released before".into()))?;
+        // SAFETY: the link lives as long as this; while it is shown all references to it are shared ones.
+        Ok(f(shown, unsafe { self.link.link.as_ref() }))
+    }
+}
+
+impl Drop for ShownSlot {
+    fn drop(&mut self) {
+        drop(self.shown.take());
+        self.link.used.set(Use::Idle);
+        self.link.set_open(0);
+    }
+}

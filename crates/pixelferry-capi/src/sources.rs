@@ -1,0 +1,202 @@
+//! Kernels: texts, and functions of C that threads run.
+
+use crate::abi::*;
+use crate::convert::format_code;
+use crate::failure::{Failure, Result};
+use crate::handles::{Handle as _, Memory, SharedMemory};
+use pixelferry::{Arg, CpuArgs, CpuKernelExt as _, Error, KernelSource};
+use std::cell::Ref;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// A function of the caller's for the rows of an image or the bytes of a buffer.
+#[derive(Clone, Copy)]
+pub struct HostFunction {
+    function: unsafe extern "C" fn(*mut c_void, *const pf_pixels, *const pf_arg, usize) -> i32,
+    user: *mut c_void,
+}
+
+// SAFETY: the header asks for a function and a pointer that any thread may use, several at a time.
+unsafe impl Send for HostFunction {}
+// SAFETY: the same.
+unsafe impl Sync for HostFunction {}
+
+/// Arguments that threads read.
+struct HostArgs(Vec<pf_arg>);
+
+// SAFETY: what they point to is only read while the launch runs, which holds it.
+unsafe impl Sync for HostArgs {}
+
+impl HostFunction {
+    /// None for null.
+    ///
+    /// # Safety
+    /// Until the kernel is freed, any thread may call `function` with `user`, also several at a time; it writes only the pixels
+    /// that it is given, reads only its arguments, and returns (no exception, no `longjmp`).
+    pub unsafe fn new(function: pf_host_function, user: *mut c_void) -> Option<Self> {
+        Some(Self { function: function?, user })
+    }
+
+    fn call(&self, pixels: &pf_pixels, args: &HostArgs) -> i32 {
+        // SAFETY: the promise of `new`; both live until it returns.
+        unsafe { (self.function)(self.user, pixels, args.0.as_ptr(), args.0.len()) }
+    }
+
+    fn rows<const N: usize>(
+        self,
+        out: &mut pixelferry::CpuImage<'_>,
+        args: &HostArgs,
+        failed: &AtomicI32,
+    ) -> Result<(), Error> {
+        let (width, height, format) = (out.width(), out.height(), format_code(out.format()));
+        out.par_rows::<[u8; N]>(|y, row| {
+            let pixels = pf_pixels {
+                size: size_of::<pf_pixels>(),
+                data: row.as_mut_ptr().cast(),
+                row_pitch: 0,
+                row_bytes: size_of_val(row),
+                row: y,
+                rows: 1,
+                width,
+                height,
+                format,
+                reserved: 0,
+            };
+            let code = self.call(&pixels, args);
+            if code != 0 {
+                failed.store(code, Ordering::Relaxed);
+            }
+        })
+    }
+
+    /// Adds it to a kernel.
+    pub fn add_to(self, source: KernelSource) -> KernelSource {
+        let name = source.name().to_owned();
+        let ended = move |code: i32| -> Result<(), Error> {
+            if code == 0 {
+                return Ok(());
+            }
+            let reason = format!("its function ended with {code}");
+            Err(Error::KernelFailed { kernel: name.clone(), device: "threads of the CPU".into(), reason })
+        };
+        let of_buffers = ended.clone();
+        source
+            .cpu_image(move |out, args| {
+                let (args, failed) = (host_args(args), AtomicI32::new(0));
+                match out.format().bytes_per_pixel() {
+                    1 => self.rows::<1>(out, &args, &failed),
+                    2 => self.rows::<2>(out, &args, &failed),
+                    4 => self.rows::<4>(out, &args, &failed),
+                    8 => self.rows::<8>(out, &args, &failed),
+                    _ => self.rows::<16>(out, &args, &failed),
+                }?;
+                ended(failed.into_inner())
+            })
+            .cpu_buffer(move |out, args| {
+                let bytes = out.as_slice_mut::<u8>()?;
+                let pixels = pf_pixels {
+                    size: size_of::<pf_pixels>(),
+                    data: bytes.as_mut_ptr().cast(),
+                    row_pitch: 0,
+                    row_bytes: bytes.len(),
+                    row: 0,
+                    rows: 1,
+                    width: 0,
+                    height: 0,
+                    format: 0,
+                    reserved: 0,
+                };
+                of_buffers(self.call(&pixels, &host_args(args)))
+            })
+    }
+}
+
+/// The arguments of a launch as C reads them.
+fn host_args(args: &CpuArgs<'_>) -> HostArgs {
+    HostArgs((0..args.len()).map(|at| host_arg(args, at)).collect())
+}
+
+fn host_arg(args: &CpuArgs<'_>, at: usize) -> pf_arg {
+    let of = |kind, value| pf_arg { kind, reserved: 0, value, bytes: 0 };
+    if let Ok(v) = args.i32(at) {
+        return of(PF_ARG_I32, pf_value { i32: v });
+    }
+    if let Ok(v) = args.u32(at) {
+        return of(PF_ARG_U32, pf_value { u32: v });
+    }
+    if let Ok(v) = args.f32(at) {
+        return of(PF_ARG_F32, pf_value { f32: v });
+    }
+    if let Ok(v) = args.i64(at) {
+        return of(PF_ARG_I64, pf_value { i64: v });
+    }
+    if let Ok(v) = args.u64(at) {
+        return of(PF_ARG_U64, pf_value { u64: v });
+    }
+    if let Ok(v) = args.f64(at) {
+        return of(PF_ARG_F64, pf_value { f64: v });
+    }
+    let bytes = args.memory::<u8>(at).unwrap_or_default();
+    pf_arg { bytes: bytes.len() as u64, ..of(PF_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
+}
+
+/// The caller's memories of a launch, looked up; [`Looked::args`] are arguments for as long as it lives.
+pub struct Looked {
+    given: Vec<(pf_arg, Option<SharedMemory>)>,
+}
+
+impl Looked {
+    /// Looks every memory up.
+    pub fn up(args: &[pf_arg]) -> Result<Self> {
+        let look = |arg: &pf_arg| {
+            let memory = match arg.kind {
+                // SAFETY: the kind says which member the caller set; the number is looked up, never followed.
+                PF_ARG_MEMORY => Some(pf_memory::get(unsafe { arg.value.memory })?),
+                _ => None,
+            };
+            Ok((*arg, memory))
+        };
+        Ok(Self { given: args.iter().map(look).collect::<Result<_>>()? })
+    }
+
+    /// Borrows them.
+    pub fn borrow(&self) -> Result<Vec<Borrowed<'_>>> {
+        self.given.iter().map(|(arg, memory)| borrowed(arg, memory.as_ref())).collect()
+    }
+}
+
+/// An argument and, where it is one, its memory.
+pub type Borrowed<'a> = (pf_arg, Option<Ref<'a, Memory>>);
+
+fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<Borrowed<'a>> {
+    let memory = memory.map(|memory| memory.try_borrow().map_err(|_| busy_memory())).transpose()?;
+    Ok((*arg, memory))
+}
+
+/// A memory that is written by the call that is running.
+pub fn busy_memory() -> Failure {
+    Failure::Busy("this pf_memory is the target of the call that is running; give another as argument")
+}
+
+/// The arguments for a launch.
+pub fn arguments<'a>(borrowed: &'a [Borrowed<'_>]) -> Result<Vec<Arg<'a>>> {
+    borrowed.iter().enumerate().map(|(at, (arg, memory))| argument(at, arg, memory.as_deref())).collect()
+}
+
+fn argument<'a>(at: usize, arg: &pf_arg, memory: Option<&'a Memory>) -> Result<Arg<'a>> {
+    // SAFETY: the kind says which member the caller set, and every bit pattern is a number.
+    unsafe {
+        Ok(match (arg.kind, memory) {
+            (PF_ARG_I32, _) => Arg::I32(arg.value.i32),
+            (PF_ARG_U32, _) => Arg::U32(arg.value.u32),
+            (PF_ARG_F32, _) => Arg::F32(arg.value.f32),
+            (PF_ARG_I64, _) => Arg::I64(arg.value.i64),
+            (PF_ARG_U64, _) => Arg::U64(arg.value.u64),
+            (PF_ARG_F64, _) => Arg::F64(arg.value.f64),
+            (PF_ARG_MEMORY, Some(memory)) => Arg::Memory(memory.memory.as_ref()),
+            (kind, _) => {
+                return Err(Failure::argument(format!("args[{at}].kind is {kind}, which is no PF_ARG_ of the header")));
+            }
+        })
+    }
+}
