@@ -61,6 +61,9 @@ pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};
+/// The display on an engine's own Vulkan device (feature `vulkan`).
+#[cfg(feature = "vulkan")]
+pub use vulkan_display;
 /// The wgpu backend: kernels in WGSL (feature `wgpu`).
 #[cfg(feature = "wgpu")]
 pub use wgpu_backend;

@@ -76,6 +76,18 @@ impl Allocation {
         }
     }
 
+    /// Allocates of the GPU's own memory.
+    pub(crate) fn allocate_local(&mut self, sharing: &Sharing) -> Result<()> {
+        let needs = self.needs();
+        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let index = sharing
+            .memory_type(needs.memory_type_bits, |f| f.contains(local))
+            .ok_or_else(|| sharing.unsupported("create_surface", "no memory of the GPU's own holds it"))?;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
+        // SAFETY: size and type are those that the object asked for, which has no memory yet.
+        unsafe { self.allocate(sharing, &info) }
+    }
+
     /// Allocates of the GPU's own memory, for the object alone, what others can open.
     pub(crate) fn allocate_exported(&mut self, sharing: &Sharing) -> Result<()> {
         let needs = self.needs();

@@ -1,6 +1,7 @@
 //! A device's functions for sharing.
 
 use crate::failure;
+use crate::host::MemoryHost;
 use crate::os::{MEMORY_EXTENSION, MemoryFns, SEMAPHORE_EXTENSION, SemaphoreFns};
 use ash::vk;
 use interop_core::{Error, Result, Support};
@@ -14,7 +15,10 @@ pub struct Sharing {
     /// Each where the device was made with its extension.
     pub(crate) memory: Option<MemoryFns>,
     pub(crate) semaphore: Option<SemaphoreFns>,
+    pub(crate) memory_host: Option<MemoryHost>,
     pub(crate) timeline: bool,
+    /// Families of queues that use what is made; none where whoever uses it keeps to one.
+    pub(crate) families: Vec<u32>,
     name: String,
 }
 
@@ -35,7 +39,28 @@ impl Sharing {
     ) -> Self {
         let memory = has(MEMORY_EXTENSION).then(|| MemoryFns::new(&instance, &device));
         let semaphore = has(SEMAPHORE_EXTENSION).then(|| SemaphoreFns::new(&instance, &device));
-        Self { device, instance, physical, memory, semaphore, timeline, name }
+        // SAFETY: the caller's promise.
+        let memory_host = unsafe { MemoryHost::of(&instance, physical, &device, has) };
+        Self { device, instance, physical, memory, semaphore, memory_host, timeline, families: Vec::new(), name }
+    }
+
+    /// For queues of all these families, which are different ones of the device.
+    #[must_use]
+    pub fn for_families(self, families: Vec<u32>) -> Self {
+        Self { families, ..self }
+    }
+
+    /// What says so to Vulkan: one family, or none that is named, needs no word.
+    pub(crate) fn shared_by(&self) -> (vk::SharingMode, &[u32]) {
+        match self.families.as_slice() {
+            all @ [_, _, ..] => (vk::SharingMode::CONCURRENT, all),
+            _ => (vk::SharingMode::EXCLUSIVE, &[]),
+        }
+    }
+
+    /// Whether the device was made with semaphores that count.
+    pub fn counts(&self) -> bool {
+        self.timeline
     }
 
     /// The device.

@@ -17,27 +17,55 @@ impl Sharing {
     /// `Unsupported` where the driver exports no such image.
     pub fn exported_image(&self, desc: &ImageDesc, needed: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
         self.memory_functions(OP)?;
-        let format = VK_FORMATS.get(desc.format);
-        let usage = self.exportable_usage(desc, format, needed)?;
+        let usage = self.exportable_usage(desc, vk_format(desc.format), needed)?;
         let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(MEMORY_HANDLE);
-        let info = vk::ImageCreateInfo::default()
+        let (image, mut made) = self.create_image(self.image_info(desc, usage).push_next(&mut external))?;
+        made.allocate_exported(self)?;
+        Ok((image, made))
+    }
+
+    /// The same for this device alone, with these usages only.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn local_image(&self, desc: &ImageDesc, usage: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
+        let (image, mut made) = self.create_image(self.image_info(desc, usage))?;
+        made.allocate_local(self)?;
+        Ok((image, made))
+    }
+
+    fn image_info(&self, desc: &ImageDesc, usage: vk::ImageUsageFlags) -> vk::ImageCreateInfo<'_> {
+        let (mode, families) = self.shared_by();
+        vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
-            .format(format)
+            .format(vk_format(desc.format))
             .extent(vk::Extent3D { width: desc.extent.width, height: desc.extent.height, depth: 1 })
             .mip_levels(1)
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(usage)
-            .sharing_mode(vk::SharingMode::EXCLUSIVE)
+            .sharing_mode(mode)
+            .queue_family_indices(families)
             .initial_layout(vk::ImageLayout::UNDEFINED)
-            .push_next(&mut external);
-        // SAFETY: the driver was asked whether it makes such images; the structures live through the call.
+    }
+
+    /// Without memory. The driver lists the format for such uses.
+    fn create_image(&self, info: vk::ImageCreateInfo<'_>) -> Result<(vk::Image, Allocation)> {
+        // SAFETY: callers asked the driver whether it makes such images; the structures live through the call.
         let image = unsafe { self.device.create_image(&info, None) }.map_err(self.failed("vkCreateImage"))?;
         // SAFETY: the image is new, of this device, and has no memory.
-        let mut made = unsafe { Allocation::without_memory(self, Object::Image(image)) };
-        made.allocate_exported(self)?;
-        Ok((image, made))
+        Ok((image, unsafe { Allocation::without_memory(self, Object::Image(image)) }))
+    }
+
+    /// Formats whose images of [`vk::ImageTiling::OPTIMAL`] have all these features.
+    pub fn image_formats(&self, features: vk::FormatFeatureFlags) -> Vec<PixelFormat> {
+        let has = |format: &PixelFormat| {
+            // SAFETY: the physical device is of this instance.
+            let all = unsafe { self.instance.get_physical_device_format_properties(self.physical, vk_format(*format)) };
+            all.optimal_tiling_features.contains(features)
+        };
+        PixelFormat::ALL.into_iter().filter(has).collect()
     }
 
     /// Refuses what the driver does not export.
@@ -93,6 +121,11 @@ impl Sharing {
         }
         Ok(usage)
     }
+}
+
+/// The format of an image's pixels to Vulkan.
+pub const fn vk_format(format: PixelFormat) -> vk::Format {
+    VK_FORMATS.get(format)
 }
 
 /// Vulkan 1.3, section 34.1.

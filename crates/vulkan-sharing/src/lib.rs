@@ -7,8 +7,12 @@
 //! |---|---|
 //! | what a device was made with, and its errors | [`Sharing`], [`failure`] |
 //! | who a physical device is | [`Ids`] |
+//! | the loader and an instance of one's own | [`loader`], [`Instance`] |
+//! | what to switch on when a device is made | [`DeviceNeeds`], [`DEVICE_EXTENSIONS`] |
+//! | what a device hands over and takes, as data | [`Sharing::imports`], [`Sharing::exports`], [`Sharing::semaphores`] |
 //! | buffers and images with memory of their own | [`Sharing::exported_buffer`], [`Sharing::exported_image`], [`Allocation`] |
-//! | memory of others | [`Allocation::import`] |
+//! | buffers that stay mapped, and those of this device alone | [`Sharing::mapped_buffer`], [`Sharing::local_buffer`], [`Sharing::local_image`] |
+//! | memory of others, and pages of the host | [`Sharing::imported_buffer`], [`Sharing::imported_host_buffer`], [`Allocation::import`] |
 //! | semaphores | [`Sharing::exported_semaphore`], [`Semaphore`] |
 //! | kernels of CUDA in the device's queue | [`CuDevice`], [`Sharing::addressed_buffer`] |
 //! | handles of this operating system | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
@@ -18,23 +22,31 @@
 
 mod allocation;
 mod buffer;
+mod caps;
 mod cu_kernel;
 mod device;
 mod error;
+mod host;
 mod ids;
 mod image;
+mod instance;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]
 mod os;
 mod semaphore;
+mod wanted;
 
 pub use allocation::{Allocation, Object};
 pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGrid, OwnDevice};
 pub use device::{Sharing, enabled};
 pub use error::failure;
+pub use host::HOST_EXTENSION;
 pub use ids::Ids;
+pub use image::vk_format;
+pub use instance::{Candidate, Instance, loader, loader_support};
 pub use os::{MEMORY_EXTENSION, MEMORY_HANDLE, SEMAPHORE_EXTENSION};
 pub use semaphore::Semaphore;
+pub use wanted::{DEVICE_EXTENSIONS, DeviceExtension, DeviceNeeds};
 
 /// The version of ash whose types appear in this API.
 pub use ash;

@@ -6,6 +6,7 @@ use crate::error::now;
 use crate::identity::identify;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
+use std::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
@@ -147,6 +148,28 @@ pub fn open_device(
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
     open_as(adapter, &identify(adapter), descriptor, false)
+}
+
+/// An extension of Vulkan's that [`open_device`] switches on beside those that wgpu asks for, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceExtension {
+    /// As `VkDeviceCreateInfo` takes it.
+    pub name: &'static CStr,
+    /// What works with it.
+    pub used_for: &'static str,
+    /// Whether the driver lists it; only then may it be switched on.
+    pub listed: bool,
+}
+
+/// What an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so
+/// that every path works; empty where the adapter is not Vulkan's (Linux, Windows). Timeline semaphores wgpu switches on itself.
+///
+/// Without one of them the paths that need it are not offered, and the report says why.
+///
+/// # Errors
+/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1, [`Error::Driver`] for what it reports.
+pub fn device_extensions(adapter: &wgpu::Adapter) -> Result<Vec<DeviceExtension>> {
+    crate::vulkan::extensions(adapter, &identify(adapter)).unwrap_or_else(|| Ok(Vec::new()))
 }
 
 /// As [`open_device`], for a queue that runs kernels in PTX, where the driver can: see [`WgpuOptions::ptx`].

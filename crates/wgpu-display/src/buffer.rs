@@ -1,11 +1,11 @@
 //! Buffers with storage of their own.
 
-use crate::checks::{buffer_source, range};
 use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
 use crate::splice::Splice;
 use crate::staging::WgpuStaging;
 use crate::tools::Tools;
+use interop_core::display::checks::{buffer_source, range};
 use interop_core::{Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;

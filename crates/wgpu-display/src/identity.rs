@@ -1,19 +1,7 @@
 //! Who draws.
 
+use interop_core::devices::identity::vendor_name;
 use interop_core::{Api, DeviceIdentity, MemoryKind};
-
-/// PCI vendors, and the Khronos numbers of those that have none.
-fn vendor(number: u32) -> String {
-    match number {
-        0x1002 => "AMD".into(),
-        0x10de => "NVIDIA".into(),
-        0x13b5 => "Arm".into(),
-        0x5143 => "Qualcomm".into(),
-        0x8086 => "Intel".into(),
-        0x1_0005 => "Mesa".into(),
-        other => format!("vendor {other:#06x}"),
-    }
-}
 
 /// What an adapter says of itself.
 pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
@@ -29,7 +17,7 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
     DeviceIdentity {
         api: Api::Wgpu,
         name: info.name,
-        vendor: vendor(info.vendor),
+        vendor: vendor_name(info.vendor),
         driver: format!("{} {}", info.backend, driver.join(" ")),
         uuid,
         luid,
@@ -37,17 +25,5 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
         pci: Some(info.device_pci_bus_id).filter(|address| !address.is_empty()),
         memory,
         software: info.device_type == wgpu::DeviceType::Cpu,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::vendor;
-
-    #[test]
-    fn vendors_by_number() {
-        assert_eq!(vendor(0x10de), "NVIDIA");
-        assert_eq!(vendor(0x10005), "Mesa");
-        assert_eq!(vendor(0x1234), "vendor 0x1234");
     }
 }

@@ -1,10 +1,10 @@
 //! Surfaces without storage, which show staging blocks where they lie.
 
-use crate::checks::{buffer_source, image_source, range, region};
 use crate::device_state::DeviceState;
 use crate::picture::Picture;
 use crate::staging::{Block, WgpuStaging};
 use crate::tools::Tools;
+use interop_core::display::checks::{buffer_source, image_source, range, region};
 use interop_core::{BufferView, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;

@@ -3,7 +3,7 @@
 //! | to get a display | call |
 //! |---|---|
 //! | with a device of its own | [`WgpuDisplay::headless`] |
-//! | on an engine's device | [`WgpuDisplay::from_engine`]; the device by [`open_device`] |
+//! | on an engine's device | [`WgpuDisplay::from_engine`]; the device by [`open_device`], or with [`device_extensions`] |
 //!
 //! | to show a frame | call |
 //! |---|---|
@@ -36,7 +36,6 @@ mod adapter;
 mod beside;
 mod buffer;
 mod caps;
-mod checks;
 mod device;
 mod device_state;
 mod display;
@@ -71,7 +70,7 @@ mod vulkan;
 #[path = "vulkan_absent.rs"]
 mod vulkan;
 
-pub use adapter::{WgpuOptions, open_device, open_device_for_ptx, wgpu_adapters};
+pub use adapter::{DeviceExtension, WgpuOptions, device_extensions, open_device, open_device_for_ptx, wgpu_adapters};
 pub use device::WgpuDevice;
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use format::DRAW_FEATURES;

@@ -1,11 +1,11 @@
 //! Images with storage of their own.
 
-use crate::checks::image_source;
 use crate::device_state::DeviceState;
 use crate::format::{texture_descriptor, texture_format};
 use crate::picture::Picture;
 use crate::staging::WgpuStaging;
 use crate::tools::Tools;
+use interop_core::display::checks::{image_source, region};
 use interop_core::{Error, ImageDesc, ImageView, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ impl Surface for TextureSurface {
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        let region = crate::checks::region(&self.desc, part, "read_back")?;
+        let region = region(&self.desc, part, "read_back")?;
         self.tools.painter.read_back(&self.tools.shared, &self.picture, region)
     }
 

@@ -1,5 +1,6 @@
 //! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
 
+use crate::adapter::DeviceExtension;
 use crate::caps::Sharing;
 use crate::device_state::DeviceState;
 use crate::ptx_grid::PtxGrid;
@@ -24,6 +25,10 @@ pub(crate) enum Loaded {}
 
 pub(crate) fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
     (None, None)
+}
+
+pub(crate) fn extensions(_: &wgpu::Adapter, _: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
+    None
 }
 
 pub(crate) fn open(

@@ -24,6 +24,8 @@ pub enum Api {
     Cuda,
     /// OpenGL.
     OpenGl,
+    /// Vulkan itself, on an engine's own device.
+    Vulkan,
     /// wgpu.
     Wgpu,
     /// One that this library does not know, by the name that its backend or display gives it.
@@ -38,6 +40,7 @@ impl fmt::Display for Api {
             Self::OpenCl => "OpenCL",
             Self::Cuda => "CUDA",
             Self::OpenGl => "OpenGL",
+            Self::Vulkan => "Vulkan",
             Self::Wgpu => "wgpu",
             Self::Other(name) => name,
         })
@@ -210,5 +213,26 @@ impl DeviceIdentity {
 impl fmt::Display for DeviceIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.api, self.name)
+    }
+}
+
+/// The name of a vendor by its PCI number, or by the Khronos number of one that has none (`VkPhysicalDeviceProperties`).
+///
+/// ```
+/// use interop_core::devices::identity::vendor_name;
+///
+/// assert_eq!(vendor_name(0x10de), "NVIDIA");
+/// assert_eq!(vendor_name(0x10005), "Mesa");
+/// assert_eq!(vendor_name(0x1234), "vendor 0x1234");
+/// ```
+pub fn vendor_name(number: u32) -> String {
+    match number {
+        0x1002 => "AMD".into(),
+        0x10de => "NVIDIA".into(),
+        0x13b5 => "Arm".into(),
+        0x5143 => "Qualcomm".into(),
+        0x8086 => "Intel".into(),
+        0x1_0005 => "Mesa".into(),
+        other => format!("vendor {other:#06x}"),
     }
 }

@@ -1,5 +1,6 @@
 //! The side that shows: what a display must offer.
 
+pub mod checks;
 mod contract;
 mod part;
 mod staging;

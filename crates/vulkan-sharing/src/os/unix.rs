@@ -15,6 +15,8 @@ pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalS
 
 pub const GET_MEMORY: &str = "vkGetMemoryFdKHR";
 pub const GET_SEMAPHORE: &str = "vkGetSemaphoreFdKHR";
+pub const GET_MEMORY_NAME: &CStr = c"vkGetMemoryFdKHR";
+pub const GET_SEMAPHORE_NAME: &CStr = c"vkGetSemaphoreFdKHR";
 
 pub type MemoryFns = khr::external_memory_fd::Device;
 pub type SemaphoreFns = khr::external_semaphore_fd::Device;

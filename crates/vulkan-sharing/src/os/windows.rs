@@ -16,6 +16,8 @@ pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalS
 
 pub const GET_MEMORY: &str = "vkGetMemoryWin32HandleKHR";
 pub const GET_SEMAPHORE: &str = "vkGetSemaphoreWin32HandleKHR";
+pub const GET_MEMORY_NAME: &CStr = c"vkGetMemoryWin32HandleKHR";
+pub const GET_SEMAPHORE_NAME: &CStr = c"vkGetSemaphoreWin32HandleKHR";
 
 pub type MemoryFns = khr::external_memory_win32::Device;
 pub type SemaphoreFns = khr::external_semaphore_win32::Device;

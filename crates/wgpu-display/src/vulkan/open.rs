@@ -1,13 +1,11 @@
 //! A device with the extensions by which memory and semaphores are shared.
 
 use super::Api;
-use ash::{ext, vk};
+use crate::adapter::DeviceExtension;
+use ash::vk;
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
 use std::ffi::CStr;
-use vulkan_sharing::{ADDRESS_EXTENSION, CU_EXTENSION, Ids, OwnDevice, SEMAPHORE_EXTENSION};
-
-/// What wgpu does not ask for itself.
-const EXTENSIONS: [&CStr; 2] = [ext::external_memory_host::NAME, SEMAPHORE_EXTENSION];
+use vulkan_sharing::{ADDRESS_EXTENSION, CU_EXTENSION, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
 
 /// Who the adapter is, where Vulkan 1.1 or later drives it.
 pub(crate) fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
@@ -26,6 +24,32 @@ fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
     Some(unsafe { Ids::of(instance, hal.raw_physical_device()) })
 }
 
+/// What an engine that makes the adapter's device itself switches on; `None` where the adapter is not Vulkan's.
+pub(crate) fn extensions(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+) -> Option<Result<Vec<DeviceExtension>>> {
+    // SAFETY: nothing of the guard's is destroyed.
+    let hal = unsafe { adapter.as_hal::<Api>() }?;
+    let instance = hal.shared_instance().raw_instance();
+    if hal.physical_device_capabilities().properties().api_version < vk::API_VERSION_1_1 {
+        let reason = "its driver is older than Vulkan 1.1".into();
+        return Some(Err(Error::Unsupported { operation: "device_extensions", device: identity.to_string(), reason }));
+    }
+    // SAFETY: the physical device is of this instance and of Vulkan 1.1.
+    let needs = unsafe { DeviceNeeds::of(instance, hal.raw_physical_device(), &identity.to_string()) };
+    let told = |listed| {
+        move |known: vulkan_sharing::DeviceExtension| DeviceExtension {
+            name: known.name,
+            used_for: known.used_for,
+            listed,
+        }
+    };
+    Some(needs.map(|needs| {
+        needs.extensions.into_iter().map(told(true)).chain(needs.absent.into_iter().map(told(false))).collect()
+    }))
+}
+
 /// Opens a device, for kernels in PTX where that is asked for and there is a way; `None` where the adapter is not Vulkan's.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
@@ -38,7 +62,8 @@ pub(crate) fn open(
     let features = descriptor.required_features;
     let mut extensions = hal.required_device_extensions(features);
     let about = hal.physical_device_capabilities();
-    let added = EXTENSIONS.into_iter().filter(|name| about.supports_extension(name));
+    let wanted = DEVICE_EXTENSIONS.into_iter().map(|extension| extension.name);
+    let added = wanted.filter(|name| about.supports_extension(name));
     let cu = (ptx && takes_cu(&hal)).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
     for name in added.chain(cu.into_iter().flatten()) {
         if !extensions.contains(&name) {

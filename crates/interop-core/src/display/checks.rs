@@ -1,10 +1,17 @@
-//! Checks of what callers hand in.
+//! Checks of what callers hand to a display whose rows go in native order.
 
-use interop_core::{BufferView, Error, ImageView, Part, Region, Result, SurfaceDesc, View};
+use super::part::Part;
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
+use crate::describe::surface::SurfaceDesc;
+use crate::describe::view::{BufferView, ImageView, View};
 use std::ops::Range;
 
 /// The pixels of `view` in memory of `len` bytes, rows in native order, that go to a part.
-pub(crate) fn image_source(
+///
+/// # Errors
+/// [`Error::InvalidInput`] for what [`Part::check_source`] refuses, rows the other way round, and a surface of another kind.
+pub fn image_source(
     desc: &SurfaceDesc,
     at: &Part,
     view: &View,
@@ -23,7 +30,10 @@ pub(crate) fn image_source(
 }
 
 /// The bytes of `view` in memory of `len` bytes that go to a part.
-pub(crate) fn buffer_source(
+///
+/// # Errors
+/// [`Error::InvalidInput`] for what [`Part::check_source`] refuses, and a surface of another kind.
+pub fn buffer_source(
     desc: &SurfaceDesc,
     at: &Part,
     view: &View,
@@ -38,7 +48,10 @@ pub(crate) fn buffer_source(
 }
 
 /// The region of a part of an image.
-pub(crate) fn region(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result<Region> {
+///
+/// # Errors
+/// [`Error::InvalidInput`] for what [`Part::check_inside`] refuses, and a range of bytes.
+pub fn region(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result<Region> {
     part.check_inside(desc, operation)?;
     match part {
         Part::Image(region) => Ok(*region),
@@ -47,7 +60,10 @@ pub(crate) fn region(desc: &SurfaceDesc, part: &Part, operation: &'static str) -
 }
 
 /// The range of a part of a buffer.
-pub(crate) fn range(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result<Range<u64>> {
+///
+/// # Errors
+/// [`Error::InvalidInput`] for what [`Part::check_inside`] refuses, and a region of pixels.
+pub fn range(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result<Range<u64>> {
     part.check_inside(desc, operation)?;
     match part {
         Part::Buffer(range) => Ok(range.start as u64..range.end as u64),

@@ -1,0 +1,142 @@
+//! The commands that the display records.
+
+use ash::vk;
+use interop_core::Region;
+
+/// Between frames, and while the engine reads.
+pub(crate) const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+
+const LAYERS: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
+    aspect_mask: vk::ImageAspectFlags::COLOR,
+    mip_level: 0,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
+const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+    aspect_mask: vk::ImageAspectFlags::COLOR,
+    base_mip_level: 0,
+    level_count: 1,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
+/// Where an image's pixels lie in a buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    pub buffer: vk::Buffer,
+    pub offset: u64,
+    /// From row to row, in pixels; 0 where they are tight.
+    pub row_length: u32,
+}
+
+impl Rows {
+    fn copy(&self, region: Region) -> vk::BufferImageCopy {
+        vk::BufferImageCopy {
+            buffer_offset: self.offset,
+            buffer_row_length: self.row_length,
+            buffer_image_height: 0,
+            image_subresource: LAYERS,
+            image_offset: vk::Offset3D { x: region.x as i32, y: region.y as i32, z: 0 },
+            image_extent: vk::Extent3D { width: region.width, height: region.height, depth: 1 },
+        }
+    }
+}
+
+/// Changes an image's layout; all before is done first.
+///
+/// # Safety
+/// Commands are being recorded; the image is of this device, lives until they are done, and has the first layout then.
+pub(crate) unsafe fn change(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    image: vk::Image,
+    (from, to): (vk::ImageLayout, vk::ImageLayout),
+) {
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let barrier = vk::ImageMemoryBarrier::default()
+        .image(image)
+        .old_layout(from)
+        .new_layout(to)
+        .src_access_mask(access)
+        .dst_access_mask(access)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .subresource_range(RANGE);
+    // SAFETY: the caller's promise.
+    unsafe {
+        device.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]);
+    }
+}
+
+/// Makes a new image zero, and ready to be read.
+///
+/// # Safety
+/// As of [`change`]; the image is new and may be copied to.
+pub(crate) unsafe fn clear(device: &ash::Device, commands: vk::CommandBuffer, image: vk::Image) {
+    const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    let zero = vk::ClearColorValue::default();
+    // SAFETY: the caller's promise.
+    unsafe {
+        change(device, commands, image, (vk::ImageLayout::UNDEFINED, TO));
+        device.cmd_clear_color_image(commands, image, TO, &zero, &[RANGE]);
+        change(device, commands, image, (TO, READ));
+    }
+}
+
+/// Copies rows to a region of an image, which is ready to be read before and after.
+///
+/// # Safety
+/// As of [`change`]; the rows lie in the buffer, the region in the image, which may be copied to.
+pub(crate) unsafe fn to_image(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    from: Rows,
+    image: vk::Image,
+    region: Region,
+) {
+    const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    // SAFETY: the caller's promise.
+    unsafe {
+        change(device, commands, image, (READ, TO));
+        device.cmd_copy_buffer_to_image(commands, from.buffer, image, TO, &[from.copy(region)]);
+        change(device, commands, image, (TO, READ));
+    }
+}
+
+/// Copies a region of an image to rows.
+///
+/// # Safety
+/// As of [`to_image`], the other way round.
+pub(crate) unsafe fn to_rows(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    image: vk::Image,
+    region: Region,
+    to: Rows,
+) {
+    const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    // SAFETY: the caller's promise.
+    unsafe {
+        change(device, commands, image, (READ, FROM));
+        device.cmd_copy_image_to_buffer(commands, image, FROM, to.buffer, &[to.copy(region)]);
+        change(device, commands, image, (FROM, READ));
+    }
+}
+
+/// Copies bytes from one buffer to another.
+///
+/// # Safety
+/// As of [`change`]; the bytes lie in both buffers, which are two.
+pub(crate) unsafe fn to_buffer(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    (from, from_byte): (vk::Buffer, u64),
+    (to, to_byte): (vk::Buffer, u64),
+    bytes: u64,
+) {
+    let copy = vk::BufferCopy { src_offset: from_byte, dst_offset: to_byte, size: bytes };
+    // SAFETY: the caller's promise.
+    unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
+}

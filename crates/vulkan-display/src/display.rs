@@ -1,0 +1,244 @@
+//! The display: what a user holds.
+
+use crate::commands::READ;
+use crate::device_state::{DeviceState, Handles, caps};
+use crate::engine::VulkanEngine;
+use crate::frame::{TimelinePoint, VulkanFrame, VulkanObject};
+use crate::functions::{check, has, load};
+use crate::headless::{self, VulkanOptions};
+use crate::identity::identify;
+use crate::in_place::{InPlaceBuffer, InPlaceImage, Pixels};
+use crate::memory::{Buffer, Image};
+use crate::offscreen;
+use crate::semaphore::VulkanSemaphore;
+use crate::staging::VulkanStaging;
+use crate::stored::{StoredBuffer, StoredImage};
+use crate::submissions::{Point, Submissions};
+use ash::vk;
+use interop_core::devices::owned::{find, foreign};
+use interop_core::{
+    BufferView, DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, ImageView, Result, SharedHandle, Staging,
+    StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+};
+use std::rc::Rc;
+use vulkan_sharing::{Sharing, vk_format};
+
+/// A Vulkan device as a display. Stays on its thread.
+///
+/// It copies and never draws: the engine does, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`].
+pub struct VulkanDisplay {
+    shared: Rc<DeviceState>,
+}
+
+impl std::fmt::Debug for VulkanDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VulkanDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
+    }
+}
+
+/// What a surface shows, and where.
+pub(crate) enum Shown<'s> {
+    Image(&'s Image),
+    Rows(&'s Buffer, ImageView),
+    Bytes(&'s Buffer, BufferView),
+}
+
+impl VulkanDisplay {
+    /// A display with a device of its own, made with everything by which something is shared. Needs no window.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unavailable`] where there is no loader or no such device, [`interop_core::Error::Driver`] where
+    /// the device does not open.
+    pub fn headless(options: &VulkanOptions) -> Result<Rc<Self>> {
+        let engine = headless::open(options)?;
+        // SAFETY: the objects were made there, as it says, and the engine's description keeps the device.
+        unsafe { Self::from_engine(engine) }
+    }
+
+    /// A display on an engine's device, which submits to the engine's queue. What is shared needs the extensions and the
+    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`Display::caps`], and the paths by way
+    /// of the host work without any of them.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::InvalidInput`] for null handles, a queue family that is not there or only copies, and
+    /// extensions or a feature that the device does not have; [`interop_core::Error::Unsupported`] where instance or driver
+    /// are older than Vulkan 1.1; [`interop_core::Error::Driver`] where the driver refuses the display's own objects.
+    ///
+    /// # Safety
+    /// - Handles that are not null are alive and belong together: the queue was got of the device with that family, the device
+    ///   was made of the physical device, and that is the instance's, which was made for Vulkan 1.1 or later.
+    /// - The device was made with the extensions and the feature that `engine` names, and not with
+    ///   `VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT`.
+    /// - The lock keeps every other use of the queue away while it calls.
+    /// - All of them live until the display, its surfaces, the links on it and the memory that backends have of it are gone, or are
+    ///   kept by [`VulkanEngine::keeping`].
+    /// - The engine's work that uses a frame is submitted to this queue, or announced by [`VulkanDisplay::read_until`],
+    ///   before the next frame is finished and before the link goes. It only reads, and leaves images in their layout.
+    pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Rc<Self>> {
+        // SAFETY: the caller's promise.
+        let functions = unsafe { load(&engine) }?;
+        // SAFETY: as above.
+        unsafe { check(&engine, &functions) }?;
+        let physical = engine.physical;
+        // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
+        let identity = unsafe { identify(&functions.instance, physical) };
+        let name = identity.to_string();
+        let mut families = engine.readers.clone();
+        families.push(engine.family);
+        families.sort_unstable();
+        families.dedup();
+        let (instance, device) = (functions.instance.clone(), functions.device.clone());
+        let timeline = engine.timeline_semaphore;
+        // SAFETY: all belong together and outlive what is made of them, which the caller promises.
+        let (sharing, caps, submissions) = unsafe {
+            let has = |extension: &std::ffi::CStr| has(&engine, extension);
+            let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
+            let sharing = sharing.for_families(families);
+            let caps = caps(&functions.instance, physical, &sharing);
+            let queue = (engine.queue, engine.family);
+            (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
+        };
+        let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
+        let shared = DeviceState::new(identity, caps, sharing, submissions, handles, engine.keep);
+        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+    }
+
+    /// The device's functions, for work of the user's own.
+    pub fn device_functions(&self) -> &ash::Device {
+        self.shared.sharing.device()
+    }
+
+    /// The instance of the device.
+    pub fn instance(&self) -> vk::Instance {
+        self.shared.handles.instance
+    }
+
+    /// The physical device.
+    pub fn physical_device(&self) -> vk::PhysicalDevice {
+        self.shared.handles.physical
+    }
+
+    /// The queue to which the display submits, and its family.
+    pub fn queue(&self) -> (vk::Queue, u32) {
+        (self.shared.handles.queue, self.shared.handles.family)
+    }
+
+    /// What a surface shows, for a submission of the engine's: record what reads it, let the submission wait for
+    /// [`VulkanFrame::ready`], and submit before the next frame is finished. To another queue than the display's: announce
+    /// the end of it by [`VulkanDisplay::read_until`].
+    ///
+    /// Another frame may be another object: ask for each.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::NothingShown`] for one that
+    /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
+    pub fn surface_frame(&self, surface: &dyn Surface) -> Result<VulkanFrame> {
+        let object = match self.shown(surface, "surface_frame")? {
+            Shown::Image(image) => {
+                let desc = image.desc();
+                VulkanObject::Image {
+                    image: image.raw(),
+                    format: vk_format(desc.format),
+                    extent: desc.extent,
+                    layout: READ,
+                }
+            }
+            Shown::Rows(buffer, view) => {
+                VulkanObject::Rows { buffer: buffer.raw(), format: vk_format(view.format), view }
+            }
+            Shown::Bytes(buffer, view) => {
+                VulkanObject::Bytes { buffer: buffer.raw(), offset: view.offset as u64, len: view.len as u64 }
+            }
+        };
+        let ready = self.shared.submissions.ready()?;
+        Ok(VulkanFrame { object, ready: ready.map(|(semaphore, value)| TimelinePoint { semaphore, value }) })
+    }
+
+    /// What the display does from now on waits until the engine's work on another queue has read what it was given: a
+    /// submission of the engine's signals this value of a timeline semaphore of its own. Submissions to the display's own
+    /// queue need no word.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unsupported`] where the device was made without timeline semaphores: wait by the host.
+    ///
+    /// # Safety
+    /// It is a timeline semaphore of this device, and lives until its counter has that value, which it reaches.
+    pub unsafe fn read_until(&self, point: TimelinePoint) -> Result<()> {
+        if !self.shared.sharing.counts() {
+            let reason = "the device was made without timeline semaphores; let the host wait for the engine's fence";
+            return Err(self.shared.unsupported("read_until", reason));
+        }
+        self.shared.submissions.read_until(Point { semaphore: point.semaphore, value: Some(point.value) });
+        Ok(())
+    }
+
+    fn shown<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<Shown<'s>> {
+        let (any, shared) = (surface.as_any(), &*self.shared);
+        if let Some(s) = find::<StoredImage>(any, shared) {
+            return Ok(Shown::Image(&s.image));
+        }
+        if let Some(s) = find::<StoredBuffer>(any, shared) {
+            let len = s.buffer.len();
+            return Ok(Shown::Bytes(&s.buffer, BufferView { offset: 0, len }));
+        }
+        if let Some(s) = find::<InPlaceImage>(any, shared) {
+            return Ok(match s.pixels()? {
+                Pixels::Image(image) => Shown::Image(image),
+                Pixels::Rows(buffer, view) => Shown::Rows(buffer, *view),
+            });
+        }
+        if let Some(s) = find::<InPlaceBuffer>(any, shared) {
+            let (buffer, view) = s.bytes()?;
+            return Ok(Shown::Bytes(buffer, view));
+        }
+        Err(foreign::<StoredImage>(shared, operation))
+    }
+}
+
+impl Display for VulkanDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.shared.identity
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        let bytes = self.shared.check(desc, "create_surface")?;
+        Ok(match desc {
+            SurfaceDesc::Image(image) => Box::new(StoredImage::new(&self.shared, image)?),
+            SurfaceDesc::Buffer(_) => Box::new(StoredBuffer::new(&self.shared, *desc, bytes)?),
+        })
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+        self.shared.check(desc, "create_in_place_surface")?;
+        Ok(match desc {
+            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.shared, *desc)),
+            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.shared, *desc)),
+        })
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+        self.shared.check(&SurfaceDesc::buffer(bytes as u64), "create_staging")?;
+        Ok(Box::new(VulkanStaging::new(&self.shared, kind, bytes)?))
+    }
+
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        if let Support::No(reason) = self.shared.caps.can_make_semaphore(kind) {
+            return Err(self.shared.unsupported("create_semaphore", reason));
+        }
+        let (semaphore, handle) = VulkanSemaphore::new(&self.shared, kind)?;
+        Ok((Box::new(semaphore), handle))
+    }
+
+    /// Copies the surface to memory of the device, as a draw would read it.
+    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        offscreen::read_through(&self.shared, &self.shown(surface, "draw_offscreen")?)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.shared.submissions.finish()
+    }
+}

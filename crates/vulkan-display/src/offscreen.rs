@@ -1,0 +1,60 @@
+//! Reading a surface through once, for measurements.
+
+use crate::commands::{self, Rows};
+use crate::device_state::{BUFFER_USAGE, DeviceState};
+use crate::display::Shown;
+use crate::transfer::copy_bytes;
+use ash::vk;
+use interop_core::{Error, Result};
+use std::cell::RefCell;
+use vulkan_sharing::{Allocation, Object};
+
+const OP: &str = "draw_offscreen";
+
+/// Memory of the device that nobody looks at.
+#[derive(Default)]
+pub(crate) struct Target(RefCell<Option<(vk::Buffer, Allocation)>>);
+
+impl Target {
+    /// The buffer, of at least so many bytes.
+    fn get(&self, shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
+        let mut kept = self.0.borrow_mut();
+        if let Some((raw, _)) = kept.as_ref().filter(|(_, made)| made.bytes() >= bytes) {
+            return Ok(*raw);
+        }
+        let made = shared.sharing.local_buffer(bytes, BUFFER_USAGE)?;
+        let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
+        if let Some((_, smaller)) = kept.replace((raw, made)) {
+            shared.submissions.retire(Box::new(smaller));
+        }
+        Ok(raw)
+    }
+}
+
+/// Copies what a surface shows to where nobody looks.
+pub(crate) fn read_through(shared: &DeviceState, shown: &Shown<'_>) -> Result<()> {
+    match shown {
+        Shown::Image(image) => {
+            let desc = image.desc();
+            let bytes = desc.extent.pixels() * desc.format.bytes_per_pixel() as u64;
+            let to = Rows { buffer: shared.target.get(shared, bytes)?, offset: 0, row_length: 0 };
+            let (raw, region) = (image.raw(), desc.extent.full());
+            let record = |device: &ash::Device, commands| {
+                // SAFETY: it is all of the image, which the buffer holds. Both are retired when they go.
+                unsafe { commands::to_rows(device, commands, raw, region, to) }
+            };
+            // SAFETY: as above.
+            unsafe { shared.submissions.record(record) }.map(drop)
+        }
+        Shown::Rows(buffer, view) => {
+            let span = view.span();
+            let bytes = span.len() as u64;
+            let to = shared.target.get(shared, bytes)?;
+            copy_bytes(shared, (buffer.raw(), span.start as u64), (to, 0), bytes).map(drop)
+        }
+        Shown::Bytes(buffer, view) => {
+            let to = shared.target.get(shared, view.len as u64)?;
+            copy_bytes(shared, (buffer.raw(), view.offset as u64), (to, 0), view.len as u64).map(drop)
+        }
+    }
+}

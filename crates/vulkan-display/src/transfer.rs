@@ -1,0 +1,124 @@
+//! Copies between the host, buffers and images.
+
+use crate::commands::{self, Rows};
+use crate::device_state::DeviceState;
+use crate::memory::{Buffer, Image};
+use crate::scratch::Scratch;
+use ash::vk;
+use interop_core::compute::host_bytes;
+use interop_core::{Error, ImageView, Region, Result};
+use std::ops::Range;
+
+/// The pixels of `view` in a buffer, as a copy takes them.
+pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView, operation: &'static str) -> Result<Rows> {
+    let pixel = view.format.bytes_per_pixel();
+    let whole = view.offset.is_multiple_of(pixel) && (view.extent.height == 1 || view.pitch().is_multiple_of(pixel));
+    let length = if view.extent.height == 1 { Some(0) } else { u32::try_from(view.pitch() / pixel).ok() };
+    match length.filter(|_| whole) {
+        Some(row_length) => Ok(Rows { buffer, offset: view.offset as u64, row_length }),
+        None => {
+            let problem =
+                format!("offset {} and row pitch {} go in pixels of {pixel} bytes", view.offset, view.pitch());
+            Err(Error::invalid(operation, problem))
+        }
+    }
+}
+
+/// Copies pixels from the host.
+pub(crate) fn upload_pixels(image: &Image, region: Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+    let shared = &*image.shared;
+    let row = view.row_len();
+    let len = row * region.height as usize;
+    let scratch = Scratch::take(shared, len)?;
+    scratch.fill(len, |to| {
+        for (y, to) in (0..).zip(to.chunks_exact_mut(row)) {
+            to.copy_from_slice(&bytes[view.row(y)]);
+        }
+        Ok(())
+    })?;
+    let from = Rows { buffer: scratch.raw(), offset: 0, row_length: 0 };
+    let number = copy_to_image(image, from, region)?;
+    scratch.give_back(shared, number);
+    Ok(())
+}
+
+/// Copies pixels from a buffer; the rows lie inside it.
+pub(crate) fn copy_to_image(image: &Image, from: Rows, region: Region) -> Result<u64> {
+    let raw = image.raw();
+    let submissions = &image.shared.submissions;
+    // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they go.
+    unsafe { submissions.record(|device, commands| commands::to_image(device, commands, from, raw, region)) }
+}
+
+/// Copies bytes from the host.
+pub(crate) fn upload_bytes(buffer: &Buffer, to: &Range<u64>, bytes: &[u8]) -> Result<()> {
+    let shared = &*buffer.shared;
+    let scratch = Scratch::take(shared, bytes.len())?;
+    scratch.fill(bytes.len(), |to| {
+        to.copy_from_slice(bytes);
+        Ok(())
+    })?;
+    let number = copy_bytes(shared, (scratch.raw(), 0), (buffer.raw(), to.start), bytes.len() as u64)?;
+    scratch.give_back(shared, number);
+    Ok(())
+}
+
+/// Copies bytes from a buffer to another; they lie inside both.
+pub(crate) fn copy_bytes(
+    shared: &DeviceState,
+    from: (vk::Buffer, u64),
+    to: (vk::Buffer, u64),
+    bytes: u64,
+) -> Result<u64> {
+    // SAFETY: the callers checked the ranges. Both buffers are retired when they go.
+    unsafe { shared.submissions.record(|device, commands| commands::to_buffer(device, commands, from, to, bytes)) }
+}
+
+/// The pixels of a region in tight rows.
+pub(crate) fn read_image(image: &Image, region: Region) -> Result<Vec<u8>> {
+    let pixel = image.desc().format.bytes_per_pixel();
+    let len = region.width as usize * region.height as usize * pixel;
+    let raw = image.raw();
+    read(&image.shared, len, |shared, scratch| {
+        let to = Rows { buffer: scratch.raw(), offset: 0, row_length: 0 };
+        let record = |device: &ash::Device, commands| {
+            // SAFETY: the region was checked to lie in the image, and the buffer holds it. Both live until the copy is done.
+            unsafe { commands::to_rows(device, commands, raw, region, to) }
+        };
+        // SAFETY: as above.
+        unsafe { shared.submissions.record(record) }
+    })
+}
+
+/// The bytes of a range.
+pub(crate) fn read_buffer(buffer: &Buffer, range: &Range<u64>) -> Result<Vec<u8>> {
+    let bytes = range.end - range.start;
+    read(&buffer.shared, bytes as usize, |shared, scratch| {
+        copy_bytes(shared, (buffer.raw(), range.start), (scratch.raw(), 0), bytes)
+    })
+}
+
+/// The pixels of a region of an image that lies in a buffer, in tight rows.
+pub(crate) fn read_rows(buffer: &Buffer, view: &ImageView, region: Region) -> Result<Vec<u8>> {
+    let pixel = view.format.bytes_per_pixel();
+    let part =
+        ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + region.x as usize * pixel) };
+    let span = part.span();
+    let all = read_buffer(buffer, &(span.start as u64..span.end as u64))?;
+    let part = part.moved_to(0);
+    let mut pixels = host_bytes(part.row_len() * region.height as usize)?;
+    (0..region.height).for_each(|y| pixels.extend_from_slice(&all[part.row(y)]));
+    Ok(pixels)
+}
+
+fn read(shared: &DeviceState, len: usize, copy: impl FnOnce(&DeviceState, &Scratch) -> Result<u64>) -> Result<Vec<u8>> {
+    let mut bytes = host_bytes(len)?;
+    let scratch = Scratch::take(shared, len)?;
+    let number = copy(shared, &scratch)?;
+    let waited = shared.submissions.wait(number);
+    if waited.is_ok() {
+        scratch.read(len, |from| bytes.extend_from_slice(from))?;
+    }
+    scratch.give_back(shared, number);
+    waited.map(|()| bytes)
+}

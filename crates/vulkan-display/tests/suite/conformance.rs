@@ -1,0 +1,75 @@
+//! Everything that users may rely on, from every backend of this machine, on every path.
+
+use crate::display;
+use crate::engine::Engine;
+use cpu_fallback::CpuBackend;
+use cuda_backend::CudaBackend;
+use interop_core::conformance::{Manner, Outcome, Row, Table, run};
+use interop_core::{ComputeBackend, Display, PathId, SyncKind};
+use opencl_backend::{OpenClBackend, devices};
+use pixelferry_testing::{Need, asked, given, need};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Paths from memory of the host that need no extension.
+const WITHOUT_EXTENSIONS: [PathId; 5] = [
+    PathId::HOST_VISIBLE_IN_PLACE,
+    PathId::HOST_VISIBLE_UPLOAD,
+    PathId::PBO_PERSISTENT,
+    PathId::PBO_ORPHAN,
+    PathId::HOST_ROUND_TRIP,
+];
+
+/// Nothing failed, and these paths ran.
+fn judge(rows: &[Row], ran: &[PathId]) {
+    println!("{}", Table(rows));
+    assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");
+    for path in ran {
+        assert!(rows.iter().any(|row| row.path == *path && row.outcome == Outcome::Pass), "{path} did not run");
+    }
+}
+
+fn threads() -> Arc<dyn ComputeBackend> {
+    Arc::new(CpuBackend::new().unwrap())
+}
+
+#[test]
+fn threads_show_on_a_device_of_its_own() {
+    let Some(display) = display() else { return };
+    let display: Rc<dyn Display> = display;
+    println!("{} ({})", display.device(), display.device().driver);
+    judge(&run(&threads(), &display, Manner::default()), &WITHOUT_EXTENSIONS);
+    judge(&run(&threads(), &display, Manner::late(3)), &WITHOUT_EXTENSIONS[..2]);
+}
+
+#[test]
+fn threads_show_on_an_engines_device_with_and_without_extensions() {
+    for bare in [false, true] {
+        let Some(engine) = Engine::make(bare) else { return };
+        let display: Rc<dyn Display> = engine.display();
+        judge(&run(&threads(), &display, Manner::default()), &WITHOUT_EXTENSIONS);
+    }
+}
+
+/// Each OpenCL driver in a process of its own, as `drivers` starts them; else, with `PIXELFERRY_GPU=1`, CUDA.
+#[test]
+fn compute_devices_show() {
+    let Some(display) = display() else { return };
+    let display: Rc<dyn Display> = display;
+    let mut backends: Vec<Arc<dyn ComputeBackend>> = Vec::new();
+    if given() != Need::OpenCl {
+        for device in need(given(), devices()).unwrap_or_default() {
+            backends.push(Arc::new(OpenClBackend::open(&device).unwrap()));
+        }
+    } else if asked(Need::Nvidia) {
+        backends.push(Arc::new(CudaBackend::open_best().unwrap()));
+    }
+    for backend in backends {
+        println!("device: {}", backend.device());
+        judge(&run(&backend, &display, Manner::default()), &WITHOUT_EXTENSIONS[2..]);
+        for sync in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
+            let manner = Manner { sync: Some(sync), ..Manner::default() };
+            judge(&run(&backend, &display, manner), &[]);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! On Mesa's Vulkan on the CPU, or on the device that `PIXELFERRY_VULKAN_DEVICE` names.
+
+// Helpers of tests fail as tests do; the lint knows only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod conformance;
+mod drivers;
+mod engine;
+mod engines_own;
+mod misuse;
+
+use pixelferry_testing::{Need, need};
+use std::rc::Rc;
+use vulkan_display::{VulkanDisplay, VulkanOptions};
+
+fn device() -> String {
+    std::env::var("PIXELFERRY_VULKAN_DEVICE").unwrap_or_else(|_| "llvmpipe".into())
+}
+
+/// `None` after saying SKIPPED; a failure where the machine must have it.
+fn display() -> Option<Rc<VulkanDisplay>> {
+    let options = VulkanOptions { name: Some(device()), ..VulkanOptions::default() };
+    need(Need::Lavapipe, VulkanDisplay::headless(&options))
+}
