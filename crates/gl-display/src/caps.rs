@@ -3,10 +3,10 @@
 use crate::features::Features;
 use crate::os;
 use crate::raw::RawFns;
-use crate::vulkan::vulkan_support;
 use interop_core::{
     DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, PixelFormat, RowOrder, SemaphoreCap, Support, SyncKind,
 };
+use vulkan_sharing::loader_support;
 
 /// glow passes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
@@ -36,8 +36,8 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
         // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
         exports: vec![
             host_export,
-            linear(HandleType::OPAQUE, handles.clone().and(vulkan_support)),
-            image(HandleType::OPAQUE, handles.clone().and(vulkan_support)),
+            linear(HandleType::OPAQUE, handles.clone().and(loader_support)),
+            image(HandleType::OPAQUE, handles.clone().and(loader_support)),
             linear(HandleType::GlObject, Support::Yes),
             image(HandleType::GlObject, Support::Yes),
         ],
@@ -72,7 +72,7 @@ fn semaphores(features: &Features, raw: &RawFns) -> Vec<SemaphoreCap> {
         .and(|| listed(features.timeline_semaphore, timeline))
         .and(|| loaded(functions.is_some_and(|f| f.has_timeline()), timeline));
     vec![
-        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: gl_binary.and(vulkan_support) },
-        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: gl_timeline.and(vulkan_support) },
+        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: gl_binary.and(loader_support) },
+        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: gl_timeline.and(loader_support) },
     ]
 }

@@ -1,7 +1,6 @@
 //! What the display and all its objects know.
 
-use crate::offscreen::Target;
-use crate::scratch::Pool;
+use crate::pool::{Pool, Target};
 use crate::submissions::Submissions;
 use ash::vk;
 use interop_core::devices::owned::Maker;

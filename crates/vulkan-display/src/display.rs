@@ -7,18 +7,17 @@ use crate::frame::{TimelinePoint, VulkanFrame, VulkanObject};
 use crate::functions::{check, has, load};
 use crate::headless::{self, VulkanOptions};
 use crate::identity::identify;
-use crate::in_place::{InPlaceBuffer, InPlaceImage, Pixels};
-use crate::memory::{Buffer, Image};
+use crate::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::offscreen;
 use crate::semaphore::VulkanSemaphore;
+use crate::shown::{Shown, shown};
 use crate::staging::VulkanStaging;
 use crate::stored::{StoredBuffer, StoredImage};
 use crate::submissions::{Point, Submissions};
 use ash::vk;
-use interop_core::devices::owned::{find, foreign};
 use interop_core::{
-    BufferView, DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, ImageView, Result, SharedHandle, Staging,
-    StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, Result, SharedHandle, Staging, StagingKind, Support,
+    Surface, SurfaceDesc, SyncKind,
 };
 use std::rc::Rc;
 use vulkan_sharing::{Sharing, vk_format};
@@ -34,13 +33,6 @@ impl std::fmt::Debug for VulkanDisplay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("VulkanDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
     }
-}
-
-/// What a surface shows, and where.
-pub(crate) enum Shown<'s> {
-    Image(&'s Image),
-    Rows(&'s Buffer, ImageView),
-    Bytes(&'s Buffer, BufferView),
 }
 
 impl VulkanDisplay {
@@ -133,7 +125,7 @@ impl VulkanDisplay {
     /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::NothingShown`] for one that
     /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
     pub fn surface_frame(&self, surface: &dyn Surface) -> Result<VulkanFrame> {
-        let object = match self.shown(surface, "surface_frame")? {
+        let object = match shown(&self.shared, surface, "surface_frame")? {
             Shown::Image(image) => {
                 let desc = image.desc();
                 VulkanObject::Image {
@@ -170,28 +162,6 @@ impl VulkanDisplay {
         }
         self.shared.submissions.read_until(Point { semaphore: point.semaphore, value: Some(point.value) });
         Ok(())
-    }
-
-    fn shown<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<Shown<'s>> {
-        let (any, shared) = (surface.as_any(), &*self.shared);
-        if let Some(s) = find::<StoredImage>(any, shared) {
-            return Ok(Shown::Image(&s.image));
-        }
-        if let Some(s) = find::<StoredBuffer>(any, shared) {
-            let len = s.buffer.len();
-            return Ok(Shown::Bytes(&s.buffer, BufferView { offset: 0, len }));
-        }
-        if let Some(s) = find::<InPlaceImage>(any, shared) {
-            return Ok(match s.pixels()? {
-                Pixels::Image(image) => Shown::Image(image),
-                Pixels::Rows(buffer, view) => Shown::Rows(buffer, *view),
-            });
-        }
-        if let Some(s) = find::<InPlaceBuffer>(any, shared) {
-            let (buffer, view) = s.bytes()?;
-            return Ok(Shown::Bytes(buffer, view));
-        }
-        Err(foreign::<StoredImage>(shared, operation))
     }
 }
 
@@ -235,7 +205,7 @@ impl Display for VulkanDisplay {
 
     /// Copies the surface to memory of the device, as a draw would read it.
     fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
-        offscreen::read_through(&self.shared, &self.shown(surface, "draw_offscreen")?)
+        offscreen::read_through(&self.shared, &shown(&self.shared, surface, "draw_offscreen")?)
     }
 
     fn finish(&self) -> Result<()> {

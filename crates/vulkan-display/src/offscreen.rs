@@ -2,33 +2,26 @@
 
 use crate::commands::{self, Rows};
 use crate::device_state::{BUFFER_USAGE, DeviceState};
-use crate::display::Shown;
+use crate::shown::Shown;
 use crate::transfer::copy_bytes;
 use ash::vk;
 use interop_core::{Error, Result};
-use std::cell::RefCell;
-use vulkan_sharing::{Allocation, Object};
+use vulkan_sharing::Object;
 
 const OP: &str = "draw_offscreen";
 
-/// Memory of the device that nobody looks at.
-#[derive(Default)]
-pub(crate) struct Target(RefCell<Option<(vk::Buffer, Allocation)>>);
-
-impl Target {
-    /// The buffer, of at least so many bytes.
-    fn get(&self, shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
-        let mut kept = self.0.borrow_mut();
-        if let Some((raw, _)) = kept.as_ref().filter(|(_, made)| made.bytes() >= bytes) {
-            return Ok(*raw);
-        }
-        let made = shared.sharing.local_buffer(bytes, BUFFER_USAGE)?;
-        let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
-        if let Some((_, smaller)) = kept.replace((raw, made)) {
-            shared.submissions.retire(Box::new(smaller));
-        }
-        Ok(raw)
+/// The buffer to copy to, of at least so many bytes.
+fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
+    let mut kept = shared.target.0.borrow_mut();
+    if let Some((raw, _)) = kept.as_ref().filter(|(_, made)| made.bytes() >= bytes) {
+        return Ok(*raw);
     }
+    let made = shared.sharing.local_buffer(bytes, BUFFER_USAGE)?;
+    let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
+    if let Some((_, smaller)) = kept.replace((raw, made)) {
+        shared.submissions.retire(Box::new(smaller));
+    }
+    Ok(raw)
 }
 
 /// Copies what a surface shows to where nobody looks.
@@ -37,7 +30,7 @@ pub(crate) fn read_through(shared: &DeviceState, shown: &Shown<'_>) -> Result<()
         Shown::Image(image) => {
             let desc = image.desc();
             let bytes = desc.extent.pixels() * desc.format.bytes_per_pixel() as u64;
-            let to = Rows { buffer: shared.target.get(shared, bytes)?, offset: 0, row_length: 0 };
+            let to = Rows { buffer: target(shared, bytes)?, offset: 0, row_length: 0 };
             let (raw, region) = (image.raw(), desc.extent.full());
             let record = |device: &ash::Device, commands| {
                 // SAFETY: it is all of the image, which the buffer holds. Both are retired when they go.
@@ -49,11 +42,11 @@ pub(crate) fn read_through(shared: &DeviceState, shown: &Shown<'_>) -> Result<()
         Shown::Rows(buffer, view) => {
             let span = view.span();
             let bytes = span.len() as u64;
-            let to = shared.target.get(shared, bytes)?;
+            let to = target(shared, bytes)?;
             copy_bytes(shared, (buffer.raw(), span.start as u64), (to, 0), bytes).map(drop)
         }
         Shown::Bytes(buffer, view) => {
-            let to = shared.target.get(shared, view.len as u64)?;
+            let to = target(shared, view.len as u64)?;
             copy_bytes(shared, (buffer.raw(), view.offset as u64), (to, 0), view.len as u64).map(drop)
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::Sharing;
 use crate::device::enabled;
-use crate::host::HOST_EXTENSION;
+use crate::memory_host::HOST_EXTENSION;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
 
 impl Sharing {

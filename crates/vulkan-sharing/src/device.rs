@@ -1,7 +1,7 @@
 //! A device's functions for sharing.
 
 use crate::failure;
-use crate::host::MemoryHost;
+use crate::memory_host::MemoryHost;
 use crate::os::{MEMORY_EXTENSION, MemoryFns, SEMAPHORE_EXTENSION, SemaphoreFns};
 use ash::vk;
 use interop_core::{Error, Result, Support};

@@ -1,51 +1,17 @@
 //! Pages of the host that Vulkan takes where they lie: `VK_EXT_external_memory_host`.
 
 use crate::{Allocation, Sharing};
-use ash::{ext, vk};
+use ash::vk;
 use interop_core::{Error, HostBlock, Result};
-use std::ffi::CStr;
-
-/// The extension.
-pub const HOST_EXTENSION: &CStr = ext::external_memory_host::NAME;
 
 const OP: &str = "create_staging";
 const POINTER: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-
-/// Its functions.
-pub(crate) struct MemoryHost {
-    functions: ext::external_memory_host::Device,
-    /// Addresses and sizes are multiples of this.
-    pub(crate) alignment: usize,
-}
-
-impl MemoryHost {
-    /// `None` where the device was made without the extension.
-    ///
-    /// # Safety
-    /// As of [`Sharing::new`].
-    pub(crate) unsafe fn of(
-        instance: &ash::Instance,
-        physical: vk::PhysicalDevice,
-        device: &ash::Device,
-        has: impl Fn(&CStr) -> bool,
-    ) -> Option<Self> {
-        if !has(HOST_EXTENSION) {
-            return None;
-        }
-        let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
-        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
-        // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
-        unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
-        let alignment = usize::try_from(host.min_imported_host_pointer_alignment).unwrap_or(usize::MAX).max(1);
-        Some(Self { functions: ext::external_memory_host::Device::new(instance, device), alignment })
-    }
-}
 
 impl Sharing {
     /// Pages of the host as a buffer over all of the block, of which `bytes` are wanted.
     ///
     /// # Errors
-    /// `Unsupported` where the device was made without [`HOST_EXTENSION`] or takes no such pages, `InvalidInput` where the
+    /// `Unsupported` where the device was made without [`crate::HOST_EXTENSION`] or takes no such pages, `InvalidInput` where the
     /// block is smaller or not aligned as the device wants.
     ///
     /// # Safety

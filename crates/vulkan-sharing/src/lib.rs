@@ -30,6 +30,7 @@ mod host;
 mod ids;
 mod image;
 mod instance;
+mod memory_host;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]
 mod os;
@@ -40,10 +41,10 @@ pub use allocation::{Allocation, Object};
 pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGrid, OwnDevice};
 pub use device::{Sharing, enabled};
 pub use error::failure;
-pub use host::HOST_EXTENSION;
 pub use ids::Ids;
 pub use image::vk_format;
 pub use instance::{Candidate, Instance, loader, loader_support};
+pub use memory_host::HOST_EXTENSION;
 pub use os::{MEMORY_EXTENSION, MEMORY_HANDLE, SEMAPHORE_EXTENSION};
 pub use semaphore::Semaphore;
 pub use wanted::{DEVICE_EXTENSIONS, DeviceExtension, DeviceNeeds};

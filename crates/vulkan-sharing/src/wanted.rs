@@ -1,6 +1,6 @@
 //! What to switch on when a device is made, so that every path works.
 
-use crate::host::HOST_EXTENSION;
+use crate::memory_host::HOST_EXTENSION;
 use crate::os::{GET_MEMORY_NAME, GET_SEMAPHORE_NAME, MEMORY_EXTENSION, SEMAPHORE_EXTENSION};
 use crate::{Sharing, failure};
 use ash::vk;

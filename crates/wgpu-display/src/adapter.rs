@@ -1,12 +1,12 @@
 //! Which adapter draws, and opening a device on it.
 
 use crate::device::WgpuDevice;
+use crate::device_extension::DeviceExtension;
 use crate::error::Loss;
 use crate::error::now;
 use crate::identity::identify;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
-use std::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
@@ -148,17 +148,6 @@ pub fn open_device(
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
     open_as(adapter, &identify(adapter), descriptor, false)
-}
-
-/// An extension of Vulkan's that [`open_device`] switches on beside those that wgpu asks for, and what it is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeviceExtension {
-    /// As `VkDeviceCreateInfo` takes it.
-    pub name: &'static CStr,
-    /// What works with it.
-    pub used_for: &'static str,
-    /// Whether the driver lists it; only then may it be switched on.
-    pub listed: bool,
 }
 
 /// What an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so

@@ -37,6 +37,7 @@ mod beside;
 mod buffer;
 mod caps;
 mod device;
+mod device_extension;
 mod device_state;
 mod display;
 mod drawing;
@@ -70,8 +71,9 @@ mod vulkan;
 #[path = "vulkan_absent.rs"]
 mod vulkan;
 
-pub use adapter::{DeviceExtension, WgpuOptions, device_extensions, open_device, open_device_for_ptx, wgpu_adapters};
+pub use adapter::{WgpuOptions, device_extensions, open_device, open_device_for_ptx, wgpu_adapters};
 pub use device::WgpuDevice;
+pub use device_extension::DeviceExtension;
 pub use display::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use format::DRAW_FEATURES;
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};

@@ -1,7 +1,7 @@
 //! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
 
-use crate::adapter::DeviceExtension;
 use crate::caps::Sharing;
+use crate::device_extension::DeviceExtension;
 use crate::device_state::DeviceState;
 use crate::ptx_grid::PtxGrid;
 use crate::staging::Made;

@@ -10,7 +10,6 @@ mod semaphore;
 pub(crate) use device::VulkanDevice;
 pub(crate) use memory::VulkanMemory;
 pub(crate) use semaphore::VulkanSemaphore;
-pub(crate) use vulkan_sharing::loader_support as vulkan_support;
 
 use crate::context_state::ContextState;
 use interop_core::Result;

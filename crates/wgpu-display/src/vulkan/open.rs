@@ -1,7 +1,7 @@
 //! A device with the extensions by which memory and semaphores are shared.
 
 use super::Api;
-use crate::adapter::DeviceExtension;
+use crate::device_extension::DeviceExtension;
 use ash::vk;
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
 use std::ffi::CStr;
@@ -25,10 +25,7 @@ fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
 }
 
 /// What an engine that makes the adapter's device itself switches on; `None` where the adapter is not Vulkan's.
-pub(crate) fn extensions(
-    adapter: &wgpu::Adapter,
-    identity: &DeviceIdentity,
-) -> Option<Result<Vec<DeviceExtension>>> {
+pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
     let instance = hal.shared_instance().raw_instance();

@@ -1,0 +1,14 @@
+//! An extension by which something is shared, as data.
+
+use std::ffi::CStr;
+
+/// An extension of Vulkan's that [`crate::open_device`] switches on beside those that wgpu asks for, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceExtension {
+    /// As `VkDeviceCreateInfo` takes it.
+    pub name: &'static CStr,
+    /// What works with it.
+    pub used_for: &'static str,
+    /// Whether the driver lists it; only then may it be switched on.
+    pub listed: bool,
+}
