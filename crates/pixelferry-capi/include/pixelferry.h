@@ -180,7 +180,7 @@ typedef struct pf_kernel_source {
     const char *ptx;
     const char *wgsl;
     const char *glsl;
-    pf_host_function host; /* for the backend "cpu"; it and host_user must last until the kernel is freed */
+    pf_host_function host; /* for the backend "cpu"; it and host_user must last until the kernel was freed and no launch runs */
     void *host_user;
     size_t items; /* work items for a buffer, where it is not one for each 4 bytes */
 } pf_kernel_source;
@@ -233,7 +233,8 @@ typedef struct pf_link_options {
 
 /* ----------------------------------------------------------------------------------------------------------- machine */
 
-/* Every compute API and its devices as JSON: [{"api", "status", "reason", "hint", "devices"}]. Opens each device. Any thread. */
+/* Every compute API and its devices as JSON: [{"api", "status", "reason", "hint", "devices"}]. Opens each device, which takes
+ * seconds with some drivers. Any thread. */
 PF_EXPORT pf_status pf_backends_json(char **json);
 
 /* Everything about this machine as JSON, as the command `pixelferry probe --json` prints it: every path between every device and
@@ -354,8 +355,10 @@ PF_EXPORT pf_status pf_link_open(pf_backend *backend, pf_display *display, const
 typedef int32_t (*pf_frame_function)(void *user, pf_frame *frame);
 
 /* Computes and shows one frame of the whole surface. If the path fails, `compute` is called again for a frame on the next one
- * that works, so it should do the same each time. Does nothing while the link is paused.
- * Errors: PF_ERROR_CALLBACK where `compute` refused; those of the path where none is left. The frame before stays on show. */
+ * that works, so it should do the same each time; where a call on the frame fails, return what is not 0, and that call's error
+ * decides. Does nothing while the link is paused.
+ * Errors: PF_ERROR_CALLBACK where `compute` refused and no call on the frame had failed; else what failed, where no path is left
+ * or the values are the reason. The frame before stays on show. */
 PF_EXPORT pf_status pf_link_frame(pf_link *link, pf_frame_function compute, void *user);
 
 /* Begins a frame that pf_frame_finish or pf_frame_cancel ends; until then the link gives PF_ERROR_BUSY. If the path fails in

@@ -89,7 +89,7 @@ opaque!(pf_backend, pf_kernel, pf_memory, pf_display, pf_link, pf_frame, pf_show
 /// A struct that begins with its size, so that it may grow. Every field may be zero.
 ///
 /// # Safety
-/// The first field is `size: usize`, there is no padding that is read, and any bytes are a value.
+/// It is `repr(C)`, its first field is `size: usize`, and any bytes are a value.
 pub unsafe trait Growing: Copy {
     /// Its name in C.
     const NAME: &'static str;

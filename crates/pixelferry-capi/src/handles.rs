@@ -10,7 +10,7 @@ use crate::held::{FrameSlot, LinkSlot, ShownSlot};
 use interop_core::{ComputeBackend, ComputeMemory, Kernel};
 use pixelferry::Headless;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -64,7 +64,8 @@ static TABLE: Mutex<Table> = Mutex::new(Table { made: 0, live: BTreeMap::new(), 
 
 thread_local! {
     // Never dropped: what a thread did not free it leaks, as its contexts may be gone by then.
-    static OWN: ManuallyDrop<RefCell<HashMap<usize, Local>>> = ManuallyDrop::new(RefCell::new(HashMap::new()));
+    static OWN: ManuallyDrop<RefCell<BTreeMap<usize, Local>>> =
+        const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
 
 fn table() -> MutexGuard<'static, Table> {
@@ -203,10 +204,19 @@ pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
 pub fn remove(id: usize) {
     let place = table().live.remove(&id);
     let local = match place {
-        Some(Place::On(_)) => OWN.try_with(|own| own.borrow_mut().remove(&id)).ok().flatten(),
+        Some(Place::On(_)) => OWN.try_with(|own| take(&mut own.borrow_mut(), id)).ok().flatten(),
         _ => None,
     };
     drop((place, local));
+}
+
+/// Takes one out. An empty table keeps no memory, as the thread may end now.
+fn take(own: &mut BTreeMap<usize, Local>, id: usize) -> Option<Local> {
+    let taken = own.remove(&id);
+    if own.is_empty() {
+        *own = BTreeMap::new();
+    }
+    taken
 }
 
 /// Gives a text out, until [`free_text`].

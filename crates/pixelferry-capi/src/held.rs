@@ -4,7 +4,7 @@
 //! and [`Use`] says who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
 use crate::failure::{Failure, Result};
-use interop_core::{ComputeBackend, Link, Part, ShownFrame, WriteFrame};
+use interop_core::{ComputeBackend, Error, Link, Part, ShownFrame, WriteFrame};
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -97,7 +97,12 @@ impl LinkSlot {
         std::mem::forget(after);
         self.used.set(Use::Writing);
         let is_whole = *frame.part() == whole;
-        Ok(Rc::new(FrameSlot { state: RefCell::new(State::Own(frame, Rc::clone(self))), is_whole, backend }))
+        Ok(Rc::new(FrameSlot {
+            state: RefCell::new(State::Own(frame, Rc::clone(self))),
+            is_whole,
+            backend,
+            failed: RefCell::default(),
+        }))
     }
 
     /// Shows the newest frame, which holds the link until it is released.
@@ -146,6 +151,8 @@ pub struct FrameSlot {
     pub is_whole: bool,
     /// What writes it.
     pub backend: Arc<dyn ComputeBackend>,
+    /// What the last call on it that failed reported.
+    failed: RefCell<Option<Error>>,
 }
 
 /// Takes a lent frame back, when it is dropped.
@@ -165,13 +172,31 @@ impl FrameSlot {
         f: impl FnOnce(&Rc<Self>) -> R,
     ) -> R {
         let lent = NonNull::from(frame).cast();
-        let slot = Rc::new(Self { state: RefCell::new(State::Lent(lent)), is_whole, backend: Arc::clone(backend) });
+        let slot = Rc::new(Self {
+            state: RefCell::new(State::Lent(lent)),
+            is_whole,
+            backend: Arc::clone(backend),
+            failed: RefCell::default(),
+        });
         let _after = TakeBack(&slot);
         f(&slot)
     }
 
-    /// Runs `f` with the frame.
-    pub fn with<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> R) -> Result<R> {
+    /// Runs `f` with the frame, and keeps its error.
+    pub fn with<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> Result<R>) -> Result<R> {
+        let done = self.run(f)?;
+        if let (Err(Failure::Core(error)), Ok(mut failed)) = (&done, self.failed.try_borrow_mut()) {
+            *failed = Some(error.clone());
+        }
+        done
+    }
+
+    /// The last error of pixelferry's on this frame.
+    pub fn take_error(&self) -> Option<Error> {
+        self.failed.take()
+    }
+
+    fn run<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> R) -> Result<R> {
         let mut state = self.state.try_borrow_mut().map_err(|_| {
             Failure::Busy("this frame is in the middle of a call; do not call it from a function given to that call")
         })?;

@@ -41,6 +41,8 @@ pub enum Need {
     Jax,
     /// Compilers of C and C++.
     Cc,
+    /// CMake.
+    Cmake,
     /// GLFW and OpenGL, to compile C against.
     Glfw,
     /// Valgrind.
@@ -102,6 +104,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Cupy, name: "cupy", ..NONE },
     Row { need: Need::Jax, name: "jax", ..NONE },
     Row { need: Need::Cc, name: "cc", packages: "gcc g++ libc6-dev pkg-config", ..NONE },
+    Row { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
     Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
     Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
 ];

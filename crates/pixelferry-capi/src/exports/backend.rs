@@ -1,7 +1,7 @@
 //! Backends and kernels.
 
 use crate::abi::*;
-use crate::boundary::out;
+use crate::boundary::{out, put};
 use crate::call::call;
 use crate::exports::given::{backend_choice, display_choice, source, sources};
 use crate::exports::results::{give, give_json};
@@ -63,8 +63,10 @@ pub unsafe extern "C" fn pf_open_pair(
             out(display, ptr::null_mut(), "display")?;
             let kernels = sources(kernels, kernel_count)?;
             let (opened, screen) = open_pair(backend_choice(backend_name)?, display_choice(display_name)?, &kernels)?;
-            give(display, screen)?;
-            give(backend, opened)
+            let computes = pf_backend::insert(opened)?;
+            put(display, pf_display::insert(screen)?);
+            put(backend, computes);
+            Ok(())
         }
     })
 }

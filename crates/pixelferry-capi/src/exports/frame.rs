@@ -25,7 +25,7 @@ pub unsafe extern "C" fn pf_frame_launch(
         let looked = Looked::up(unsafe { array(args, arg_count, "args") }?)?;
         let borrowed = looked.borrow()?;
         let arguments = arguments(&borrowed)?;
-        Ok(frame.with(|frame| frame.launch(kernel.as_ref(), &arguments))??)
+        frame.with(|frame| Ok(frame.launch(kernel.as_ref(), &arguments)?))
     })
 }
 
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn pf_frame_write(
         let frame = pf_frame::get(frame)?;
         // SAFETY: the header's promise for pointers.
         let data = unsafe { array(data.cast::<u8>(), bytes, "data") }?;
-        frame.with(|frame| write(frame, data, row_pitch))?
+        frame.with(|frame| write(frame, data, row_pitch))
     })
 }
 
@@ -80,29 +80,38 @@ pub unsafe extern "C" fn pf_frame_map(frame: *mut pf_frame, write: pf_map_functi
 
 /// Lets the caller's function write the pixels where they lie, or, where pixels of others lie between them, a copy.
 fn map(slot: &FrameSlot, write: impl Fn(&pf_pixels) -> i32) -> Result<()> {
-    let mut code = 0;
-    let done = slot.with(|frame| -> Result<(), Error> {
-        let mut run = |bytes: &mut [u8], view: &View| -> Result<(), Error> {
-            code = write(&pixels(bytes, view));
-            if code == 0 { Ok(()) } else { Err(Error::invalid("pf_frame_map", "the function that was given refused")) }
-        };
-        let (memory, view) = frame.target()?.into_parts();
-        let span = view.span();
-        let local = view.from_its_start();
-        if slot.is_whole || span.len() == view.payload_len() {
-            return memory.map_write(span, &mut |bytes| run(bytes, &local));
+    slot.with(|frame| {
+        let mut code = 0;
+        match map_frame(frame, slot.is_whole, |pixels| {
+            code = write(pixels);
+            code
+        }) {
+            Err(_) if code != 0 => Err(Failure::Callback(code)),
+            done => Ok(done?),
         }
-        let View::Image(image) = view else {
-            return memory.map_write(span, &mut |bytes| run(bytes, &local));
-        };
-        let packed = ImageView::packed(image.extent, image.format, 1, 0, false)?;
-        let mut copy = vec![0; view.payload_len()];
-        run(&mut copy, &View::Image(packed))?;
-        frame.write(&copy)
-    })?;
-    match done {
-        Err(_) if code != 0 => Err(Failure::Callback(code)),
-        done => Ok(done?),
+    })
+}
+
+fn map_frame(
+    frame: &mut WriteFrame<'_>,
+    is_whole: bool,
+    mut write: impl FnMut(&pf_pixels) -> i32,
+) -> Result<(), Error> {
+    let mut run = |bytes: &mut [u8], view: &View| match write(&pixels(bytes, view)) {
+        0 => Ok(()),
+        _ => Err(Error::invalid("pf_frame_map", "the function that was given refused")),
+    };
+    let (memory, view) = frame.target()?.into_parts();
+    let span = view.span();
+    let local = view.from_its_start();
+    match view {
+        View::Image(image) if !is_whole && span.len() != view.payload_len() => {
+            let packed = ImageView::packed(image.extent, image.format, 1, 0, false)?;
+            let mut copy = vec![0; view.payload_len()];
+            run(&mut copy, &View::Image(packed))?;
+            frame.write(&copy)
+        }
+        _ => memory.map_write(span, &mut |bytes| run(bytes, &local)),
     }
 }
 
@@ -141,7 +150,7 @@ pub unsafe extern "C" fn pf_frame_device_memory(frame: *mut pf_frame, memory: *m
         // SAFETY: the header's promise for pointers.
         unsafe { fillable(memory) }?;
         let slot = pf_frame::get(frame)?;
-        let found = slot.with(|frame| device::memory(frame, slot.backend.as_ref()))??;
+        let found = slot.with(|frame| device::memory(frame, slot.backend.as_ref()))?;
         // SAFETY: the same.
         unsafe { fill(memory, found) }
     })

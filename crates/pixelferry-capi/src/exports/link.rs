@@ -54,23 +54,16 @@ fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> 
         let (whole, backend) = (Part::full(link.desc()), Arc::clone(link.backend()));
         link.frame(|frame: &mut WriteFrame<'_>| {
             let is_whole = *frame.part() == whole;
-            let code = FrameSlot::lend(frame, (is_whole, &backend), |slot| {
-                let handle = pf_frame::insert(Rc::clone(slot))?;
-                let code = compute(handle);
-                remove(handle.addr());
-                Ok(code)
-            });
-            match code {
-                Ok(0) => slot_result(None),
-                Ok(code) => {
-                    refused = Some(Failure::Callback(code));
-                    slot_result(Some("the function that was given refused"))
+            let done = FrameSlot::lend(frame, (is_whole, &backend), |slot| one_try(slot, &compute));
+            refused = None;
+            done.map_err(|failure| match failure {
+                // Of a path, perhaps: then the next one gets the frame.
+                Failure::Core(error) => error,
+                other => {
+                    refused = Some(other);
+                    Error::invalid("pf_link_frame", "the function that was given refused")
                 }
-                Err(failure) => {
-                    refused = Some(failure);
-                    slot_result(Some("no handle is left"))
-                }
-            }
+            })
         })
     })?;
     match (done, refused) {
@@ -79,9 +72,15 @@ fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> 
     }
 }
 
-/// An error of the caller's, for which no other path is tried.
-fn slot_result(problem: Option<&str>) -> Result<(), Error> {
-    problem.map_or(Ok(()), |problem| Err(Error::invalid("pf_link_frame", problem)))
+/// Calls the function with a handle that ends with it. Where a call on the frame failed and the function refused, that is why.
+fn one_try(slot: &Rc<FrameSlot>, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
+    let handle = pf_frame::insert(Rc::clone(slot))?;
+    let code = compute(handle);
+    remove(handle.addr());
+    match code {
+        0 => Ok(()),
+        code => Err(slot.take_error().map_or(Failure::Callback(code), Failure::Core)),
+    }
 }
 
 /// Begins a frame that the caller ends.

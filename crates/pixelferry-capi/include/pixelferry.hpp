@@ -1,0 +1,430 @@
+// pixelferry for C++17: pixelferry.h with owners, exceptions and lambdas.
+//
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Each class owns one handle of pixelferry.h, is moved and not copied, and frees it at its end. The header's rules stand: what
+// each call does, which thread it runs on, what you vouch for. Calls that fail throw pixelferry::error. Exceptions of the
+// lambdas that you give do not pass through the library: the frame is given up, and they go on from the call.
+#ifndef PIXELFERRY_HPP
+#define PIXELFERRY_HPP
+
+#include "pixelferry.h"
+
+#include <cstring>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace pixelferry {
+
+// A call that failed: what() says what, on which device, and what to try.
+class error : public std::runtime_error {
+public:
+    error(pf_status status, const char *message) : std::runtime_error(message), status_(status) {}
+    // PF_ERROR_...
+    pf_status status() const noexcept { return status_; }
+
+private:
+    pf_status status_;
+};
+
+inline void check(pf_status status) {
+    if (status != PF_OK) throw error(status, pf_last_error_message());
+}
+
+namespace detail {
+
+struct text_end {
+    void operator()(char *text) const noexcept { pf_string_free(text); }
+};
+
+// The text that a call of the C ABI gives.
+template <class Call> std::string text(Call call) {
+    char *given = nullptr;
+    check(call(&given));
+    std::unique_ptr<char, text_end> owned(given);
+    return std::string(given);
+}
+
+template <class Handle, pf_status (*End)(Handle *)> struct end {
+    void operator()(Handle *handle) const noexcept { End(handle); }
+};
+// An owner of a handle: moved, not copied.
+template <class Handle, pf_status (*End)(Handle *)> using owner = std::unique_ptr<Handle, end<Handle, End>>;
+
+// A lambda as a function of C. What it throws is kept, and thrown again by `done`.
+template <class Function> class guarded {
+public:
+    explicit guarded(Function &function) : function_(function) {}
+
+    template <class... Arguments> std::int32_t operator()(Arguments &&...arguments) noexcept {
+        thrown_ = nullptr;
+        try {
+            function_(std::forward<Arguments>(arguments)...);
+            return 0;
+        } catch (...) {
+            thrown_ = std::current_exception();
+            return 1;
+        }
+    }
+
+    void done(pf_status status) const {
+        if (status != PF_OK && thrown_) std::rethrow_exception(thrown_);
+        check(status);
+    }
+
+private:
+    Function &function_;
+    std::exception_ptr thrown_;
+};
+
+} // namespace detail
+
+// Machine-wide calls.
+inline std::string version() { return pf_version(); }
+inline std::string backends_json() { return detail::text(pf_backends_json); }
+inline std::string probe_json(const pf_surface &surface, const pf_link_options *options = nullptr) {
+    return detail::text([&](char **json) { return pf_probe_json(&surface, options, json); });
+}
+
+// An image of `width` x `height` pixels; change its other fields as you like.
+inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t format = PF_FORMAT_RGBA8) {
+    pf_surface surface{};
+    surface.size = sizeof surface;
+    surface.width = width;
+    surface.height = height;
+    surface.format = format;
+    return surface;
+}
+
+// A buffer.
+inline pf_surface buffer(std::uint64_t bytes) {
+    pf_surface surface{};
+    surface.size = sizeof surface;
+    surface.bytes = bytes;
+    return surface;
+}
+
+// A kernel without texts; texts and functions must last until it is built.
+inline pf_kernel_source kernel_source(const char *name) {
+    pf_kernel_source source{};
+    source.size = sizeof source;
+    source.name = name;
+    return source;
+}
+
+// All defaults.
+inline pf_link_options link_options() {
+    pf_link_options options{};
+    options.size = sizeof options;
+    return options;
+}
+
+class display;
+
+class kernel {
+public:
+    pf_kernel *get() const noexcept { return handle_.get(); }
+
+private:
+    friend class backend;
+    explicit kernel(pf_kernel *handle) : handle_(handle) {}
+    detail::owner<pf_kernel, pf_kernel_free> handle_;
+};
+
+class memory {
+public:
+    pf_memory *get() const noexcept { return handle_.get(); }
+    void write(std::size_t offset, const void *data, std::size_t bytes) {
+        check(pf_memory_write(get(), offset, data, bytes));
+    }
+    void read(std::size_t offset, void *data, std::size_t bytes) { check(pf_memory_read(get(), offset, data, bytes)); }
+    void launch(const kernel &kernel, std::initializer_list<pf_arg> args = {}) {
+        check(pf_memory_launch(get(), kernel.get(), args.begin(), args.size()));
+    }
+
+private:
+    friend class backend;
+    explicit memory(pf_memory *handle) : handle_(handle) {}
+    detail::owner<pf_memory, pf_memory_free> handle_;
+};
+
+// An argument of a launch, of the kind that its type says.
+inline pf_arg arg(std::int32_t value) {
+    pf_arg made{};
+    made.kind = PF_ARG_I32, made.value.i32 = value;
+    return made;
+}
+inline pf_arg arg(std::uint32_t value) {
+    pf_arg made{};
+    made.kind = PF_ARG_U32, made.value.u32 = value;
+    return made;
+}
+inline pf_arg arg(float value) {
+    pf_arg made{};
+    made.kind = PF_ARG_F32, made.value.f32 = value;
+    return made;
+}
+inline pf_arg arg(std::int64_t value) {
+    pf_arg made{};
+    made.kind = PF_ARG_I64, made.value.i64 = value;
+    return made;
+}
+inline pf_arg arg(std::uint64_t value) {
+    pf_arg made{};
+    made.kind = PF_ARG_U64, made.value.u64 = value;
+    return made;
+}
+inline pf_arg arg(double value) {
+    pf_arg made{};
+    made.kind = PF_ARG_F64, made.value.f64 = value;
+    return made;
+}
+inline pf_arg arg(const memory &value) {
+    pf_arg made{};
+    made.kind = PF_ARG_MEMORY, made.value.memory = value.get();
+    return made;
+}
+
+class backend {
+public:
+    // nullptr: the first that has a language of every one of `kernels`.
+    static backend open(const char *name = nullptr, const std::vector<const pf_kernel_source *> &kernels = {}) {
+        pf_backend *made = nullptr;
+        check(pf_backend_open(name, kernels.data(), kernels.size(), &made));
+        return backend(made);
+    }
+    static backend open_for(const display &display, const char *name = nullptr,
+                            const std::vector<const pf_kernel_source *> &kernels = {});
+    // Both sides, opened for one another.
+    static std::pair<backend, display> open_pair(const char *backend_name, const char *display_name,
+                                                 const std::vector<const pf_kernel_source *> &kernels = {});
+
+    pf_backend *get() const noexcept { return handle_.get(); }
+    kernel build(const pf_kernel_source &source) const {
+        pf_kernel *made = nullptr;
+        check(pf_kernel_build(get(), &source, &made));
+        return kernel(made);
+    }
+    memory allocate(std::size_t bytes) const {
+        pf_memory *made = nullptr;
+        check(pf_memory_new(get(), bytes, &made));
+        return memory(made);
+    }
+    void finish() const { check(pf_backend_finish(get())); }
+    std::string json() const {
+        return detail::text([&](char **json) { return pf_backend_json(get(), json); });
+    }
+
+private:
+    explicit backend(pf_backend *handle) : handle_(handle) {}
+    detail::owner<pf_backend, pf_backend_free> handle_;
+};
+
+class display {
+public:
+    // Without a window; nullptr: the first that works.
+    static display open(const char *name = nullptr) {
+        pf_display *made = nullptr;
+        check(pf_display_open(name, &made));
+        return display(made);
+    }
+    // In the OpenGL context that is current on this thread; the context goes after this, its links and backends.
+    static display from_current_gl(const pf_gl_options *options = nullptr) {
+        pf_display *made = nullptr;
+        check(pf_display_from_current_gl(options, &made));
+        return display(made);
+    }
+    // The same by a loader, called during this call only.
+    static display from_gl_loader(pf_get_proc_function get_proc, void *user, const pf_gl_options *options = nullptr) {
+        pf_display *made = nullptr;
+        check(pf_display_from_gl_loader(get_proc, user, options, &made));
+        return display(made);
+    }
+
+    pf_display *get() const noexcept { return handle_.get(); }
+    void make_current() const { check(pf_display_make_current(get())); }
+    void gl_context_lost() const { check(pf_display_gl_context_lost(get())); }
+    void finish() const { check(pf_display_finish(get())); }
+    std::string json() const {
+        return detail::text([&](char **json) { return pf_display_json(get(), json); });
+    }
+
+private:
+    friend class backend;
+    explicit display(pf_display *handle) : handle_(handle) {}
+    detail::owner<pf_display, pf_display_free> handle_;
+};
+
+inline backend backend::open_for(const display &display, const char *name,
+                                 const std::vector<const pf_kernel_source *> &kernels) {
+    pf_backend *made = nullptr;
+    check(pf_backend_open_for_display(name, kernels.data(), kernels.size(), display.get(), &made));
+    return backend(made);
+}
+
+inline std::pair<backend, display> backend::open_pair(const char *backend_name, const char *display_name,
+                                                      const std::vector<const pf_kernel_source *> &kernels) {
+    pf_backend *computes = nullptr;
+    pf_display *shows = nullptr;
+    check(pf_open_pair(backend_name, display_name, kernels.data(), kernels.size(), &computes, &shows));
+    return {backend(computes), display(shows)};
+}
+
+// A frame that is written: what a link's `frame` lends to a lambda, and what `owned_frame` owns.
+class frame {
+public:
+    explicit frame(pf_frame *handle) noexcept : handle_(handle) {}
+    pf_frame *get() const noexcept { return handle_; }
+    void launch(const kernel &kernel, std::initializer_list<pf_arg> args = {}) const {
+        check(pf_frame_launch(get(), kernel.get(), args.begin(), args.size()));
+    }
+    // All of the frame; row_pitch in bytes, 0 for tight rows.
+    void write(const void *data, std::size_t bytes, std::size_t row_pitch = 0) const {
+        check(pf_frame_write(get(), data, bytes, row_pitch));
+    }
+    // Calls `write(const pf_pixels &)` with the frame's memory.
+    template <class Write> void map(Write &&write) const {
+        auto by = [&](const pf_pixels *pixels) { write(*pixels); };
+        detail::guarded<decltype(by)> guarded(by);
+        guarded.done(pf_frame_map(
+            get(),
+            [](void *user, const pf_pixels *pixels) {
+                return (*static_cast<detail::guarded<decltype(by)> *>(user))(pixels);
+            },
+            &guarded));
+    }
+    pf_device_memory device_memory() const {
+        pf_device_memory memory{};
+        memory.size = sizeof memory;
+        check(pf_frame_device_memory(get(), &memory));
+        return memory;
+    }
+
+private:
+    pf_frame *handle_;
+};
+
+// A frame of `link::acquire`; given up at its end unless `finish` was called.
+class owned_frame {
+public:
+    frame operator*() const noexcept { return frame(handle_.get()); }
+    void launch(const kernel &kernel, std::initializer_list<pf_arg> args = {}) const { (**this).launch(kernel, args); }
+    void write(const void *data, std::size_t bytes, std::size_t row_pitch = 0) const {
+        (**this).write(data, bytes, row_pitch);
+    }
+    template <class Write> void map(Write &&write) const { (**this).map(std::forward<Write>(write)); }
+    pf_device_memory device_memory() const { return (**this).device_memory(); }
+    void finish() { check(pf_frame_finish(handle_.release())); }
+
+private:
+    friend class link;
+    explicit owned_frame(pf_frame *handle) : handle_(handle) {}
+    detail::owner<pf_frame, pf_frame_cancel> handle_;
+};
+
+// A frame that is shown; the link goes on at its end.
+class shown {
+public:
+    pf_shown *get() const noexcept { return handle_.get(); }
+    pf_surface surface() const {
+        pf_surface surface{};
+        surface.size = sizeof surface;
+        check(pf_shown_surface(get(), &surface));
+        return surface;
+    }
+    pf_gl_texture gl_texture() const {
+        pf_gl_texture texture{};
+        texture.size = sizeof texture;
+        check(pf_shown_gl_texture(get(), &texture));
+        return texture;
+    }
+    pf_gl_buffer gl_buffer() const {
+        pf_gl_buffer buffer{};
+        buffer.size = sizeof buffer;
+        check(pf_shown_gl_buffer(get(), &buffer));
+        return buffer;
+    }
+    void draw_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height) const {
+        check(pf_shown_draw_gl(get(), x, y, width, height));
+    }
+
+private:
+    friend class link;
+    explicit shown(pf_shown *handle) : handle_(handle) {}
+    detail::owner<pf_shown, pf_shown_release> handle_;
+};
+
+class link {
+public:
+    link(const backend &backend, const display &display, const pf_surface &surface,
+         const pf_link_options *options = nullptr) {
+        pf_link *made = nullptr;
+        check(pf_link_open(backend.get(), display.get(), &surface, options, &made));
+        handle_.reset(made);
+    }
+
+    pf_link *get() const noexcept { return handle_.get(); }
+
+    // One frame by `compute(pixelferry::frame)`, which is called again where a path fails.
+    template <class Compute> void frame(Compute &&compute) {
+        auto by = [&](pf_frame *handle) { compute(pixelferry::frame(handle)); };
+        detail::guarded<decltype(by)> guarded(by);
+        guarded.done(pf_link_frame(
+            get(),
+            [](void *user, pf_frame *handle) { return (*static_cast<detail::guarded<decltype(by)> *>(user))(handle); },
+            &guarded));
+    }
+    owned_frame acquire() {
+        pf_frame *made = nullptr;
+        check(pf_link_acquire(get(), &made));
+        return owned_frame(made);
+    }
+    owned_frame acquire_region(std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height) {
+        pf_frame *made = nullptr;
+        check(pf_link_acquire_region(get(), x, y, width, height, &made));
+        return owned_frame(made);
+    }
+    owned_frame acquire_bytes(std::size_t offset, std::size_t bytes) {
+        pf_frame *made = nullptr;
+        check(pf_link_acquire_bytes(get(), offset, bytes, &made));
+        return owned_frame(made);
+    }
+    shown show() {
+        pf_shown *made = nullptr;
+        check(pf_link_show(get(), &made));
+        return shown(made);
+    }
+    void resize(const pf_surface &surface) { check(pf_link_resize(get(), &surface)); }
+    void flush() { check(pf_link_flush(get())); }
+    // What is shown: tight rows in the surface's order.
+    std::vector<std::uint8_t> read_back() {
+        std::size_t needed = 0;
+        check(pf_link_read_back(get(), nullptr, 0, &needed));
+        std::vector<std::uint8_t> pixels(needed);
+        check(pf_link_read_back(get(), pixels.data(), pixels.size(), nullptr));
+        return pixels;
+    }
+    void save(const char *file) { check(pf_link_save(get(), file)); }
+    std::string path() const {
+        return detail::text([&](char **path) { return pf_link_path(get(), path); });
+    }
+    std::string explain() const {
+        return detail::text([&](char **text) { return pf_link_explain(get(), text); });
+    }
+    std::string report_json() const {
+        return detail::text([&](char **json) { return pf_link_report_json(get(), json); });
+    }
+
+private:
+    detail::owner<pf_link, pf_link_free> handle_;
+};
+
+} // namespace pixelferry
+
+#endif
