@@ -32,7 +32,7 @@ fn desc(n: u32) -> SurfaceDesc {
 
 /// Nothing is remembered: each choice is measured.
 fn options() -> LinkOptions {
-    LinkOptions { policy: Policy { profiles: Profiles::Off, ..Policy::default() } }
+    LinkOptions::new(Policy::default().with_profiles(Profiles::Off))
 }
 
 /// MiB of the first NVIDIA GPU that are in use, where there is one.

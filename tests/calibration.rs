@@ -39,7 +39,7 @@ impl Drop for Folder {
 }
 
 fn policy(folder: &Path) -> Policy {
-    Policy { budget: BUDGET, profiles: Profiles::Folder(folder.to_owned()), ..Policy::default() }
+    Policy::default().with_budget(BUDGET).with_profiles(Profiles::Folder(folder.to_owned()))
 }
 
 fn desc() -> SurfaceDesc {
@@ -56,7 +56,7 @@ fn open_by(faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
 
 fn open_to(display: Rc<FaultyDisplay>, faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
     let backend: Arc<dyn ComputeBackend> = FaultyBackend::new(faults).unwrap();
-    Link::open(backend, display, desc().with_unwritten(unwritten), LinkOptions { policy }).unwrap()
+    Link::open(backend, display, desc().with_unwritten(unwritten), LinkOptions::new(policy)).unwrap()
 }
 
 /// How many paths were timed.
@@ -87,7 +87,7 @@ fn what_is_slow_is_not_chosen() {
     let faults = Faults::default();
     faults.slow(Step::Upload, SLOW);
     faults.slow(Step::UploadStaged, SLOW);
-    let link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
+    let link = open(&faults, policy(&folder.0).with_profiles(Profiles::Off));
     let uploads = [
         PathId::EXTERNAL_UPLOAD,
         PathId::EXPORTED_UPLOAD,
@@ -111,7 +111,7 @@ fn a_path_whose_first_frames_are_slow_is_ranked_by_its_later_ones() {
         faults.slow(Step::Upload, SLOW / 3);
         faults.slow_at_first(Step::Upload, 6 * SLOW, 10);
         let clock = faults.clock();
-        let policy = Policy { budget, profiles: Profiles::Off, clock: clock.clone(), ..Policy::default() };
+        let policy = Policy::default().with_budget(budget).with_profiles(Profiles::Off).with_clock(clock.clone());
         let begun = clock.now();
         (open(&faults, policy), clock.now() - begun)
     };
@@ -155,7 +155,7 @@ fn paths_are_timed_with_what_keeps_unwritten_pixels() {
 fn what_loses_is_timed_and_not_proved() {
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
-    let link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
+    let link = open(&faults, policy(Path::new("")).with_profiles(Profiles::Off));
     let slower = |row: &&PathReport| row.state == PathState::Slower;
     assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
     // Proved were the first that works and the winner.
@@ -169,7 +169,7 @@ fn what_is_quick_because_it_does_nothing_is_not_chosen() {
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     faults.lie(Step::Upload);
-    let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
+    let mut link = open(&faults, policy(Path::new("")).with_profiles(Profiles::Off));
     let round_trip = link.report().paths.iter().find(|row| row.id == PathId::HOST_ROUND_TRIP).unwrap();
     assert!(matches!(round_trip.state, PathState::Rejected { .. }), "{}", link.report());
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
@@ -184,7 +184,7 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     for (step, by) in [(Step::ReadInPlace, 2 * SLOW), (Step::Release, 2 * SLOW), (Step::UploadStaged, SLOW)] {
         faults.slow(step, by);
     }
-    let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(Path::new("")) });
+    let mut link = open(&faults, policy(Path::new("")).with_profiles(Profiles::Off));
     assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
     faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: FaultKind::Driver });
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
@@ -196,7 +196,7 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     // No budget: as late as is allowed, and so after the failure.
     let faults = Faults::default();
     let mode = Mode::Throughput { most: 2 };
-    let policy = Policy { mode, budget: Duration::ZERO, prefer: Some(PathId::EXTERNAL_IN_PLACE), ..Policy::default() };
+    let policy = Policy::default().with_mode(mode).with_budget(Duration::ZERO).with_prefer(PathId::EXTERNAL_IN_PLACE);
     let mut link = open(&faults, policy);
     assert_eq!((link.path(), link.frames_behind()), (PathId::EXTERNAL_IN_PLACE, 2), "{}", link.report());
     faults.arm(Fault { step: Step::ReadInPlace, nth: 1, lasting: true, kind: FaultKind::Driver });
@@ -211,7 +211,7 @@ fn a_budget_of_zero_keeps_the_static_order_and_measures_nothing() {
     let folder = Folder::new("zero");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
-    let link = open(&faults, Policy { budget: Duration::ZERO, ..policy(&folder.0) });
+    let link = open(&faults, policy(&folder.0).with_budget(Duration::ZERO));
     assert_eq!((link.path(), timed(&link)), (PathId::DIRECT, 0), "{}", link.report());
     assert_eq!((faults.calls(Step::DrawOffscreen), folder.files()), (0, 0));
 }
@@ -231,7 +231,7 @@ fn the_second_start_only_proves() {
     let proofs = faults.calls(Step::ReadBack) - proofs;
     assert!((1..10).contains(&proofs), "{proofs} pictures were compared");
     // Another mode is another question.
-    open(&faults, Policy { mode: Mode::FramesBehind(1), ..policy(&folder.0) });
+    open(&faults, policy(&folder.0).with_mode(Mode::FramesBehind(1)));
     assert!(faults.calls(Step::DrawOffscreen) > measured);
     assert_eq!(folder.files(), 2);
 }
@@ -263,7 +263,7 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
         let faults = Faults::default();
         slow_all_but(&faults, Step::Upload);
         faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: FaultKind::Driver });
-        let mut link = open(&faults, Policy { profiles: Profiles::Off, ..policy(&folder.0) });
+        let mut link = open(&faults, policy(&folder.0).with_profiles(Profiles::Off));
         let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HOST_ROUND_TRIP).cloned().unwrap();
         if faults.fired() > 0 {
             assert_ne!(link.path(), PathId::HOST_ROUND_TRIP, "{nth}: {}", link.report());
@@ -281,7 +281,7 @@ fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
         let faults = Faults::default();
         faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: FaultKind::Driver });
         let mode = Mode::Throughput { most: 3 };
-        let policy = Policy { mode, budget: BUDGET, prefer: Some(PathId::EXTERNAL_IN_PLACE), ..Policy::default() };
+        let policy = Policy::default().with_mode(mode).with_budget(BUDGET).with_prefer(PathId::EXTERNAL_IN_PLACE);
         let mut link = open(&faults, policy);
         assert!(faults.fired() > 0, "{nth}: the fault did not come up");
         link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
@@ -301,7 +301,7 @@ fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
         faults.slow(step, SLOW);
     }
     let mode = Mode::Throughput { most: 2 };
-    let policy = Policy { mode, budget: BUDGET, profiles: Profiles::Off, ..Policy::default() };
+    let policy = Policy::default().with_mode(mode).with_budget(BUDGET).with_profiles(Profiles::Off);
     // In one queue nobody waits.
     let display = FaultyDisplay::in_a_queue_of_its_own(&faults);
     let mut link = open_to(display, &faults, policy, Unwritten::Overwrite);

@@ -46,7 +46,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
 
 /// wgpu on OpenGL, which shares with the host as OpenGL does.
 fn check_wgpus_opengl(backend: &Arc<dyn ComputeBackend>) {
-    let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::GL);
     let Some(display) = need(Need::Egl, WgpuDisplay::headless(options)) else { return };
     println!("{}", display.device().driver);
     let in_place = display.caps().in_place_images.is_yes();
@@ -101,7 +101,7 @@ fn child_threads_to_wgpus_opengl() {
 /// WGSL on lavapipe. To plain memory the crate's own tests show it.
 #[test]
 fn on_wgpu() {
-    let options = WgpuOptions { backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() };
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
     let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
     beside_displays(&backend, DisplayChoice::Wgpu);
@@ -165,7 +165,7 @@ fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
     assert!(link.report().to_string().contains("in-queue"), "{}", link.report());
     assert_eq!(picture(&mut link).unwrap().into_raw(), pixels);
     let mut target = display.create_offscreen_target(64, 64).unwrap();
-    let options = DrawOptions { fit: Fit::Contain, background: Some([0.0; 3]), ..DrawOptions::default() };
+    let options = DrawOptions::default().with_fit(Fit::Contain).with_background([0.0; 3]);
     display.draw(link.shown().unwrap().surface(), &mut target, Region::new(0, 0, 64, 64), options).unwrap();
     let drawn = target.read_pixels().unwrap();
     assert_eq!((&drawn[..4], &drawn[4 * 64 * 16..][..4]), (&[0, 0, 0, 255][..], &ramp_pixel(0, 0, 3)[..]));

@@ -20,7 +20,7 @@ fn links(screen: &Headless, desc: SurfaceDesc) -> Vec<(PathId, Link)> {
         has_path(backend.as_ref(), p.id, found).is_some()
     });
     let open = |path| {
-        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(path));
         Link::open(Arc::clone(&backend), screen.display(), desc, options).unwrap()
     };
     let links: Vec<_> = offered.map(|p| (p.id, open(p.id))).collect();

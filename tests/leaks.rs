@@ -54,7 +54,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
     let mut ran = 0;
     for path in PathId::ALL.into_iter().filter(|path| wanted(*path)) {
         let open = || {
-            let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+            let options = LinkOptions::new(Policy::default().with_force(path));
             Link::open(Arc::clone(backend), screen.display(), desc(0), options)
         };
         // The display keeps the tools it draws with; they are made for the first frame of their kind.

@@ -39,12 +39,12 @@ fn faults() -> Faults {
 fn policy(faults: &Faults) -> Policy {
     // As by default, but as long as it takes: the doubles have more paths than a machine.
     let trials = Trials::Spread { share: 0.02, within: Duration::from_secs(1 << 20) };
-    Policy { budget: SHORT, profiles: Profiles::Off, trials, clock: faults.clock(), ..Policy::default() }
+    Policy::default().with_budget(SHORT).with_profiles(Profiles::Off).with_trials(trials).with_clock(faults.clock())
 }
 
 fn open(faults: &Faults, policy: Policy) -> Link {
     let backend: Arc<dyn ComputeBackend> = FaultyBackend::new(faults).unwrap();
-    Link::open(backend, FaultyDisplay::new(faults), desc(10), LinkOptions { policy }).unwrap()
+    Link::open(backend, FaultyDisplay::new(faults), desc(10), LinkOptions::new(policy)).unwrap()
 }
 
 /// A frame, and `wait` after it; what is on show is this frame and no other.
@@ -118,7 +118,7 @@ fn a_program_that_waits_for_the_screen_is_not_made_late() {
     // What is made in 60 ms has no room between two frames: that comes in the second half of the time for comparing.
     for making in [MS, 60 * MS] {
         let faults = faults();
-        let mut link = open(&faults, Policy { trials: Trials::default(), ..policy(&faults) });
+        let mut link = open(&faults, policy(&faults).with_trials(Trials::default()));
         faults.slow(Step::CreateSurface, making);
         faults.slow(Step::CreateInPlaceSurface, making);
         let (clock, due) = (faults.clock(), 30 * MS);
@@ -145,7 +145,7 @@ fn a_program_that_waits_for_the_screen_is_not_made_late() {
 fn who_switches_it_off_has_it_off_and_who_asks_gets_it_at_once() {
     for trials in [Trials::Off, Trials::Asked] {
         let faults = faults();
-        let mut link = open(&faults, Policy { trials, ..policy(&faults) });
+        let mut link = open(&faults, policy(&faults).with_trials(trials));
         let (first, drawn) = (link.path(), faults.calls(Step::DrawOffscreen));
         for n in 0..300 {
             frame(&faults, &mut link, n, 100 * MS);
@@ -159,10 +159,7 @@ fn who_switches_it_off_has_it_off_and_who_asks_gets_it_at_once() {
     }
     // A forced path, and one that was taken without measuring, have nothing to compare.
     let faults = faults();
-    for policy in [
-        Policy { force: Some(PathId::PBO_ORPHAN), ..policy(&faults) },
-        Policy { budget: Duration::ZERO, ..policy(&faults) },
-    ] {
+    for policy in [policy(&faults).with_force(PathId::PBO_ORPHAN), policy(&faults).with_budget(Duration::ZERO)] {
         let mut link = open(&faults, policy);
         assert_eq!((link.compare_paths(1000 * MS), link.report().later.comparisons.len()), (0, 0));
     }
@@ -248,7 +245,7 @@ fn frames_that_are_late_are_shown_before_the_path_changes() {
         faults.slow(Step::Wait, 3 * MS);
         faults.slow(Step::ReadInPlace, MS / 10);
         faults.slow(Step::Release, MS / 10);
-        let policy = Policy { mode: Mode::FramesBehind(frames), ..policy(&faults) };
+        let policy = policy(&faults).with_mode(Mode::FramesBehind(frames));
         let mut link = open(&faults, policy);
         let (mut shown, mut changed) = (0, None);
         for n in 1..200_000_u32 {
@@ -272,7 +269,7 @@ fn frames_that_are_late_are_shown_before_the_path_changes() {
 fn what_was_compared_is_remembered_and_the_rest_goes_on_in_the_next_start() {
     let folder = std::env::temp_dir().join(format!("pixelferry-meanwhile-{}", std::process::id()));
     let faults = faults();
-    let policy = Policy { profiles: Profiles::Folder(folder.clone()), ..policy(&faults) };
+    let policy = policy(&faults).with_profiles(Profiles::Folder(folder.clone()));
     let (mut starts, mut left) = (0, usize::MAX);
     while left > 0 {
         let mut link = open(&faults, policy.clone());
@@ -304,8 +301,8 @@ fn real_drivers_show_every_frame_while_paths_are_compared() {
     let desc = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
     // Time for the first path alone; and all of the running time, so that the test is short.
     let trials = Trials::Spread { share: 1.0, within: Duration::from_secs(600) };
-    let policy = Policy { budget: MS, profiles: Profiles::Off, trials, ..Policy::default() };
-    let mut link = Link::open(backend, screen.display(), SurfaceDesc::Image(desc), LinkOptions { policy }).unwrap();
+    let policy = Policy::default().with_budget(MS).with_profiles(Profiles::Off).with_trials(trials);
+    let mut link = Link::open(backend, screen.display(), SurfaceDesc::Image(desc), LinkOptions::new(policy)).unwrap();
     let begin = link.report().later.left.len();
     assert!(begin > 0, "{}", link.report());
     for n in 0..20_000_u32 {

@@ -51,7 +51,7 @@ fn pixels(desc: &SurfaceDesc, seed: u8) -> Vec<u8> {
 fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: RowOrder, steps: &[Step]) {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let mut desc = image(20, 10, format, order);
-    let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+    let options = LinkOptions::new(Policy::default().with_force(path));
     let mut link = Link::open(backend, Rc::clone(display), SurfaceDesc::Image(desc), options).unwrap();
     // What must be seen, and whether the newest size has a frame yet.
     let mut seen: Option<Vec<u8>> = None;
@@ -149,7 +149,7 @@ fn large_and_impossible_sizes() {
     for display in displays.into_iter().chain([MemoryDisplay::new() as Rc<dyn Display>]) {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
         for path in offered(&display) {
-            let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+            let options = LinkOptions::new(Policy::default().with_force(path));
             let open = |w, h, format| {
                 let desc = SurfaceDesc::Image(image(w, h, format, RowOrder::TopDown));
                 Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options.clone())

@@ -20,7 +20,7 @@ fn works_by(display: &Headless, path: PathId, when: &str) {
         gl.make_current().unwrap_or_else(|e| panic!("{when}: {e}"));
     }
     let desc = SurfaceDesc::Image(ImageDesc::new(40, 30, PixelFormat::Rgba8).with_access(ImageAccess::Any));
-    let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+    let options = LinkOptions::new(Policy::default().with_force(path));
     let link = Link::open(Arc::new(CpuBackend::new().unwrap()), display.display(), desc, options);
     let mut link = link.unwrap_or_else(|e| panic!("{when}: {e}"));
     let mut frame = link.acquire().unwrap();
@@ -57,7 +57,7 @@ fn each_goes_on_when_the_other_is_gone() {
 #[test]
 fn opengl_goes_on_beside_wgpus() {
     let open_wgpu = || {
-        let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+        let options = WgpuOptions::default().with_backends(wgpu::Backends::GL);
         need(Need::Egl, WgpuDisplay::headless(options).map(Headless::from))
     };
     let Some(gl) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };

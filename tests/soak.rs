@@ -66,10 +66,9 @@ impl Session {
         faults: &Faults,
         (path, size): (PathId, u32),
     ) -> Link {
-        let policy =
-            Policy { budget: Duration::ZERO, profiles: Profiles::Off, prefer: Some(path), ..Policy::default() };
+        let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off).with_prefer(path);
         let display = DisplayDouble::over(screen.display(), faults);
-        Link::open(Arc::clone(backend), display, desc(size), LinkOptions { policy }).unwrap()
+        Link::open(Arc::clone(backend), display, desc(size), LinkOptions::new(policy)).unwrap()
     }
 }
 

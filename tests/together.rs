@@ -17,7 +17,7 @@ const HEIGHT: u32 = 54;
 
 fn workload() -> Workload {
     let desc = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-    let policy = Policy { profiles: Profiles::Off, budget: Duration::from_millis(20), ..Policy::default() };
+    let policy = Policy::default().with_profiles(Profiles::Off).with_budget(Duration::from_millis(20));
     Workload::new(SurfaceDesc::Image(desc)).policy(policy).budget(Duration::from_secs(600))
 }
 
@@ -145,7 +145,7 @@ fn the_next_start_measures_nothing() {
         counter.fetch_add(1, Ordering::Relaxed);
         out.par_pixels(|_, _| [1_u8, 2, 3, 255])
     });
-    let policy = Policy { profiles: Profiles::Folder(folder.0.clone()), ..Policy::default() };
+    let policy = Policy::default().with_profiles(Profiles::Folder(folder.0.clone()));
     let workload = workload().policy(policy).backend(BackendChoice::Cpu).launch(&counted, [Scratch::Zeros(64)]);
     let first = workload.clone().open().unwrap();
     let measured = runs.swap(0, Ordering::Relaxed);

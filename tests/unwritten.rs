@@ -146,7 +146,7 @@ impl Run {
 }
 
 fn policy(mode: Mode) -> Policy {
-    Policy { mode, budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() }
+    Policy::default().with_mode(mode).with_budget(Duration::ZERO).with_profiles(Profiles::Off)
 }
 
 const MODES: [Mode; 4] = [Mode::Latency, Mode::FramesBehind(1), Mode::FramesBehind(2), Mode::FramesBehind(3)];
@@ -163,7 +163,7 @@ fn every_path(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> (
     let (mut ran, mut paths) = (0, HashSet::new());
     for (path, mode) in PathId::ALL.into_iter().flat_map(|path| MODES.map(|mode| (path, mode))) {
         for desc in surfaces() {
-            let options = LinkOptions { policy: Policy { force: Some(path), ..policy(mode) } };
+            let options = LinkOptions::new(policy(mode).with_force(path));
             let link = match Link::open(Arc::clone(backend), Rc::clone(display), desc, options) {
                 Ok(link) => link,
                 Err(Error::NoPath { .. }) => continue,
@@ -202,7 +202,7 @@ fn every_path(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> (
 /// Another path, or another rule for the same surface, goes on from the picture on show; another size from zero.
 fn goes_on(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
     for (mode, desc) in MODES.into_iter().flat_map(|mode| surfaces().map(|desc| (mode, desc))) {
-        let options = LinkOptions { policy: policy(mode) };
+        let options = LinkOptions::new(policy(mode));
         let desc = desc.with_unwritten(Unwritten::Overwrite);
         let link = Link::open(Arc::clone(backend), Rc::clone(display), desc, options).unwrap();
         let mut run = Run::new(backend.as_ref(), link);
@@ -232,7 +232,7 @@ fn left_paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, time
         let backend: Arc<dyn ComputeBackend> = BackendDouble::over(Arc::clone(backend), &faults);
         let display: Rc<dyn Display> = DisplayDouble::over(Rc::clone(display), &faults);
         let desc = surfaces()[1];
-        let link = Link::open(Arc::clone(&backend), display, desc, LinkOptions { policy: policy(mode) }).unwrap();
+        let link = Link::open(Arc::clone(&backend), display, desc, LinkOptions::new(policy(mode))).unwrap();
         let mut run = Run::new(backend.as_ref(), link);
         run.what += &format!(" at first, {mode:?}, with faults injected");
         run.frame(0..WIDTH, 1);
@@ -253,7 +253,7 @@ fn left_paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, time
 
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let gl = need(Need::Egl, open_headless(DisplayChoice::Gl)).map(|display| display.display());
-    let options = pixelferry::wgpu_display::WgpuOptions { backends: wgpu::Backends::VULKAN, ..Default::default() };
+    let options = pixelferry::wgpu_display::WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
     let vulkan = need(Need::Lavapipe, pixelferry::wgpu_display::WgpuDisplay::headless(options));
     let vulkan = vulkan.map(|display| display as Rc<dyn Display>);
     let memory = Some(MemoryDisplay::new() as Rc<dyn Display>);

@@ -31,7 +31,7 @@ fn links(backend: &Arc<dyn ComputeBackend>, display: &Rc<GlDisplay>) -> Vec<(Pat
     let shown: Rc<dyn pixelferry::Display> = display.clone();
     let report = select::probe(backend, &shown, &DESC, &Policy::default()).unwrap();
     let open = |path| {
-        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(path));
         Link::open(backend.clone(), shown.clone(), DESC, options).unwrap()
     };
     let works = |row: &pixelferry::PathReport| !matches!(row.state, PathState::NotOffered { .. });

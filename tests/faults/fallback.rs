@@ -1,7 +1,7 @@
 //! Fallback beyond the matrix: forced paths, kernels that fail, the manual flow, and the way back.
 
 use crate::rig::{Log, Rig, image, paint, policy};
-use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, PathState, Policy, Region, SurfaceDesc};
+use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, PathState, Region, SurfaceDesc};
 use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));
@@ -23,7 +23,7 @@ fn picture(n: u32) -> Vec<u8> {
 }
 
 fn open(rig: &Rig) -> Link {
-    rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::Latency, None) }).unwrap()
+    rig.open(SURFACE, policy(Mode::Latency, None).with_prefer(FIRST)).unwrap()
 }
 
 fn frame(rig: &Rig, link: &mut Link, n: u32) -> pixelferry::Result<()> {
@@ -41,7 +41,7 @@ fn by_hand(rig: &Rig, link: &mut Link, n: u32) -> pixelferry::Result<()> {
 fn a_forced_path_is_never_left() {
     for path in PathId::ALL {
         let rig = Rig::new();
-        let mut link = rig.open(SURFACE, Policy { force: Some(path), ..policy(Mode::Latency, None) }).unwrap();
+        let mut link = rig.open(SURFACE, policy(Mode::Latency, None).with_force(path)).unwrap();
         frame(&rig, &mut link, 1).unwrap();
         for step in [Step::Launch, Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release, Step::MapRead] {
             rig.faults.arm(once(step));
@@ -74,7 +74,10 @@ fn a_frame_that_no_path_does_gives_its_first_error_and_the_path_of_before() {
             link.frame(|frame| {
                 tries += 1;
                 rig.compute(frame, 7).map_err(|e| match e {
-                    Error::Driver(driver) => pixelferry::DriverError { code: tries, ..*driver }.into(),
+                    Error::Driver(mut driver) => {
+                        driver.code = tries;
+                        Error::Driver(driver)
+                    }
                     other => other,
                 })
             })
@@ -117,7 +120,7 @@ fn errors_of_the_caller_change_nothing() {
 #[test]
 fn a_flush_shows_what_was_on_its_way_by_a_path_that_was_left() {
     let rig = Rig::new();
-    let mut link = rig.open(SURFACE, Policy { prefer: Some(FIRST), ..policy(Mode::FramesBehind(2), None) }).unwrap();
+    let mut link = rig.open(SURFACE, policy(Mode::FramesBehind(2), None).with_prefer(FIRST)).unwrap();
     for n in 1..6 {
         frame(&rig, &mut link, n).unwrap();
     }
@@ -147,7 +150,7 @@ fn a_flush_shows_what_was_on_its_way_before_a_resize() {
 #[test]
 fn nothing_is_kept_of_a_first_frame_that_could_not_be_shown() {
     let rig = Rig::new();
-    let mut link = rig.open(SURFACE, Policy { force: Some(FIRST), ..policy(Mode::FramesBehind(2), None) }).unwrap();
+    let mut link = rig.open(SURFACE, policy(Mode::FramesBehind(2), None).with_force(FIRST)).unwrap();
     rig.faults.arm(once(Step::UploadStaged));
     frame(&rig, &mut link, 1).unwrap_err();
     assert_eq!(rig.faults.fired(), 1);

@@ -64,7 +64,7 @@ const RESIZED: ImageDesc = image(17, 13);
 const HEALED: [Step; 3] = [Step::Fence, Step::DisplaySignal, Step::ComputeWait];
 
 fn preferred(path: PathId, situation: &Situation) -> Policy {
-    Policy { prefer: Some(path), ..policy(situation.mode, situation.sync) }
+    policy(situation.mode, situation.sync).with_prefer(path)
 }
 
 /// Opens the link, and comes to where the fault is to be. `None` where the path is not offered.

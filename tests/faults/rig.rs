@@ -30,7 +30,7 @@ impl Rig {
     }
 
     pub fn open(&self, desc: SurfaceDesc, policy: Policy) -> Result<Link> {
-        Link::open(Arc::clone(&self.backend), Rc::clone(&self.display), desc, LinkOptions { policy })
+        Link::open(Arc::clone(&self.backend), Rc::clone(&self.display), desc, LinkOptions::new(policy))
     }
 
     /// Lets the kernel write frame `n`.
@@ -55,7 +55,7 @@ impl Rig {
 
 /// The static order, nothing remembered.
 pub fn policy(mode: Mode, sync: Option<SyncKind>) -> Policy {
-    Policy { budget: Duration::ZERO, profiles: Profiles::Off, mode, sync, ..Policy::default() }
+    Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off).with_mode(mode).with_sync(sync)
 }
 
 /// Rows the other way round than the display keeps them.

@@ -28,8 +28,8 @@ impl Opened {
 
     /// The first path of the static order, which is `direct` where it is offered.
     fn link(&self, display: Rc<dyn Display>) -> Link {
-        let policy = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
-        let link = Link::open(self.backend.clone(), display, DESC, LinkOptions { policy }).unwrap();
+        let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
+        let link = Link::open(self.backend.clone(), display, DESC, LinkOptions::new(policy)).unwrap();
         assert_eq!(link.path(), PathId::DIRECT, "{}", link.explain());
         link
     }
@@ -128,7 +128,7 @@ impl WindowApp for App {
 }
 
 fn in_a_window(prefer_egl: bool) {
-    let options = WindowOptions { size: Extent::new(80, 60), prefer_egl, ..WindowOptions::default() };
+    let options = WindowOptions::default().with_size(Extent::new(80, 60)).with_prefer_egl(prefer_egl);
     let mut app = App { prefer_egl, opened: None, left: None, frames: 0 };
     assert_eq!(run_window(&options, &mut app).unwrap(), 5);
     // Window and event loop are gone.

@@ -64,10 +64,10 @@ fn child_links() {
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let mut before = None;
     for round in 0..20u32 {
-        let policy = Policy { force: Some(PathId::DIRECT), ..Policy::default() };
+        let policy = Policy::default().with_force(PathId::DIRECT);
         let backend = Arc::clone(&backend) as Arc<dyn ComputeBackend>;
         let display_of_link = Rc::clone(&display) as Rc<dyn Display>;
-        let mut link = Link::open(backend, display_of_link, desc, LinkOptions { policy }).unwrap();
+        let mut link = Link::open(backend, display_of_link, desc, LinkOptions::new(policy)).unwrap();
         for frame in 0..20 {
             let n = round * 20 + frame;
             let mut next = link.acquire().unwrap();

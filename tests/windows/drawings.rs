@@ -5,7 +5,7 @@ use interop_core::describe::color::TargetEncoding;
 use pixelferry::driver::Part;
 use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
-use pixelferry::{Display as _, DrawOptions, Error, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
+use pixelferry::{Display as _, Error, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child};
 
 const AREA: Extent = Drawing::AREA;
@@ -26,7 +26,7 @@ fn drawn(display: &GlDisplay, case: &Drawing, manner: Manner) -> Result<Vec<u8>,
     let mut surface = display.create_surface(&desc)?;
     surface.upload(&Part::full(&desc), &flipped(&case.pixels, row), &view)?;
     display.clear(case.before)?;
-    display.draw(surface.as_ref(), VIEWPORT, DrawOptions { manner: Some(manner), ..case.options })?;
+    display.draw(surface.as_ref(), VIEWPORT, case.options.with_manner(manner))?;
     let row = AREA.width as usize * 4;
     let mut bytes = vec![0; row * AREA.height as usize];
     let (data, gl) = (glow::PixelPackData::Slice(Some(&mut bytes)), display.gl());
@@ -66,7 +66,7 @@ impl WindowApp for App {
 #[ignore = "run by the tests below, each in a process of its own"]
 fn child() {
     let prefer_egl = std::env::var("PREFER_EGL").is_ok();
-    let options = WindowOptions { size: Extent::new(64, 48), prefer_egl, vsync: false, ..WindowOptions::default() };
+    let options = WindowOptions::default().with_size(Extent::new(64, 48)).with_prefer_egl(prefer_egl).with_vsync(false);
     let mut app = App(0);
     run_window(&options, &mut app).unwrap();
     assert!(app.0 > 50, "{} cases", app.0);

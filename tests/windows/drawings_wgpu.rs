@@ -11,7 +11,7 @@ use pixelferry::gl_display::winit::event_loop::{ActiveEventLoop, EventLoop};
 use pixelferry::gl_display::winit::platform::x11::EventLoopBuilderExtX11 as _;
 use pixelferry::gl_display::winit::window::{WindowAttributes, WindowId};
 use pixelferry::wgpu_display::{DRAW_FEATURES, Viewport, WgpuDisplay, open_device, wgpu};
-use pixelferry::{Display as _, DrawOptions, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
+use pixelferry::{Display as _, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Window {
         let light = |v| f64::from(if self.format.is_srgb() { Curve::Srgb.decode(v) } else { v });
         let [r, g, b, a] = case.before;
         let clear = wgpu::Color { r: light(r), g: light(g), b: light(b), a: f64::from(a) };
-        let options = DrawOptions { manner: Some(manner), ..case.options };
+        let options = case.options.with_manner(manner);
         display.draw_to(image.as_ref(), &view, self.format, Some(clear), VIEWPORT, options).unwrap();
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,

@@ -101,7 +101,8 @@ impl WindowApp for App {
 fn child_window() {
     let prefer_egl = std::env::var("PREFER_EGL").is_ok();
     let size = Extent::new(160, 120);
-    let options = WindowOptions { size, prefer_egl, vsync: false, max_frames: Some(20), ..WindowOptions::default() };
+    let options =
+        WindowOptions::default().with_size(size).with_prefer_egl(prefer_egl).with_vsync(false).with_max_frames(20);
     let mut app = App::new();
     let frames = run_window(&options, &mut app).unwrap();
     assert_eq!((frames, app.frames, app.closed), (20, 20, true));
@@ -139,7 +140,7 @@ fn child_failing_app() {
             if self.0 == 2 { Err(Error::NothingShown) } else { Ok(Flow::Continue) }
         }
     }
-    let failed = run_window(&WindowOptions { vsync: false, ..WindowOptions::default() }, &mut Failing(0));
+    let failed = run_window(&WindowOptions::default().with_vsync(false), &mut Failing(0));
     assert!(matches!(failed, Err(Error::NothingShown)), "{failed:?}");
 }
 

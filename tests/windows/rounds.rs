@@ -154,7 +154,7 @@ impl App {
         let opened = match &self.api {
             None => return,
             Some((Api::Own { prefer_egl }, _)) => {
-                let options = WindowOptions { size, prefer_egl: *prefer_egl, vsync: false, ..WindowOptions::default() };
+                let options = WindowOptions::default().with_size(size).with_prefer_egl(*prefer_egl).with_vsync(false);
                 let window = GlWindow::with_attributes(event_loop, attributes, &options).unwrap();
                 let id = window.window().id();
                 let mut visit = Visit::new(Box::new(window), Arc::clone(tools), at, turn);

@@ -35,7 +35,7 @@ impl Tools {
     }
 
     fn link(&self, display: &Rc<dyn Display>, size: Extent, path: PathId) -> pixelferry::Result<Link> {
-        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(path));
         Link::open(Arc::clone(&self.backend), Rc::clone(display), desc(size), options)
     }
 

@@ -21,8 +21,8 @@ const ROUNDS: usize = 30;
 /// What is drawn into RGBA8.
 fn draws() -> [(&'static str, PixelFormat, Encoding, AlphaMode, u32, DrawOptions); 5] {
     let plain = DrawOptions::default();
-    let shown = DrawOptions { tone_map: ToneMap::AcesHill, exposure: 0.5, ..plain };
-    let scaled = DrawOptions { filter: Filter::Linear, fit: Fit::Contain, background: Some([0.0; 3]), ..plain };
+    let shown = plain.with_tone_map(ToneMap::AcesHill).with_exposure(0.5);
+    let scaled = plain.with_filter(Filter::Linear).with_fit(Fit::Contain).with_background([0.0; 3]);
     use {AlphaMode::*, Encoding::*, PixelFormat::*};
     [
         ("bytes as they are", Rgba8, Unmanaged, Stored, 1, plain),

@@ -112,21 +112,15 @@ fn caps(backend: &ComputeCaps) -> DisplayCaps {
     // Shared by the host, it is shown where it lies, so that kernels must read it there.
     let read = backend.can_import(HandleType::HostPointer, MemoryShape::Linear).of_the("its kernels");
     let pages = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, read);
-    DisplayCaps {
-        imports: backend.imports.iter().filter(is_read).cloned().collect(),
-        exports: vec![pages.aligned(HostBlock::PAGE, 1)],
-        semaphores: Vec::new(),
-        orphaned_staging: Support::Yes,
-        persistent_staging: Support::Yes,
-        image_formats: PixelFormat::ALL.into(),
-        in_place_images: Support::Yes,
-        in_place_buffers: Support::Yes,
-        max_image_side: MAX_SIDE,
-        max_in_place_pixels: u64::MAX,
-        max_buffer_bytes: backend.max_allocation,
-        row_pitch_alignment: 1,
-        native_row_order: RowOrder::TopDown,
-    }
+    DisplayCaps::new(MAX_SIDE, backend.max_allocation, RowOrder::TopDown)
+        .with_imports(backend.imports.iter().filter(is_read).cloned().collect())
+        .with_exports(vec![pages.aligned(HostBlock::PAGE, 1)])
+        .with_orphaned_staging(Support::Yes)
+        .with_persistent_staging(Support::Yes)
+        .with_image_formats(PixelFormat::ALL)
+        .with_in_place_images(Support::Yes)
+        .with_in_place_buffers(Support::Yes)
+        .with_max_in_place_pixels(u64::MAX)
 }
 
 impl Display for ComputeDisplay {

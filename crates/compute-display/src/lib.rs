@@ -27,7 +27,7 @@
 //! let mut link = Link::open(display.backend().clone(), display.clone(), surface, LinkOptions::default())?;
 //! link.frame(|next| next.write(&[200; 64 * 32 * 4]))?;
 //! let mut target = display.create_offscreen_target(128, 128)?;
-//! let options = DrawOptions { fit: Fit::Contain, background: Some([0.0; 3]), ..DrawOptions::default() };
+//! let options = DrawOptions::default().with_fit(Fit::Contain).with_background([0.0; 3]);
 //! display.draw(link.shown()?.surface(), &mut target, Region::new(0, 0, 128, 128), options)?;
 //! assert_eq!(target.read_pixels()?[4 * 64 * 128..][..4], [200; 4]);
 //! # Ok(())

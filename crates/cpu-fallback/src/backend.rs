@@ -58,14 +58,11 @@ impl CpuBackend {
         let threads = crew.threads();
         let driver = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
         let timeline = Timeline::new(&driver);
-        let caps = ComputeCaps {
-            languages: vec![Language::Rust],
-            imports: vec![MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes)],
-            exports: Vec::new(),
-            semaphores: Vec::new(),
-            image_formats: Vec::new(),
-            max_allocation: host::memory_bytes(),
-        };
+        let caps = ComputeCaps::new(vec![Language::Rust], host::memory_bytes()).with_imports(vec![MemoryCap::new(
+            HandleType::HostPointer,
+            MemoryShape::Linear,
+            Support::Yes,
+        )]);
         let device = Arc::new(host::identity(host::cpu_name(), driver));
         Ok(Self { engine: Arc::new(Engine { device, crew, timeline }), caps })
     }

@@ -5,18 +5,11 @@ use std::fs;
 
 /// An identity with the CPU's maker and the given names.
 pub(crate) fn identity(name: String, driver: String) -> DeviceIdentity {
-    DeviceIdentity {
-        api: Api::Cpu,
-        name,
-        vendor: cpuinfo("vendor_id").unwrap_or_else(|| "unknown".into()),
-        driver,
-        ordinal: None,
-        uuid: None,
-        luid: None,
-        pci: None,
-        memory: MemoryKind::Host,
-        software: true,
-    }
+    DeviceIdentity::new(Api::Cpu, name)
+        .with_vendor(cpuinfo("vendor_id").unwrap_or_else(|| "unknown".into()))
+        .with_driver(driver)
+        .with_memory(MemoryKind::Host)
+        .with_software(true)
 }
 
 /// Model name, or the architecture where the system tells no more.

@@ -3,7 +3,7 @@
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceSpan, Result};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Off until it is switched on. The device's clock is the host's, so nothing is uncertain.
 pub(crate) struct Timeline {
@@ -25,7 +25,7 @@ impl Timeline {
         let start = Instant::now();
         let result = f();
         let (track, end) = (Arc::clone(&self.track), Instant::now());
-        self.backlog.push(DeviceSpan { track, work, start, end, uncertainty: Duration::ZERO });
+        self.backlog.push(DeviceSpan::new(track, work, start, end));
         result
     }
 

@@ -43,31 +43,32 @@ impl Bench {
     }
 }
 
-const PLAIN: DrawOptions = DrawOptions {
-    filter: Filter::Nearest,
-    fit: Fit::Stretch,
-    grey: true,
-    background: None,
-    exposure: 0.0,
-    tone_map: ToneMap::None,
-    target: TargetEncoding::Srgb,
-    manner: None,
-};
+fn plain() -> DrawOptions {
+    DrawOptions::default()
+        .with_filter(Filter::Nearest)
+        .with_fit(Fit::Stretch)
+        .with_grey(true)
+        .with_background(None)
+        .with_exposure(0.0)
+        .with_tone_map(ToneMap::None)
+        .with_target(TargetEncoding::Srgb)
+        .with_manner(None)
+}
 
 #[test]
 fn the_plain_draw_is_the_default() {
-    assert_eq!(PLAIN, DrawOptions::default());
+    assert_eq!(plain(), DrawOptions::default());
 }
 
 #[test]
 fn light_becomes_numbers() {
     let mut bench = Bench::new(2, 1, PixelFormat::Rgba8);
     let row = [[0.5, 0.214_041, 0.002, 1.0], [2.0, -1.0, 0.25, 0.5]];
-    let shown = bench.floats(&row, Encoding::Linear, AlphaMode::Stored, PLAIN);
+    let shown = bench.floats(&row, Encoding::Linear, AlphaMode::Stored, plain());
     assert_eq!(shown, [188, 127, 7, 255, 255, 0, 137, 128]);
-    let brighter = DrawOptions { exposure: 1.0, ..PLAIN };
+    let brighter = plain().with_exposure(1.0);
     assert_eq!(bench.floats(&row, Encoding::Linear, AlphaMode::Opaque, brighter)[..2], [255, 175]);
-    let gamma = bench.floats(&row, Encoding::Gamma22, AlphaMode::Opaque, PLAIN);
+    let gamma = bench.floats(&row, Encoding::Gamma22, AlphaMode::Opaque, plain());
     // 0.5 ^ 2.2 = 0.21764, which sRGB writes as 0.5037.
     assert_eq!(gamma[0], 128);
 }
@@ -76,7 +77,7 @@ fn light_becomes_numbers() {
 fn tone_maps_bring_light_down() {
     let mut bench = Bench::new(1, 1, PixelFormat::Rgba32F);
     let mut shown = |v: f32, tone_map| {
-        let options = DrawOptions { tone_map, target: TargetEncoding::Linear, ..PLAIN };
+        let options = plain().with_tone_map(tone_map).with_target(TargetEncoding::Linear);
         let bytes = bench.floats(&[[v, v, v, 1.0]], Encoding::Linear, AlphaMode::Stored, options);
         bytemuck::pod_read_unaligned::<f32>(&bytes[..4])
     };
@@ -96,24 +97,24 @@ fn translucent_pixels_are_blended() {
     let red = [[1.0, 0.0, 0.0, 0.4]];
     bench.target.clear([0.0, 0.0, 1.0, 1.0]);
     // The target's numbers are blended: 0.4 and 0.6 of 255.
-    assert_eq!(bench.floats(&red, Encoding::Linear, AlphaMode::Straight, PLAIN), [102, 0, 153, 255]);
+    assert_eq!(bench.floats(&red, Encoding::Linear, AlphaMode::Straight, plain()), [102, 0, 153, 255]);
     bench.target.clear([0.0, 0.0, 1.0, 1.0]);
-    let format = DrawOptions { target: TargetEncoding::SrgbFormat, ..PLAIN };
+    let format = plain().with_target(TargetEncoding::SrgbFormat);
     assert_eq!(bench.floats(&red, Encoding::Linear, AlphaMode::Straight, format), [170, 0, 203, 255]);
-    let over = DrawOptions { background: Some([0.0, 0.0, 1.0]), ..PLAIN };
+    let over = plain().with_background([0.0, 0.0, 1.0]);
     assert_eq!(bench.floats(&red, Encoding::Linear, AlphaMode::Straight, over), [170, 0, 203, 255], "light is blended");
     assert_eq!(bench.floats(&red, Encoding::Unmanaged, AlphaMode::Straight, over), [102, 0, 153, 255]);
     let premultiplied = [[0.4, 0.0, 0.0, 0.4]];
     assert_eq!(bench.floats(&premultiplied, Encoding::Linear, AlphaMode::Premultiplied, over), [170, 0, 203, 255]);
     bench.target.clear([0.2, 0.2, 0.2, 0.2]);
-    assert_eq!(bench.floats(&red, Encoding::Srgb, AlphaMode::Stored, PLAIN), [255, 0, 0, 102], "nothing is blended");
-    assert_eq!(bench.floats(&red, Encoding::Srgb, AlphaMode::Opaque, PLAIN), [255, 0, 0, 255]);
+    assert_eq!(bench.floats(&red, Encoding::Srgb, AlphaMode::Stored, plain()), [255, 0, 0, 102], "nothing is blended");
+    assert_eq!(bench.floats(&red, Encoding::Srgb, AlphaMode::Opaque, plain()), [255, 0, 0, 255]);
 }
 
 #[test]
 fn light_is_weighed_as_light() {
     let mut bench = Bench::new(4, 1, PixelFormat::Rgba8);
-    let options = DrawOptions { filter: Filter::Linear, ..PLAIN };
+    let options = plain().with_filter(Filter::Linear);
     let row = [[0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0]];
     let reds = |bytes: Vec<u8>| bytes.chunks(4).map(|p| p[0]).collect::<Vec<_>>();
     let managed = reds(bench.floats(&row, Encoding::Srgb, AlphaMode::Stored, options));
@@ -122,7 +123,7 @@ fn light_is_weighed_as_light() {
     assert_eq!(numbers, [0, 64, 191, 255]);
     // What is not there has no colour to spread.
     let edge = [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]];
-    let over = DrawOptions { background: Some([0.0; 3]), ..options };
+    let over = options.with_background([0.0; 3]);
     let bytes = bench.floats(&edge, Encoding::Srgb, AlphaMode::Straight, over);
     assert!(bytes.chunks(4).all(|p| p[1] == 0), "{bytes:?}");
 }
@@ -132,12 +133,12 @@ fn letterbox_and_viewport() {
     let mut bench = Bench::new(6, 3, PixelFormat::Rgba8);
     let image = ImageDesc::new(1, 1, PixelFormat::Rgba8);
     let white = surface(&bench.display, &image, &[255; 4]);
-    let options = DrawOptions { fit: Fit::Contain, background: Some([0.2, 0.4, 0.6]), ..PLAIN };
+    let options = plain().with_fit(Fit::Contain).with_background([0.2, 0.4, 0.6]);
     bench.display.draw(white.as_ref(), &mut bench.target, Region::new(1, 1, 4, 2), options).unwrap();
     let (zero, bar, one) = ([0; 4], [51, 102, 153, 255], [255; 4]);
     let row = [zero, bar, one, one, bar, zero].concat();
     assert_eq!(bench.target.read_pixels(), [[0; 24].to_vec(), row.clone(), row].concat());
-    let kept = DrawOptions { background: None, ..options };
+    let kept = options.with_background(None);
     bench.target.clear([1.0, 0.0, 0.0, 1.0]);
     bench.display.draw(white.as_ref(), &mut bench.target, Region::new(0, 0, 6, 3), kept).unwrap();
     assert_eq!(bench.target.read_pixels()[..8], [[255, 0, 0, 255], [255; 4]].concat());
@@ -151,7 +152,7 @@ fn halves_go_through_to_the_last_bit() {
     for encoding in [Encoding::Unmanaged, Encoding::Linear] {
         let image = ImageDesc::new(3, 1, PixelFormat::Rgba16F).with_encoding(encoding);
         let surface = surface(&bench.display, &image, bytemuck::cast_slice(&halves));
-        let options = DrawOptions { target: TargetEncoding::Linear, ..PLAIN };
+        let options = plain().with_target(TargetEncoding::Linear);
         bench.target.clear([0.0; 4]);
         bench.display.draw(surface.as_ref(), &mut bench.target, Region::new(0, 0, 3, 1), options).unwrap();
         assert_eq!(bench.target.read_pixels(), bytemuck::cast_slice::<_, u8>(&halves));
@@ -178,14 +179,14 @@ fn wrong_draws_are_refused() {
     let surface = surface(&mine, &image, &[1, 2]);
     let mut target = mine.create_offscreen_target(2, 1).unwrap();
     let all = Region::new(0, 0, 2, 1);
-    let foreign = other.draw(surface.as_ref(), &mut target, all, PLAIN);
+    let foreign = other.draw(surface.as_ref(), &mut target, all, plain());
     assert!(matches!(foreign, Err(Error::Foreign { .. })));
     let buffer = mine.create_surface(&SurfaceDesc::buffer(4)).unwrap();
-    let light = DrawOptions { exposure: 1.0, ..PLAIN };
+    let light = plain().with_exposure(1.0);
     let cases: [(&dyn Surface, Region, DrawOptions); 4] = [
-        (buffer.as_ref(), all, PLAIN),
-        (surface.as_ref(), Region::new(0, 0, 3, 1), PLAIN),
-        (surface.as_ref(), Region::new(0, 0, 0, 1), PLAIN),
+        (buffer.as_ref(), all, plain()),
+        (surface.as_ref(), Region::new(0, 0, 3, 1), plain()),
+        (surface.as_ref(), Region::new(0, 0, 0, 1), plain()),
         (surface.as_ref(), all, light),
     ];
     for (surface, viewport, options) in cases {
@@ -193,7 +194,7 @@ fn wrong_draws_are_refused() {
         assert!(matches!(outcome, Err(Error::InvalidInput { .. })), "{outcome:?}");
     }
     let empty = mine.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
-    assert!(matches!(mine.draw(empty.as_ref(), &mut target, all, PLAIN), Err(Error::NothingShown)));
+    assert!(matches!(mine.draw(empty.as_ref(), &mut target, all, plain()), Err(Error::NothingShown)));
     assert!(mine.create_offscreen_target(0, 1).is_err());
     assert!(mine.create_offscreen_target(u32::MAX, u32::MAX).is_err());
     assert_eq!(target.read_pixels(), [0; 8]);

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 fn open(budget: Duration, profiles: Profiles) -> Link {
-    let policy = Policy { budget, profiles, ..Policy::default() };
+    let policy = Policy::default().with_budget(budget).with_profiles(profiles);
     let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-    Link::open(Arc::new(CpuBackend::new().unwrap()), MemoryDisplay::new(), desc, LinkOptions { policy }).unwrap()
+    Link::open(Arc::new(CpuBackend::new().unwrap()), MemoryDisplay::new(), desc, LinkOptions::new(policy)).unwrap()
 }
 
 #[test]

@@ -39,20 +39,14 @@ impl CudaDevice {
         let failed = |f: crate::ffi::Failure| f.on(&name);
         let attribute = |a| device.attribute(a).map_err(failed);
         let integrated = attribute(Attribute::Integrated)? != 0;
-        let identity = DeviceIdentity {
-            api: ApiKind::Cuda,
-            name: name.clone(),
-            vendor: "NVIDIA Corporation".into(),
-            driver: format!("CUDA driver {}.{}", version / 1000, version % 1000 / 10),
+        let identity = DeviceIdentity::new(ApiKind::Cuda, name.clone())
+            .with_vendor("NVIDIA Corporation")
+            .with_driver(format!("CUDA driver {}.{}", version / 1000, version % 1000 / 10))
             // Not every driver that stands in for NVIDIA's has these two; a device without them still computes.
-            uuid: device.uuid().ok().map(DeviceUuid),
-            // Whoever shares with CUDA is NVIDIA's, too, and has a UUID.
-            luid: None,
-            ordinal: u32::try_from(device.raw).ok(),
-            pci: device.pci().ok().map(|p| p.to_lowercase()),
-            memory: if integrated { MemoryKind::Integrated } else { MemoryKind::Discrete },
-            software: false,
-        };
+            .with_uuid(device.uuid().ok().map(DeviceUuid))
+            .with_ordinal(u32::try_from(device.raw).ok())
+            .with_pci(device.pci().ok().map(|p| p.to_lowercase()))
+            .with_memory(if integrated { MemoryKind::Integrated } else { MemoryKind::Discrete });
         let capability = (attribute(Attribute::ComputeCapabilityMajor)?, attribute(Attribute::ComputeCapabilityMinor)?);
         let total_memory = device.total_memory().map_err(failed)?;
         Ok(Self { device, identity, total_memory, capability })

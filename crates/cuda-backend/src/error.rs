@@ -17,14 +17,7 @@ impl Failure {
         let operation = self.operation.trim_end_matches("_v2");
         let compiler = operation.starts_with("nvrtc");
         let (name, hint) = if compiler { (nvrtc_name(self.code), "") } else { (name(self.code), hint(self.code)) };
-        DriverError {
-            operation,
-            device: device.to_owned(),
-            code: i64::from(self.code),
-            code_name: name.to_owned(),
-            hint: hint.to_owned(),
-        }
-        .into()
+        DriverError::new(operation, device, i64::from(self.code), name).with_hint(hint).into()
     }
 
     /// The driver could not be started at all.

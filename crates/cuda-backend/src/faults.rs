@@ -8,9 +8,9 @@ use crate::{CudaBackend, CudaDevice};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::borrows::Holder;
 use interop_core::{
-    ComputeBackend, ComputeMemory, DeviceIdentity, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc,
-    ImageView, MemoryHandle, OsHandle, PixelFormat, Result, SemaphoreHandle, SharedHandle, Support, SurfaceDesc,
-    SyncKind, Target, View,
+    ComputeBackend, ComputeMemory, DeviceUuid, Error, Extent, HandleType, HostBlock, ImageDesc, ImageView,
+    MemoryHandle, OsHandle, PixelFormat, Result, SemaphoreHandle, SharedHandle, Support, SurfaceDesc, SyncKind, Target,
+    View,
 };
 
 fn device() -> Result<CudaDevice> {
@@ -390,7 +390,7 @@ fn memory_of_a_display_on_another_gpu_lies_there_or_is_refused() {
     let Support::No(reason) = backend.can_export_to(list[2].identity()) else { panic!("device 2 has no peers") };
     assert!(reason.contains("no peer access"), "{reason}");
     assert!(matches!(on(2), Err(Error::Unsupported { .. })));
-    let stranger = DeviceIdentity { uuid: Some(DeviceUuid([99; 16])), ..list[0].identity().clone() };
+    let stranger = list[0].identity().clone().with_uuid(DeviceUuid([99; 16]));
     let Support::No(reason) = backend.can_export_to(&stranger) else { panic!("no device has this UUID") };
     assert!(reason.contains("CUDA does not drive"), "{reason}");
 }

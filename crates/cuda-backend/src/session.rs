@@ -53,16 +53,15 @@ impl Session {
         }
         let exported = |shape| MemoryCap::new(HandleType::OPAQUE, shape, exports.clone()).aligned(grain, grain);
         let own = MemoryCap::new(HandleType::QueueBuffer(QueueId::of(&queue)), MemoryShape::Linear, Support::Yes);
-        let caps = ComputeCaps {
-            languages,
-            imports: imports(&queue, has).into_iter().chain([own.clone()]).collect(),
-            image_formats: PixelFormat::ALL.into(),
-            exports: SHAPES.map(exported).into_iter().chain([own]).collect(),
-            semaphores: [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore]
-                .map(|kind| SemaphoreCap { kind, support: Support::Yes })
-                .into(),
-            max_allocation: device.total_memory(),
-        };
+        let caps = ComputeCaps::new(languages, device.total_memory())
+            .with_imports(imports(&queue, has).into_iter().chain([own.clone()]).collect())
+            .with_image_formats(PixelFormat::ALL)
+            .with_exports(SHAPES.map(exported).into_iter().chain([own]).collect())
+            .with_semaphores(
+                [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore]
+                    .map(|kind| SemaphoreCap::new(kind, Support::Yes))
+                    .into(),
+            );
         let (major, minor) = device.compute_capability();
         let (timeline, architecture, pinned) = (Timeline::default(), 10 * major + minor, Arc::default());
         Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain, pinned }))

@@ -74,9 +74,9 @@ fn frames_behind_are_told_apart() {
     with_both(|backend, display| {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let image = ImageDesc::new(1920, 1080, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-        let policy = Policy { mode: Mode::FramesBehind(2), budget: Duration::ZERO, ..Policy::default() };
+        let policy = Policy::default().with_mode(Mode::FramesBehind(2)).with_budget(Duration::ZERO);
         let shown: std::rc::Rc<dyn Display> = display.clone();
-        let mut link = Link::open(backend.clone(), shown, SurfaceDesc::Image(image), LinkOptions { policy }).unwrap();
+        let mut link = Link::open(backend.clone(), shown, SurfaceDesc::Image(image), LinkOptions::new(policy)).unwrap();
         assert!(backend.set_timeline(true).unwrap().is_yes());
         let support = display.set_timeline(true).unwrap();
         assert!(support.is_yes(), "{support:?}");

@@ -23,7 +23,7 @@ fn frames_cross_from_gpu_to_gpu() {
     let Some([first, second]) = need(Need::TwoGpus, both) else { return };
     for (compute, draw) in [(first, second), (second, first)] {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CudaBackend::open(compute).unwrap());
-        let options = HeadlessOptions { same_device_as: Some(draw.identity().clone()), ..HeadlessOptions::default() };
+        let options = HeadlessOptions::default().with_same_device_as(draw.identity().clone());
         let Some(display) = need(Need::NvidiaGl, GlDisplay::headless(options)) else { return };
         let display: Rc<dyn Display> = display;
         assert!(display.device().same_device(draw.identity()).is_yes(), "{:?}", display.device());

@@ -20,7 +20,7 @@ use wgpu_display::{WgpuDisplay, WgpuOptions};
 /// Both on one device.
 fn with_both(f: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>)) {
     let Some(backend) = common::gpu() else { return };
-    let options = WgpuOptions { same_device_as: Some(backend.device().clone()), ..WgpuOptions::default() };
+    let options = WgpuOptions::default().with_same_device_as(backend.device().clone());
     let display = WgpuDisplay::headless(options).map_err(|e| e.to_string());
     let drawn_by_gpu = display.and_then(|display| match display.device().software {
         true => Err(format!("wgpu draws by the CPU here: {}", display.device())),
@@ -103,8 +103,8 @@ fn measure(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Rc<dyn Displ
             ] {
                 let in_place = path.to_string().ends_with("in-place");
                 let desc = desc(if in_place { ImageAccess::Any } else { ImageAccess::Texture });
-                let policy = Policy { force: Some(path), mode, sync, ..Policy::default() };
-                let Ok(mut link) = Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions { policy })
+                let policy = Policy::default().with_force(path).with_mode(mode).with_sync(sync);
+                let Ok(mut link) = Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::new(policy))
                 else {
                     continue;
                 };

@@ -107,14 +107,9 @@ impl Made {
     fn with(self, place: Place, exports: Vec<MemoryCap>) -> GlBackend {
         let Self { device, pattern } = self;
         let limits = device.limits();
-        let caps = ComputeCaps {
-            languages: vec![Language::Glsl, Language::Wgsl],
-            imports: Vec::new(),
-            image_formats: Vec::new(),
-            exports,
-            semaphores: Vec::new(),
-            max_allocation: QueueBuffer::MOST_BYTES.min(limits.buffer_bytes),
-        };
+        let caps =
+            ComputeCaps::new(vec![Language::Glsl, Language::Wgsl], QueueBuffer::MOST_BYTES.min(limits.buffer_bytes))
+                .with_exports(exports);
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
         let session = Arc::new(Session { device, caps, limits, place });
         GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }

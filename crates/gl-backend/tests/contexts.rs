@@ -171,7 +171,7 @@ fn a_backend_alone_is_called_on_any_thread_and_opened_in_a_display() {
 
 #[test]
 fn an_older_opengl_is_told() {
-    let options = gl_display::HeadlessOptions { version_limit: Some((4, 2)), ..Default::default() };
+    let options = gl_display::HeadlessOptions::default().with_version_limit((4, 2));
     let refused = |result: Result<(), Error>| match result {
         Err(Error::Unsupported { reason, .. }) => assert!(reason.contains("4.3") && reason.contains("4.2"), "{reason}"),
         other => panic!("{other:?}"),
@@ -193,13 +193,13 @@ fn nothing_is_left_behind() {
     let once = |path| {
         let image = ImageDesc::new(32, 32, PixelFormat::Rgba8).with_access(ImageAccess::Any);
         let surface = SurfaceDesc::Image(image);
-        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(path));
         let mut link = Link::open(backend.clone(), display.clone(), surface, options).unwrap();
         for number in 0..8 {
             link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(number as f32 / 255.0)])).unwrap();
             target.bind().unwrap();
             // Not timed, which takes queries.
-            let options = DrawOptions { manner: Some(Manner::Compute), ..DrawOptions::default() };
+            let options = DrawOptions::default().with_manner(Manner::Compute);
             display.draw(link.shown().unwrap().surface(), Viewport::full(32, 32), options).unwrap();
             // Pixel (3, 0), whichever row is the first.
             assert_eq!(target.read_rgba8().unwrap()[12], 3);

@@ -70,10 +70,10 @@ fn a_shader_of_the_users_own_runs_and_says_what_is_wrong_in_it() {
 
 #[test]
 fn what_is_not_there_is_said() {
-    let limited = HeadlessOptions { version_limit: Some((3, 0)), ..HeadlessOptions::default() };
+    let limited = HeadlessOptions::default().with_version_limit((3, 0));
     assert!(matches!(GlBackend::open_es(&limited), Err(Error::Unsupported { .. })));
     if es().is_some() {
-        let none = HeadlessOptions { device: Some(99), ..HeadlessOptions::default() };
+        let none = HeadlessOptions::default().with_device(99);
         assert!(matches!(GlBackend::open_es(&none), Err(Error::InvalidInput { .. } | Error::Unavailable { .. })));
     }
 }

@@ -27,32 +27,28 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     let host_import = linear(HandleType::HostPointer, pinned).aligned(HostBlock::PAGE, HostBlock::PAGE);
     let handles = listed(features.memory_import, os::MEMORY_EXTENSION)
         .and(|| loaded(raw.memory_objects.is_some(), os::MEMORY_EXTENSION));
-    DisplayCaps {
-        imports: vec![
+    DisplayCaps::new(features.max_texture_side, MAX_BUFFER_BYTES, RowOrder::BottomUp)
+        .with_imports(vec![
             host_import,
             linear(HandleType::OPAQUE, handles.clone()),
             image(HandleType::OPAQUE, handles.clone()),
-        ],
+        ])
         // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
-        exports: vec![
+        .with_exports(vec![
             host_export,
             linear(HandleType::OPAQUE, handles.clone().and(loader_support)),
             image(HandleType::OPAQUE, handles.clone().and(loader_support)),
             linear(HandleType::GlObject, Support::Yes),
             image(HandleType::GlObject, Support::Yes),
-        ],
-        semaphores: semaphores(features, raw),
-        orphaned_staging: Support::Yes,
-        persistent_staging: persistent,
-        image_formats: PixelFormat::ALL.into(),
-        in_place_images: Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"),
-        in_place_buffers: Support::Yes,
-        max_image_side: features.max_texture_side,
-        max_in_place_pixels: features.max_buffer_texels,
-        max_buffer_bytes: MAX_BUFFER_BYTES,
-        row_pitch_alignment: ROW_PITCH_ALIGNMENT,
-        native_row_order: RowOrder::BottomUp,
-    }
+        ])
+        .with_semaphores(semaphores(features, raw))
+        .with_orphaned_staging(Support::Yes)
+        .with_persistent_staging(persistent)
+        .with_image_formats(PixelFormat::ALL)
+        .with_in_place_images(Support::when(features.max_buffer_texels > 0, "the driver has no buffer textures"))
+        .with_in_place_buffers(Support::Yes)
+        .with_max_in_place_pixels(features.max_buffer_texels)
+        .with_row_pitch_alignment(ROW_PITCH_ALIGNMENT)
 }
 
 fn listed(is: bool, extension: &str) -> Support {
@@ -72,7 +68,7 @@ fn semaphores(features: &Features, raw: &RawFns) -> Vec<SemaphoreCap> {
         .and(|| listed(features.timeline_semaphore, timeline))
         .and(|| loaded(functions.is_some_and(|f| f.has_timeline()), timeline));
     vec![
-        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: gl_binary.and(loader_support) },
-        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: gl_timeline.and(loader_support) },
+        SemaphoreCap::new(SyncKind::BinarySemaphore, gl_binary.and(loader_support)),
+        SemaphoreCap::new(SyncKind::TimelineSemaphore, gl_timeline.and(loader_support)),
     ]
 }

@@ -11,7 +11,7 @@ const MAX_QUEUED: usize = 32;
 /// A driver error of a device.
 pub(crate) fn failure(device: &str, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
     let (device, code_name, hint) = (device.to_owned(), code_name.to_owned(), hint.to_owned());
-    DriverError { operation, device, code, code_name, hint }.into()
+    DriverError::new(operation, device, code, code_name).with_hint(hint).into()
 }
 
 /// Takes away errors that others left behind, so that the next [`check`] speaks of our call. The context must be current.

@@ -4,6 +4,7 @@
 ///
 /// Row 0 of the texture is the bottom row of the picture, as in any OpenGL texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GlTexture {
     /// Object name. Valid until the surface shows another frame or goes; do not delete it.
     pub name: glow::Texture,
@@ -24,6 +25,7 @@ impl GlTexture {
 
 /// A surface as a buffer, for vertices or storage of the user's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GlBuffer {
     /// Object name. Valid until the surface shows another frame or goes; do not delete it.
     pub name: glow::Buffer,

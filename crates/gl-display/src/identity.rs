@@ -72,19 +72,16 @@ pub(crate) unsafe fn identify(
         )
     };
     let software = origin.software || is_software(&renderer);
-    DeviceIdentity {
-        api: Api::OpenGl,
-        memory: memory_kind(&vendor, &renderer, software),
-        name: renderer,
-        vendor,
+    let memory = memory_kind(&vendor, &renderer, software);
+    DeviceIdentity::new(Api::OpenGl, renderer)
+        .with_memory(memory)
+        .with_vendor(vendor)
         // OpenGL ES says so itself.
-        driver: if version.starts_with("OpenGL") { version } else { format!("OpenGL {version}") },
-        ordinal: None,
-        uuid: uuid.map(DeviceUuid),
-        luid: luid.map(DeviceLuid),
-        pci: origin.pci.clone(),
-        software,
-    }
+        .with_driver(if version.starts_with("OpenGL") { version } else { format!("OpenGL {version}") })
+        .with_uuid(uuid.map(DeviceUuid))
+        .with_luid(luid.map(DeviceLuid))
+        .with_pci(origin.pci.clone())
+        .with_software(software)
 }
 
 #[cfg(test)]

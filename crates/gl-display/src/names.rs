@@ -25,6 +25,7 @@ pub(crate) enum Name {
 
 /// GL objects that this display and the backends in its context made and that still exist. For leak tests and reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ObjectCounts {
     /// Textures, buffer textures among them.
     pub textures: usize,

@@ -107,7 +107,7 @@ fn draw(display: &GlDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
 
 /// The same drawn in a manner.
 fn by(manner: Manner, case: &Drawing) -> Drawing {
-    Drawing { options: DrawOptions { manner: Some(manner), ..case.options }, ..case.clone() }
+    Drawing { options: case.options.with_manner(manner), ..case.clone() }
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn options_that_mean_nothing_are_refused() {
     assert!(target.read_rgba8().is_ok());
     target.bind().unwrap();
     let plain = DrawOptions::default();
-    let encodes = DrawOptions { target: TargetEncoding::SrgbFormat, ..plain };
-    for options in [DrawOptions { exposure: f32::NAN, ..plain }, DrawOptions { exposure: 1.0, ..plain }, encodes] {
+    let encodes = plain.with_target(TargetEncoding::SrgbFormat);
+    for options in [plain.with_exposure(f32::NAN), plain.with_exposure(1.0), encodes] {
         let error = display.draw(texture.as_ref(), Viewport::full(4, 4), options).unwrap_err();
         assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
     }
@@ -222,7 +222,7 @@ fn light_goes_from_a_kernel_to_a_target_of_floats() {
     let mut link = Link::open(backend, shown, SurfaceDesc::Image(image), LinkOptions::default()).unwrap();
     link.frame(|frame| frame.launch(kernel.as_ref(), &[])).unwrap();
     let target = display.create_offscreen_target_of(4, 2, PixelFormat::Rgba16F).unwrap();
-    let options = DrawOptions { target: TargetEncoding::Linear, ..DrawOptions::default() };
+    let options = DrawOptions::default().with_target(TargetEncoding::Linear);
     target.bind().unwrap();
     display.draw(link.shown().unwrap().surface(), Viewport::full(4, 2), options).unwrap();
     target.unbind().unwrap();

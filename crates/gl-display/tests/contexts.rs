@@ -240,7 +240,7 @@ fn a_lost_context_is_an_error_and_keeps_nothing() {
     let Engine { context, display: egl, .. } = engine;
     let current = Rc::downgrade(&context);
     let is_current: Box<dyn Fn() -> bool> = Box::new(move || current.upgrade().is_some_and(|c| c.is_current()));
-    let options = gl_display::EngineOptions { is_current: Some(is_current), version_limit: None };
+    let options = gl_display::EngineOptions::default().with_is_current(is_current);
     // SAFETY: the context is current, and the display is told when it goes.
     let display = unsafe { GlDisplay::from_loader(|name| egl.get_proc_address(name), options) }.unwrap();
     let mut surface = display.create_surface(&DESC).unwrap();
@@ -427,13 +427,13 @@ fn drawing_fits_filters_and_greys() {
             };
             // Row 0 is the bottom row, as in any GL texture.
             assert_eq!(nearest, rows([100, 150], [0, 50]));
-            let red = shot(DrawOptions { grey: false, ..DrawOptions::default() }, 4);
+            let red = shot(DrawOptions::default().with_grey(false), 4);
             assert_eq!(red[..4], [100, 0, 0, 255]);
-            let linear = shot(DrawOptions { filter: Filter::Linear, ..DrawOptions::default() }, 4);
+            let linear = shot(DrawOptions::default().with_filter(Filter::Linear), 4);
             // Half a texel from the edge the corner is pure; then 1/4 of the way to the next.
             assert_eq!([linear[0], linear[12]], [100, 150]);
             assert!((111..=114).contains(&linear[4]), "{}", linear[4]);
-            let contained = shot(DrawOptions { fit: Fit::Contain, ..DrawOptions::default() }, 8);
+            let contained = shot(DrawOptions::default().with_fit(Fit::Contain), 8);
             assert_eq!((&contained[..4], &contained[8..12]), (&[0; 4][..], &[100, 100, 100, 255][..]));
         }
     }
@@ -443,7 +443,7 @@ fn drawing_fits_filters_and_greys() {
 fn devices_are_picked_by_number() {
     let Some(devices) = need(Need::Egl, headless_devices()) else { return };
     for device in &devices {
-        let options = HeadlessOptions { device: Some(device.index), ..HeadlessOptions::default() };
+        let options = HeadlessOptions::default().with_device(device.index);
         let made = GlDisplay::headless(options);
         println!("{device:?}: {made:?}");
         if device.software {
@@ -452,7 +452,7 @@ fn devices_are_picked_by_number() {
             assert_eq!(display.device().memory, interop_core::MemoryKind::Host);
         }
     }
-    let options = HeadlessOptions { device: Some(devices.len()), ..HeadlessOptions::default() };
+    let options = HeadlessOptions::default().with_device(devices.len());
     assert!(matches!(GlDisplay::headless(options), Err(Error::InvalidInput { .. })));
 }
 

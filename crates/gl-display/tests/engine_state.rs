@@ -100,14 +100,14 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     let part = Part::Image(Region::new(3, 2, 5, 4));
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {
-        let options = DrawOptions { filter, fit: Fit::Contain, ..DrawOptions::default() };
+        let options = DrawOptions::default().with_filter(filter).with_fit(Fit::Contain);
         unchanged(gl, "draw", || display.draw(surface.as_ref(), Viewport::full(64, 64), options).unwrap());
     }
     let light = ImageDesc::new(9, 5, format).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight);
     let light = display.create_surface(&SurfaceDesc::Image(light)).unwrap();
     for background in [None, Some([0.5; 3])] {
         let options =
-            DrawOptions { background, fit: Fit::Contain, tone_map: ToneMap::AcesHill, ..DrawOptions::default() };
+            DrawOptions::default().with_background(background).with_fit(Fit::Contain).with_tone_map(ToneMap::AcesHill);
         unchanged(gl, "draw light", || display.draw(light.as_ref(), Viewport::full(64, 64), options).unwrap());
     }
     unchanged(gl, "drop light", || drop(light));
@@ -135,7 +135,7 @@ fn exercise_manners(gl: &glow::Context, display: &GlDisplay, format: PixelFormat
         |options| display.draw(surface.as_ref(), Viewport { x: -3, y: 7, width: 30, height: 90 }, options).unwrap();
     for manner in Manner::ALL {
         for background in [None, Some([0.5; 3])] {
-            let options = DrawOptions { background, manner: Some(manner), ..DrawOptions::default() };
+            let options = DrawOptions::default().with_background(background).with_manner(manner);
             unchanged(gl, manner.name(), || draw(options));
         }
         unchanged(gl, "draw_offscreen_by", || display.draw_offscreen_by(surface.as_ref(), Some(manner)).unwrap());

@@ -13,7 +13,7 @@ use pixelferry_testing::has;
 const SIDE: i32 = 16;
 
 fn by(manner: Manner) -> DrawOptions {
-    DrawOptions { manner: Some(manner), ..DrawOptions::default() }
+    DrawOptions::default().with_manner(manner)
 }
 
 fn surface(display: &GlDisplay, image: ImageDesc) -> Box<dyn Surface> {
@@ -100,7 +100,7 @@ fn far(a: &[u8], b: &[u8], steps: [u8; 4]) -> Option<usize> {
 fn both(display: &GlDisplay, target: &Target<'_>, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) {
     let [triangle, compute] = Manner::ALL.map(|manner| {
         display.clear([0.25, 0.5, 0.75, 0.5]).unwrap();
-        display.draw(surface, viewport, DrawOptions { manner: Some(manner), ..options }).unwrap();
+        display.draw(surface, viewport, options.with_manner(manner)).unwrap();
         assert_eq!(display.drawn().unwrap().manner, manner);
         target.read(SIDE)
     });
@@ -131,7 +131,7 @@ fn nothing_is_written_outside_the_viewport() {
                 // The picture lies in the middle, which is outside.
                 continue;
             }
-            let options = DrawOptions { fit, background, ..DrawOptions::default() };
+            let options = DrawOptions::default().with_fit(fit).with_background(background);
             both(&display, &target, surface.as_ref(), viewport, options);
         }
     }
@@ -167,7 +167,7 @@ fn levels_layers_and_faces_are_reached() {
             let face = glow::TEXTURE_CUBE_MAP_NEGATIVE_Y;
             gl.framebuffer_texture_2d(framebuffer, attachment, face, Some(texture), 0);
         });
-        let encodes = DrawOptions { target: TargetEncoding::SrgbFormat, ..DrawOptions::default() };
+        let encodes = DrawOptions::default().with_target(TargetEncoding::SrgbFormat);
         let light = translucent(&display);
         for options in [DrawOptions::default(), encodes] {
             both(&display, &cube, light.as_ref(), viewport, options);

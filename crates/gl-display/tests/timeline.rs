@@ -53,9 +53,8 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         let support = display.set_timeline(true).unwrap();
         assert!(support.is_yes(), "{}: {support:?}", display.device());
         let before = Instant::now();
-        let tag = FrameTag { link: 3, frame: 5, path: PathId::PBO_ORPHAN, slot: 1 };
         for n in 0..20 {
-            let _tagged = FrameTag::enter(Some(FrameTag { frame: n, ..tag }));
+            let _tagged = FrameTag::enter(Some(FrameTag::new(3, n, PathId::PBO_ORPHAN, 1)));
             frame(&display, surface.as_mut(), staging.as_mut());
         }
         // SAFETY: the context is current, and a framebuffer bound.

@@ -64,7 +64,7 @@ fn all(gl: &glow::Context) -> Vec<u8> {
 
 /// As it must be, where a compute shader can do it.
 fn assert_drawn(drawn: Option<Drawn>, manner: Manner) {
-    assert_eq!(drawn, Some(Drawn { manner, copies: manner == Manner::Compute, why: Why::Asked }));
+    assert_eq!(drawn, Some(Drawn::new(manner, manner == Manner::Compute, Why::Asked)));
 }
 
 /// What is drawn into a corner that is not the framebuffer's, upside down as images are.
@@ -75,7 +75,7 @@ fn draw_case(display: &GlDisplay, case: &Drawing, manner: Manner) -> Vec<u8> {
     let surface = surface(display, case.image, &flipped);
     clear(display.gl(), case.before);
     let viewport = Viewport { x: 9, y: 5, width, height };
-    display.draw(surface.as_ref(), viewport, DrawOptions { manner: Some(manner), ..case.options }).unwrap();
+    display.draw(surface.as_ref(), viewport, case.options.with_manner(manner)).unwrap();
     let found = read(display.gl(), (9, 5, width, height));
     found.chunks_exact(width as usize * 4).rev().flatten().copied().collect()
 }
@@ -119,7 +119,7 @@ fn nothing_is_written_outside_the_viewport() {
             let before = all(&gl);
             let [triangle, compute] = Manner::ALL.map(|manner| {
                 clear(&gl, BEFORE);
-                let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+                let options = DrawOptions::default().with_manner(manner);
                 display.draw(picture.as_ref(), viewport, options).unwrap();
                 assert_drawn(display.drawn(), manner);
                 all(&gl)
@@ -137,7 +137,7 @@ fn nothing_is_written_outside_the_viewport() {
         for manner in Manner::ALL {
             clear(&gl, BEFORE);
             let before = all(&gl);
-            let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+            let options = DrawOptions::default().with_manner(manner);
             display.draw(pictures(&display)[1].as_ref(), outside, options).unwrap();
             assert_eq!(all(&gl), before, "{manner}: all of it lies outside");
         }
@@ -150,7 +150,7 @@ fn the_state_stays_whatever_it_is() {
     let gl = engine.glow();
     let display = engine.pixelferry(None);
     let pictures = pictures(&display);
-    let options = |manner| DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+    let options = |manner| DrawOptions::default().with_manner(manner);
     let draw = |picture: &dyn Surface, manner| {
         // All is drawn over.
         display.draw(pictures[0].as_ref(), Viewport::full(SIZE.0, SIZE.1), options(Manner::Triangle)).unwrap();
@@ -196,7 +196,7 @@ fn the_state_stays_whatever_it_is() {
 #[test]
 fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     let reason = |display: &GlDisplay, target| {
-        let options = DrawOptions { manner: Some(Manner::Compute), target, ..DrawOptions::default() };
+        let options = DrawOptions::default().with_manner(Manner::Compute).with_target(target);
         display.draw(pictures(display)[0].as_ref(), Viewport::full(SIZE.0, SIZE.1), options).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, drawn.copies), (Manner::Triangle, false));
@@ -207,7 +207,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     let display = engine.pixelferry(None);
     assert_eq!(reason(&display, TargetEncoding::SrgbFormat), Obstacle::Encodes("a window".into()));
     let huge = Viewport { x: -100, y: 0, width: 16384, height: 16384 };
-    let options = DrawOptions { manner: Some(Manner::Compute), ..DrawOptions::default() };
+    let options = DrawOptions::default().with_manner(Manner::Compute);
     if display.caps().max_image_side >= 16384 {
         display.draw(pictures(&display)[0].as_ref(), huge, options).unwrap();
         let why = display.drawn().unwrap().why;
@@ -218,7 +218,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     drop((display, old, engine));
     let Some(engine) = Engine::new() else { return };
     let display = engine.pixelferry(None);
-    let options = DrawOptions { manner: Some(Manner::Compute), ..DrawOptions::default() };
+    let options = DrawOptions::default().with_manner(Manner::Compute);
     // There is nothing that it could reach.
     let _ = display.draw(pictures(&display)[0].as_ref(), Viewport::full(4, 4), options);
     assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::NoTexture));
@@ -237,7 +237,7 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
             display.finish().unwrap();
             all(&gl)
         };
-        let expected = draw(DrawOptions { manner: Some(Manner::Triangle), ..DrawOptions::default() });
+        let expected = draw(DrawOptions::default().with_manner(Manner::Triangle));
         let before = display.object_counts();
         let mut manners = Vec::new();
         for _ in 0..40 {
@@ -250,7 +250,7 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
         assert!(Manner::ALL.into_iter().all(tried), "each was tried");
         let last = manners.last().unwrap();
         assert!(matches!(last.why, Why::Measured { .. }), "it is decided: {last}");
-        draw(DrawOptions { manner: Some(Manner::Triangle), ..DrawOptions::default() });
+        draw(DrawOptions::default().with_manner(Manner::Triangle));
         assert_eq!(display.object_counts().textures, before.textures, "no texture is left beside the window");
     }
 }

@@ -160,14 +160,11 @@ fn caps(device: &OpenClDevice, gl: Option<&GlShare>, queue: QueueId, image_forma
     let handles = both_shapes(HandleType::OPAQUE, &handles(device));
     let own = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
     let no_export = Support::No(format!("OpenCL has no call that exports memory by {}", HandleType::OPAQUE));
-    ComputeCaps {
-        languages: vec![Language::OpenClC],
-        imports: [host, own.clone()].into_iter().chain(gl_objects).chain(handles).collect(),
-        exports: both_shapes(HandleType::OPAQUE, &no_export).into_iter().chain([own]).collect(),
-        image_formats,
-        semaphores: semaphores(device, events),
-        max_allocation: device.description.limits.max_allocation,
-    }
+    ComputeCaps::new(vec![Language::OpenClC], device.description.limits.max_allocation)
+        .with_imports([host, own.clone()].into_iter().chain(gl_objects).chain(handles).collect())
+        .with_exports(both_shapes(HandleType::OPAQUE, &no_export).into_iter().chain([own]).collect())
+        .with_image_formats(image_formats)
+        .with_semaphores(semaphores(device, events))
 }
 
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` is not the measure here: it is for sub-buffers, and counts `long16`. A CPU needs

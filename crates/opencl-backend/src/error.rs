@@ -53,14 +53,9 @@ impl Failure {
                 self.operation,
                 "memories that overlap were given to one command that has its memory to itself",
             ),
-            code => DriverError {
-                operation: self.operation,
-                device: device.to_owned(),
-                code: i64::from(code),
-                code_name: code_name(code).to_owned(),
-                hint: hint(code).to_owned(),
+            code => {
+                DriverError::new(self.operation, device, i64::from(code), code_name(code)).with_hint(hint(code)).into()
             }
-            .into(),
         }
     }
 }

@@ -59,18 +59,15 @@ pub fn describe(raw: &Device) -> Result<Result<Description, String>, Failure> {
         _ => Sort::Other,
     };
     let mut described = Description {
-        identity: DeviceIdentity {
-            api: Api::OpenCl,
-            name,
-            vendor: device.text(cl::CL_DEVICE_VENDOR)?,
-            driver: format!("{}, {}", platform.text(clp::CL_PLATFORM_VERSION)?, device.text(cl::CL_DRIVER_VERSION)?),
-            ordinal: None,
-            uuid: None,
-            luid: None,
-            pci: None,
-            memory: memory_kind(device, sort),
-            software: sort == Sort::Cpu,
-        },
+        identity: DeviceIdentity::new(Api::OpenCl, name)
+            .with_vendor(device.text(cl::CL_DEVICE_VENDOR)?)
+            .with_driver(format!(
+                "{}, {}",
+                platform.text(clp::CL_PLATFORM_VERSION)?,
+                device.text(cl::CL_DRIVER_VERSION)?
+            ))
+            .with_memory(memory_kind(device, sort))
+            .with_software(sort == Sort::Cpu),
         sort,
         limits: Limits {
             max_allocation: device.u64(cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE)?,

@@ -105,18 +105,9 @@ mod tests {
 
     #[test]
     fn only_nvidias_driver_is_asked() {
-        let gpu = DeviceIdentity {
-            api: Api::Wgpu,
-            name: "no such GPU".into(),
-            vendor: String::new(),
-            driver: String::new(),
-            uuid: Some(DeviceUuid([7; 16])),
-            luid: None,
-            ordinal: None,
-            pci: None,
-            memory: MemoryKind::Discrete,
-            software: false,
-        };
+        let gpu = DeviceIdentity::new(Api::Wgpu, "no such GPU")
+            .with_uuid(DeviceUuid([7; 16]))
+            .with_memory(MemoryKind::Discrete);
         // SAFETY: it is never launched.
         let source = unsafe { KernelSource::new("k").opencl_c("__kernel void k(PF_IMAGE(uchar4, out)) {}") };
         let error = ptx(&source, &gpu).unwrap_err();

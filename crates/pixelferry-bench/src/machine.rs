@@ -119,18 +119,7 @@ mod tests {
 
     #[test]
     fn devices_of_one_name_are_told_apart() {
-        let device = DeviceIdentity {
-            api: Api::Cuda,
-            name: "GPU".into(),
-            vendor: String::new(),
-            driver: String::new(),
-            uuid: None,
-            luid: None,
-            ordinal: None,
-            pci: None,
-            memory: MemoryKind::Discrete,
-            software: false,
-        };
+        let device = DeviceIdentity::new(Api::Cuda, "GPU").with_memory(MemoryKind::Discrete);
         let labels: Vec<_> = Device::list([&device, &device].into_iter()).into_iter().map(|d| d.label).collect();
         assert_eq!(labels, ["CUDA GPU", "CUDA GPU #2"]);
     }

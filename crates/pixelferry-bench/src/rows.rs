@@ -220,10 +220,14 @@ impl Stage<'_> {
     /// What a program without wishes has, but nothing is remembered from run to run; with a path, that one.
     fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
         let (profiles, trials) = (Profiles::Off, Trials::Asked);
-        let defaults = Policy { paths: self.paths.clone(), mode, profiles, trials, ..Policy::default() };
+        let defaults = Policy::default()
+            .with_paths(self.paths.clone())
+            .with_mode(mode)
+            .with_profiles(profiles)
+            .with_trials(trials);
         match force {
             None => defaults,
-            Some(_) => Policy { force, budget: Duration::ZERO, ..defaults },
+            Some(_) => defaults.with_force(force).with_budget(Duration::ZERO),
         }
     }
 
@@ -231,14 +235,14 @@ impl Stage<'_> {
     fn later(&self) -> Duration {
         match Trials::default() {
             Trials::Spread { share, within } => within.mul_f64(share),
-            Trials::Off | Trials::Asked => Duration::ZERO,
+            _ => Duration::ZERO,
         }
     }
 
     fn open(&self, policy: Policy) -> Result<(Link, Duration)> {
         let (backend, display) = (Arc::clone(self.backend), Rc::clone(self.display));
         let start = Instant::now();
-        let link = Link::open(backend, display, self.desc(), LinkOptions { policy })?;
+        let link = Link::open(backend, display, self.desc(), LinkOptions::new(policy))?;
         Ok((link, start.elapsed()))
     }
 

@@ -134,25 +134,24 @@ impl pf_link_options {
         let path = |name: Option<&str>| -> Result<Option<PathId>> {
             Ok(name.map(|name| default.paths.named(name)).transpose()?)
         };
-        Ok(Policy {
-            force: path(texts.path)?,
-            prefer: path(texts.prefer)?,
-            mode: match self.frames_behind {
+        let (force, prefer, budget) = (path(texts.path)?, path(texts.prefer)?, default.budget);
+        Ok(default
+            .with_force(force)
+            .with_prefer(prefer)
+            .with_mode(match self.frames_behind {
                 0 => Mode::Latency,
                 frames => Mode::FramesBehind(frames as usize),
-            },
-            budget: match self.budget_ms {
-                0 => default.budget,
+            })
+            .with_budget(match self.budget_ms {
+                0 => budget,
                 PF_NO_BUDGET => Duration::ZERO,
                 ms => Duration::from_millis(u64::from(ms)),
-            },
-            profiles: match texts.profiles {
+            })
+            .with_profiles(match texts.profiles {
                 None => Profiles::Cache,
                 Some("") => Profiles::Off,
                 Some(folder) => Profiles::Folder(folder.into()),
-            },
-            ..default
-        })
+            }))
     }
 }
 

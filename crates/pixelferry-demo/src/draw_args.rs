@@ -33,7 +33,12 @@ impl DrawArgs {
     pub fn draw_options(&self) -> DrawOptions {
         let Self { fit, tone_map, exposure, background } = *self;
         let filter = if fit == Fit::Integer { Filter::Nearest } else { Filter::Linear };
-        DrawOptions { fit, filter, tone_map, exposure, background, ..DrawOptions::default() }
+        DrawOptions::default()
+            .with_fit(fit)
+            .with_filter(filter)
+            .with_tone_map(tone_map)
+            .with_exposure(exposure)
+            .with_background(background)
     }
 
     /// Whether light is to be exposed or mapped, which only a picture that says what its numbers mean can be.
@@ -47,7 +52,7 @@ fn parse_exposure(text: &str) -> Result<f32, String> {
     let exposure = text.parse().map_err(|e| format!("give a number of stops: {e}"))?;
     // Which numbers can be drawn the draw knows.
     let light = ImageDesc::new(1, 1, PixelFormat::Rgba16F).with_encoding(Encoding::Linear);
-    let plan = Plan::new(&light, Extent::new(1, 1), &DrawOptions { exposure, ..DrawOptions::default() });
+    let plan = Plan::new(&light, Extent::new(1, 1), &DrawOptions::default().with_exposure(exposure));
     plan.map(|_| exposure).map_err(|e| e.to_string())
 }
 

@@ -58,9 +58,7 @@ impl Options {
 
     /// How links are opened.
     pub fn link_options(&self) -> LinkOptions {
-        LinkOptions {
-            policy: Policy { force: self.path, mode: self.frames_behind.unwrap_or_default(), ..Policy::default() },
-        }
+        LinkOptions::new(Policy::default().with_force(self.path).with_mode(self.frames_behind.unwrap_or_default()))
     }
 }
 

@@ -60,12 +60,10 @@ pub fn show(
         headless(options, size, &screen, scene.as_mut(), trace.as_ref())?;
         return end(options, trace);
     }
-    let window = WindowOptions {
-        title: "pixelferry".into(),
-        size: Extent::new(size.0, size.1),
-        max_frames: options.frames.map(u64::from),
-        ..WindowOptions::default()
-    };
+    let window = WindowOptions::default()
+        .with_title("pixelferry")
+        .with_size(Extent::new(size.0, size.1))
+        .with_max_frames(options.frames.map(u64::from));
     let open = |display: &Rc<dyn Display>| {
         let backend = open_backend_for_display(options.backend, kernels, display.as_ref())?;
         make(backend, Rc::clone(display))

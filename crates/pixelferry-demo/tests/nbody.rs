@@ -146,7 +146,7 @@ fn late_on(backend: Arc<dyn ComputeBackend>) {
     const FRAMES: u32 = 9;
     let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));
-    let options = LinkOptions { policy: Policy { mode: Mode::FramesBehind(2), ..Policy::default() } };
+    let options = LinkOptions::new(Policy::default().with_mode(Mode::FramesBehind(2)));
     let mut scene = NBody::new(Arc::clone(&backend), screen.display(), Some(BODIES), options).unwrap();
     let target = gl.create_offscreen_target(160, 90).unwrap();
     for n in 0..FRAMES {

@@ -230,7 +230,7 @@ fn error(step: Step, kind: FaultKind) -> Error {
     let device = "a double".to_owned();
     let driver = |code, code_name: &str| {
         let (code_name, hint) = (code_name.to_owned(), format!("It failed {MARK}."));
-        DriverError { operation: step.name(), device: device.clone(), code, code_name, hint }.into()
+        DriverError::new(step.name(), device.clone(), code, code_name).with_hint(hint).into()
     };
     match kind {
         FaultKind::Driver => driver(-999, "FAULT"),

@@ -143,7 +143,7 @@ impl Stage {
                 if matches!(place, Place::Cuda(_)) && backend.device().same_device(display.device()).is_yes() {
                     policy.prefer = Some(PRODUCED_BY_CUDA);
                 }
-                let link = Link::open(backend, display, desc, LinkOptions { policy })?;
+                let link = Link::open(backend, display, desc, LinkOptions::new(policy))?;
                 self.feeds.push(Feed { place, link, kernel });
             }
         }
@@ -162,7 +162,7 @@ impl Stage {
             if Fit::Contain.place(image.extent, area) != area.full() {
                 gl.clear([0.0, 0.0, 0.0, 1.0])?;
             }
-            let options = DrawOptions { fit: Fit::Contain, ..DrawOptions::default() };
+            let options = DrawOptions::default().with_fit(Fit::Contain);
             gl.draw(shown.surface(), Viewport::full(width, height), options)
         };
         match &self.screen {

@@ -113,11 +113,11 @@ impl Viewer {
         let names = || displays.iter().map(|row| row.name).collect::<Vec<_>>();
         let choice = known.ok_or_else(|| one_of("display", options.display, &names()))?;
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
-        let settings = Settings { format: pixel_format, policy: Policy { force, mode, ..Policy::default() } };
+        let settings = Settings { format: pixel_format, policy: Policy::default().with_force(force).with_mode(mode) };
         let engines = Arc::new(Engines::new(Asked::parse(options.backend)?));
         let size = Extent::new(width, height);
         let window =
-            WindowOptions { title: options.title.to_owned(), size, vsync: options.vsync, ..WindowOptions::default() };
+            WindowOptions::default().with_title(options.title.to_owned()).with_size(size).with_vsync(options.vsync);
         let headless = options.headless;
         let host = py.detach(|| {
             if !headless {

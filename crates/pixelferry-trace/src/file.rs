@@ -116,7 +116,7 @@ impl TraceFile {
     /// What a device did, and an arrow to it from where the host queued it.
     pub fn device_slice(&self, span: &DeviceSpan) {
         const CATEGORY: &str = "device";
-        let DeviceSpan { track, work, start, end, uncertainty } = span;
+        let DeviceSpan { track, work, start, end, uncertainty, .. } = span;
         let mut args = Args::new();
         if let Some(tag) = work.frame {
             args.insert("link".into(), tag.link.into());

@@ -130,7 +130,7 @@ mod tests {
     fn spans_and_device_work_become_one_file() {
         let path = file("one");
         let trace = Trace::create(&path).unwrap();
-        let tag = FrameTag { link: 1, frame: 7, path: PathId::PINNED_UPLOAD, slot: 2 };
+        let tag = FrameTag::new(1, 7, PathId::PINNED_UPLOAD, 2);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(trace.layer()), || {
             let frame =
                 tracing::trace_span!(target: "pixelferry::frame", "frame", frame = 7u64, slot = tracing::field::Empty);
@@ -143,7 +143,9 @@ mod tests {
             drop(step);
             let (start, end) = (work.queued + Duration::from_millis(1), work.queued + Duration::from_millis(3));
             let uncertainty = Duration::from_nanos(1500);
-            trace.file.device_slice(&DeviceSpan { track: "CUDA: a GPU".into(), work, start, end, uncertainty });
+            trace
+                .file
+                .device_slice(&DeviceSpan::new("CUDA: a GPU".into(), work, start, end).with_uncertainty(uncertainty));
             tracing::info!(target: "interop_core::select", n = 3, "path chosen");
             // Of no interest to users.
             tracing::debug!(target: "winit", "noise");

@@ -76,9 +76,9 @@ struct Bench {
 
 impl Bench {
     fn open_link(&self, path: PathId, mode: Mode, sync: Option<SyncKind>) -> pixelferry::Result<Link> {
-        let policy = Policy { force: Some(path), mode, sync, ..Policy::default() };
+        let policy = Policy::default().with_force(path).with_mode(mode).with_sync(sync);
         let display = Rc::clone(&self.gl) as Rc<dyn Display>;
-        Link::open(Arc::clone(&self.backend), display, self.desc(path), LinkOptions { policy })
+        Link::open(Arc::clone(&self.backend), display, self.desc(path), LinkOptions::new(policy))
     }
 
     fn desc(&self, path: PathId) -> SurfaceDesc {
@@ -304,7 +304,7 @@ fn main() {
     let backend = cuda_backend::CudaBackend::open(device("--compute-on")).expect("the benchmark needs CUDA");
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
     let same_device_as = Some(device("--draw-on").identity().clone());
-    let gl = GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() });
+    let gl = GlDisplay::headless(HeadlessOptions::default().with_same_device_as(same_device_as));
     let gl = gl.expect("the benchmark needs OpenGL");
     let opencl = opencl_on(device("--compute-on").identity());
     let apis: Vec<_> = [("CUDA", backend)].into_iter().chain(opencl.map(|b| ("OpenCL", b))).collect();

@@ -28,11 +28,11 @@ fn selection_layer(criterion: &mut Criterion) {
     let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
     for id in PATHS {
         let mut group = criterion.benchmark_group(id.name());
-        let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_behind: 0, sync: None };
+        let pairing = Pairing::new(&backend, &display, &desc);
         let (mut path, layout) =
             (Paths::default().get(id).expect("a path").open(&pairing).expect("a path"), pairing.layout());
         group.bench_function("path", |b| b.iter(|| direct_frame(&mut path, &layout)));
-        let options = LinkOptions { policy: Policy { force: Some(id), ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(id));
         let mut link = Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options).expect("a link");
         group.bench_function("acquire, finish", |b| {
             b.iter(|| {

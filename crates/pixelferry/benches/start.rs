@@ -35,7 +35,7 @@ struct Row {
 
 fn open(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &SurfaceDesc, policy: Policy) -> f64 {
     let start = Instant::now();
-    let link = Link::open(Arc::clone(backend), Rc::clone(display), *desc, LinkOptions { policy }).expect("a link");
+    let link = Link::open(Arc::clone(backend), Rc::clone(display), *desc, LinkOptions::new(policy)).expect("a link");
     let took = start.elapsed().as_secs_f64() * 1e3;
     drop(link);
     display.finish().expect("the display goes on");
@@ -52,8 +52,8 @@ fn measure(
     let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
     let image = image.with_unwritten(Unwritten::Overwrite);
     let desc = SurfaceDesc::Image(image);
-    let policy = |profiles| Policy { mode, profiles, ..Policy::default() };
-    let fixed = || Policy { budget: Duration::ZERO, ..policy(Profiles::Off) };
+    let policy = |profiles| Policy::default().with_mode(mode).with_profiles(profiles);
+    let fixed = || policy(Profiles::Off).with_budget(Duration::ZERO);
     let first_ms = open(backend, display, &desc, fixed());
     let remembered = || policy(Profiles::Folder(folder.to_owned()));
     open(backend, display, &desc, remembered());

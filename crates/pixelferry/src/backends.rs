@@ -46,15 +46,18 @@ pub enum BackendChoice {
 /// One API and what it offers here.
 ///
 /// ```
-/// use pixelferry::{Api, Availability, BackendStatus, Error};
+/// use pixelferry::{Api, Availability, BackendStatus, open_all_backends};
 ///
-/// let missing = Error::Unavailable { what: "CUDA".into(), reason: "no libcuda".into(), hint: "Install a driver.".into() };
-/// let status = BackendStatus { api: Api::Cuda, availability: Availability::from(&missing), devices: vec![] };
-/// if let Availability::Unavailable { reason, hint } = &status.availability {
-///     assert_eq!(format!("{}: {reason}. {hint}", status.api), "CUDA: no libcuda. Install a driver.");
+/// let (_, found, _): (_, Vec<BackendStatus>, _) = open_all_backends();
+/// for status in &found {
+///     if let Availability::Unavailable { reason, hint } = &status.availability {
+///         println!("{}: {reason}. {hint}", status.api);
+///     }
 /// }
+/// assert!(found.iter().any(|status| status.api == Api::Cpu && status.devices.len() == 1));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct BackendStatus {
     /// The API.
     pub api: Api,

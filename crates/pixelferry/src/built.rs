@@ -40,7 +40,7 @@ pub(crate) mod gl_compute {
     use std::sync::Arc;
 
     pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
-        let options = HeadlessOptions { same_device_as: display.cloned(), ..HeadlessOptions::default() };
+        let options = HeadlessOptions::default().with_same_device_as(display.cloned());
         Ok(Arc::new(GlBackend::open(&options)?))
     }
 
@@ -57,7 +57,7 @@ pub(crate) mod wgpu_compute {
     use wgpu_backend::{WgpuBackend, WgpuOptions};
 
     pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
-        let options = WgpuOptions { same_device_as: display.cloned(), ..WgpuOptions::default() };
+        let options = WgpuOptions::default().with_same_device_as(display.cloned());
         Ok(Arc::new(WgpuBackend::open(&options)?))
     }
 

@@ -8,7 +8,7 @@ use interop_core::{DeviceIdentity, Result};
 #[cfg(feature = "wgpu")]
 pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
     use wgpu_display::{WgpuDisplay, WgpuOptions};
-    Ok(WgpuDisplay::headless(WgpuOptions { same_device_as: compute.cloned(), ..WgpuOptions::default() })?.into())
+    Ok(WgpuDisplay::headless(WgpuOptions::default().with_same_device_as(compute.cloned()))?.into())
 }
 
 #[cfg(not(feature = "wgpu"))]
@@ -27,7 +27,7 @@ pub(crate) mod gl {
 
     pub(crate) fn best(compute: Option<&DeviceIdentity>) -> Result<Headless> {
         let same_device_as = compute.cloned();
-        Ok(GlDisplay::headless(HeadlessOptions { same_device_as, ..HeadlessOptions::default() })?.into())
+        Ok(GlDisplay::headless(HeadlessOptions::default().with_same_device_as(same_device_as))?.into())
     }
 
     /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
@@ -38,7 +38,7 @@ pub(crate) mod gl {
             // Some devices are listed twice, by two drivers.
             let known = |all: &[Rc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
             for about in headless_devices()?.into_iter().filter(|about| !about.software) {
-                match GlDisplay::headless(HeadlessOptions { device: Some(about.index), ..HeadlessOptions::default() }) {
+                match GlDisplay::headless(HeadlessOptions::default().with_device(about.index)) {
                     Ok(display) if display.device().software || known(&displays, display.device()) => {}
                     Ok(display) => displays.push(display),
                     Err(reason) => debug!(index = about.index, %reason, "an EGL device does not draw"),

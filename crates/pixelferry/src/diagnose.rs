@@ -15,15 +15,15 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
     let has_cuda = backends.iter().any(|b| b.api == Api::Cuda && !b.devices.is_empty());
     let gpu_draws = displays.iter().any(|d| d.device.as_ref().is_some_and(|d| d.api == Api::OpenGl && !d.software));
     if has_cuda && !gpu_draws && !has_vendor_file(&vendor_files()) {
-        found.push(Diagnosis {
-            name: "no-egl-vendor-file",
-            finding: "there is an NVIDIA GPU, but no file of EGL names its driver".into(),
-            advice: format!(
+        found.push(Diagnosis::new(
+            "no-egl-vendor-file",
+            "there is an NVIDIA GPU, but no file of EGL names its driver",
+            format!(
                 "Install the driver's OpenGL part (libnvidia-gl), or put 10_nvidia.json into {}, or name it in \
                  __EGL_VENDOR_LIBRARY_FILENAMES",
                 VENDOR_FOLDERS[0]
             ),
-        });
+        ));
     }
     found.extend(displays.iter().filter_map(|display| {
         let driver = displays::DRIVERS.iter().find(|driver| driver.kind == display.kind);
@@ -36,7 +36,7 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
 /// A finding for what cannot be used, with a name by its reason.
 fn missing(availability: &Availability, name: impl FnOnce(&str) -> &'static str) -> Option<Diagnosis> {
     let Availability::Unavailable { reason, hint } = availability else { return None };
-    Some(Diagnosis { name: name(reason), finding: reason.clone(), advice: hint.clone() })
+    Some(Diagnosis::new(name(reason), reason.clone(), hint.clone()))
 }
 
 fn backend(status: &BackendStatus) -> Option<Diagnosis> {
@@ -68,18 +68,7 @@ mod tests {
     use interop_core::{DeviceIdentity, MemoryKind};
 
     fn device(api: Api, software: bool) -> DeviceIdentity {
-        DeviceIdentity {
-            api,
-            name: "device".into(),
-            vendor: String::new(),
-            driver: String::new(),
-            uuid: None,
-            luid: None,
-            ordinal: None,
-            pci: None,
-            memory: MemoryKind::Discrete,
-            software,
-        }
+        DeviceIdentity::new(api, "device").with_memory(MemoryKind::Discrete).with_software(software)
     }
 
     fn unavailable(reason: &str) -> Availability {

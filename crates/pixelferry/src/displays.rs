@@ -97,13 +97,14 @@ impl Choice for DisplayChoice {
 /// One kind of display and what it offers here.
 ///
 /// ```
-/// use pixelferry::{Availability, Display as _, DisplayStatus, MemoryDisplay};
+/// use pixelferry::{Availability, DisplayStatus, open_all_headless};
 ///
-/// let device = Some(MemoryDisplay::new().device().clone());
-/// let status = DisplayStatus { kind: "memory", availability: Availability::Available, device };
-/// assert!(status.device.is_some_and(|device| device.software));
+/// let (_, found): (_, Vec<DisplayStatus>) = open_all_headless();
+/// let memory = found.iter().find(|status| status.kind == "memory" && status.availability == Availability::Available);
+/// assert!(memory.and_then(|status| status.device.as_ref()).is_some_and(|device| device.software));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DisplayStatus {
     /// As its row says: `gl-headless`, `compute`, `memory`, `wgpu`; `plugged` for one of the program's own.
     pub kind: &'static str,
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn auto_takes_a_compute_device_that_is_hardware_after_opengl_and_before_memory() {
-        let of = |api, software| DeviceIdentity { api, software, ..CpuBackend::new().unwrap().device().clone() };
+        let of = |api, software| CpuBackend::new().unwrap().device().clone().with_api(api).with_software(software);
         let names = |device: Option<DeviceIdentity>| {
             meant(DisplayChoice::Auto, device.as_ref()).map(|driver| driver.named.name).collect::<Vec<_>>()
         };

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// use std::time::Duration;
 ///
 /// // Without measuring, the first path that works is taken for each pair of devices.
-/// let policy = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+/// let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
 /// let report = probe_with(&SurfaceDesc::image(64, 64, PixelFormat::Rgba8), policy, &[], &[])?;
 /// assert!(!report.pairings.is_empty(), "threads and plain memory are on every machine");
 /// for missing in &report.diagnoses {
@@ -29,6 +29,7 @@ use std::sync::Arc;
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SystemReport {
     /// Version of this library.
     pub version: &'static str,
@@ -54,7 +55,7 @@ pub struct SystemReport {
 /// use pixelferry::{PixelFormat, Policy, Profiles, SurfaceDesc, probe_with};
 /// # use std::time::Duration;
 ///
-/// # let policy = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+/// # let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
 /// let report = probe_with(&SurfaceDesc::image(64, 64, PixelFormat::Rgba8), policy, &[], &[])?;
 /// if let Some(chosen) = &report.chosen {
 ///     println!("{} -> {} by {}: {}", chosen.compute, chosen.display, chosen.path, chosen.why);
@@ -63,6 +64,7 @@ pub struct SystemReport {
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Chosen {
     /// The side that writes.
     pub compute: DeviceIdentity,

@@ -107,20 +107,16 @@ pub(crate) unsafe fn caps(instance: &ash::Instance, physical: vk::PhysicalDevice
     let limits = properties.properties.limits;
     let pitch = u32::try_from(limits.optimal_buffer_copy_row_pitch_alignment).unwrap_or(LARGEST_PIXEL);
     let formats: Vec<PixelFormat> = sharing.image_formats(IMAGE_FEATURES);
-    DisplayCaps {
-        imports: sharing.imports(),
-        exports: sharing.exports(),
-        semaphores: sharing.semaphores(),
-        orphaned_staging: Support::Yes,
-        persistent_staging: Support::Yes,
-        image_formats: formats,
-        in_place_images: Support::Yes,
-        in_place_buffers: Support::Yes,
-        max_image_side: limits.max_image_dimension2_d,
-        max_in_place_pixels: u64::from(limits.max_storage_buffer_range / LARGEST_PIXEL),
-        max_buffer_bytes: allocations.max_memory_allocation_size / 4 * 4,
+    DisplayCaps::new(limits.max_image_dimension2_d, allocations.max_memory_allocation_size / 4 * 4, RowOrder::TopDown)
+        .with_imports(sharing.imports())
+        .with_exports(sharing.exports())
+        .with_semaphores(sharing.semaphores())
+        .with_orphaned_staging(Support::Yes)
+        .with_persistent_staging(Support::Yes)
+        .with_image_formats(formats)
+        .with_in_place_images(Support::Yes)
+        .with_in_place_buffers(Support::Yes)
+        .with_max_in_place_pixels(u64::from(limits.max_storage_buffer_range / LARGEST_PIXEL))
         // A power of two by the specification, as the number of bytes of a pixel is.
-        row_pitch_alignment: pitch.max(LARGEST_PIXEL) as usize,
-        native_row_order: RowOrder::TopDown,
-    }
+        .with_row_pitch_alignment(pitch.max(LARGEST_PIXEL) as usize)
 }

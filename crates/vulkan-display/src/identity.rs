@@ -38,24 +38,20 @@ pub(crate) unsafe fn identify(instance: &ash::Instance, physical: vk::PhysicalDe
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let version = vk::api_version_major(about.api_version);
     let minor = vk::api_version_minor(about.api_version);
-    DeviceIdentity {
-        api: Api::Vulkan,
-        name: text(about.device_name_as_c_str().map_err(drop)),
-        vendor: vendor_name(about.vendor_id),
-        driver: format!("Vulkan {version}.{minor} {}", parts.join(" ")),
-        uuid: Some(ids.uuid),
-        luid: ids.luid,
-        ordinal: None,
-        pci: placed.then(|| {
+    DeviceIdentity::new(Api::Vulkan, text(about.device_name_as_c_str().map_err(drop)))
+        .with_vendor(vendor_name(about.vendor_id))
+        .with_driver(format!("Vulkan {version}.{minor} {}", parts.join(" ")))
+        .with_uuid(ids.uuid)
+        .with_luid(ids.luid)
+        .with_pci(placed.then(|| {
             let (domain, bus, device) = (place.pci_domain, place.pci_bus, place.pci_device);
             format!("{domain:04x}:{bus:02x}:{device:02x}.{:x}", place.pci_function)
-        }),
-        memory: match about.device_type {
+        }))
+        .with_memory(match about.device_type {
             vk::PhysicalDeviceType::CPU => MemoryKind::Host,
             vk::PhysicalDeviceType::INTEGRATED_GPU => MemoryKind::Integrated,
             vk::PhysicalDeviceType::DISCRETE_GPU => MemoryKind::Discrete,
             _ => MemoryKind::Unknown,
-        },
-        software: about.device_type == vk::PhysicalDeviceType::CPU,
-    }
+        })
+        .with_software(about.device_type == vk::PhysicalDeviceType::CPU)
 }

@@ -30,7 +30,7 @@ impl Sharing {
 
     /// Semaphores that it makes for others.
     pub fn semaphores(&self) -> Vec<SemaphoreCap> {
-        let support = |kind| SemaphoreCap { kind, support: self.exports_semaphores(kind) };
+        let support = |kind| SemaphoreCap::new(kind, self.exports_semaphores(kind));
         vec![support(SyncKind::BinarySemaphore), support(SyncKind::TimelineSemaphore)]
     }
 }

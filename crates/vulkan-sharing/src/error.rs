@@ -21,6 +21,6 @@ pub fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result)
             _ => "",
         };
         let (code, code_name) = (i64::from(code.as_raw()), format!("VK_{code:?}"));
-        DriverError { operation, device, code, code_name, hint: hint.to_owned() }.into()
+        DriverError::new(operation, device, code, code_name).with_hint(hint).into()
     }
 }

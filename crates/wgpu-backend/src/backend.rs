@@ -49,20 +49,13 @@ impl WgpuBackend {
         if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
             return Err(device.unsupported(OP, "it has no compute shaders that write storage buffers"));
         }
-        let identity = DeviceIdentity { api: Api::Wgpu, ..device.identity.clone() };
+        let identity = device.identity.clone().with_api(Api::Wgpu);
         let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
-        let caps = ComputeCaps {
-            languages: languages(&device),
-            imports: Vec::new(),
-            image_formats: Vec::new(),
-            exports: vec![MemoryCap::new(
-                HandleType::QueueBuffer(device.queue_id()),
-                MemoryShape::Linear,
-                Support::Yes,
-            )],
-            semaphores: Vec::new(),
-            max_allocation: most,
-        };
+        let caps = ComputeCaps::new(languages(&device), most).with_exports(vec![MemoryCap::new(
+            HandleType::QueueBuffer(device.queue_id()),
+            MemoryShape::Linear,
+            Support::Yes,
+        )]);
         let (numbers, layout) = device.scoped(OP, || (Numbers::new(&device.device), layout(&device.device)))?;
         let numbers = Mutex::new(numbers);
         let (memories, groups) =

@@ -51,11 +51,11 @@ fn count(display: &WgpuDisplay, mut frame: impl FnMut()) -> f64 {
 fn ours(display: &std::rc::Rc<WgpuDisplay>, target: &OffscreenTarget) -> f64 {
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
     let kernel = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
-    let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
+    let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE);
     let desc = SurfaceDesc::Image(ImageDesc::new(SIDE, SIDE, PixelFormat::Rgba8).with_access(ImageAccess::Any));
-    let mut link = Link::open(backend, display.clone(), desc, LinkOptions { policy }).unwrap();
+    let mut link = Link::open(backend, display.clone(), desc, LinkOptions::new(policy)).unwrap();
     let (format, viewport) = (target.texture().format(), Viewport::full(SIDE, SIDE));
-    let options = DrawOptions { manner: Some(Manner::Compute), ..DrawOptions::default() };
+    let options = DrawOptions::default().with_manner(Manner::Compute);
     count(display, || {
         link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::F32(0.5)])).unwrap();
         let shown = link.shown().unwrap();
@@ -119,7 +119,7 @@ fn by_hand(display: &WgpuDisplay, target: &OffscreenTarget) -> f64 {
 
 #[test]
 fn a_frame_allocates_what_wgpu_does() {
-    let options = WgpuOptions { backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() };
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
     let Some(display) = need(Need::Lavapipe, WgpuDisplay::headless(options)) else { return };
     let target = display.create_offscreen_target(SIDE, SIDE).unwrap();
     let (by_hand, ours) = (by_hand(&display, &target), ours(&display, &target));

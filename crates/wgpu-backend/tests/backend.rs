@@ -18,14 +18,14 @@ use wgpu_backend::{WgpuBackend, WgpuDevice, WgpuOptions};
 use wgpu_display::WgpuDisplay;
 
 fn open(backends: wgpu::Backends) -> Result<WgpuBackend> {
-    WgpuBackend::open(&WgpuOptions { backends, ..WgpuOptions::default() })
+    WgpuBackend::open(&WgpuOptions::default().with_backends(backends))
 }
 
 /// On Vulkan and on OpenGL.
 fn backends() -> Vec<Arc<dyn ComputeBackend>> {
     let apis = [(Need::Lavapipe, wgpu::Backends::VULKAN), (Need::Egl, wgpu::Backends::GL)];
     let opened = apis.into_iter().filter_map(|(driver, api)| {
-        let device = WgpuDevice::open(&WgpuOptions { backends: api, ..WgpuOptions::default() });
+        let device = WgpuDevice::open(&WgpuOptions::default().with_backends(api));
         let device = need(driver, device)?;
         let name = format!("{} ({})", device.identity, device.identity.driver);
         let opened = match WgpuBackend::on(device) {
@@ -60,7 +60,7 @@ fn the_conformance_suite() {
 fn the_conformance_suite_in_the_displays_queue() {
     for api in [wgpu::Backends::VULKAN, wgpu::Backends::GL] {
         let driver = if api == wgpu::Backends::GL { Need::Egl } else { Need::Lavapipe };
-        let options = WgpuOptions { backends: api, ..WgpuOptions::default() };
+        let options = WgpuOptions::default().with_backends(api);
         let Some(display) = need(driver, WgpuDisplay::headless(options)) else { continue };
         let name = format!("{} ({})", display.device(), display.device().driver);
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
@@ -82,8 +82,8 @@ fn the_conformance_suite_in_the_displays_queue() {
         let desc = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
         let link = Link::open(inside, Rc::clone(&display), desc, LinkOptions::default()).unwrap();
         println!("{}", link.report());
-        let policy = Policy { force: Some(PathId::IN_QUEUE_UPLOAD), ..Policy::default() };
-        let error = Link::open(stranger, display, desc, LinkOptions { policy }).err().unwrap().to_string();
+        let policy = Policy::default().with_force(PathId::IN_QUEUE_UPLOAD);
+        let error = Link::open(stranger, display, desc, LinkOptions::new(policy)).err().unwrap().to_string();
         assert!(error.contains("not in the display's queue"), "{error}");
     }
 }
@@ -130,9 +130,9 @@ fn what_is_recorded_comes_before_what_follows() {
         assert_eq!(words(memory.as_mut()), [value; WORDS]);
     }
     // So does what an engine submits with a buffer that the display gave out.
-    let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
+    let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE);
     let desc = SurfaceDesc::buffer(WORDS as u64 * 4);
-    let mut link = Link::open(backend.clone(), display.clone(), desc, LinkOptions { policy }).unwrap();
+    let mut link = Link::open(backend.clone(), display.clone(), desc, LinkOptions::new(policy)).unwrap();
     let copied = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: WORDS as u64 * 4,

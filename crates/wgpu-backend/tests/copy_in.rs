@@ -33,7 +33,7 @@ fn every_frame_is_the_one_that_was_in_the_buffer() {
     for (api, driver, paths) in
         [(wgpu::Backends::VULKAN, Need::Lavapipe, &vulkan[..]), (wgpu::Backends::GL, Need::Egl, &vulkan[1..])]
     {
-        let options = WgpuOptions { backends: api, ..WgpuOptions::default() };
+        let options = WgpuOptions::default().with_backends(api);
         let Some(display) = need(driver, WgpuDisplay::headless(options)) else { continue };
         let name = format!("{} ({})", display.device(), display.device().driver);
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
@@ -41,8 +41,8 @@ fn every_frame_is_the_one_that_was_in_the_buffer() {
         for &path in paths {
             // 37 pixels of four bytes: rows that no alignment packs tightly.
             let image = ImageDesc::new(37, 5, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-            let policy = Policy { force: Some(path), ..Policy::default() };
-            let options = LinkOptions { policy };
+            let policy = Policy::default().with_force(path);
+            let options = LinkOptions::new(policy);
             let mut link = Link::open(backend.clone(), display.clone(), SurfaceDesc::Image(image), options).unwrap();
             let bytes = 37 * 5 * 4;
             let from = buffer(backend.wgpu_device(), SKIPPED + bytes as u64, Usage::COPY_DST | Usage::COPY_SRC);

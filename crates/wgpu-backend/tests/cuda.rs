@@ -18,12 +18,7 @@ fn open() -> Option<(Rc<WgpuDisplay>, Arc<WgpuBackend>)> {
     if !asked(Need::Nvidia) {
         return None;
     }
-    let options = WgpuOptions {
-        backends: wgpu::Backends::VULKAN,
-        name: Some("NVIDIA".into()),
-        ptx: true,
-        ..WgpuOptions::default()
-    };
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN).with_name("NVIDIA").with_ptx(true);
     let display = need(Need::NvidiaVulkan, WgpuDisplay::headless(options))?;
     let device = display.shared_device();
     println!("RAN ON {} ({}), PTX: {:?}", device.identity, device.identity.driver, device.takes_ptx());
@@ -143,15 +138,15 @@ fn frames_are_drawn_as_they_were_written() {
     let (width, height) = (321, 123);
     let target = display.create_offscreen_target(width, height).unwrap();
     for path in [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD] {
-        let policy = Policy { force: Some(path), ..Policy::default() };
+        let policy = Policy::default().with_force(path);
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
         let desc = SurfaceDesc::Image(image);
         let backend: Arc<dyn ComputeBackend> = backend.clone();
-        let mut link = Link::open(backend, display.clone(), desc, LinkOptions { policy }).unwrap();
+        let mut link = Link::open(backend, display.clone(), desc, LinkOptions::new(policy)).unwrap();
         for seed in 0..80 {
             link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::I32(seed)])).unwrap();
             let manner = [Manner::Compute, Manner::Triangle][seed as usize % 2];
-            let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+            let options = DrawOptions::default().with_manner(manner);
             let (format, viewport) = (target.texture().format(), Viewport::full(width, height));
             let shown = link.shown().unwrap();
             display.draw_to(shown.surface(), target.view(), format, None, viewport, options).unwrap();
@@ -262,12 +257,7 @@ fn threads_build_beside_one_another() {
         return;
     }
     let round = || {
-        let options = WgpuOptions {
-            backends: wgpu::Backends::VULKAN,
-            name: Some("NVIDIA".into()),
-            ptx: true,
-            ..WgpuOptions::default()
-        };
+        let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN).with_name("NVIDIA").with_ptx(true);
         let backend = WgpuBackend::open(&options).unwrap();
         for seed in 0..3 {
             let kernel = backend.build(&cuda("bytes", BYTES)).unwrap();

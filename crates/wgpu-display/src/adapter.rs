@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a device of the display's own is made.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct WgpuOptions {
     /// Only adapters whose name contains this, whatever the case of letters.
     pub name: Option<String>,
@@ -39,6 +40,38 @@ impl Default for WgpuOptions {
             features: wgpu::Features::empty(),
             ptx: false,
         }
+    }
+}
+
+impl WgpuOptions {
+    /// The same with adapters alone whose name contains this.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// The same that takes this device before all others.
+    #[must_use]
+    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
+        Self { same_device_as: same_device_as.into(), ..self }
+    }
+
+    /// The same driven by one of these APIs.
+    #[must_use]
+    pub fn with_backends(self, backends: wgpu::Backends) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// The same with features that the device must have.
+    #[must_use]
+    pub fn with_features(self, features: wgpu::Features) -> Self {
+        Self { features, ..self }
+    }
+
+    /// The same where kernels in PTX run in its queue, or do not.
+    #[must_use]
+    pub fn with_ptx(self, ptx: bool) -> Self {
+        Self { ptx, ..self }
     }
 }
 

@@ -27,20 +27,20 @@ pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueI
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
     let lent = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
-    DisplayCaps {
-        imports: sharing.imports.into_iter().chain([lent]).collect(),
-        exports: sharing.exports,
-        semaphores: sharing.semaphores,
-        orphaned_staging: Support::Yes,
-        persistent_staging: sharing.persistent,
-        image_formats: image_formats(adapter, device),
-        in_place_images: Support::when(fragments_read, "fragment shaders read no storage buffers on this device"),
-        in_place_buffers: Support::Yes,
-        max_image_side: limits.max_texture_dimension_2d,
-        max_in_place_pixels: limits.max_storage_buffer_binding_size / LARGEST_PIXEL,
-        // Whole words only.
-        max_buffer_bytes: limits.max_buffer_size / crate::format::WORD * crate::format::WORD,
-        row_pitch_alignment: wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize,
-        native_row_order: RowOrder::TopDown,
-    }
+    // Whole words only.
+    DisplayCaps::new(
+        limits.max_texture_dimension_2d,
+        limits.max_buffer_size / crate::format::WORD * crate::format::WORD,
+        RowOrder::TopDown,
+    )
+    .with_imports(sharing.imports.into_iter().chain([lent]).collect())
+    .with_exports(sharing.exports)
+    .with_semaphores(sharing.semaphores)
+    .with_orphaned_staging(Support::Yes)
+    .with_persistent_staging(sharing.persistent)
+    .with_image_formats(image_formats(adapter, device))
+    .with_in_place_images(Support::when(fragments_read, "fragment shaders read no storage buffers on this device"))
+    .with_in_place_buffers(Support::Yes)
+    .with_max_in_place_pixels(limits.max_storage_buffer_binding_size / LARGEST_PIXEL)
+    .with_row_pitch_alignment(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize)
 }

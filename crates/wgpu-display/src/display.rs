@@ -62,6 +62,7 @@ pub enum WgpuImage {
 ///
 /// Submit what reads it before the next frame is finished; do not destroy it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct WgpuBuffer {
     /// The buffer; it may be larger than the surface.
     pub buffer: wgpu::Buffer,
@@ -280,7 +281,7 @@ impl WgpuDisplay {
             (false, target) => target,
         };
         let area = Extent::new(viewport.width, viewport.height);
-        let plan = Plan::new(image, area, &DrawOptions { target, ..options })?;
+        let plan = Plan::new(image, area, &options.with_target(target))?;
         Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan, bits: false }))
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn failure(
     code_name: String,
     hint: &str,
 ) -> Error {
-    DriverError { operation, device: identity.to_string(), code, code_name, hint: hint.to_owned() }.into()
+    DriverError::new(operation, identity.to_string(), code, code_name).with_hint(hint).into()
 }
 
 /// wgpu tells causes in lines below each other.

@@ -14,16 +14,12 @@ pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
     };
     let driver = [info.driver, info.driver_info].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
     let (uuid, luid) = crate::vulkan::ids(adapter);
-    DeviceIdentity {
-        api: Api::Wgpu,
-        name: info.name,
-        vendor: vendor_name(info.vendor),
-        driver: format!("{} {}", info.backend, driver.join(" ")),
-        uuid,
-        luid,
-        ordinal: None,
-        pci: Some(info.device_pci_bus_id).filter(|address| !address.is_empty()),
-        memory,
-        software: info.device_type == wgpu::DeviceType::Cpu,
-    }
+    DeviceIdentity::new(Api::Wgpu, info.name)
+        .with_vendor(vendor_name(info.vendor))
+        .with_driver(format!("{} {}", info.backend, driver.join(" ")))
+        .with_uuid(uuid)
+        .with_luid(luid)
+        .with_pci(Some(info.device_pci_bus_id).filter(|address| !address.is_empty()))
+        .with_memory(memory)
+        .with_software(info.device_type == wgpu::DeviceType::Cpu)
 }

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 
 /// What a render pass draws into; pipelines are made for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DrawTarget {
     /// Format of the colour attachment, as the view that is attached has it. One with sRGB encoding encodes what is drawn:
     /// whatever [`interop_core::DrawOptions::target`] says is then [`interop_core::TargetEncoding::SrgbFormat`].
@@ -24,6 +25,18 @@ impl DrawTarget {
     /// One sample, no depth.
     pub const fn new(format: wgpu::TextureFormat) -> Self {
         Self { format, samples: 1, depth_stencil: None }
+    }
+
+    /// The same with so many samples of each pixel.
+    #[must_use]
+    pub fn with_samples(self, samples: u32) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// The same with a depth-stencil attachment of this format, or none.
+    #[must_use]
+    pub fn with_depth_stencil(self, depth_stencil: impl Into<Option<wgpu::TextureFormat>>) -> Self {
+        Self { depth_stencil: depth_stencil.into(), ..self }
     }
 }
 

@@ -150,7 +150,7 @@ fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8>
 
 /// The same drawn in a manner.
 fn by(manner: Manner, case: &Drawing) -> Drawing {
-    Drawing { options: DrawOptions { manner: Some(manner), ..case.options }, ..case.clone() }
+    Drawing { options: case.options.with_manner(manner), ..case.clone() }
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn the_shaders_curve_is_the_hardwares_within_a_step() {
         wgpu::TextureViewDescriptor { format: Some(format), usage, ..wgpu::TextureViewDescriptor::default() };
     let encoding = target.texture().create_view(&descriptor);
     let [triangle, compute] = Manner::ALL.map(|manner| {
-        let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+        let options = DrawOptions::default().with_manner(manner);
         display.draw_to(surface.as_ref(), &encoding, format, None, Viewport::full(SIDE, SIDE), options).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, drawn.copies), (manner, false), "{drawn}");
@@ -293,8 +293,8 @@ fn options_that_mean_nothing_are_refused() {
     let texture = surface(&display, case, ImageAccess::Texture);
     let target = display.create_offscreen_target(4, 4).unwrap();
     let plain = DrawOptions::default();
-    let encodes = DrawOptions { target: TargetEncoding::SrgbFormat, ..plain };
-    for options in [DrawOptions { exposure: f32::NAN, ..plain }, DrawOptions { exposure: 1.0, ..plain }, encodes] {
+    let encodes = plain.with_target(TargetEncoding::SrgbFormat);
+    for options in [plain.with_exposure(f32::NAN), plain.with_exposure(1.0), encodes] {
         let format = OffscreenTarget::FORMAT.format;
         let all = Viewport::full(4, 4);
         let error = display.draw_to(texture.as_ref(), target.view(), format, None, all, options).unwrap_err();
@@ -321,7 +321,7 @@ fn light_goes_from_a_kernel_to_a_target_of_floats() {
     let mut link = Link::open(backend, shown, SurfaceDesc::Image(image), LinkOptions::default()).unwrap();
     link.frame(|frame| frame.launch(kernel.as_ref(), &[])).unwrap();
     let target = display.create_offscreen_target_of(4, 2, PixelFormat::Rgba16F).unwrap();
-    let options = DrawOptions { target: TargetEncoding::Linear, ..DrawOptions::default() };
+    let options = DrawOptions::default().with_target(TargetEncoding::Linear);
     let format = target.draw_target().format;
     let surface = link.shown().unwrap();
     display.draw_to(surface.surface(), target.view(), format, None, Viewport::full(4, 2), options).unwrap();

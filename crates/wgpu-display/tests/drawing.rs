@@ -9,7 +9,7 @@ use common::wgpu;
 use interop_core::{
     Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View,
 };
-use wgpu_display::{DrawOptions, DrawTarget, Filter, Fit, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
+use wgpu_display::{DrawOptions, Filter, Fit, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
 
 fn image(display: &WgpuDisplay, width: u32, height: u32, format: PixelFormat, bytes: &[u8]) -> Box<dyn Surface> {
     let desc = SurfaceDesc::image(width, height, format);
@@ -37,17 +37,17 @@ fn pictures_are_scaled_fitted_and_greyed() {
     let plain = DrawOptions::default();
     let found = draw(&display, two.as_ref(), (2, 2), Viewport::full(2, 2), plain);
     assert_eq!(found, [[10, 10, 10, 255], [20, 20, 20, 255], [30, 30, 30, 255], [40, 40, 40, 255]].concat());
-    let red = draw(&display, two.as_ref(), (2, 2), Viewport::full(2, 2), DrawOptions { grey: false, ..plain });
+    let red = draw(&display, two.as_ref(), (2, 2), Viewport::full(2, 2), plain.with_grey(false));
     assert_eq!(red[..4], [10, 0, 0, 255]);
     let four = draw(&display, two.as_ref(), (4, 4), Viewport::full(4, 4), plain);
     let expected = [10, 10, 20, 20, 10, 10, 20, 20, 30, 30, 40, 40, 30, 30, 40, 40];
     assert_eq!(reds(&four), expected);
     let part = draw(&display, two.as_ref(), (4, 4), Viewport { x: 1, y: 2, width: 2, height: 2 }, plain);
     assert_eq!(reds(&part), [0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 20, 0, 0, 30, 40, 0]);
-    let wide = DrawOptions { fit: Fit::Contain, ..plain };
+    let wide = plain.with_fit(Fit::Contain);
     let fitted = draw(&display, two.as_ref(), (4, 2), Viewport::full(4, 2), wide);
     assert_eq!(reds(&fitted), [0, 10, 20, 0, 0, 30, 40, 0]);
-    let smooth = DrawOptions { filter: Filter::Linear, ..plain };
+    let smooth = plain.with_filter(Filter::Linear);
     let row = image(&display, 2, 1, PixelFormat::R8, &[0, 200]);
     let weighed = draw(&display, row.as_ref(), (4, 1), Viewport::full(4, 1), smooth);
     assert_eq!(reds(&weighed), [0, 50, 150, 200]);
@@ -91,11 +91,7 @@ fn an_engines_pass_with_depth_and_samples() {
             }),
             ..wgpu::RenderPassDescriptor::default()
         });
-        let kind = DrawTarget {
-            samples: 4,
-            depth_stencil: Some(wgpu::TextureFormat::Depth24PlusStencil8),
-            ..OffscreenTarget::FORMAT
-        };
+        let kind = OffscreenTarget::FORMAT.with_samples(4).with_depth_stencil(wgpu::TextureFormat::Depth24PlusStencil8);
         let left = Viewport { x: 0, y: 0, width: 2, height: 1 };
         let right = Viewport { x: 6, y: 7, ..left };
         for viewport in [left, right] {
@@ -304,7 +300,7 @@ fn an_engines_destroyed_device_is_an_error_too() {
 
 #[test]
 fn an_adapter_that_is_not_there() {
-    let options = wgpu_display::WgpuOptions { name: Some("no such thing".into()), ..common::options() };
+    let options = common::options().with_name("no such thing");
     let error = WgpuDisplay::headless(options).map(drop).unwrap_err();
     assert!(matches!(error, Error::Unavailable { .. }), "{error}");
 }

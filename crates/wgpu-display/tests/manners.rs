@@ -25,7 +25,7 @@ const COPIED: wgpu::TextureUsages =
     wgpu::TextureUsages::RENDER_ATTACHMENT.union(wgpu::TextureUsages::COPY_DST).union(wgpu::TextureUsages::COPY_SRC);
 
 fn by(manner: Manner) -> DrawOptions {
-    DrawOptions { manner: Some(manner), ..DrawOptions::default() }
+    DrawOptions::default().with_manner(manner)
 }
 
 /// A display that has compute shaders; says SKIPPED where the driver has none.
@@ -143,7 +143,7 @@ fn both_into(
     let (target, target_view) = texture(display, usage, (1, 1), None);
     let color = wgpu::Color { r: 0.2, g: 0.4, b: 0.6, a: 0.8 };
     let [triangle, compute] = Manner::ALL.map(|manner| {
-        let options = DrawOptions { manner: Some(manner), ..options };
+        let options = options.with_manner(manner);
         let cleared = if clear {
             Some(color)
         } else {
@@ -154,7 +154,7 @@ fn both_into(
         };
         display.draw_to(surface, &target_view, FORMAT, cleared, viewport, options).unwrap();
         let copies = manner == Manner::Compute && !usage.contains(wgpu::TextureUsages::STORAGE_BINDING);
-        assert_eq!(display.drawn(), Some(Drawn { manner, copies, why: Why::Asked }));
+        assert_eq!(display.drawn(), Some(Drawn::new(manner, copies, Why::Asked)));
         read(display, &target, 0, 0)
     });
     let far = triangle.iter().zip(&compute).position(|(a, b)| a.abs_diff(*b) > 2);
@@ -178,7 +178,7 @@ fn nothing_is_written_outside_the_viewport() {
     for (x, y, width, height) in [(3, 2, 7, 9), (-4, -5, 9, 8), (11, 13, 20, 20), (0, 0, 16, 16), (15, 15, 1, 1)] {
         let viewport = Viewport { x, y, width, height };
         for (fit, background) in [(Fit::Stretch, None), (Fit::Contain, Some([0.1; 3]))] {
-            let options = DrawOptions { fit, background, ..DrawOptions::default() };
+            let options = DrawOptions::default().with_fit(fit).with_background(background);
             for (surface, clear) in surfaces.iter().flat_map(|s| [true, false].map(|clear| (s, clear))) {
                 both(&display, surface.as_ref(), viewport, options, clear);
             }

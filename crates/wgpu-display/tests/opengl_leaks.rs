@@ -28,7 +28,7 @@ fn desc(frame: u32) -> SurfaceDesc {
 }
 
 fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathId) {
-    let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+    let options = LinkOptions::new(Policy::default().with_force(path));
     let mut link = Link::open(Arc::clone(backend), Rc::clone(display), desc(0), options).unwrap();
     let mut before = None;
     for frame in 0..=FRAMES {

@@ -56,7 +56,7 @@ pub struct EngineOptions {
 impl EngineOptions {
     /// How links are opened.
     pub fn link_options(&self) -> LinkOptions {
-        LinkOptions { policy: Policy { mode: self.frames_behind, ..Policy::default() } }
+        LinkOptions::new(Policy::default().with_mode(self.frames_behind))
     }
 
     /// Whether `frame` is the end.

@@ -74,8 +74,8 @@ fn one_text_gives_one_picture_on_devices_and_on_threads() {
         let Some(guest) = guest_on(api, driver) else { continue };
         let pixels = guest.pixels(EXTENT).unwrap();
         for &path in paths {
-            let policy = Policy { force: Some(path), ..Policy::default() };
-            let mut link = Link::open(guest.backend(), guest.display(), surface(), LinkOptions { policy }).unwrap();
+            let policy = Policy::default().with_force(path);
+            let mut link = Link::open(guest.backend(), guest.display(), surface(), LinkOptions::new(policy)).unwrap();
             for frame in 0..4 {
                 let t = 0.7 * frame as f32;
                 draw(&guest, &mut link, &pixels, t).unwrap();

@@ -88,11 +88,11 @@ impl World {
         ]);
         let mode = rng.pick(&[Mode::Latency, Mode::FramesBehind(1), Mode::Throughput { most: 2 }]);
         let profiles = Profiles::Folder(self.folder.clone());
-        let policy = Policy { mode, profiles, budget: Duration::from_millis(4), ..Policy::default() };
+        let policy = Policy::default().with_mode(mode).with_profiles(profiles).with_budget(Duration::from_millis(4));
         log.op("files: open a link", format_args!("{desc} {mode:?}"));
         let (backend, display) = (Arc::clone(&self.backend), Rc::clone(&self.display));
         let opened =
-            Link::open(backend as Arc<dyn ComputeBackend>, display as Rc<dyn Display>, desc, LinkOptions { policy });
+            Link::open(backend as Arc<dyn ComputeBackend>, display as Rc<dyn Display>, desc, LinkOptions::new(policy));
         let mut link = log.end_with(opened)?;
         hold!(link.frames_behind() <= mode.most_behind(), "{} frames behind, {mode:?}", link.frames_behind());
         let bytes = vec![1; desc.byte_len("fuzz")?];

@@ -102,26 +102,18 @@ impl Worker {
     /// # Errors
     /// [`Error::Unavailable`] where the system gives no thread.
     pub fn new() -> Result<Self> {
-        let device = Arc::new(DeviceIdentity {
-            api: Api::Other("worker"),
-            name: "one thread".into(),
-            vendor: "a test".into(),
-            driver: env!("CARGO_PKG_VERSION").into(),
-            uuid: None,
-            luid: None,
-            ordinal: None,
-            pci: None,
-            memory: MemoryKind::Host,
-            software: true,
-        });
-        let caps = ComputeCaps {
-            languages: vec![PIXEL_FUNCTION],
-            imports: Vec::new(),
-            image_formats: Vec::new(),
-            exports: vec![MemoryCap::new(HandleType::Other(BYTES), MemoryShape::Linear, Support::Yes)],
-            semaphores: Vec::new(),
-            max_allocation: 1 << 30,
-        };
+        let device = Arc::new(
+            DeviceIdentity::new(Api::Other("worker"), "one thread")
+                .with_vendor("a test")
+                .with_driver(env!("CARGO_PKG_VERSION"))
+                .with_memory(MemoryKind::Host)
+                .with_software(true),
+        );
+        let caps = ComputeCaps::new(vec![PIXEL_FUNCTION], 1 << 30).with_exports(vec![MemoryCap::new(
+            HandleType::Other(BYTES),
+            MemoryShape::Linear,
+            Support::Yes,
+        )]);
         Ok(Self { queue: Queue::start(&device)?, device, caps })
     }
 

@@ -27,33 +27,20 @@ impl Board {
     /// One whose uploads take so long each.
     pub fn new(wire: Duration) -> Rc<Self> {
         let no = |what: &str| Support::No(format!("it has no {what}"));
-        let device = DeviceIdentity {
-            api: Api::Other("board"),
-            name: "two pages".into(),
-            vendor: "a test".into(),
-            driver: env!("CARGO_PKG_VERSION").into(),
-            uuid: None,
-            luid: None,
-            ordinal: None,
-            pci: None,
-            memory: MemoryKind::Host,
-            software: true,
-        };
-        let caps = DisplayCaps {
-            image_formats: PixelFormat::ALL.into(),
-            imports: vec![MemoryCap::new(HandleType::Other(BYTES), MemoryShape::Linear, Support::Yes)],
-            exports: Vec::new(),
-            semaphores: Vec::new(),
-            orphaned_staging: Support::Yes,
-            persistent_staging: Support::Yes,
-            in_place_images: no("reads in place"),
-            in_place_buffers: no("reads in place"),
-            max_image_side: 16384,
-            max_in_place_pixels: 0,
-            max_buffer_bytes: 1 << 30,
-            row_pitch_alignment: 16,
-            native_row_order: RowOrder::BottomUp,
-        };
+        let device = DeviceIdentity::new(Api::Other("board"), "two pages")
+            .with_vendor("a test")
+            .with_driver(env!("CARGO_PKG_VERSION"))
+            .with_memory(MemoryKind::Host)
+            .with_software(true);
+        let caps = DisplayCaps::new(16384, 1 << 30, RowOrder::BottomUp)
+            .with_image_formats(PixelFormat::ALL)
+            .with_imports(vec![MemoryCap::new(HandleType::Other(BYTES), MemoryShape::Linear, Support::Yes)])
+            .with_orphaned_staging(Support::Yes)
+            .with_persistent_staging(Support::Yes)
+            .with_in_place_images(no("reads in place"))
+            .with_in_place_buffers(no("reads in place"))
+            .with_max_in_place_pixels(0)
+            .with_row_pitch_alignment(16);
         Rc::new(Self { device, caps, wire })
     }
 

@@ -30,7 +30,7 @@ pub struct FaultyBackend {
 /// Semaphores that both doubles offer.
 pub(super) fn semaphores() -> Vec<SemaphoreCap> {
     let kinds = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
-    kinds.map(|kind| SemaphoreCap { kind, support: Support::Yes }).to_vec()
+    kinds.map(|kind| SemaphoreCap::new(kind, Support::Yes)).to_vec()
 }
 
 /// Memory by handle, without demands.
@@ -42,26 +42,25 @@ impl FaultyBackend {
     /// One that fails as `faults` says.
     pub fn new(faults: &Faults) -> Result<Arc<Self>> {
         let inner = CpuBackend::new()?;
-        let device = DeviceIdentity { name: "faulty threads".into(), ..inner.device().clone() };
+        let device = inner.device().clone().with_name("faulty threads");
         let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
-        let caps = ComputeCaps {
-            imports: memory_caps(&[
+        let caps = inner
+            .caps()
+            .clone()
+            .with_imports(memory_caps(&[
                 (HandleType::HostPointer, linear),
                 (HandleType::GlObject, image),
                 (HandleType::GlObject, linear),
                 (HandleType::OpaqueFd, image),
                 (HandleType::OpaqueFd, linear),
-            ]),
-            exports: memory_caps(&[
+            ]))
+            .with_exports(memory_caps(&[
                 (HandleType::OpaqueFd, image),
                 (HandleType::OpaqueFd, linear),
                 (HandleType::QueueBuffer(queue()), linear),
-            ]),
-            image_formats: PixelFormat::ALL.into(),
-            semaphores: [semaphores(), vec![SemaphoreCap { kind: SyncKind::SharedEvent, support: Support::Yes }]]
-                .concat(),
-            ..inner.caps().clone()
-        };
+            ]))
+            .with_image_formats(PixelFormat::ALL)
+            .with_semaphores([semaphores(), vec![SemaphoreCap::new(SyncKind::SharedEvent, Support::Yes)]].concat());
         Ok(Arc::new(Self { inner, device, caps, faults: faults.clone() }))
     }
 

@@ -40,24 +40,24 @@ impl FaultyDisplay {
 
     fn importing(linear_only: &[HandleType], faults: &Faults) -> Rc<Self> {
         let inner = MemoryDisplay::new();
-        let device = DeviceIdentity { name: "faulty memory".into(), ..inner.device().clone() };
+        let device = inner.device().clone().with_name("faulty memory");
         let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
         let known = [(HandleType::HostPointer, linear), (HandleType::OpaqueFd, image), (HandleType::OpaqueFd, linear)];
         let more = linear_only.iter().map(|handle| (*handle, linear));
-        let caps = DisplayCaps {
-            imports: memory_caps(&known.into_iter().chain(more).collect::<Vec<_>>()),
-            exports: memory_caps(&[
+        let caps = inner
+            .caps()
+            .clone()
+            .with_imports(memory_caps(&known.into_iter().chain(more).collect::<Vec<_>>()))
+            .with_exports(memory_caps(&[
                 (HandleType::HostPointer, linear),
                 (HandleType::GlObject, image),
                 (HandleType::GlObject, linear),
                 (HandleType::OpaqueFd, image),
                 (HandleType::OpaqueFd, linear),
-            ]),
-            semaphores: semaphores(),
+            ]))
+            .with_semaphores(semaphores())
             // Linear memory with gaps, which images have not.
-            row_pitch_alignment: 64,
-            ..inner.caps().clone()
-        };
+            .with_row_pitch_alignment(64);
         Rc::new(Self { inner, device, caps, faults: faults.clone() })
     }
 

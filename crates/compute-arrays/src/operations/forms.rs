@@ -147,7 +147,7 @@ fn all_ways_to_reduce_are_those_of_the_reference() {
 #[test]
 #[cfg_attr(miri, ignore = "it opens Vulkan, a library of C")]
 fn both_ways_to_scan_in_wgsl_are_those_of_the_reference() {
-    let options = WgpuOptions { backends: wgpu::Backends::VULKAN, ..WgpuOptions::default() };
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
     let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) else { return };
     let arrays = Arrays::new(Arc::new(backend)).unwrap();
     let last = Monoid::new(0u32, |a, b| b.clone().differs(0u32).select(b, a)).unwrap();

@@ -66,7 +66,7 @@ fn of_wgsl() -> Vec<Arc<dyn ComputeBackend>> {
         };
         Some(Arc::new(backend))
     }
-    let wgpu = |backends| WgpuBackend::open(&WgpuOptions { backends, ..WgpuOptions::default() });
+    let wgpu = |backends| WgpuBackend::open(&WgpuOptions::default().with_backends(backends));
     let all = [
         one(Need::Lavapipe, "wgpu on Vulkan", wgpu(wgpu::Backends::VULKAN)),
         one(Need::Egl, "wgpu on OpenGL", wgpu(wgpu::Backends::GL)),

@@ -39,8 +39,8 @@ fn every_format_is_drawn_into_every_format() {
     let whole = Extent::new(16, 12);
     let plain = DrawOptions::default();
     let ways = [
-        (DrawOptions { fit: Fit::None, ..plain }, AlphaMode::Stored),
-        (DrawOptions { filter: Filter::Linear, ..plain }, AlphaMode::Stored),
+        (plain.with_fit(Fit::None), AlphaMode::Stored),
+        (plain.with_filter(Filter::Linear), AlphaMode::Stored),
         (plain, AlphaMode::Premultiplied),
     ];
     on_every_display(|display| {
@@ -94,7 +94,7 @@ fn every_half_goes_to_a_float_and_back() {
     on_every_display(|display| {
         let halves: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect();
         let all = Region::new(0, 0, 256, 256);
-        let options = DrawOptions { grey: false, ..DrawOptions::default() };
+        let options = DrawOptions::default().with_grey(false);
         let from = surface(display, &ImageDesc::new(256, 256, PixelFormat::R16F), &halves);
         let mut floats = display.create_offscreen_target_of(256, 256, PixelFormat::R32F).unwrap();
         display.draw(from.as_ref(), &mut floats, all, options).unwrap();
@@ -121,7 +121,7 @@ fn bytes_go_through_to_the_last_bit() {
             let pixels = noise(9 * 4 * format.bytes_per_pixel());
             let surface = surface(display, &ImageDesc::new(9, 4, format), &pixels);
             let mut target = display.create_offscreen_target_of(9, 4, format).unwrap();
-            let options = DrawOptions { grey: false, ..DrawOptions::default() };
+            let options = DrawOptions::default().with_grey(false);
             display.draw(surface.as_ref(), &mut target, Region::new(0, 0, 9, 4), options).unwrap();
             assert_eq!(target.read_pixels().unwrap(), pixels, "{format}");
         }
@@ -134,7 +134,7 @@ fn letterbox_viewport_and_crop() {
         let mut target = display.create_offscreen_target(6, 3).unwrap();
         assert_eq!(target.read_pixels().unwrap(), [0; 72]);
         let white = surface(display, &ImageDesc::new(1, 1, PixelFormat::Rgba8), &[255; 4]);
-        let options = DrawOptions { fit: Fit::Contain, background: Some([0.2, 0.4, 0.6]), ..DrawOptions::default() };
+        let options = DrawOptions::default().with_fit(Fit::Contain).with_background([0.2, 0.4, 0.6]);
         display.draw(white.as_ref(), &mut target, Region::new(1, 1, 4, 2), options).unwrap();
         let (zero, bar, one) = ([0; 4], [51, 102, 153, 255], [255; 4]);
         let row = [zero, bar, one, one, bar, zero].concat();
@@ -144,7 +144,7 @@ fn letterbox_viewport_and_crop() {
         // The middle of a larger image, as it is.
         let pixels = noise(8 * 5 * 4);
         let large = surface(display, &ImageDesc::new(8, 5, PixelFormat::Rgba8), &pixels);
-        let own_size = DrawOptions { fit: Fit::None, ..DrawOptions::default() };
+        let own_size = DrawOptions::default().with_fit(Fit::None);
         display.draw(large.as_ref(), &mut target, Region::new(2, 0, 4, 3), own_size).unwrap();
         let found = target.read_pixels().unwrap();
         for y in 0..3 {
@@ -162,7 +162,10 @@ fn light_is_exposed_tone_mapped_and_kept_in_floats() {
         let surface = surface(display, &image, bytemuck::cast_slice(&row));
         let mut target = display.create_offscreen_target_of(2, 1, PixelFormat::Rgba32F).unwrap();
         let mut shown = |tone_map, exposure| {
-            let options = DrawOptions { tone_map, exposure, target: TargetEncoding::Linear, ..DrawOptions::default() };
+            let options = DrawOptions::default()
+                .with_tone_map(tone_map)
+                .with_exposure(exposure)
+                .with_target(TargetEncoding::Linear);
             display.draw(surface.as_ref(), &mut target, Region::new(0, 0, 2, 1), options).unwrap();
             let bytes = target.read_pixels().unwrap();
             [0, 16].map(|at| bytemuck::pod_read_unaligned::<f32>(&bytes[at..at + 4]))
@@ -215,7 +218,7 @@ fn wrong_draws_are_refused_and_change_nothing() {
         let mut theirs = other.create_offscreen_target(2, 1).unwrap();
         assert!(matches!(mine.draw(surface.as_ref(), &mut theirs, all, plain), Err(Error::Foreign { .. })));
         let buffer = mine.create_surface(&SurfaceDesc::buffer(4)).unwrap();
-        let light = DrawOptions { exposure: 1.0, ..plain };
+        let light = plain.with_exposure(1.0);
         let cases: [(&dyn Surface, Region, DrawOptions); 4] = [
             (buffer.as_ref(), all, plain),
             (surface.as_ref(), Region::new(0, 0, 3, 1), plain),

@@ -90,9 +90,9 @@ mod tests {
         assert_eq!(picture(AlphaMode::Straight, plain), [188, 0, 255, 255, 137, 0, 0, 128]);
         assert_eq!(picture(AlphaMode::Opaque, plain), [188, 0, 255, 255, 137, 0, 0, 255]);
         assert_eq!(picture(AlphaMode::Premultiplied, plain), [188, 0, 255, 255, 188, 0, 0, 128]);
-        let white = DrawOptions { background: Some([1.0; 3]), ..plain };
+        let white = plain.with_background([1.0; 3]);
         assert_eq!(picture(AlphaMode::Premultiplied, white)[4..], [225, 188, 188, 255]);
-        let toned = DrawOptions { tone_map: ToneMap::Reinhard { white: 4.0 }, exposure: 1.0, ..plain };
+        let toned = plain.with_tone_map(ToneMap::Reinhard { white: 4.0 }).with_exposure(1.0);
         // Twice (0.5, 0, 4) has luminance 0.79, by which the red 1 becomes 0.586.
         assert_eq!(picture(AlphaMode::Opaque, toned)[0], 201);
         // Numbers that are sRGB already stay.

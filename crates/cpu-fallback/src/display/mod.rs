@@ -48,22 +48,16 @@ impl MemoryDisplay {
     /// A display; its objects are foreign to every other one. `Rc`, as links hold displays.
     pub fn new() -> Rc<Self> {
         let host_pointer = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes);
-        let caps = DisplayCaps {
-            imports: vec![host_pointer.clone()],
-            exports: vec![host_pointer.aligned(HostBlock::PAGE, 1)],
-            semaphores: Vec::new(),
-            orphaned_staging: Support::Yes,
-            persistent_staging: Support::Yes,
-            image_formats: PixelFormat::ALL.into(),
-            in_place_images: Support::Yes,
-            in_place_buffers: Support::Yes,
-            // Memory is the limit, not the side.
-            max_image_side: i32::MAX as u32,
-            max_in_place_pixels: u64::MAX,
-            max_buffer_bytes: host::memory_bytes(),
-            row_pitch_alignment: 1,
-            native_row_order: RowOrder::TopDown,
-        };
+        // Memory is the limit, not the side.
+        let caps = DisplayCaps::new(i32::MAX as u32, host::memory_bytes(), RowOrder::TopDown)
+            .with_imports(vec![host_pointer.clone()])
+            .with_exports(vec![host_pointer.aligned(HostBlock::PAGE, 1)])
+            .with_orphaned_staging(Support::Yes)
+            .with_persistent_staging(Support::Yes)
+            .with_image_formats(PixelFormat::ALL)
+            .with_in_place_images(Support::Yes)
+            .with_in_place_buffers(Support::Yes)
+            .with_max_in_place_pixels(u64::MAX);
         let driver = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         let device = host::identity("plain memory".into(), driver);
         Rc::new(Self { shared: Rc::new(DisplayState { device, caps }) })

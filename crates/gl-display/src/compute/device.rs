@@ -35,6 +35,7 @@ struct Inner {
 
 /// What the context's compute shaders are limited to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ComputeLimits {
     /// Storage blocks of one program.
     pub storage_blocks: u32,

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 /// What the engine tells of its context. All of it is optional.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct EngineOptions {
     /// Whether the engine's context is current on the calling thread, where the engine knows it better than its window
     /// system. Called at the start of every operation, so make it cheap.
@@ -23,6 +24,20 @@ pub struct EngineOptions {
     pub is_current: Option<Box<dyn Fn() -> bool>>,
     /// Uses nothing above this OpenGL version and no extension.
     pub version_limit: Option<(u32, u32)>,
+}
+
+impl EngineOptions {
+    /// The same where the engine itself answers whether its context is current on the calling thread.
+    #[must_use]
+    pub fn with_is_current(self, is_current: impl Fn() -> bool + 'static) -> Self {
+        Self { is_current: Some(Box::new(is_current)), ..self }
+    }
+
+    /// The same with nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    #[must_use]
+    pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
+        Self { version_limit: version_limit.into(), ..self }
+    }
 }
 
 impl std::fmt::Debug for EngineOptions {

@@ -44,14 +44,7 @@ unsafe impl Send for Resting {}
 
 /// A failure of EGL, GLX or WGL as a driver error.
 pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::error::Error) -> Error {
-    DriverError {
-        operation,
-        device: device.to_owned(),
-        code: e.raw_code().unwrap_or(0),
-        code_name: e.to_string(),
-        hint: String::new(),
-    }
-    .into()
+    DriverError::new(operation, device, e.raw_code().unwrap_or(0), e.to_string()).into()
 }
 
 impl OwnContext {

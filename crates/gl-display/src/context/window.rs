@@ -25,6 +25,7 @@ use winit::window::{Window, WindowAttributes};
 
 /// How a window is made.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct WindowOptions {
     /// Title at first; see [`GlWindow::set_title`].
     pub title: String,
@@ -50,6 +51,44 @@ impl Default for WindowOptions {
             max_frames: None,
             version_limit: None,
         }
+    }
+}
+
+impl WindowOptions {
+    /// The same with another title.
+    #[must_use]
+    pub fn with_title(self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self }
+    }
+
+    /// The same with a drawable area of so many pixels.
+    #[must_use]
+    pub fn with_size(self, size: Extent) -> Self {
+        Self { size, ..self }
+    }
+
+    /// The same that waits for the screen, or does not.
+    #[must_use]
+    pub fn with_vsync(self, vsync: bool) -> Self {
+        Self { vsync, ..self }
+    }
+
+    /// The same that tries EGL before GLX, or does not.
+    #[must_use]
+    pub fn with_prefer_egl(self, prefer_egl: bool) -> Self {
+        Self { prefer_egl, ..self }
+    }
+
+    /// The same that ends after so many frames; `None`: when the window is closed.
+    #[must_use]
+    pub fn with_max_frames(self, max_frames: impl Into<Option<u64>>) -> Self {
+        Self { max_frames: max_frames.into(), ..self }
+    }
+
+    /// The same with nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    #[must_use]
+    pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
+        Self { version_limit: version_limit.into(), ..self }
     }
 }
 

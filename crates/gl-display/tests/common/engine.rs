@@ -107,7 +107,9 @@ impl Engine {
 
     pub fn options(&self, version_limit: Option<(u32, u32)>) -> EngineOptions {
         let (context, elsewhere) = (Rc::clone(&self.context), Rc::clone(&self.pretend_elsewhere));
-        EngineOptions { is_current: Some(Box::new(move || !elsewhere.get() && context.is_current())), version_limit }
+        EngineOptions::default()
+            .with_is_current(move || !elsewhere.get() && context.is_current())
+            .with_version_limit(version_limit)
     }
 
     pub fn glow(&self) -> Rc<glow::Context> {

@@ -33,7 +33,7 @@ pub fn stored(format: PixelFormat) -> (u32, u32) {
 
 /// A display with no window. `limit` tests what old drivers get.
 pub fn headless(limit: Option<(u32, u32)>) -> Option<Rc<GlDisplay>> {
-    let options = HeadlessOptions { version_limit: limit, ..HeadlessOptions::default() };
+    let options = HeadlessOptions::default().with_version_limit(limit);
     match GlDisplay::headless(options) {
         Err(e) if !matches!(e, Error::Unavailable { .. }) => panic!("{e}"),
         found => need(Need::Egl, found),

@@ -144,18 +144,14 @@ fn what_was_built(kernel: &str) -> String {
 /// ```
 /// use interop_core::{DriverError, Error};
 ///
-/// let error = Error::from(DriverError {
-///     operation: "clCreateBuffer",
-///     device: "GPU 0".into(),
-///     code: -61,
-///     code_name: "CL_INVALID_BUFFER_SIZE".into(),
-///     hint: "Use a smaller surface.".into(),
-/// });
+/// let failed = DriverError::new("clCreateBuffer", "GPU 0", -61, "CL_INVALID_BUFFER_SIZE");
+/// let error = Error::from(failed.with_hint("Use a smaller surface."));
 /// let text = "clCreateBuffer failed on GPU 0: CL_INVALID_BUFFER_SIZE (-61). Use a smaller surface.";
 /// assert_eq!(error.to_string(), text);
 /// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{operation} failed on {device}: {code_name} ({code}).{}{hint}", if .hint.is_empty() { "" } else { " " })]
+#[non_exhaustive]
 pub struct DriverError {
     /// The API function, e.g. `clCreateBuffer`.
     pub operation: &'static str,
@@ -167,6 +163,20 @@ pub struct DriverError {
     pub code_name: String,
     /// What the user can try; may be empty.
     pub hint: String,
+}
+
+impl DriverError {
+    /// That `operation` failed with this code on this device, without a hint.
+    pub fn new(operation: &'static str, device: impl Into<String>, code: i64, code_name: impl Into<String>) -> Self {
+        let (device, code_name) = (device.into(), code_name.into());
+        Self { operation, device, code, code_name, hint: String::new() }
+    }
+
+    /// The same with what the user can try.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
 }
 
 impl From<DriverError> for Error {

@@ -8,6 +8,7 @@ pub mod mismatch;
 pub mod panics;
 pub mod path_id;
 pub mod pattern;
+pub(crate) mod setters;
 pub mod surface;
 pub(crate) mod variable;
 pub mod view;

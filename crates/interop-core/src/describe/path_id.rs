@@ -38,7 +38,7 @@ pub enum PathKind {
 /// // As a command line names it.
 /// let id = Paths::default().named("host-round-trip")?;
 /// assert_eq!(id, PathId::HOST_ROUND_TRIP);
-/// let policy = Policy { force: Some(id), ..Policy::default() };
+/// let policy = Policy::default().with_force(id);
 /// # assert!(policy.force.is_some());
 /// assert!(Paths::default().named("teleport").is_err());
 /// # Ok::<(), interop_core::Error>(())

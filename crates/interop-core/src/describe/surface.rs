@@ -18,6 +18,7 @@ use std::str::FromStr;
 /// assert_ne!(drawn.access, ImageAccess::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ImageAccess {
     /// A texture of the display's API: can be sampled with filtering, attached to a framebuffer, drawn into.
     #[default]
@@ -71,6 +72,7 @@ impl fmt::Display for MemoryShape {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Unwritten {
     /// Those of the frame finished last, as kernels and the host wrote it. A path whose pieces of memory take turns
     /// copies on the device what changed since a piece was written last; the paths are timed with that copy.
@@ -127,6 +129,7 @@ impl FromStr for Unwritten {
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ImageDesc {
     /// Size in pixels; neither side may be 0.
     pub extent: Extent,
@@ -157,6 +160,7 @@ pub struct ImageDesc {
 /// assert_eq!(SurfaceDesc::Buffer(vertices).to_string(), "buffer of 16000 bytes");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BufferDesc {
     /// Size in bytes; not 0.
     pub bytes: u64,

@@ -4,6 +4,7 @@ use super::language::Language;
 use crate::describe::error::{Error, Result};
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::RowOrder;
+use crate::describe::setters::setters;
 use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::queue_id::QueueId;
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,7 @@ impl Support {
 /// assert_eq!((pages.address_alignment, pages.support.is_yes()), (4096, true));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MemoryCap {
     /// The handle.
     pub handle: HandleType,
@@ -155,7 +157,7 @@ impl MemoryCap {
 /// use interop_core::{Policy, SyncKind};
 ///
 /// // Only paths whose two sides wait for each other on the GPU.
-/// let policy = Policy { sync: Some("timeline-semaphore".parse()?), ..Policy::default() };
+/// let policy = Policy::default().with_sync("timeline-semaphore".parse::<SyncKind>()?);
 /// assert_eq!(policy.sync, Some(SyncKind::TimelineSemaphore));
 /// assert!(SyncKind::TimelineSemaphore < SyncKind::Finish, "the best is the least");
 /// # Ok::<(), interop_core::Error>(())
@@ -224,19 +226,13 @@ impl FromStr for SyncKind {
 /// ```
 /// use interop_core::{ComputeCaps, SemaphoreCap, Support, SyncKind};
 ///
-/// let binary = SemaphoreCap { kind: SyncKind::BinarySemaphore, support: Support::Yes };
-/// let caps = ComputeCaps {
-///     languages: vec![],
-///     imports: vec![],
-///     image_formats: vec![],
-///     exports: vec![],
-///     semaphores: vec![binary],
-///     max_allocation: 1 << 30,
-/// };
+/// let binary = SemaphoreCap::new(SyncKind::BinarySemaphore, Support::Yes);
+/// let caps = ComputeCaps::new(vec![], 1 << 30).with_semaphores(vec![binary]);
 /// assert!(caps.can_open_semaphore(SyncKind::BinarySemaphore).is_yes());
 /// assert!(!caps.can_open_semaphore(SyncKind::TimelineSemaphore).is_yes());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SemaphoreCap {
     /// [`SyncKind::BinarySemaphore`], [`SyncKind::TimelineSemaphore`] or, of a compute device, [`SyncKind::SharedEvent`].
     pub kind: SyncKind,
@@ -244,8 +240,16 @@ pub struct SemaphoreCap {
     pub support: Support,
 }
 
+impl SemaphoreCap {
+    /// Whether the side can do `kind`.
+    pub const fn new(kind: SyncKind, support: Support) -> Self {
+        Self { kind, support }
+    }
+}
+
 /// What a compute device can do for a sharing path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ComputeCaps {
     /// What kernels may be written in, best first.
     pub languages: Vec<Language>,
@@ -264,6 +268,7 @@ pub struct ComputeCaps {
 
 /// What a display can do for a sharing path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DisplayCaps {
     /// Memory of others that it can read.
     pub imports: Vec<MemoryCap>,
@@ -305,7 +310,53 @@ fn find_semaphore(caps: &[SemaphoreCap], kind: SyncKind) -> Support {
         .map_or_else(|| Support::No(format!("it shares no {kind}")), |c| c.support.clone())
 }
 
+setters!(ComputeCaps {
+    /// The same with memory of others that kernels can write.
+    with_imports(imports: Vec<MemoryCap>);
+    /// The same with formats of the images among them.
+    with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
+    /// The same with memory of its own that others can open.
+    with_exports(exports: Vec<MemoryCap>);
+    /// The same with semaphores of others that its queue can wait for and signal.
+    with_semaphores(semaphores: Vec<SemaphoreCap>);
+});
+
+setters!(DisplayCaps {
+    /// The same with memory of others that it can read.
+    with_imports(imports: Vec<MemoryCap>);
+    /// The same with memory of its own that others can write.
+    with_exports(exports: Vec<MemoryCap>);
+    /// The same with semaphores that it can make for others.
+    with_semaphores(semaphores: Vec<SemaphoreCap>);
+    /// The same with this answer about staging blocks that are mapped anew for each frame.
+    with_orphaned_staging(orphaned_staging: Support);
+    /// The same with this answer about staging blocks that stay mapped.
+    with_persistent_staging(persistent_staging: Support);
+    /// The same with formats of the images that it shows.
+    with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
+    /// The same with this answer about images shown straight from linear memory.
+    with_in_place_images(in_place_images: Support);
+    /// The same with this answer about buffers read straight from linear memory.
+    with_in_place_buffers(in_place_buffers: Support);
+    /// The same with so many pixels at most of an image shown in place.
+    with_max_in_place_pixels(max_in_place_pixels: u64);
+    /// The same with rows in staging memory at multiples of so many bytes, a power of two.
+    with_row_pitch_alignment(row_pitch_alignment: usize);
+});
+
 impl ComputeCaps {
+    /// Kernels in these languages, best first, and allocations of so many bytes at most. Nothing is shared.
+    pub const fn new(languages: Vec<Language>, max_allocation: u64) -> Self {
+        Self {
+            languages,
+            imports: Vec::new(),
+            image_formats: Vec::new(),
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            max_allocation,
+        }
+    }
+
     /// Whether others can open its memory by `handle`.
     pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.exports, handle, shape)
@@ -347,6 +398,27 @@ impl ComputeCaps {
 }
 
 impl DisplayCaps {
+    /// Images of no format with so many pixels a side at most, and buffers of so many bytes. There are no staging blocks,
+    /// nothing is shared and nothing shown in place; rows may start at any byte.
+    pub fn new(max_image_side: u32, max_buffer_bytes: u64, native_row_order: RowOrder) -> Self {
+        let no = |what: &str| Support::No(format!("it has no {what}"));
+        Self {
+            imports: Vec::new(),
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            orphaned_staging: no("staging blocks that are mapped anew"),
+            persistent_staging: no("staging blocks that stay mapped"),
+            image_formats: Vec::new(),
+            in_place_images: no("images that are shown in place"),
+            in_place_buffers: no("buffers that are read in place"),
+            max_image_side,
+            max_in_place_pixels: 0,
+            max_buffer_bytes,
+            row_pitch_alignment: 1,
+            native_row_order,
+        }
+    }
+
     /// Whether the display can read memory named by `handle`.
     pub fn can_import(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.imports, handle, shape)

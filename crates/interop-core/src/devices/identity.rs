@@ -1,6 +1,7 @@
 //! Who a device is, as data.
 
 use super::capability::Support;
+use crate::describe::setters::setters;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -57,6 +58,7 @@ impl fmt::Display for Api {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum MemoryKind {
     /// The device is the CPU: its memory is the host's.
     Host,
@@ -150,24 +152,16 @@ as_text!(DeviceUuid, DeviceLuid);
 /// ```
 /// use interop_core::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
 ///
-/// let computes = DeviceIdentity {
-///     api: Api::OpenCl,
-///     name: "GPU 0".into(),
-///     vendor: "Vendor".into(),
-///     driver: "1.0".into(),
-///     uuid: Some(DeviceUuid([1; 16])),
-///     luid: None,
-///     ordinal: None,
-///     pci: None,
-///     memory: MemoryKind::Discrete,
-///     software: false,
-/// };
-/// let draws = DeviceIdentity { api: Api::OpenGl, ..computes.clone() };
+/// let computes = DeviceIdentity::new(Api::OpenCl, "GPU 0")
+///     .with_uuid(DeviceUuid([1; 16]))
+///     .with_memory(MemoryKind::Discrete);
+/// let draws = computes.clone().with_api(Api::OpenGl);
 /// assert!(computes.same_device(&draws).is_yes());
-/// let another = DeviceIdentity { uuid: Some(DeviceUuid([2; 16])), ..draws };
+/// let another = draws.with_uuid(DeviceUuid([2; 16]));
 /// assert!(!computes.same_device(&another).is_yes());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DeviceIdentity {
     /// Driving API.
     pub api: Api,
@@ -191,7 +185,46 @@ pub struct DeviceIdentity {
     pub software: bool,
 }
 
+setters!(DeviceIdentity {
+    /// The same, driven by another API.
+    with_api(api: Api);
+    /// The same with another name.
+    with_name(name: impl Into<String>);
+    /// The same of this vendor.
+    with_vendor(vendor: impl Into<String>);
+    /// The same by this driver.
+    with_driver(driver: impl Into<String>);
+    /// The same with this UUID.
+    with_uuid(uuid: impl Into<Option<DeviceUuid>>);
+    /// The same with this LUID.
+    with_luid(luid: impl Into<Option<DeviceLuid>>);
+    /// The same with this number in its API.
+    with_ordinal(ordinal: impl Into<Option<u32>>);
+    /// The same at this PCI address, `domain:bus:device.function`.
+    with_pci(pci: impl Into<Option<String>>);
+    /// The same with its memory there.
+    with_memory(memory: MemoryKind);
+    /// The same as a program that runs on the CPU, or as hardware.
+    with_software(software: bool);
+});
+
 impl DeviceIdentity {
+    /// Hardware of this name, of which nothing more is known.
+    pub fn new(api: Api, name: impl Into<String>) -> Self {
+        Self {
+            api,
+            name: name.into(),
+            vendor: String::new(),
+            driver: String::new(),
+            uuid: None,
+            luid: None,
+            ordinal: None,
+            pci: None,
+            memory: MemoryKind::Unknown,
+            software: false,
+        }
+    }
+
     /// Whether two APIs drive one device: by UUID, else by LUID, else by PCI address. Where none is known on both sides
     /// the answer is yes, and pixels decide.
     pub fn same_device(&self, other: &Self) -> Support {

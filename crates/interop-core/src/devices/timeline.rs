@@ -23,13 +23,14 @@ use std::time::{Duration, Instant};
 /// ```
 /// use interop_core::{FrameTag, PathId};
 ///
-/// let tag = FrameTag { link: 1, frame: 42, path: PathId::DIRECT, slot: 0 };
+/// let tag = FrameTag::new(1, 42, PathId::DIRECT, 0);
 /// let working = FrameTag::enter(Some(tag));
 /// assert_eq!(FrameTag::current(), Some(tag));
 /// drop(working);
 /// assert_eq!(FrameTag::current(), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameTag {
     /// Number of the link in this process, from 1.
     pub link: u32,
@@ -46,6 +47,11 @@ thread_local! {
 }
 
 impl FrameTag {
+    /// That frame of that link, by this path, in that piece of its memory.
+    pub const fn new(link: u32, frame: u64, path: PathId, slot: usize) -> Self {
+        Self { link, frame, path, slot }
+    }
+
     /// What this thread works for now, where that is a frame of a link's.
     pub fn current() -> Option<Self> {
         CURRENT.get()
@@ -72,6 +78,7 @@ impl Drop for Tagged {
 
 /// One piece of work as the host handed it to a device.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Work {
     /// What it is: the kernel's name, or the kind of command.
     pub name: Cow<'static, str>,
@@ -92,6 +99,7 @@ impl Work {
 
 /// One piece of work that a device did.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DeviceSpan {
     /// Who did it: one name for each queue, whose work is in order.
     pub track: Arc<str>,
@@ -103,6 +111,19 @@ pub struct DeviceSpan {
     pub end: Instant,
     /// How far both may lie beside the host's clock.
     pub uncertainty: Duration,
+}
+
+impl DeviceSpan {
+    /// That `track` did this between these times of the host's clock, which are exact.
+    pub const fn new(track: Arc<str>, work: Work, start: Instant, end: Instant) -> Self {
+        Self { track, work, start, end, uncertainty: Duration::ZERO }
+    }
+
+    /// The same with times that may lie so far beside the host's clock.
+    #[must_use]
+    pub fn with_uncertainty(self, uncertainty: Duration) -> Self {
+        Self { uncertainty, ..self }
+    }
 }
 
 /// One reading of a device's clock beside the host's.

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// ```
 /// use interop_core::{DrawOptions, Manner};
 ///
-/// let by_compute = DrawOptions { manner: Some("compute".parse()?), ..DrawOptions::default() };
+/// let by_compute = DrawOptions::default().with_manner("compute".parse::<Manner>()?);
 /// assert_eq!(by_compute.manner, Some(Manner::Compute));
 /// assert_eq!(DrawOptions::default().manner, None, "the quicker one is found out");
 /// # Ok::<(), interop_core::Error>(())
@@ -170,10 +170,11 @@ impl fmt::Display for Why {
 /// use interop_core::draw::Why;
 /// use interop_core::{Drawn, Manner};
 ///
-/// let drawn = Drawn { manner: Manner::Triangle, copies: false, why: Why::Asked };
+/// let drawn = Drawn::new(Manner::Triangle, false, Why::Asked);
 /// assert_eq!(drawn.to_string(), "triangle (asked for)");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Drawn {
     /// Who wrote the pixels.
     pub manner: Manner,
@@ -181,6 +182,13 @@ pub struct Drawn {
     pub copies: bool,
     /// Why.
     pub why: Why,
+}
+
+impl Drawn {
+    /// A draw by `manner`, by way of a copy or not, and why so.
+    pub const fn new(manner: Manner, copies: bool, why: Why) -> Self {
+        Self { manner, copies, why }
+    }
 }
 
 impl fmt::Display for Drawn {

@@ -19,6 +19,7 @@ pub use plan::{Plan, Shading};
 pub use variant::Variant;
 
 use crate::describe::color::{TargetEncoding, ToneMap};
+use crate::describe::setters::setters;
 
 /// How texels become pixels where the sizes differ.
 ///
@@ -26,10 +27,11 @@ use crate::describe::color::{TargetEncoding, ToneMap};
 /// use interop_core::{DrawOptions, Filter};
 ///
 /// assert_eq!(DrawOptions::default().filter, Filter::Nearest);
-/// let smooth = DrawOptions { filter: Filter::Linear, ..DrawOptions::default() };
+/// let smooth = DrawOptions::default().with_filter(Filter::Linear);
 /// assert_eq!(smooth.filter, Filter::Linear);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Filter {
     /// The nearest texel, exact at 1:1.
     #[default]
@@ -45,16 +47,15 @@ pub enum Filter {
 /// use interop_core::{DrawOptions, Filter, Fit};
 ///
 /// // Letterboxed on dark grey, one stop brighter.
-/// let options = DrawOptions {
-///     fit: Fit::Contain,
-///     filter: Filter::Linear,
-///     background: Some([0.1; 3]),
-///     exposure: 1.0,
-///     ..DrawOptions::default()
-/// };
+/// let options = DrawOptions::default()
+///     .with_fit(Fit::Contain)
+///     .with_filter(Filter::Linear)
+///     .with_background([0.1; 3])
+///     .with_exposure(1.0);
 /// assert!(options.grey, "one channel is shown as grey unless something else is said");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct DrawOptions {
     /// Filter.
     pub filter: Filter,
@@ -79,6 +80,25 @@ pub struct DrawOptions {
     /// Who writes the pixels, where the target leaves a choice. `None`: the quicker one, which the first draws find out.
     pub manner: Option<Manner>,
 }
+
+setters!(DrawOptions {
+    /// The same with another filter.
+    with_filter(filter: Filter);
+    /// The same with another fit.
+    with_fit(fit: Fit);
+    /// The same with images of one channel as grey, or as red.
+    with_grey(grey: bool);
+    /// The same on this colour (sRGB numbers in 0..=1), or on what is in the target.
+    with_background(background: impl Into<Option<[f32; 3]>>);
+    /// The same with so many stops of exposure.
+    with_exposure(exposure: f32);
+    /// The same with another tone map.
+    with_tone_map(tone_map: ToneMap);
+    /// The same for a target that takes its numbers for this.
+    with_target(target: TargetEncoding);
+    /// The same with this one writing the pixels; `None`: the quicker one.
+    with_manner(manner: impl Into<Option<Manner>>);
+});
 
 impl Default for DrawOptions {
     fn default() -> Self {

@@ -29,9 +29,17 @@ use touch::Touch;
 
 /// Options of [`Link::open`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct LinkOptions {
     /// How the path is chosen.
     pub policy: Policy,
+}
+
+impl LinkOptions {
+    /// The default but for the policy.
+    pub fn new(policy: Policy) -> Self {
+        Self { policy }
+    }
 }
 
 /// A verified way for frames of one surface from a backend to a display.

@@ -2,6 +2,7 @@
 
 use super::layout::FrameLayout;
 use crate::compute::ComputeBackend;
+use crate::describe::setters::setters;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::display::Display;
@@ -9,6 +10,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a path joins.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Pairing<'a> {
     /// The side that writes.
     pub backend: &'a Arc<dyn ComputeBackend>,
@@ -22,7 +25,23 @@ pub struct Pairing<'a> {
     pub sync: Option<SyncKind>,
 }
 
-impl Pairing<'_> {
+setters!(Pairing<'_> {
+    /// The same with frames shown so late at most.
+    with_frames_behind(frames_behind: usize);
+    /// The same with the two sides kept apart in this way only.
+    with_sync(sync: impl Into<Option<SyncKind>>);
+});
+
+impl<'a> Pairing<'a> {
+    /// The newest frame is shown, and the path keeps the two sides apart in its own way.
+    pub const fn new(
+        backend: &'a Arc<dyn ComputeBackend>,
+        display: &'a Rc<dyn Display>,
+        desc: &'a SurfaceDesc,
+    ) -> Self {
+        Self { backend, display, desc, frames_behind: 0, sync: None }
+    }
+
     /// How frames lie in memory for this display.
     pub fn layout(&self) -> FrameLayout {
         FrameLayout::new(self.desc, self.display.caps())

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// shared_pages.mechanism = "the kernel writes pages that both programs map: 1 copy";
 /// shared_pages.cost = Cost::copied(Medium::Pages, 1);
 ///
-/// let policy = Policy { paths: Paths::default().with(shared_pages)?, ..Policy::default() };
+/// let policy = Policy::default().with_paths(Paths::default().with(shared_pages)?);
 /// assert_eq!(policy.paths.named("shared-pages")?.name(), "shared-pages");
 /// # Ok::<(), interop_core::Error>(())
 /// ```

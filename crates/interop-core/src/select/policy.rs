@@ -2,6 +2,7 @@
 
 use super::clock::Clock;
 use crate::compute::ComputeBackend;
+use crate::describe::setters::setters;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::display::Display;
@@ -27,11 +28,12 @@ const MOST_LATE_SOFTWARE: usize = 2;
 /// use interop_core::{Mode, Policy};
 ///
 /// // Up to four frames late, where that makes frames quicker.
-/// let policy = Policy { mode: Mode::Throughput { most: 4 }, ..Policy::default() };
+/// let policy = Policy::default().with_mode(Mode::Throughput { most: 4 });
 /// assert_eq!(policy.mode.most_behind(), 4);
 /// assert_eq!(Mode::default().most_behind(), 0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Mode {
     /// The one finished last.
     #[default]
@@ -71,6 +73,7 @@ impl Mode {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Profiles {
     /// `pixelferry/profiles` in the user's cache folder.
     #[default]
@@ -89,10 +92,11 @@ pub enum Profiles {
 ///
 /// // In the first ten seconds, for a hundredth of the time.
 /// let trials = Trials::Spread { share: 0.01, within: Duration::from_secs(10) };
-/// let policy = Policy { trials, ..Policy::default() };
+/// let policy = Policy::default().with_trials(trials);
 /// assert!(policy.trials != Trials::default() && policy.trials != Trials::Off);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Trials {
     /// Never: the path that the start chose stays unless it fails.
     Off,
@@ -124,12 +128,13 @@ impl Default for Trials {
 /// use std::time::Duration;
 ///
 /// // Takes the first path that works, measures nothing and keeps nothing.
-/// let at_once = Policy { budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+/// let at_once = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
 /// // Takes this path or fails.
-/// let forced = Policy { force: Some(PathId::PBO_PERSISTENT), ..at_once.clone() };
+/// let forced = at_once.clone().with_force(PathId::PBO_PERSISTENT);
 /// assert!(at_once.force.is_none() && forced.mode == Mode::Latency);
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Policy {
     /// What may be taken: the built-in paths, and those that the program adds.
     pub paths: Paths,
@@ -170,6 +175,27 @@ impl Default for Policy {
         }
     }
 }
+
+setters!(Policy {
+    /// The same with these paths to take from.
+    with_paths(paths: Paths);
+    /// The same that takes this path or fails; `None` leaves the choice.
+    with_force(force: impl Into<Option<PathId>>);
+    /// The same that tries this path before all others.
+    with_prefer(prefer: impl Into<Option<PathId>>);
+    /// The same with another frame to show.
+    with_mode(mode: Mode);
+    /// The same with the two sides kept apart in this way only; `None` leaves it to the path.
+    with_sync(sync: impl Into<Option<SyncKind>>);
+    /// The same with another time for opening, proving and timing.
+    with_budget(budget: Duration);
+    /// The same with measurements kept elsewhere, or nowhere.
+    with_profiles(profiles: Profiles);
+    /// The same with other times for later comparisons.
+    with_trials(trials: Trials);
+    /// The same with another clock for measurements.
+    with_clock(clock: Clock);
+});
 
 impl Policy {
     /// What a path is opened with.

@@ -97,6 +97,7 @@ impl PathState {
 
 /// One path of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PathReport {
     /// Which.
     pub id: PathId,
@@ -127,6 +128,7 @@ impl fmt::Display for PathReport {
 
 /// A named finding that the user can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// Stable name, e.g. `software-display`.
     pub name: &'static str,
@@ -136,8 +138,16 @@ pub struct Diagnosis {
     pub advice: String,
 }
 
+impl Diagnosis {
+    /// What was found, and what to do about it; `name` stays the same.
+    pub fn new(name: &'static str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { name, finding: finding.into(), advice: advice.into() }
+    }
+}
+
 /// One measurement of a pipelined path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Lateness {
     /// How many frames behind.
     #[serde(rename = "frames_late")]
@@ -149,6 +159,7 @@ pub struct Lateness {
 /// How a path fared beside the one in use, while the program ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// It is quicker, its pixels are right, and frames go by it from then on.
     Quicker,
@@ -165,6 +176,7 @@ pub enum Outcome {
 
 /// One path that was compared with the one in use while the program ran ([`crate::select::Trials`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The path.
     pub path: PathId,
@@ -205,6 +217,7 @@ impl fmt::Display for Comparison {
 
 /// What was compared after the start.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Later {
     /// What was compared, in the order of time.
     pub comparisons: Vec<Comparison>,
@@ -235,6 +248,7 @@ impl fmt::Display for Later {
 
 /// Everything about one pairing of a backend and a display for one surface. Paths come in the order of rank.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ProbeReport {
     /// The side that writes.
     pub compute: DeviceIdentity,

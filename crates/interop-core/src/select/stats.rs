@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a path costs, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Measured {
     /// How the two sides were kept apart.
     pub sync: SyncKind,

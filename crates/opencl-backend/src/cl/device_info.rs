@@ -12,13 +12,13 @@ impl Device {
     fn info<T: InfoValue>(&self, name: &'static str, param: u32) -> Result<T> {
         let bytes = self.raw.id.bytes(param).map_err(|f| f.on(self.name()))?;
         T::from_bytes(&bytes).ok_or_else(|| {
-            DriverError {
-                operation: "clGetDeviceInfo",
-                device: self.name().to_owned(),
-                code: 0,
-                code_name: format!("{} bytes for {name}, which is another type", bytes.len()),
-                hint: "The driver is broken here; do without this property.".into(),
-            }
+            DriverError::new(
+                "clGetDeviceInfo",
+                self.name(),
+                0,
+                format!("{} bytes for {name}, which is another type", bytes.len()),
+            )
+            .with_hint("The driver is broken here; do without this property.")
             .into()
         })
     }

@@ -42,6 +42,7 @@ choices! {
 
 /// How to make a queue (`cl_queue_properties`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct QueueOptions {
     /// Commands may run in any order that their wait lists and barriers allow
     /// (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
@@ -52,6 +53,32 @@ pub struct QueueOptions {
     pub priority: Option<Priority>,
     /// `CL_QUEUE_THROTTLE_KHR`.
     pub throttle: Option<Throttle>,
+}
+
+impl QueueOptions {
+    /// The same whose commands may run out of order, or may not (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
+    #[must_use]
+    pub fn with_out_of_order(self, out_of_order: bool) -> Self {
+        Self { out_of_order, ..self }
+    }
+
+    /// The same whose events know when their commands ran, or do not (`CL_QUEUE_PROFILING_ENABLE`).
+    #[must_use]
+    pub fn with_profiling(self, profiling: bool) -> Self {
+        Self { profiling, ..self }
+    }
+
+    /// The same with this priority (`CL_QUEUE_PRIORITY_KHR`); `None`: the driver's own.
+    #[must_use]
+    pub fn with_priority(self, priority: impl Into<Option<Priority>>) -> Self {
+        Self { priority: priority.into(), ..self }
+    }
+
+    /// The same with this throttle (`CL_QUEUE_THROTTLE_KHR`); `None`: the driver's own.
+    #[must_use]
+    pub fn with_throttle(self, throttle: impl Into<Option<Throttle>>) -> Self {
+        Self { throttle: throttle.into(), ..self }
+    }
 }
 
 /// A queue of commands for one device (OpenCL 3.0 API, 5.1; `clCreateCommandQueue`). Cheap to clone; any thread may use

@@ -52,8 +52,8 @@ pub fn semaphores(device: &OpenClDevice, events: Support) -> Vec<SemaphoreCap> {
         .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, os::SEMAPHORE, name));
     let timeline = Support::No("OpenCL has no semaphores with a counter".into());
     vec![
-        SemaphoreCap { kind: SyncKind::BinarySemaphore, support: binary },
-        SemaphoreCap { kind: SyncKind::TimelineSemaphore, support: timeline },
-        SemaphoreCap { kind: SyncKind::SharedEvent, support: events },
+        SemaphoreCap::new(SyncKind::BinarySemaphore, binary),
+        SemaphoreCap::new(SyncKind::TimelineSemaphore, timeline),
+        SemaphoreCap::new(SyncKind::SharedEvent, events),
     ]
 }

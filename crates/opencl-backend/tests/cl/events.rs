@@ -156,7 +156,7 @@ pub fn futures(device: &Device) -> Result<()> {
 
 pub fn profiling(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
-    let options = QueueOptions { profiling: true, ..QueueOptions::default() };
+    let options = QueueOptions::default().with_profiling(true);
     let queue = Queue::with_options(&context, device, &options)?;
     let source =
         "__kernel void k(__global float *a) { for (int i = 0; i < 1000; ++i) a[get_global_id(0)] += sin((float)i); }";
@@ -205,7 +205,7 @@ pub fn wait_lists(device: &Device) -> Result<()> {
 
 pub fn marker_and_barrier(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
-    let options = QueueOptions { out_of_order: true, ..QueueOptions::default() };
+    let options = QueueOptions::default().with_out_of_order(true);
     let queue = match Queue::with_options(&context, device, &options) {
         Err(Error::Unsupported { .. }) => Queue::new(&context)?,
         other => other?,

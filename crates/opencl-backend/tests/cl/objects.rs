@@ -183,7 +183,7 @@ pub fn queue_in_order(device: &Device) -> Result<()> {
 /// The same, kept in order by wait lists only.
 pub fn queue_out_of_order(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
-    let options = QueueOptions { out_of_order: true, ..QueueOptions::default() };
+    let options = QueueOptions::default().with_out_of_order(true);
     let queue = Queue::with_options(&context, device, &options)?;
     assert!(queue.is_out_of_order());
     let source = "__kernel void k(__global uint *a) { a[0] = a[0] * 3 + 1; }";
@@ -202,7 +202,7 @@ pub fn queue_out_of_order(device: &Device) -> Result<()> {
 pub fn queue_priority(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
     for priority in Priority::ALL {
-        let options = QueueOptions { priority: Some(*priority), profiling: true, ..QueueOptions::default() };
+        let options = QueueOptions::default().with_priority(*priority).with_profiling(true);
         Queue::with_options(&context, device, &options)?.finish()?;
     }
     Ok(())
@@ -211,7 +211,7 @@ pub fn queue_priority(device: &Device) -> Result<()> {
 pub fn queue_throttle(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
     for throttle in Throttle::ALL {
-        let options = QueueOptions { throttle: Some(*throttle), ..QueueOptions::default() };
+        let options = QueueOptions::default().with_throttle(*throttle);
         Queue::with_options(&context, device, &options)?.finish()?;
     }
     Ok(())

@@ -51,7 +51,7 @@ fn commands_are_timed_on_the_hosts_clock() {
             return;
         }
         let before = Instant::now();
-        let tag = |frame| FrameTag { link: 1, frame, path: PathId::HOST_ROUND_TRIP, slot: 0 };
+        let tag = |frame| FrameTag::new(1, frame, PathId::HOST_ROUND_TRIP, 0);
         for n in 0..10 {
             let _tagged = FrameTag::enter(Some(tag(n)));
             assert_eq!(frame(), shown, "it computes otherwise while it is timed");

@@ -105,7 +105,9 @@ mod engine {
             Box::new(move || unsafe { function(user) } != 0) as Box<dyn Fn() -> bool>
         });
         let version_limit = (given.version_major != 0).then_some((given.version_major, given.version_minor));
-        Ok(EngineOptions { is_current, version_limit })
+        let mut options = EngineOptions::default().with_version_limit(version_limit);
+        options.is_current = is_current;
+        Ok(options)
     }
 
     /// # Safety

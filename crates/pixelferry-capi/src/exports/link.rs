@@ -31,7 +31,7 @@ pub unsafe extern "C" fn pf_link_open(
             let desc = structure(surface)?.desc()?;
             let options = optional_structure(options)?;
             let policy = options.policy(&option_texts(&options)?)?;
-            let opened = Link::open(backend, display, desc, LinkOptions { policy })?;
+            let opened = Link::open(backend, display, desc, LinkOptions::new(policy))?;
             give(link, LinkSlot::new(opened))
         }
     })

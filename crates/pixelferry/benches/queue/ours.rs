@@ -58,7 +58,7 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
 }
 
 fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
-    let display = WgpuDisplay::headless(WgpuOptions { ptx: crate::cuda_asked(), ..WgpuOptions::default() })?;
+    let display = WgpuDisplay::headless(WgpuOptions::default().with_ptx(crate::cuda_asked()))?;
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device())?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
     let row = |language, work| {
@@ -97,7 +97,7 @@ impl Ours {
         extent: Extent,
     ) -> pixelferry::Result<Box<dyn Subject>> {
         let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-        let policy = Policy { force: Some(PathId::IN_QUEUE_IN_PLACE), ..Policy::default() };
+        let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
         let source = KernelSource::new("ramp");
         let source = match language {
@@ -108,7 +108,7 @@ impl Ours {
         let mut row = Self {
             work,
             language,
-            link: Link::open(Arc::clone(backend), display, desc, LinkOptions { policy })?,
+            link: Link::open(Arc::clone(backend), display, desc, LinkOptions::new(policy))?,
             kernel: backend.build(&source)?,
             alone: backend.allocate(desc.byte_len("queue")?)?,
             backend: Arc::clone(backend),
@@ -152,7 +152,7 @@ impl Subject for Ours {
         }
         let Some(manner) = self.work.draws() else { return };
         let shown = self.link.shown().expect("a frame");
-        let options = DrawOptions { manner: Some(manner), ..DrawOptions::default() };
+        let options = DrawOptions::default().with_manner(manner);
         let (width, height) = (self.extent.width, self.extent.height);
         match &self.screen {
             Screen::Wgpu(display, target) => {

@@ -29,7 +29,7 @@ impl Framework {
             .with_access(ImageAccess::Any)
             .with_row_order(RowOrder::BottomUp)
             .with_unwritten(Unwritten::Overwrite);
-        let options = LinkOptions { policy: Policy { force: Some(path), ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(path));
         let display = Rc::clone(gl) as Rc<dyn Display>;
         let link = Link::open(Arc::clone(backend), display, SurfaceDesc::Image(image), options)?;
         let kernel = if with_kernel { Some(backend.build(&source())?) } else { None };

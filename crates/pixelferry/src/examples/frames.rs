@@ -23,9 +23,9 @@ pub use interop_core::Link;
 /// use pixelferry::*;
 ///
 /// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
-/// let policy = Policy { force: Some(PathId::HOST_ROUND_TRIP), ..Policy::default() };
+/// let policy = Policy::default().with_force(PathId::HOST_ROUND_TRIP);
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let link = Link::open(backend, screen.display(), desc, LinkOptions { policy })?;
+/// let link = Link::open(backend, screen.display(), desc, LinkOptions::new(policy))?;
 /// assert_eq!(link.path(), PathId::HOST_ROUND_TRIP);
 /// # Ok::<(), Error>(())
 /// ```

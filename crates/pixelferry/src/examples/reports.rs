@@ -44,8 +44,8 @@ pub use interop_core::PathReport;
 ///
 /// # let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let policy = Policy { profiles: Profiles::Off, ..Policy::default() };
-/// let link = Link::open(backend, screen.display(), desc, LinkOptions { policy })?;
+/// let policy = Policy::default().with_profiles(Profiles::Off);
+/// let link = Link::open(backend, screen.display(), desc, LinkOptions::new(policy))?;
 /// let all: Vec<&Measured> = link.report().paths.iter().flat_map(|row| &row.measured).collect();
 /// assert!(all.iter().all(|cost| cost.median_us > 0.0 && cost.median_us <= cost.p99_us));
 /// # assert!(!all.is_empty());
@@ -63,7 +63,7 @@ pub use interop_core::Measured;
 /// # let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
 /// # let link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
-/// for Diagnosis { name, finding, advice } in &link.report().diagnoses {
+/// for Diagnosis { name, finding, advice, .. } in &link.report().diagnoses {
 ///     println!("{name}: {finding}. {advice}");
 ///     assert!(!advice.is_empty());
 /// }
@@ -82,10 +82,10 @@ pub use interop_core::Diagnosis;
 /// let mut mine = PathSpec::new("mine", |_| Support::Yes, |pair| Ok(Box::new(HostRoundTrip::open(pair)?)));
 /// mine.mechanism = "as the path that always is there";
 /// let paths = Paths::default().with(mine)?;
-/// let policy = Policy { force: Some(paths.named("mine")?), paths, ..Policy::default() };
+/// let policy = Policy::default().with_force(paths.named("mine")?).with_paths(paths);
 /// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let link = Link::open(backend, screen.display(), desc, LinkOptions { policy })?;
+/// let link = Link::open(backend, screen.display(), desc, LinkOptions::new(policy))?;
 /// assert_eq!(link.path().name(), "mine");
 /// # Ok::<(), Error>(())
 /// ```
@@ -102,7 +102,7 @@ pub use interop_core::PathSpec;
 ///
 /// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
 /// let (display, desc) = (screen.display(), SurfaceDesc::buffer(4));
-/// let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_behind: 0, sync: None };
+/// let pairing = Pairing::new(&backend, &display, &desc);
 /// let mut path = HostRoundTrip::open(&pairing)?;
 /// path.begin(&Part::full(&desc))?;
 /// let (memory, view) = path.target()?.into_parts();
@@ -122,8 +122,8 @@ pub use interop_core::SharingPath;
 ///
 /// # let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let policy = Policy { mode: Mode::Throughput { most: 2 }, profiles: Profiles::Off, ..Policy::default() };
-/// let link = Link::open(backend, screen.display(), desc, LinkOptions { policy })?;
+/// let policy = Policy::default().with_mode(Mode::Throughput { most: 2 }).with_profiles(Profiles::Off);
+/// let link = Link::open(backend, screen.display(), desc, LinkOptions::new(policy))?;
 /// let tried: &[Lateness] = &link.report().lateness;
 /// assert!(tried.iter().all(|step| step.frames_behind <= 2 && step.microseconds > 0.0));
 /// assert!(link.frames_behind() <= 2);

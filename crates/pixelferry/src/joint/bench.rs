@@ -52,7 +52,7 @@ impl Bench {
     /// Opens the path, builds the kernels, and makes scratch copies of their arguments.
     pub fn open(pair: Pair, workload: &Workload) -> Result<Self> {
         pair.enter()?;
-        let options = LinkOptions { policy: workload.policy.clone() };
+        let options = LinkOptions::new(workload.policy.clone());
         let link = Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), workload.surface, options)?;
         let mut launches = Vec::new();
         for (source, arguments) in &workload.launches {

@@ -27,6 +27,7 @@ const HOPELESS: f64 = 1.5;
 /// println!("{}", opened.report);
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
+#[non_exhaustive]
 pub struct Opened {
     /// The side that computes: build kernels and allocate here.
     pub backend: Arc<dyn ComputeBackend>,
@@ -80,7 +81,7 @@ impl Workload {
 
     fn link(&self, pair: &Pair) -> Result<Link> {
         pair.enter()?;
-        let options = LinkOptions { policy: self.policy.clone() };
+        let options = LinkOptions::new(self.policy.clone());
         Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), self.surface, options)
     }
 

@@ -18,6 +18,7 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Basis {
     /// The kernels were measured now, for so long.
     Measured(Duration),
@@ -39,6 +40,7 @@ pub enum Basis {
 ///         JointState::Chosen => println!("{} -> {}", row.compute, row.display),
 ///         JointState::Slower => println!("{} is no quicker", row.compute),
 ///         JointState::Failed { reason } | JointState::NotTried { reason } => println!("{}: {reason}", row.compute),
+///         _ => {}
 ///     }
 /// }
 /// assert!(opened.report.rows.iter().any(|row| row.state == JointState::Chosen));
@@ -46,6 +48,7 @@ pub enum Basis {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum JointState {
     /// It is in use.
     Chosen,
@@ -76,6 +79,7 @@ pub enum JointState {
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct JointRow {
     /// The side that computes.
     pub compute: String,
@@ -108,6 +112,7 @@ pub struct JointRow {
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct JointReport {
     /// What is shown, and by which kernels.
     pub what: String,

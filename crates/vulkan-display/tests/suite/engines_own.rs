@@ -37,8 +37,8 @@ fn show_all(engine: &Engine, display: &Rc<VulkanDisplay>) -> usize {
     for path in PATHS {
         let mut offered = false;
         for desc in surfaces() {
-            let policy = Policy { force: Some(path.id), ..Policy::default() };
-            let mut link = match Link::open(Arc::clone(&backend), Rc::clone(&shown), desc, LinkOptions { policy }) {
+            let policy = Policy::default().with_force(path.id);
+            let mut link = match Link::open(Arc::clone(&backend), Rc::clone(&shown), desc, LinkOptions::new(policy)) {
                 Ok(link) => link,
                 Err(error) => {
                     println!("{}, {desc}: {error}", path.id);

@@ -108,9 +108,9 @@ fn a_display_may_go_before_what_it_made() {
     let display = engine.display();
     let desc = SurfaceDesc::Image(ImageDesc::new(16, 16, PixelFormat::Rgba8).with_access(ImageAccess::Any));
     let backend = Arc::new(CpuBackend::new().unwrap());
-    let policy = Policy { force: Some(PathId::HOST_VISIBLE_IN_PLACE), ..Policy::default() };
+    let policy = Policy::default().with_force(PathId::HOST_VISIBLE_IN_PLACE);
     let shown: Rc<dyn Display> = Rc::clone(&display) as _;
-    let mut link = Link::open(backend, shown, desc, LinkOptions { policy }).unwrap();
+    let mut link = Link::open(backend, shown, desc, LinkOptions::new(policy)).unwrap();
     let staging = display.create_staging(StagingKind::Persistent, 4096).unwrap();
     let block = staging.host_block().unwrap();
     drop((display, engine, staging));

@@ -14,7 +14,7 @@ use crate::caps::Sharing;
 use crate::error::failure;
 use gl_display::{EngineOptions, GlDisplay};
 use interop_core::describe::panics::catch;
-use interop_core::{DeviceIdentity, Display as _, Error, HandleType, MemoryCap, Result, SemaphoreCap, Support};
+use interop_core::{DeviceIdentity, Display as _, Error, HandleType, Result, SemaphoreCap, Support};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -76,7 +76,7 @@ impl Gl {
                 found.map_or(std::ptr::null(), |function| function as *const c_void)
             };
             let here = Rc::clone(&inside);
-            let options = EngineOptions { is_current: Some(Box::new(move || here.get())), version_limit: None };
+            let options = EngineOptions::default().with_is_current(move || here.get());
             // SAFETY: wgpu's context is current here, and lives as long as the device, which `Gl` keeps longer than the
             // display. It is current on another thread only while that one holds wgpu's lock; `inside` is set only
             // while this one does. The loader is that of the context's EGL.
@@ -96,28 +96,25 @@ impl Gl {
     pub(crate) fn identify(&self, identity: DeviceIdentity) -> DeviceIdentity {
         let Some(display) = &self.display else { return identity };
         let told = display.device();
-        DeviceIdentity {
-            uuid: identity.uuid.or(told.uuid),
-            ordinal: identity.ordinal.or(told.ordinal),
-            pci: identity.pci.or_else(|| told.pci.clone()),
-            ..identity
-        }
+        let (uuid, ordinal) = (identity.uuid.or(told.uuid), identity.ordinal.or(told.ordinal));
+        let pci = identity.pci.clone().or_else(|| told.pci.clone());
+        identity.with_uuid(uuid).with_ordinal(ordinal).with_pci(pci)
     }
 
     /// What it adds.
     pub(crate) fn sharing(&self) -> Sharing {
         let Some(display) = &self.display else { return Sharing::none("it was closed") };
         let caps = display.caps();
-        let exports = caps.exports.iter().cloned().map(|cap| match cap.handle {
-            HandleType::GlObject => {
+        let exports = caps.exports.iter().cloned().map(|mut cap| {
+            if cap.handle == HandleType::GlObject {
                 let reason = "compute drivers look for a current context, and wgpu's is only inside its own calls";
-                MemoryCap { support: Support::No(reason.into()), ..cap }
+                cap.support = Support::No(reason.into());
             }
-            _ => cap,
+            cap
         });
         let semaphores = caps.semaphores.iter().map(|cap| {
             let reason = "wgpu on OpenGL takes turns by host fences; the driver's semaphores need Vulkan to be made";
-            SemaphoreCap { kind: cap.kind, support: Support::No(reason.into()) }
+            SemaphoreCap::new(cap.kind, Support::No(reason.into()))
         });
         Sharing {
             imports: caps.imports.clone(),

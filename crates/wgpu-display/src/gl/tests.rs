@@ -16,7 +16,7 @@ const BYTES: usize = 10_000;
 
 /// A display on OpenGL and its end of it; `None` after saying SKIPPED.
 fn open() -> Option<(Rc<WgpuDisplay>, Rc<Gl>)> {
-    let options = WgpuOptions { backends: wgpu::Backends::GL, ..WgpuOptions::default() };
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::GL);
     let display = need(Need::Egl, WgpuDisplay::headless(options))?;
     let gl = Rc::clone(display.tools.shared.gl.as_ref().expect("wgpu's own context is one of desktop OpenGL"));
     Some((display, gl))

@@ -28,7 +28,7 @@ pub fn backends() -> wgpu::Backends {
 
 pub fn options() -> WgpuOptions {
     let name = std::env::var("PIXELFERRY_WGPU_ADAPTER").unwrap_or_else(|_| LAVAPIPE.into());
-    WgpuOptions { name: Some(name), backends: backends(), ..WgpuOptions::default() }
+    WgpuOptions::default().with_name(name).with_backends(backends())
 }
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.

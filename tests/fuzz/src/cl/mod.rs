@@ -220,7 +220,7 @@ impl<'a> World<'a> {
     }
 
     fn open_queue(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let options = QueueOptions { out_of_order: rng.one_in(2), profiling: rng.one_in(2), ..QueueOptions::default() };
+        let options = QueueOptions::default().with_out_of_order(rng.one_in(2)).with_profiling(rng.one_in(2));
         log.op("cl: queue", format_args!("{options:?}"));
         if let Some(queue) = log.end(Queue::with_options(&self.base.context, &self.base.device, &options)) {
             self.queues.push(queue);

@@ -10,16 +10,15 @@ use pixelferry_faults::Faults;
 
 fn options(rng: &mut Rng) -> DrawOptions {
     let number = |rng: &mut Rng| rng.pick(&[0.0, 1.0, -1.0, 0.5, 40.0, f32::NAN, f32::INFINITY, f32::MAX, -0.0]);
-    DrawOptions {
-        filter: rng.pick(&[Filter::Nearest, Filter::Linear]),
-        fit: rng.pick(&[Fit::Stretch, Fit::Contain, Fit::Cover]),
-        grey: rng.one_in(2),
-        background: rng.one_in(3).then(|| [number(rng), number(rng), 0.25]),
-        exposure: if rng.one_in(3) { number(rng) } else { 0.0 },
-        tone_map: if rng.one_in(4) { ToneMap::Reinhard { white: number(rng) } } else { ToneMap::default() },
-        target: rng.pick(&[TargetEncoding::Srgb, TargetEncoding::Linear]),
-        manner: rng.pick(&[None, Some(Manner::Triangle), Some(Manner::Compute)]),
-    }
+    DrawOptions::default()
+        .with_filter(rng.pick(&[Filter::Nearest, Filter::Linear]))
+        .with_fit(rng.pick(&[Fit::Stretch, Fit::Contain, Fit::Cover]))
+        .with_grey(rng.one_in(2))
+        .with_background(rng.one_in(3).then(|| [number(rng), number(rng), 0.25]))
+        .with_exposure(if rng.one_in(3) { number(rng) } else { 0.0 })
+        .with_tone_map(if rng.one_in(4) { ToneMap::Reinhard { white: number(rng) } } else { ToneMap::default() })
+        .with_target(rng.pick(&[TargetEncoding::Srgb, TargetEncoding::Linear]))
+        .with_manner(rng.pick(&[None, Some(Manner::Triangle), Some(Manner::Compute)]))
 }
 
 impl World<'_> {

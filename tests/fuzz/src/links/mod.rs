@@ -190,9 +190,13 @@ impl<'a> World<'a> {
         };
         let force = rng.one_in(2).then(|| rng.pick(&PathId::ALL));
         // Nothing is timed: what is taken must not depend on the load.
-        let policy = Policy { force, mode, budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() };
+        let policy = Policy::default()
+            .with_force(force)
+            .with_mode(mode)
+            .with_budget(Duration::ZERO)
+            .with_profiles(Profiles::Off);
         log.op("links: open", format_args!("{desc:?} {force:?} {mode:?}"));
-        let opened = log.end(Link::open(backend, display, desc, LinkOptions { policy }));
+        let opened = log.end(Link::open(backend, display, desc, LinkOptions::new(policy)));
         let Some(link) = opened else {
             hold!(bad || force.is_some(), "{desc} was refused");
             return Ok(());

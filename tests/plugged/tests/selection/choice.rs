@@ -30,14 +30,12 @@ impl Drop for Folder {
 fn the_quickest_is_chosen_remembered_and_named() {
     let folder = Folder(std::env::temp_dir().join(format!("pixelferry-plugged-{}", std::process::id())));
     let display: Rc<dyn Display> = Board::new(WIRE);
-    let policy = Policy {
-        paths: paths(),
-        budget: Duration::from_secs(600),
-        profiles: Profiles::Folder(folder.0.clone()),
-        ..Policy::default()
-    };
+    let policy = Policy::default()
+        .with_paths(paths())
+        .with_budget(Duration::from_secs(600))
+        .with_profiles(Profiles::Folder(folder.0.clone()));
     let link = |policy: &Policy| {
-        let options = LinkOptions { policy: policy.clone() };
+        let options = LinkOptions::new(policy.clone());
         Link::open(worker(), Rc::clone(&display), desc(), options).unwrap()
     };
     let mut first = link(&policy);
@@ -60,7 +58,7 @@ fn the_quickest_is_chosen_remembered_and_named() {
     let why = state(again.report(), "page-flip").detail();
     assert!(why.contains("measured before"), "{why}");
     // A program without these paths finds nothing of theirs, and leaves the other's file as it is.
-    let without = link(&Policy { paths: Paths::default(), ..policy.clone() });
+    let without = link(&policy.clone().with_paths(Paths::default()));
     assert!(without.report().paths.iter().all(|row| row.kind != PathKind::Plugged), "{}", without.report());
     assert!(state(link(&policy).report(), "page-flip").detail().contains("measured before"));
 }
@@ -79,14 +77,14 @@ fn rank_follows_from_what_a_path_says_of_itself() {
 
 #[test]
 fn frames_behind_are_for_paths_that_say_so() {
-    let late = open(Policy { mode: Mode::FramesBehind(2), ..at_once(paths()) }).unwrap();
+    let late = open(at_once(paths()).with_mode(Mode::FramesBehind(2))).unwrap();
     assert_eq!(late.frames_behind(), 0, "{}", late.report());
     let paths = Paths::default().with(own_pages()).unwrap();
     let own = paths.named("own-pages").unwrap();
     let open = |mode| {
-        let policy = Policy { mode, force: Some(own), ..at_once(paths.clone()) };
+        let policy = at_once(paths.clone()).with_mode(mode).with_force(own);
         let backend = Arc::new(CpuBackend::new().unwrap());
-        Link::open(backend, MemoryDisplay::new(), desc(), LinkOptions { policy }).unwrap()
+        Link::open(backend, MemoryDisplay::new(), desc(), LinkOptions::new(policy)).unwrap()
     };
     let mut link = open(Mode::FramesBehind(2));
     assert_eq!((link.path(), link.frames_behind()), (own, 2));
@@ -106,14 +104,14 @@ fn all_that_a_path_says_of_itself_comes_through() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let display: Rc<dyn Display> = MemoryDisplay::new();
     let (desc, sync) = (desc(), None);
-    let pairing = Pairing { backend: &backend, display: &display, desc: &desc, frames_behind: 2, sync };
+    let pairing = Pairing::new(&backend, &display, &desc).with_frames_behind(2).with_sync(sync);
     let paths = Paths::default().with(own_pages()).unwrap();
     let open = |name| paths.get(paths.named(name).unwrap()).unwrap().open(&pairing).unwrap();
     let (mut own, mut ours) = (open("own-pages"), open("pinned-upload"));
     let mut saw = Vec::new();
     let mut step = |act: &dyn Fn(&mut OpenedPath, u64)| {
         let says = [&mut own, &mut ours].map(|path| {
-            let tag = FrameTag { link: 1, frame: saw.len() as u64, path: PathId::DIRECT, slot: 0 };
+            let tag = FrameTag::new(1, saw.len() as u64, PathId::DIRECT, 0);
             let _tagged = FrameTag::enter(Some(tag));
             act(path, tag.frame);
             let mut unshown = vec![0; 24 * 10 * 4];
@@ -149,10 +147,10 @@ fn all_that_a_path_says_of_itself_comes_through() {
 fn one_can_be_forced_and_preferred() {
     for name in ["changed-rows", "page-flip"] {
         let id = paths().named(name).unwrap();
-        let mut forced = open(Policy { force: Some(id), ..at_once(paths()) }).unwrap();
+        let mut forced = open(at_once(paths()).with_force(id)).unwrap();
         assert_eq!(forced.path(), id);
         show(&mut forced, 9).unwrap();
-        let preferred = open(Policy { prefer: Some(id), ..at_once(paths()) }).unwrap();
+        let preferred = open(at_once(paths()).with_prefer(id)).unwrap();
         assert_eq!(preferred.path(), id, "{}", preferred.report());
     }
 }
@@ -160,7 +158,7 @@ fn one_can_be_forced_and_preferred() {
 #[test]
 fn a_resize_keeps_it() {
     let id = paths().named("changed-rows").unwrap();
-    let mut link = open(Policy { prefer: Some(id), ..at_once(paths()) }).unwrap();
+    let mut link = open(at_once(paths()).with_prefer(id)).unwrap();
     link.resize(interop_core::SurfaceDesc::image(5, 3, interop_core::PixelFormat::R8)).unwrap();
     assert_eq!(link.path(), id);
     link.recalibrate().unwrap();
@@ -169,7 +167,7 @@ fn a_resize_keeps_it() {
 
 #[test]
 fn reports_name_it_for_people_and_programs() {
-    let report = probe(&worker(), &board(), &desc(), &Policy { budget: Duration::ZERO, ..at_once(paths()) }).unwrap();
+    let report = probe(&worker(), &board(), &desc(), &at_once(paths()).with_budget(Duration::ZERO)).unwrap();
     assert!(matches!(state(&report, "page-flip"), PathState::Verified { .. }), "{report}");
     let text = report.to_string();
     assert!(text.contains("page-flip") && text.contains("changed-rows"), "{text}");

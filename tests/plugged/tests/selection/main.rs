@@ -34,11 +34,11 @@ fn board() -> Rc<dyn Display> {
 
 /// Nothing is measured and nothing remembered.
 fn at_once(paths: Paths) -> Policy {
-    Policy { paths, budget: Duration::ZERO, profiles: Profiles::Off, ..Policy::default() }
+    Policy::default().with_paths(paths).with_budget(Duration::ZERO).with_profiles(Profiles::Off)
 }
 
 fn open(policy: Policy) -> Result<Link> {
-    Link::open(worker(), board(), desc(), LinkOptions { policy })
+    Link::open(worker(), board(), desc(), LinkOptions::new(policy))
 }
 
 fn state(report: &ProbeReport, path: &str) -> PathState {

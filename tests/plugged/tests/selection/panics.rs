@@ -101,7 +101,7 @@ impl ComputeBackend for Fragile {
 #[test]
 fn of_a_backend_while_a_path_is_tried() {
     let backend = Arc::new(Fragile(CpuBackend::new().unwrap()));
-    let options = LinkOptions { policy: at_once(Paths::default()) };
+    let options = LinkOptions::new(at_once(Paths::default()));
     let mut link = Link::open(backend, MemoryDisplay::new(), desc(), options).unwrap();
     let PathState::OpenFailed { reason } = state(link.report(), "pinned-upload") else { panic!("{}", link.report()) };
     assert!(reason.contains("the backend or the display panicked: on purpose"), "{reason}");
@@ -114,7 +114,7 @@ fn of_a_backend_while_a_path_is_tried() {
 fn of_a_kernel_is_the_callers_and_no_path_is_left_for_it() {
     use pixelferry_plugged::{PIXEL_FUNCTION, PixelFunction, Worker};
     let backend: Arc<dyn ComputeBackend> = Arc::new(Worker::new().unwrap());
-    let mut link = Link::open(Arc::clone(&backend), board(), desc(), LinkOptions { policy: at_once(paths()) }).unwrap();
+    let mut link = Link::open(Arc::clone(&backend), board(), desc(), LinkOptions::new(at_once(paths()))).unwrap();
     let function = PixelFunction(Arc::new(|_, _, _, _: &mut [u8]| panic!("on purpose")));
     let source = KernelSource::new("bomb").with_native(PIXEL_FUNCTION, Arc::new(function));
     let kernel = backend.build(&source).unwrap();

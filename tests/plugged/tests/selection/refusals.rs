@@ -2,7 +2,7 @@
 
 use crate::trouble::{Does, Trouble};
 use crate::{at_once, open, paths, show, state};
-use interop_core::{Error, PathReport, PathState, Paths, Policy, SyncKind};
+use interop_core::{Error, PathReport, PathState, Paths, SyncKind};
 
 fn with(trouble: &Trouble) -> Paths {
     paths().with(trouble.path("troubled")).unwrap()
@@ -21,7 +21,7 @@ fn a_path_that_lies_is_refused_by_its_pixels() {
     assert_eq!(link.path().name(), "host-round-trip");
     show(&mut link, 5).unwrap();
     let id = with(&trouble).named("troubled").unwrap();
-    let forced = open(Policy { force: Some(id), ..at_once(with(&trouble)) }).err().unwrap().to_string();
+    let forced = open(at_once(with(&trouble)).with_force(id)).err().unwrap().to_string();
     assert!(forced.contains("troubled was asked for") && forced.contains("page-flip"), "{forced}");
 }
 
@@ -67,10 +67,7 @@ fn a_region_after_a_failure_keeps_what_was_shown() {
 #[test]
 fn a_path_of_another_program_cannot_be_asked_for() {
     let id = paths().named("page-flip").unwrap();
-    for policy in [
-        Policy { force: Some(id), ..at_once(Paths::default()) },
-        Policy { prefer: Some(id), ..at_once(Paths::default()) },
-    ] {
+    for policy in [at_once(Paths::default()).with_force(id), at_once(Paths::default()).with_prefer(id)] {
         let error = open(policy).err().unwrap();
         let Error::InvalidInput { problem, .. } = &error else { panic!("{error}") };
         assert!(problem.contains("'page-flip' is no path") && problem.contains("host-round-trip"), "{problem}");
@@ -79,7 +76,7 @@ fn a_path_of_another_program_cannot_be_asked_for() {
 
 #[test]
 fn a_way_of_taking_turns_that_it_lacks_is_a_reason() {
-    let policy = Policy { sync: Some(SyncKind::HostFence), ..at_once(paths()) };
+    let policy = at_once(paths()).with_sync(SyncKind::HostFence);
     let link = open(policy).unwrap();
     let PathState::NotOffered { reason } = state(link.report(), "page-flip") else { panic!("{}", link.report()) };
     assert!(reason.contains("host fence was asked for") && reason.contains("finish"), "{reason}");

@@ -33,6 +33,7 @@ pub use es::EsContext;
 
 /// How a context without a window is made.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct HeadlessOptions {
     /// Which of [`headless_devices`]; `None` takes the first that works, hardware before software.
     pub device: Option<usize>,
@@ -44,8 +45,29 @@ pub struct HeadlessOptions {
     pub version_limit: Option<(u32, u32)>,
 }
 
+impl HeadlessOptions {
+    /// The same on this one of [`headless_devices`]; `None`: the first that works.
+    #[must_use]
+    pub fn with_device(self, device: impl Into<Option<usize>>) -> Self {
+        Self { device: device.into(), ..self }
+    }
+
+    /// The same that takes this device before all others.
+    #[must_use]
+    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
+        Self { same_device_as: same_device_as.into(), ..self }
+    }
+
+    /// The same with nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    #[must_use]
+    pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
+        Self { version_limit: version_limit.into(), ..self }
+    }
+}
+
 /// A device that draws without a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HeadlessDevice {
     /// Number for [`HeadlessOptions::device`]: the place in EGL's list.
     pub index: usize,

@@ -91,7 +91,7 @@ impl AlphaMode {
 /// use interop_core::{DrawOptions, TargetEncoding};
 ///
 /// // The target is an sRGB texture, which encodes what is written to it.
-/// let options = DrawOptions { target: TargetEncoding::SrgbFormat, ..DrawOptions::default() };
+/// let options = DrawOptions::default().with_target(TargetEncoding::SrgbFormat);
 /// assert_ne!(options.target, TargetEncoding::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

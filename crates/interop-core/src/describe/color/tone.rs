@@ -13,7 +13,7 @@ pub const BRIGHTEST: f32 = 65504.0;
 /// ```
 /// use interop_core::{DrawOptions, ToneMap};
 ///
-/// let options = DrawOptions { exposure: 1.0, tone_map: ToneMap::Reinhard { white: 4.0 }, ..DrawOptions::default() };
+/// let options = DrawOptions::default().with_exposure(1.0).with_tone_map(ToneMap::Reinhard { white: 4.0 });
 /// options.tone_map.check("example")?;
 /// assert!(ToneMap::Reinhard { white: 0.0 }.check("example").is_err());
 /// # Ok::<(), interop_core::Error>(())

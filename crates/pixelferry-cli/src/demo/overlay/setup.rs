@@ -41,6 +41,7 @@ pub fn mode_name(mode: Mode) -> String {
         Mode::FramesBehind(1) => "1 frame behind".into(),
         Mode::FramesBehind(n) => format!("{n} frames behind"),
         Mode::Throughput { .. } => "throughput".into(),
+        other => format!("{other:?}"),
     }
 }
 
@@ -52,7 +53,7 @@ pub fn name_of(value: impl ValueEnum) -> String {
 impl Setup {
     /// How a link is to be opened.
     pub fn link(&self) -> LinkOptions {
-        LinkOptions { policy: Policy { force: self.path, mode: self.mode, ..Policy::default() } }
+        LinkOptions::new(Policy::default().with_force(self.path).with_mode(self.mode))
     }
 
     pub fn recipe(&self) -> Recipe {

@@ -15,12 +15,10 @@ use std::time::Instant;
 use tracing::Level;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
-    let window = WindowOptions {
-        title: "pixelferry".into(),
-        size: pixelferry::Extent::new(show.size.0, show.size.1),
-        max_frames: common.frames.map(u64::from),
-        ..WindowOptions::default()
-    };
+    let window = WindowOptions::default()
+        .with_title("pixelferry")
+        .with_size(pixelferry::Extent::new(show.size.0, show.size.1))
+        .with_max_frames(common.frames.map(u64::from));
     let mut app = App { show, running: None };
     let frames = run_window(&window, &mut app)?;
     println!("{frames} frames");
