@@ -1,4 +1,4 @@
-//! The two engines: their pictures, lost contexts and devices, windows on threads, and what windows that come and go
+//! The engines: their pictures, lost contexts and devices, windows on threads, and what windows that come and go
 //! leave behind.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
@@ -14,6 +14,9 @@ use std::thread;
 
 /// Pages that allocators keep here and there.
 const RSS_SLACK: u64 = 12 << 20;
+
+/// What an engine says where nothing draws.
+const ABSENT: [&str; 3] = ["lists no device", "No suitable graphics adapter", "libvulkan"];
 
 /// Built with these tests, beside them.
 fn engine(name: &str) -> Command {
@@ -34,8 +37,7 @@ fn picture_by(mut command: Command, name: &str, file: &str, arguments: &[&str]) 
     command.args(["--headless", "--size", "240x160", "--out"]).arg(&out).args(arguments);
     let output = command.output().unwrap();
     let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
-    if !output.status.success() && ["lists no device", "No suitable graphics adapter"].iter().any(|s| text.contains(s))
-    {
+    if !output.status.success() && ABSENT.iter().any(|s| text.contains(s)) {
         need::<()>(if name == "engine_gl" { Need::Egl } else { Need::Lavapipe }, Err(text));
         return None;
     }
@@ -123,9 +125,22 @@ fn kernels_in_engine_wgpus_queue_survive_its_loss() {
     survives_a_loss("engine_wgpu", "wgpu");
 }
 
+/// Frames that were computed on two APIs' devices look the same, but at edges: one smooths them.
+#[test]
+fn engine_vulkan_draws_what_engine_wgpu_draws() {
+    let arguments = ["--frames", "9", "--frames-late", "0"];
+    let Some((vulkan, said)) = picture("engine_vulkan", "engine_vulkan.png", &arguments) else { return };
+    assert!(said.contains("Vulkan") && said.contains("planet by"), "{said}");
+    assert_whole(&vulkan);
+    let Some((wgpu, _)) = picture("engine_wgpu", "engine_wgpu_beside.png", &arguments) else { return };
+    assert_eq!(vulkan.dimensions(), wgpu.dimensions());
+    let far = vulkan.iter().zip(wgpu.iter()).filter(|(a, b)| a.abs_diff(**b) > 8).count();
+    assert!(far * 50 <= vulkan.len(), "{far} of {} channels differ", vulkan.len());
+}
+
 #[test]
 fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
-    for name in ["engine_gl", "engine_wgpu"] {
+    for name in ["engine_gl", "engine_wgpu", "engine_vulkan"] {
         // 300x200 from frame 4 on, 180x120 from frame 6 on.
         let arguments = ["--frames", "8", "--frames-late", "2", "--churn", "2"];
         let Some((resized, _)) = picture(name, &format!("{name}_resized.png"), &arguments) else { return };

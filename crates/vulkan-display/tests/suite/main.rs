@@ -8,6 +8,8 @@ mod drivers;
 mod engine;
 mod engines_own;
 mod misuse;
+#[cfg(target_os = "linux")]
+mod sharing;
 
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;

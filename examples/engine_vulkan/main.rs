@@ -1,0 +1,111 @@
+//! A small render engine on raw Vulkan (ash) that shows what pixelferry computes: clouds on a planet, a sea as vertices, a
+//! radar.
+//!
+//! The engine makes its instance, device and queue itself, and draws the frames in its own submissions, which wait for them
+//! by a timeline semaphore. It has no windows: `--headless`.
+
+mod gpu;
+mod renderer;
+
+use clap::Parser as _;
+use gpu::Gpu;
+use pixelferry::vulkan_display::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, device_extensions};
+use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend_for, save_rgba8};
+use pixelferry_examples::engine::{
+    EngineOptions, Failure, Kernels, View, end, planet_desc, radar_desc, sea_desc, sources,
+};
+use renderer::{Inputs, Renderer};
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+fn main() -> ExitCode {
+    end(run(&EngineOptions::parse()))
+}
+
+fn run(options: &EngineOptions) -> Result<(), Failure> {
+    if !options.headless || options.lose_at.is_some() {
+        return Err("this engine has no windows and loses no device: give --headless".into());
+    }
+    let backend = open_backend_for(options.backend, &sources())?;
+    let kernels = Kernels::build(backend.as_ref())?;
+    let mut scene = Scene::new(options, &backend)?;
+    for frame in (0..).take_while(|frame| !options.is_over(*frame)) {
+        scene.frame(&kernels, options.seconds(frame), options.new_size(frame).unwrap_or(scene.renderer.size()))?;
+    }
+    let Some(out) = &options.out else { return Ok(()) };
+    let (width, height) = scene.renderer.size();
+    let pixels = image::ImageBuffer::from_raw(width, height, scene.renderer.picture()?);
+    Ok(save_rgba8(pixels.ok_or("the picture is short")?, out)?)
+}
+
+/// All that is of one device; what is first goes first.
+struct Scene {
+    planet: Link,
+    sea: Link,
+    radar: Link,
+    renderer: Renderer,
+    display: Rc<VulkanDisplay>,
+}
+
+impl Scene {
+    fn new(options: &EngineOptions, backend: &Arc<dyn ComputeBackend>) -> Result<Self, Failure> {
+        // A renderer of its own would name its own extensions here, too.
+        let gpu = Rc::new(Gpu::new(|instance, physical| {
+            // SAFETY: the physical device is of this instance, which was made for Vulkan 1.3.
+            let needs = unsafe { device_extensions(instance, physical) }?;
+            for extension in &needs.extensions {
+                println!("{}: {}", extension.name.to_string_lossy(), extension.used_for);
+            }
+            Ok(needs.names())
+        })?);
+        // Whoever submits holds it; here it is one thread.
+        let lock = Arc::new(Mutex::new(()));
+        let queue = (gpu.queue, gpu.family);
+        let engine = VulkanEngine::new(&gpu.entry, &gpu.instance, gpu.physical, &gpu.device, queue, Arc::clone(&lock));
+        let engine = engine.with_extensions(gpu.extensions.iter().copied()).with_timeline_semaphores();
+        // SAFETY: the objects belong together, the device was made with these extensions and the feature, and the display
+        // keeps them. The renderer submits under the lock what reads a frame before the next is finished, and only reads.
+        let display = unsafe { VulkanDisplay::from_engine(engine.keeping(Rc::clone(&gpu))) }?;
+        let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
+        let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
+        let radar = link(radar_desc(options.size).1)?;
+        println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
+        let renderer = Renderer::new(gpu, lock, options.size)?;
+        Ok(Self { planet, sea, radar, renderer, display })
+    }
+
+    /// Computes and draws a frame.
+    fn frame(&mut self, kernels: &Kernels, seconds: f32, size: (u32, u32)) -> Result<(), Failure> {
+        self.radar.resize(radar_desc(size).1)?;
+        self.planet.frame(|frame| kernels.planet(frame, seconds))?;
+        self.sea.frame(|frame| kernels.sea(frame, seconds))?;
+        self.radar.frame(|frame| kernels.radar(frame, seconds))?;
+        // While these live, their links start no other frame.
+        let (planet, sea, radar) = (self.planet.shown()?, self.sea.shown()?, self.radar.shown()?);
+        let of = |shown: &ShownFrame<'_>| self.display.surface_frame(shown.surface());
+        let frames = [of(&planet)?, of(&sea)?, of(&radar)?];
+        let (planet, sea, radar) = (image(&frames[0])?, buffer(&frames[1])?, image(&frames[2])?);
+        // One counter for all: the newest value says that all three are there.
+        let ready = frames.iter().filter_map(|frame| frame.ready).max_by_key(|point| point.value);
+        let ready = ready.map(|point| (point.semaphore, point.value));
+        let view = View::new(size, radar_desc(size).0, seconds, 0.0);
+        self.renderer.draw(size, &view, &Inputs { planet, sea, radar, ready })
+    }
+}
+
+/// An image that can be sampled as it is.
+fn image(frame: &VulkanFrame) -> Result<(gpu::vk::Image, gpu::vk::Format, gpu::vk::ImageLayout), Failure> {
+    match frame.object {
+        VulkanObject::Image { image, format, layout, .. } => Ok((image, format, layout)),
+        other => Err(format!("not an image: {other:?}").into()),
+    }
+}
+
+/// A buffer and where the vertices begin in it.
+fn buffer(frame: &VulkanFrame) -> Result<(gpu::vk::Buffer, u64), Failure> {
+    match frame.object {
+        VulkanObject::Bytes { buffer, offset, .. } => Ok((buffer, offset)),
+        other => Err(format!("not a buffer: {other:?}").into()),
+    }
+}
