@@ -327,6 +327,41 @@ PF_EXPORT pf_status pf_display_from_current_gl(const pf_gl_options *options, pf_
 PF_EXPORT pf_status pf_display_from_gl_loader(pf_get_proc_function get_proc, void *user, const pf_gl_options *options,
                                            pf_display **display);
 
+typedef void (*pf_void_function)(void);
+typedef void (*pf_queue_function)(void *user);
+
+/* A Vulkan device of your own; handles are what Vulkan calls them, cast. */
+typedef struct pf_vulkan_device {
+    size_t size;
+    pf_void_function get_instance_proc_addr; /* vkGetInstanceProcAddr */
+    void *instance;                          /* VkInstance, made for Vulkan 1.1 or later */
+    void *physical_device;                   /* VkPhysicalDevice */
+    void *device;                            /* VkDevice */
+    void *queue;                             /* VkQueue of queue_family, to which the display submits */
+    uint32_t queue_family;
+    uint32_t timeline_semaphores;   /* not 0: the device was made with the feature timelineSemaphore */
+    const char *const *extensions;  /* that the device was made with */
+    size_t extension_count;
+    const uint32_t *reader_families; /* families whose queues read frames, where it is not only queue_family */
+    size_t reader_family_count;
+    pf_queue_function lock; /* called around each submission; NULL where no other thread uses the queue. They last as long */
+    pf_queue_function unlock; /* as the display and its links, and return */
+    void *lock_user;
+} pf_vulkan_device;
+
+/* What to switch on when you make your device, so that every path works: names of extensions with spaces between them, and
+ * whether (1 or 0) the feature timelineSemaphore. Of `device` only get_instance_proc_addr, instance and physical_device count.
+ * A device without them works by the other paths. Errors: PF_ERROR_UNSUPPORTED below Vulkan 1.1. */
+PF_EXPORT pf_status pf_vulkan_needs(const pf_vulkan_device *device, char **extensions, uint32_t *timeline_semaphores);
+
+/* Shows on a Vulkan device of yours; the display submits to its queue, on this thread.
+ *
+ * YOU VOUCH that the handles are alive and belong together, that extensions and feature are those that the device was made with,
+ * that the lock keeps all others from the queue, and that all of it lives until the display, its links and what backends have of
+ * it are freed. Your work only reads frames, and leaves images in their layout.
+ * Errors: PF_ERROR_ARGUMENT for null handles; PF_ERROR_UNSUPPORTED below Vulkan 1.1. */
+PF_EXPORT pf_status pf_display_from_vulkan(const pf_vulkan_device *device, pf_display **display);
+
 /* Makes the context of a display of ours (pf_display_open, pf_open_pair) current on this thread; does nothing for displays
  * without one. Errors: PF_ERROR_UNSUPPORTED for a context of yours. */
 PF_EXPORT pf_status pf_display_make_current(pf_display *display);
@@ -483,6 +518,39 @@ PF_EXPORT pf_status pf_shown_gl_buffer(pf_shown *shown, pf_gl_buffer *buffer);
 
 /* Draws an image into the framebuffer that is bound for drawing, into this part of it: pixels, (x, y) is the lower left corner. */
 PF_EXPORT pf_status pf_shown_draw_gl(pf_shown *shown, int32_t x, int32_t y, uint32_t width, uint32_t height);
+
+enum {
+    PF_VULKAN_IMAGE = 1, /* object is a VkImage of one level and layer, VK_IMAGE_TILING_OPTIMAL, to sample or to copy from */
+    PF_VULKAN_ROWS = 2,  /* object is a VkBuffer with the rows of an image; with PF_ACCESS_ANY only */
+    PF_VULKAN_BYTES = 3  /* object is a VkBuffer */
+};
+
+typedef struct pf_vulkan_frame {
+    size_t size;
+    uint64_t object;          /* the display's: destroy nothing */
+    uint64_t offset;          /* of a VkBuffer: the first byte */
+    uint64_t bytes;           /* of PF_VULKAN_BYTES */
+    uint64_t ready_semaphore; /* VkSemaphore, a timeline; 0 for a device without them */
+    uint64_t ready_value;
+    ptrdiff_t row_pitch; /* of PF_VULKAN_ROWS: bytes from one row to the next */
+    uint32_t kind;       /* PF_VULKAN_ */
+    int32_t vk_format;   /* VkFormat */
+    int32_t vk_layout;   /* VkImageLayout that the image has and is left in */
+    uint32_t width;
+    uint32_t height;
+    uint32_t format; /* PF_FORMAT_; 0 for PF_VULKAN_BYTES */
+} pf_vulkan_frame;
+
+/* The frame as an object of the display's Vulkan device; row 0 is the top row. Submit what reads it before the next frame of the
+ * link is finished, to the display's own queue, or to another one: that submission waits for ready_semaphore, and
+ * pf_shown_vulkan_read_until announces its end. Ask in each frame: the newest may be in another object.
+ * Errors: PF_ERROR_ARGUMENT for other displays. */
+PF_EXPORT pf_status pf_shown_vulkan(pf_shown *shown, pf_vulkan_frame *frame);
+
+/* What the display does from now on waits until your work on another queue has read the frame: until the counter of `semaphore`
+ * (VkSemaphore, a timeline of yours) has `value`. YOU VOUCH that it gets there, and lives until then.
+ * Errors: PF_ERROR_UNSUPPORTED for a device without timeline semaphores. */
+PF_EXPORT pf_status pf_shown_vulkan_read_until(pf_shown *shown, uint64_t semaphore, uint64_t value);
 
 /* The link may go on. */
 PF_EXPORT pf_status pf_shown_release(pf_shown *shown);

@@ -247,6 +247,13 @@ public:
         return display(made);
     }
 
+    // On a Vulkan device of the program's own, which goes after this, its links and backends.
+    static display from_vulkan(const pf_vulkan_device &device) {
+        pf_display *made = nullptr;
+        check(pf_display_from_vulkan(&device, &made));
+        return display(made);
+    }
+
     pf_display *get() const noexcept { return handle_.get(); }
     void make_current() const { check(pf_display_make_current(get())); }
     void gl_context_lost() const { check(pf_display_gl_context_lost(get())); }
@@ -349,6 +356,15 @@ public:
         buffer.size = sizeof buffer;
         check(pf_shown_gl_buffer(get(), &buffer));
         return buffer;
+    }
+    pf_vulkan_frame vulkan() const {
+        pf_vulkan_frame frame{};
+        frame.size = sizeof frame;
+        check(pf_shown_vulkan(get(), &frame));
+        return frame;
+    }
+    void vulkan_read_until(std::uint64_t semaphore, std::uint64_t value) const {
+        check(pf_shown_vulkan_read_until(get(), semaphore, value));
     }
     void draw_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height) const {
         check(pf_shown_draw_gl(get(), x, y, width, height));

@@ -2,6 +2,9 @@
 //!
 //! The header documents each. `tests/header.rs` lets a C compiler compare every item of this file with it.
 
+// The header has all of it, whatever features are on.
+#![allow(dead_code)]
+
 use std::ffi::{c_char, c_void};
 
 /// How a call ended.
@@ -75,6 +78,10 @@ pub const PF_NO_BUDGET: u32 = u32::MAX;
 pub const PF_API_CUDA: u32 = 1;
 pub const PF_API_OPENCL: u32 = 2;
 
+pub const PF_VULKAN_IMAGE: u32 = 1;
+pub const PF_VULKAN_ROWS: u32 = 2;
+pub const PF_VULKAN_BYTES: u32 = 3;
+
 /// Types that C sees only pointers to. The pointers are numbers of [`crate::handles`]; nothing lies there.
 macro_rules! opaque {
     ($($name:ident),* $(,)?) => {
@@ -119,6 +126,8 @@ growing!(
     pf_gl_texture up to first_texel,
     pf_gl_buffer up to reserved,
     pf_device_memory up to width,
+    pf_vulkan_device up to extensions,
+    pf_vulkan_frame up to format,
 );
 
 #[repr(C)]
@@ -224,6 +233,44 @@ pub struct pf_device_memory {
     pub format: u32,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_vulkan_device {
+    pub size: usize,
+    pub get_instance_proc_addr: pf_void_function,
+    pub instance: *mut c_void,
+    pub physical_device: *mut c_void,
+    pub device: *mut c_void,
+    pub queue: *mut c_void,
+    pub queue_family: u32,
+    pub timeline_semaphores: u32,
+    pub extensions: *const *const c_char,
+    pub extension_count: usize,
+    pub reader_families: *const u32,
+    pub reader_family_count: usize,
+    pub lock: pf_queue_function,
+    pub unlock: pf_queue_function,
+    pub lock_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_vulkan_frame {
+    pub size: usize,
+    pub object: u64,
+    pub offset: u64,
+    pub bytes: u64,
+    pub ready_semaphore: u64,
+    pub ready_value: u64,
+    pub row_pitch: isize,
+    pub kind: u32,
+    pub vk_format: i32,
+    pub vk_layout: i32,
+    pub width: u32,
+    pub height: u32,
+    pub format: u32,
+}
+
 /// What an argument holds, as its kind says.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -255,3 +302,5 @@ pub type pf_frame_function = Option<unsafe extern "C" fn(user: *mut c_void, fram
 pub type pf_map_function = Option<unsafe extern "C" fn(user: *mut c_void, pixels: *const pf_pixels) -> i32>;
 pub type pf_get_proc_function = Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char) -> *mut c_void>;
 pub type pf_is_current_function = Option<unsafe extern "C" fn(user: *mut c_void) -> i32>;
+pub type pf_void_function = Option<unsafe extern "C" fn()>;
+pub type pf_queue_function = Option<unsafe extern "C" fn(user: *mut c_void)>;

@@ -2,6 +2,7 @@
 
 use crate::abi::{PF_ERROR_PANIC, PF_OK, pf_status};
 use crate::failure::Result;
+use crate::texts::c_string;
 use interop_core::describe::panics::catch;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -33,11 +34,6 @@ fn keep(text: String) {
             *last = c_string(text);
         }
     });
-}
-
-/// The text for C: without zeros, which would end it.
-pub fn c_string(text: String) -> CString {
-    CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
 /// What the last call that failed on this thread reported; stays until another fails there.

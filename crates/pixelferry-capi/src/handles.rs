@@ -11,7 +11,6 @@ use interop_core::{ComputeBackend, ComputeMemory, Kernel};
 use pixelferry::Headless;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char};
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::rc::Rc;
@@ -57,10 +56,9 @@ struct Table {
     /// Handles made so far.
     made: usize,
     live: BTreeMap<usize, Place>,
-    texts: BTreeMap<usize, CString>,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { made: 0, live: BTreeMap::new(), texts: BTreeMap::new() });
+static TABLE: Mutex<Table> = Mutex::new(Table { made: 0, live: BTreeMap::new() });
 
 thread_local! {
     // Never dropped: what a thread did not free it leaks, as its contexts may be gone by then.
@@ -217,20 +215,4 @@ fn take(own: &mut BTreeMap<usize, Local>, id: usize) -> Option<Local> {
         *own = BTreeMap::new();
     }
     taken
-}
-
-/// Gives a text out, until [`free_text`].
-pub fn give_text(text: CString) -> *mut c_char {
-    // The table owns the text; C only reads it.
-    let address = text.as_ptr().cast_mut();
-    table().texts.insert(address.addr(), text);
-    address
-}
-
-/// Takes a text back. Null is nothing to do.
-pub fn free_text(text: *mut c_char) -> Result<()> {
-    if text.is_null() || table().texts.remove(&text.addr()).is_some() {
-        return Ok(());
-    }
-    Err(Failure::Handle("this text is none of this library's, or was freed before".into()))
 }

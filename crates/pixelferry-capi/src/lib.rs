@@ -8,6 +8,7 @@
 //! | `call` | the one way into every call: panics and errors become a status and a message |
 //! | `handles` | the table of everything that a caller holds a handle of |
 //! | `held` | links and their frames, which refer to each other |
+//! | `texts` | texts that a caller holds and gives back |
 //! | `convert`, `sources` | structs of C as values of pixelferry; kernels |
 //!
 //! No raw pointer of a caller's is ever an object: handles are numbers that are looked up, so that one that was freed, is of
@@ -25,3 +26,4 @@ mod failure;
 mod handles;
 mod held;
 mod sources;
+mod texts;

@@ -52,6 +52,21 @@ fn a_c_program_draws_in_its_own_window() {
 }
 
 #[test]
+fn a_c_program_copies_from_its_own_vulkan_device() {
+    let Some(libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
+    let Some(program) = build(Language::C, &root().join("examples/vulkan.c"), &libraries) else { return };
+    for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
+        let output = run(&program).arg(backend).output().unwrap();
+        if output.status.code() == Some(2) {
+            need::<()>(Need::Lavapipe, Err("no Vulkan device"));
+            return;
+        }
+        let Some(said) = said_by(run(&program).arg(backend), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+    }
+}
+
+#[test]
 fn a_program_in_cpp_goes_through_every_backend_and_display() {
     let Some(program) = build(Language::Cpp, &root().join("examples/picture.cpp"), &[]) else { return };
     for (backend, display, driver) in [

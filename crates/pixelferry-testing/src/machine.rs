@@ -47,6 +47,8 @@ pub enum Need {
     Glfw,
     /// Valgrind.
     Valgrind,
+    /// Vulkan, to compile C against.
+    VulkanDev,
 }
 
 /// A row of [`MACHINE`].
@@ -107,6 +109,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
     Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
     Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
+    Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
 ];
 
 impl Need {

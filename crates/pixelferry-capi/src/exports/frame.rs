@@ -241,13 +241,11 @@ mod device {
 
     #[cfg(not(feature = "cuda"))]
     fn cuda(_: &dyn ComputeBackend, _: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
-        let _ = PF_API_CUDA;
         Ok(None)
     }
 
     #[cfg(not(feature = "opencl"))]
     fn opencl(_: &dyn ComputeBackend, _: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
-        let _ = PF_API_OPENCL;
         Ok(None)
     }
 }

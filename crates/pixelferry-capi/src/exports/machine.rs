@@ -6,7 +6,7 @@ use crate::call::{call, last_message};
 use crate::exports::given::option_texts;
 use crate::exports::results::give_json;
 use crate::failure;
-use crate::handles::free_text;
+use crate::texts::free_text;
 use pixelferry::{open_all_backends, probe_with};
 use std::ffi::{CStr, c_char};
 use std::ptr;

@@ -11,3 +11,4 @@ mod machine;
 mod memory;
 mod results;
 mod shown;
+mod vulkan;

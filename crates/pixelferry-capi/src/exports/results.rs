@@ -1,9 +1,9 @@
 //! Writing results to where a caller wants them.
 
 use crate::boundary::put;
-use crate::call::c_string;
 use crate::failure::Result;
-use crate::handles::{Handle, give_text};
+use crate::handles::Handle;
+use crate::texts::give_text;
 use serde::Serialize;
 use std::ffi::c_char;
 
@@ -24,7 +24,7 @@ pub unsafe fn give<H: Handle>(out: *mut *mut H, object: H::Object) -> Result<()>
 /// `boundary::out` accepted `to`.
 pub unsafe fn say(to: *mut *mut c_char, text: String) {
     // SAFETY: the caller's promise.
-    unsafe { put(to, give_text(c_string(text))) };
+    unsafe { put(to, give_text(text)) };
 }
 
 /// Gives a value out as JSON.

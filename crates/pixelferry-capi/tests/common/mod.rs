@@ -66,9 +66,12 @@ pub fn package(name: &str) -> Result<Vec<String>, String> {
     Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
-/// A command that measures nothing for later.
+/// A command that measures nothing for later, and loads this library before one that another build left behind.
 pub fn run(program: impl AsRef<OsStr>) -> Command {
+    let others = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let folders = std::iter::once(libraries()).chain(env::split_paths(&others));
     let mut command = Command::new(program);
+    command.env("LD_LIBRARY_PATH", env::join_paths(folders).unwrap());
     command.env("PIXELFERRY_PROFILES", "off").env("OCL_ICD_VENDORS", "pocl.icd");
     command
 }

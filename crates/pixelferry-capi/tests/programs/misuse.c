@@ -131,6 +131,14 @@ static void structs(void) {
     pf_display *nowhere = NULL;
     GIVES(pf_display_open("paper", &nowhere), PF_ERROR_ARGUMENT, "memory");
     GIVES(pf_display_from_gl_loader(NULL, NULL, NULL, &nowhere), PF_ERROR_ARGUMENT, "get_proc is NULL");
+    pf_vulkan_device device = {.size = sizeof device};
+    uint32_t timelines = 7;
+    char *names = NULL;
+    GIVES(pf_vulkan_needs(&device, &names, &timelines), PF_ERROR_ARGUMENT, "null");
+    HOLDS(names == NULL && timelines == 0);
+    GIVES(pf_display_from_vulkan(&device, &nowhere), PF_ERROR_ARGUMENT, "get_instance_proc_addr is NULL");
+    device.extension_count = 1;
+    GIVES(pf_display_from_vulkan(&device, &nowhere), PF_ERROR_ARGUMENT, "NULL");
 }
 
 /* What a function that is given may not do. */
@@ -167,6 +175,7 @@ static void frames(void) {
     pf_shown *shown = NULL, *again = NULL;
     pf_gl_texture texture = {.size = sizeof texture};
     pf_device_memory memory = {.size = sizeof memory};
+    pf_vulkan_frame image = {.size = sizeof image};
     uint8_t pixels[2 * BYTES] = {0};
     size_t needed = 0;
     int code = 0;
@@ -205,6 +214,8 @@ static void frames(void) {
     GIVES(pf_link_show(link, &again), PF_ERROR_BUSY, "release it first");
     GIVES(pf_shown_gl_texture(shown, &texture), PF_ERROR_ARGUMENT, "no OpenGL display");
     GIVES(pf_shown_draw_gl(shown, 0, 0, 8, 8), PF_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_shown_vulkan(shown, &image), PF_ERROR_ARGUMENT, "no Vulkan display");
+    GIVES(pf_shown_vulkan_read_until(shown, 1, 1), PF_ERROR_ARGUMENT, "no Vulkan display");
     char *text = NULL;
     WORKS(pf_link_explain(link, &text));
     HOLDS(text != NULL && strstr(text, "in use:") != NULL);

@@ -1,0 +1,215 @@
+//! Vulkan by handles: an engine's own instance, device and queue.
+
+use crate::abi::*;
+use crate::boundary::{fill, fillable, out, put, structure};
+use crate::call::call;
+use crate::exports::results::{give, say};
+use crate::handles::Handle as _;
+use std::ffi::c_char;
+use std::ptr;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_vulkan_needs(
+    device: *const pf_vulkan_device,
+    extensions: *mut *mut c_char,
+    timeline_semaphores: *mut u32,
+) -> pf_status {
+    call("pf_vulkan_needs", || {
+        // SAFETY: the header's promise for pointers, and for the handles.
+        unsafe {
+            out(extensions, ptr::null_mut(), "extensions")?;
+            out(timeline_semaphores, 0, "timeline_semaphores")?;
+            let (names, timeline) = engine::needs(&structure(device)?)?;
+            put(timeline_semaphores, u32::from(timeline));
+            say(extensions, names);
+            Ok(())
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_display_from_vulkan(
+    device: *const pf_vulkan_device,
+    display: *mut *mut pf_display,
+) -> pf_status {
+    call("pf_display_from_vulkan", || {
+        // SAFETY: the header's promise for pointers, and for the handles.
+        unsafe {
+            out(display, ptr::null_mut(), "display")?;
+            give(display, engine::display(&structure(device)?)?)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_shown_vulkan(shown: *mut pf_shown, frame: *mut pf_vulkan_frame) -> pf_status {
+    call("pf_shown_vulkan", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe { fillable(frame) }?;
+        let found = pf_shown::get(shown)?.with(engine::frame)??;
+        // SAFETY: the same.
+        unsafe { fill(frame, found) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_shown_vulkan_read_until(shown: *mut pf_shown, semaphore: u64, value: u64) -> pf_status {
+    call("pf_shown_vulkan_read_until", || {
+        // SAFETY: the header's promise for the semaphore.
+        pf_shown::get(shown)?.with(|_, link| unsafe { engine::read_until(link, semaphore, value) })?
+    })
+}
+
+#[cfg(feature = "vulkan")]
+mod engine {
+    use super::*;
+    use crate::boundary::array;
+    use crate::convert::format_code;
+    use crate::failure::{Failure, Result};
+    use pixelferry::vulkan_display::ash::vk::{self, Handle as _};
+    use pixelferry::vulkan_display::{
+        CLock, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, device_extensions_raw,
+    };
+    use pixelferry::{Headless, Link, ShownFrame};
+    use std::ffi::{CStr, c_void};
+
+    fn raw(given: &pf_vulkan_device) -> RawVulkan {
+        RawVulkan {
+            get_instance_proc_addr: given.get_instance_proc_addr.map_or(ptr::null(), |f| f as *const c_void),
+            instance: given.instance,
+            physical_device: given.physical_device,
+            device: given.device,
+            queue: given.queue,
+            family: given.queue_family,
+        }
+    }
+
+    /// # Safety
+    /// As of [`device_extensions_raw`].
+    pub unsafe fn needs(given: &pf_vulkan_device) -> Result<(String, bool)> {
+        // SAFETY: the caller's promise.
+        let needs = unsafe { device_extensions_raw(&raw(given)) }?;
+        let names: Vec<_> = needs.names().iter().map(|name| name.to_string_lossy()).collect();
+        Ok((names.join(" "), needs.timeline_semaphore))
+    }
+
+    /// # Safety
+    /// The header's promises for `pf_vulkan_device` and `pf_display_from_vulkan`.
+    pub unsafe fn display(given: &pf_vulkan_device) -> Result<Headless> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe {
+            let engine = match (given.lock, given.unlock) {
+                (Some(lock), Some(unlock)) => engine(given, CLock::new(lock, unlock, given.lock_user)),
+                (None, None) => engine(given, ()),
+                _ => return Err(Failure::argument("pf_vulkan_device has one of lock and unlock; give both or none")),
+            }?;
+            let extensions = array(given.extensions, given.extension_count, "pf_vulkan_device.extensions")?;
+            if extensions.iter().any(|name| name.is_null()) {
+                return Err(Failure::argument("one of pf_vulkan_device.extensions is NULL"));
+            }
+            let engine = engine.with_extensions(extensions.iter().map(|name| CStr::from_ptr(*name)));
+            let families = array(given.reader_families, given.reader_family_count, "pf_vulkan_device.reader_families")?;
+            let engine = engine.read_by(families.iter().copied());
+            let engine = if given.timeline_semaphores == 0 { engine } else { engine.with_timeline_semaphores() };
+            Ok(VulkanDisplay::from_engine(engine)?.into())
+        }
+    }
+
+    /// # Safety
+    /// As of [`VulkanEngine::from_raw`].
+    unsafe fn engine(given: &pf_vulkan_device, lock: impl QueueLock + 'static) -> Result<VulkanEngine> {
+        // SAFETY: the caller's promise.
+        let engine = unsafe { VulkanEngine::from_raw(&raw(given), lock) };
+        engine.ok_or_else(|| Failure::argument("pf_vulkan_device.get_instance_proc_addr is NULL"))
+    }
+
+    fn of(link: &Link) -> Result<&VulkanDisplay> {
+        link.display().downcast_ref::<VulkanDisplay>().ok_or_else(|| {
+            let device = link.display().device();
+            Failure::argument(format!("{device} is no Vulkan display; read the frame by pf_link_read_back"))
+        })
+    }
+
+    pub fn frame(shown: &ShownFrame<'_>, link: &Link) -> Result<pf_vulkan_frame> {
+        let found = of(link)?.surface_frame(shown.surface())?;
+        let none = pf_vulkan_frame {
+            size: size_of::<pf_vulkan_frame>(),
+            object: 0,
+            offset: 0,
+            bytes: 0,
+            ready_semaphore: found.ready.map_or(0, |point| point.semaphore.as_raw()),
+            ready_value: found.ready.map_or(0, |point| point.value),
+            kind: 0,
+            vk_format: 0,
+            vk_layout: 0,
+            width: 0,
+            height: 0,
+            format: 0,
+            row_pitch: 0,
+        };
+        Ok(match found.object {
+            VulkanObject::Image { image, format, extent, layout } => pf_vulkan_frame {
+                object: image.as_raw(),
+                kind: PF_VULKAN_IMAGE,
+                vk_format: format.as_raw(),
+                vk_layout: layout.as_raw(),
+                width: extent.width,
+                height: extent.height,
+                format: match shown.desc() {
+                    pixelferry::SurfaceDesc::Image(image) => format_code(image.format),
+                    pixelferry::SurfaceDesc::Buffer(_) => 0,
+                },
+                ..none
+            },
+            VulkanObject::Rows { buffer, format, view } => pf_vulkan_frame {
+                object: buffer.as_raw(),
+                kind: PF_VULKAN_ROWS,
+                vk_format: format.as_raw(),
+                offset: view.offset as u64,
+                row_pitch: view.row_pitch,
+                width: view.extent.width,
+                height: view.extent.height,
+                format: format_code(view.format),
+                ..none
+            },
+            VulkanObject::Bytes { buffer, offset, len } => {
+                pf_vulkan_frame { object: buffer.as_raw(), kind: PF_VULKAN_BYTES, offset, bytes: len, ..none }
+            }
+            _ => return Err(Failure::argument("this library does not know what holds the frame")),
+        })
+    }
+
+    /// # Safety
+    /// As of [`VulkanDisplay::read_until`].
+    pub unsafe fn read_until(link: &Link, semaphore: u64, value: u64) -> Result<()> {
+        let display = of(link)?;
+        if semaphore == 0 {
+            return Err(Failure::argument("the semaphore is VK_NULL_HANDLE"));
+        }
+        // SAFETY: the caller's promise.
+        Ok(unsafe { display.read_until(TimelinePoint { semaphore: vk::Semaphore::from_raw(semaphore), value }) }?)
+    }
+}
+
+#[cfg(not(feature = "vulkan"))]
+mod engine {
+    use super::*;
+    use crate::failure::{Failure, Result};
+    use pixelferry::{Headless, Link, ShownFrame};
+
+    pub unsafe fn needs(_: &pf_vulkan_device) -> Result<(String, bool)> {
+        Err(Failure::not_built_in("vulkan"))
+    }
+
+    pub unsafe fn display(_: &pf_vulkan_device) -> Result<Headless> {
+        Err(Failure::not_built_in("vulkan"))
+    }
+
+    pub fn frame(_: &ShownFrame<'_>, _: &Link) -> Result<pf_vulkan_frame> {
+        Err(Failure::not_built_in("vulkan"))
+    }
+
+    pub unsafe fn read_until(_: &Link, _: u64, _: u64) -> Result<()> {
+        Err(Failure::not_built_in("vulkan"))
+    }
+}
