@@ -73,7 +73,10 @@ enum {
     PF_ERROR_OTHER = 19          /* anything else */
 };
 
-/* The library's version, "0.1.0". Any thread; lasts for ever. */
+/* The version of this header. */
+#define PF_VERSION "0.1.0"
+
+/* The library's version. Any thread; lasts for ever. */
 PF_EXPORT const char *pf_version(void);
 
 /* The name of a status, "PF_ERROR_DRIVER". Any thread; lasts for ever. */
@@ -82,6 +85,16 @@ PF_EXPORT const char *pf_status_name(pf_status status);
 /* What the last call that failed on this thread reported: the call, what failed, on which device, what to try. "" where none
  * did. Lasts until the next call that fails on this thread. */
 PF_EXPORT const char *pf_last_error_message(void);
+
+/* How much a line of the log matters. */
+enum { PF_LOG_ERROR = 1, PF_LOG_WARNING = 2, PF_LOG_INFO = 3, PF_LOG_DEBUG = 4 };
+typedef void (*pf_log_function)(void *user, uint32_t level, const char *text);
+
+/* Gives the lines of the library's log up to the level `most` to `log`: failures that were survived (a path that was left, a driver
+ * that lies), choices, and what was not offered. `log` is called on any thread, several at a time, until another call replaces it;
+ * NULL: nobody, as at first. The text lasts during the call. Any thread.
+ * Errors: PF_ERROR_ARGUMENT where the process has a log of Rust's `tracing` already. */
+PF_EXPORT pf_status pf_set_log(pf_log_function log, void *user, uint32_t most);
 
 /* Frees a text of this library's; NULL is nothing to do. Any thread.
  * Errors: PF_ERROR_HANDLE for any other text. */

@@ -78,6 +78,11 @@ pub const PF_NO_BUDGET: u32 = u32::MAX;
 pub const PF_API_CUDA: u32 = 1;
 pub const PF_API_OPENCL: u32 = 2;
 
+pub const PF_LOG_ERROR: u32 = 1;
+pub const PF_LOG_WARNING: u32 = 2;
+pub const PF_LOG_INFO: u32 = 3;
+pub const PF_LOG_DEBUG: u32 = 4;
+
 pub const PF_VULKAN_IMAGE: u32 = 1;
 pub const PF_VULKAN_ROWS: u32 = 2;
 pub const PF_VULKAN_BYTES: u32 = 3;
@@ -304,3 +309,4 @@ pub type pf_get_proc_function = Option<unsafe extern "C" fn(user: *mut c_void, n
 pub type pf_is_current_function = Option<unsafe extern "C" fn(user: *mut c_void) -> i32>;
 pub type pf_void_function = Option<unsafe extern "C" fn()>;
 pub type pf_queue_function = Option<unsafe extern "C" fn(user: *mut c_void)>;
+pub type pf_log_function = Option<unsafe extern "C" fn(user: *mut c_void, level: u32, text: *const c_char)>;

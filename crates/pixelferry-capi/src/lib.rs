@@ -26,4 +26,6 @@ mod failure;
 mod handles;
 mod held;
 mod sources;
+#[cfg(test)]
+mod tests;
 mod texts;

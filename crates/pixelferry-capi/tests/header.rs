@@ -185,7 +185,7 @@ fn the_header_and_the_library_say_the_same() {
     let said = said();
     assert_eq!(functions(), said.functions);
     let code = code();
-    let is_macro = |word: &str| ["PF_EXPORT"].contains(&word);
+    let is_macro = |word: &str| ["PF_EXPORT", "PF_VERSION"].contains(&word);
     let constants: BTreeSet<_> =
         words(&code).filter(|word| word.starts_with("PF_") && !is_macro(word)).map(str::to_owned).collect();
     assert_eq!(constants, said.constants);
@@ -196,12 +196,12 @@ fn the_header_and_the_library_say_the_same() {
     assert_eq!(types, said.types);
     // Every function is there to be linked; the compiler refuses a declaration that differs from the header's.
     let all: String = said.functions.iter().map(|name| format!("    (any){name},\n")).collect();
+    let version = env!("CARGO_PKG_VERSION");
     let text = format!(
         "#include <pixelferry.h>\n#include <pixelferry.h>\n#include <string.h>\n{}\ntypedef void (*any)(void);\n\
-         static const any ALL[] = {{\n{all}}};\nint main(void) {{\n    \
-         return ALL[0] == 0 || strcmp(pf_version(), \"{}\") != 0;\n}}\n",
+         static const any ALL[] = {{\n{all}}};\nint main(void) {{\n    return ALL[0] == 0 || \
+         strcmp(pf_version(), \"{version}\") != 0 || strcmp(PF_VERSION, pf_version()) != 0;\n}}\n",
         said.text,
-        env!("CARGO_PKG_VERSION")
     );
     let file = scratch("abi.c");
     fs::write(&file, text).unwrap();

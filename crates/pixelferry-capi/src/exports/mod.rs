@@ -2,13 +2,14 @@
 //!
 //! The header says what a caller promises: pointers are null or point to what their types say.
 
-mod backend;
-mod display;
-mod frame;
+pub mod backend;
+pub mod display;
+pub mod frame;
 mod given;
-mod link;
-mod machine;
+pub mod link;
+mod log;
+pub mod machine;
 mod memory;
 mod results;
-mod shown;
+pub mod shown;
 mod vulkan;

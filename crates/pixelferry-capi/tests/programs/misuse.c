@@ -320,6 +320,23 @@ static void kernels(void) {
     GIVES(pf_kernel_free(kernel), PF_ERROR_HANDLE, "freed");
 }
 
+/* A line for a path that was left, at the level that was asked for. */
+static void heard(void *user, uint32_t level, const char *text) {
+    if (level <= PF_LOG_INFO && strchr(text, ':') != NULL) ++*(int *)user;
+}
+
+static void logs(void) {
+    int lines = 0, before;
+    GIVES(pf_set_log(heard, &lines, 9), PF_ERROR_ARGUMENT, "most is 9");
+    WORKS(pf_set_log(heard, &lines, PF_LOG_INFO));
+    WORKS(pf_link_free(open_link()));
+    HOLDS(lines > 0);
+    WORKS(pf_set_log(NULL, NULL, 0));
+    before = lines;
+    WORKS(pf_link_free(open_link()));
+    HOLDS(lines == before);
+}
+
 static void *elsewhere(void *user) {
     pf_link *link = user, *made = NULL;
     pf_display *own = NULL;
@@ -359,6 +376,7 @@ int main(void) {
     structs();
     frames();
     kernels();
+    logs();
     threads();
     /* What a link needs it holds. */
     pf_link *last = open_link();

@@ -1,0 +1,200 @@
+//! The exported functions as C calls them, also under Miri (`scripts/miri`): frames that outlive calls, links that go first,
+//! texts that are written in.
+
+use crate::abi::*;
+use crate::exports::{backend, frame, link, machine, shown};
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+const SURFACE: pf_surface = pf_surface {
+    size: size_of::<pf_surface>(),
+    bytes: 0,
+    format: PF_FORMAT_R8,
+    width: 3,
+    height: 2,
+    unwritten: PF_KEEP,
+    access: PF_ACCESS_TEXTURE,
+    row_order: PF_TOP_DOWN,
+    encoding: PF_UNMANAGED,
+    alpha: PF_ALPHA_STORED,
+};
+
+const OPTIONS: pf_link_options = pf_link_options {
+    size: size_of::<pf_link_options>(),
+    path: ptr::null(),
+    prefer: ptr::null(),
+    profiles: c"".as_ptr(),
+    budget_ms: PF_NO_BUDGET,
+    frames_behind: 0,
+};
+
+fn said() -> String {
+    // SAFETY: the message lasts until the next failure on this thread.
+    unsafe { CStr::from_ptr(machine::pf_last_error_message()) }.to_string_lossy().into_owned()
+}
+
+#[track_caller]
+fn works(status: pf_status) {
+    assert_eq!(status, PF_OK, "{}", said());
+}
+
+/// A link from threads to plain memory; what it was opened with is free again.
+fn opened() -> *mut pf_link {
+    let (mut computes, mut shows, mut made) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    // SAFETY: every pointer is of a value of its type, here and in the tests below.
+    unsafe {
+        works(backend::pf_open_pair(
+            c"cpu".as_ptr(),
+            c"memory".as_ptr(),
+            ptr::null(),
+            0,
+            &raw mut computes,
+            &raw mut shows,
+        ));
+        works(link::pf_link_open(computes, shows, &SURFACE, &OPTIONS, &raw mut made));
+    }
+    works(backend::pf_backend_free(computes));
+    works(crate::exports::display::pf_display_free(shows));
+    made
+}
+
+fn begun(link: *mut pf_link) -> *mut pf_frame {
+    let mut frame = ptr::null_mut();
+    // SAFETY: as in `opened`.
+    works(unsafe { link::pf_link_acquire(link, &raw mut frame) });
+    frame
+}
+
+fn write(frame: *mut pf_frame, pixels: [u8; 6]) -> pf_status {
+    // SAFETY: as in `opened`.
+    unsafe { frame::pf_frame_write(frame, pixels.as_ptr().cast(), 6, 0) }
+}
+
+fn read(link: *mut pf_link) -> [u8; 6] {
+    let mut pixels = [0; 6];
+    // SAFETY: as in `opened`.
+    works(unsafe { link::pf_link_read_back(link, pixels.as_mut_ptr().cast(), 6, ptr::null_mut()) });
+    pixels
+}
+
+#[test]
+fn frames_outlive_calls_and_end_with_their_link() {
+    let made = opened();
+    let first = begun(made);
+    works(write(first, [1, 2, 3, 4, 5, 6]));
+    works(frame::pf_frame_finish(first));
+    assert_eq!(read(made), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(write(first, [0; 6]), PF_ERROR_HANDLE);
+    let second = begun(made);
+    works(write(second, [9; 6]));
+    works(frame::pf_frame_cancel(second));
+    assert_eq!(read(made), [1, 2, 3, 4, 5, 6]);
+    let mut drawn = ptr::null_mut();
+    // SAFETY: as in `opened`.
+    works(unsafe { link::pf_link_show(made, &raw mut drawn) });
+    let mut surface = SURFACE;
+    surface.width = 0;
+    // SAFETY: as in `opened`.
+    works(unsafe { shown::pf_shown_surface(drawn, &raw mut surface) });
+    assert_eq!((surface.width, surface.height), (3, 2));
+    let mut third = ptr::null_mut();
+    // SAFETY: as in `opened`.
+    assert_eq!(unsafe { link::pf_link_acquire(made, &raw mut third) }, PF_ERROR_BUSY, "{}", said());
+    works(shown::pf_shown_release(drawn));
+    let third = begun(made);
+    works(link::pf_link_free(made));
+    assert_eq!(write(third, [0; 6]), PF_ERROR_HANDLE);
+    assert_eq!(frame::pf_frame_finish(third), PF_ERROR_HANDLE);
+}
+
+/// What a function that is given sees.
+struct Given {
+    link: *mut pf_link,
+    kept: *mut pf_frame,
+    free: bool,
+    code: i32,
+}
+
+unsafe extern "C" fn map(_: *mut c_void, pixels: *const pf_pixels) -> i32 {
+    // SAFETY: the library gives pixels that are there until this returns.
+    unsafe {
+        let pixels = pixels.read();
+        for y in 0..pixels.rows {
+            let row = pixels.data.cast::<u8>().offset(y as isize * pixels.row_pitch);
+            for x in 0..pixels.row_bytes {
+                row.add(x).write(10 * y as u8 + x as u8);
+            }
+        }
+    }
+    0
+}
+
+unsafe extern "C" fn compute(user: *mut c_void, frame: *mut pf_frame) -> i32 {
+    // SAFETY: the tests give a `Given` that nobody else uses meanwhile; as in `opened`.
+    unsafe {
+        let given = &mut *user.cast::<Given>();
+        given.kept = frame;
+        assert_eq!(link::pf_link_flush(given.link), PF_ERROR_BUSY);
+        assert_eq!(frame::pf_frame_finish(frame), PF_ERROR_BUSY);
+        works(frame::pf_frame_map(frame, Some(map), ptr::null_mut()));
+        if given.free {
+            works(link::pf_link_free(given.link));
+        }
+        given.code
+    }
+}
+
+#[test]
+fn functions_that_are_given_cannot_keep_a_frame() {
+    let link = opened();
+    let mut given = Given { link, kept: ptr::null_mut(), free: false, code: 0 };
+    // SAFETY: as in `opened`.
+    works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
+    assert_eq!(read(link), [0, 1, 2, 10, 11, 12]);
+    assert_eq!(write(given.kept, [0; 6]), PF_ERROR_HANDLE);
+    given.code = 4;
+    // SAFETY: as in `opened`.
+    assert_eq!(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) }, PF_ERROR_CALLBACK);
+    // Freed in the middle of its own call, it goes when that returns.
+    (given.code, given.free) = (0, true);
+    // SAFETY: as in `opened`.
+    works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
+    assert_eq!(link::pf_link_flush(link), PF_ERROR_HANDLE);
+}
+
+#[test]
+fn texts_may_be_written_in_and_go_once() {
+    let link = opened();
+    let mut text = ptr::null_mut();
+    // SAFETY: as in `opened`; the text has more than two bytes.
+    unsafe {
+        works(link::pf_link_path(link, &raw mut text));
+        text.add(1).write(0);
+        assert_eq!(CStr::from_ptr(text).count_bytes(), 1);
+    }
+    works(machine::pf_string_free(text));
+    assert_eq!(machine::pf_string_free(text), PF_ERROR_HANDLE);
+    works(link::pf_link_free(link));
+}
+
+#[test]
+fn a_smaller_struct_is_read_and_filled_no_further() {
+    #[repr(C)]
+    struct Older {
+        size: usize,
+        bytes: u64,
+        sides: [u32; 3],
+        unknown: u32,
+    }
+    let mut older = Older { size: 28, bytes: 0, sides: [PF_FORMAT_R8, 3, 2], unknown: 77 };
+    // SAFETY: it has as many bytes as it says.
+    let read = unsafe { crate::boundary::structure((&raw const older).cast::<pf_surface>()) }.unwrap();
+    assert_eq!((read.height, read.unwritten, read.alpha), (2, 0, 0));
+    // SAFETY: the same.
+    unsafe { crate::boundary::fill((&raw mut older).cast::<pf_surface>(), pf_surface { height: 5, ..SURFACE }) }
+        .unwrap();
+    assert_eq!((older.size, older.sides[2], older.unknown), (28, 5, 77));
+    older.size = 27;
+    // SAFETY: the same.
+    assert!(unsafe { crate::boundary::structure((&raw const older).cast::<pf_surface>()) }.is_err());
+}
