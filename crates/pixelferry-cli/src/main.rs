@@ -1,5 +1,6 @@
 //! The command `pixelferry`: what this machine can do, and a picture to prove it.
 
+#[cfg(feature = "bench")]
 mod bench;
 mod demo;
 mod probe;
@@ -28,6 +29,7 @@ enum Command {
     /// Try every path between every compute device and every display, prove each by pixels, and report.
     Probe(probe::ProbeOptions),
     /// Measure which path is fastest for every compute device and display, and whether it is the one taken by itself.
+    #[cfg(feature = "bench")]
     Bench(Box<pixelferry_bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
     Demo(Box<demo::DemoOptions>),
@@ -46,7 +48,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Box<dyn Error>> {
     let trace = match &command {
         Command::Demo(options) => options.trace().map(Trace::create).transpose()?,
-        Command::Probe(_) | Command::Bench(_) => None,
+        _ => None,
     };
     let filter = match std::env::var("PIXELFERRY_LOG") {
         Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).map_err(|e| {
@@ -63,6 +65,7 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
     subscriber.init();
     match command {
         Command::Probe(options) => probe::run(&options),
+        #[cfg(feature = "bench")]
         Command::Bench(options) => bench::run(&options),
         #[cfg(feature = "overlay")]
         Command::Demo(options) => demo::run(*options, trace, &messages),

@@ -1,8 +1,9 @@
 //! `pixelferry probe`.
 
 use crate::table;
-use pixelferry::{ImageAccess, ImageDesc, PixelFormat, Scratch, SurfaceDesc, Unwritten, Workload};
-use pixelferry_bench::ramp;
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
+#[cfg(feature = "bench")]
+use pixelferry::{Scratch, Workload};
 use pixelferry_demo::options::parse_size;
 use std::error::Error;
 use std::io::Write as _;
@@ -26,6 +27,7 @@ pub struct ProbeOptions {
     unwritten: Unwritten,
     /// Choose backend and display together, as a program without wishes has it done: by a kernel that writes every pixel, on scratch
     /// memory of every pair.
+    #[cfg(feature = "bench")]
     #[arg(long, conflicts_with = "buffer")]
     together: bool,
     /// Try a vertex or storage buffer of this many bytes, not a picture.
@@ -48,11 +50,15 @@ pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
         }
     };
     let desc = desc.with_unwritten(options.unwritten);
-    let text = match (options.together, options.json) {
-        (true, json) => together(desc, options.format, json)?,
-        (false, true) => serde_json::to_string_pretty(&pixelferry::probe(&desc)?)? + "\n",
-        (false, false) => table::report(&pixelferry::probe(&desc)?),
-    };
+    #[cfg(feature = "bench")]
+    if options.together {
+        return print(&together(desc, options.format, options.json)?);
+    }
+    let report = pixelferry::probe(&desc)?;
+    print(&if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { table::report(&report) })
+}
+
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
     // A closed pipe (`| head`) is not our failure.
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
@@ -60,8 +66,9 @@ pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
     }
 }
 
+#[cfg(feature = "bench")]
 fn together(desc: SurfaceDesc, format: PixelFormat, json: bool) -> Result<String, Box<dyn Error>> {
-    let kernel = ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
+    let kernel = pixelferry_bench::ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
     let opened = Workload::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
     Ok(match json {
         true => serde_json::to_string_pretty(&opened.report)? + "\n",

@@ -44,6 +44,9 @@ pub enum SceneError {
         /// What to choose, or why there is no OpenGL.
         instead: String,
     },
+    /// The program was built without windows.
+    #[error("this program was built without windows (feature `window`); give --headless, or --out FILE")]
+    NoWindows,
     /// A shader of the scene's did not build.
     #[error("the scene's shader did not build: {0}")]
     Shader(String),

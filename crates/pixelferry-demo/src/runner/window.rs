@@ -1,0 +1,90 @@
+//! A scene in a window.
+
+use super::{Made, collect, collect_all, end, introduce, watch};
+use crate::options::Options;
+use crate::scene::{Scene, SceneError};
+use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::{ComputeBackend, Display, Extent, KernelSource, open_backend_for_display};
+use pixelferry_trace::Trace;
+use std::error::Error;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Opens the window and the backend for its display, makes the scene and shows it until the window is closed.
+pub(super) fn show(
+    options: &Options,
+    size: (u32, u32),
+    kernels: &[KernelSource],
+    trace: Option<Trace>,
+    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+) -> Result<(), Box<dyn Error>> {
+    let window = WindowOptions::default()
+        .with_title("pixelferry")
+        .with_size(Extent::new(size.0, size.1))
+        .with_max_frames(options.frames.map(u64::from));
+    let open = |display: &Rc<dyn Display>| {
+        let backend = open_backend_for_display(options.backend, kernels, display.as_ref())?;
+        make(backend, Rc::clone(display))
+    };
+    let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace };
+    let frames = run_window(&window, &mut app)?;
+    let seconds = app.start.elapsed().as_secs_f64();
+    println!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9));
+    end(options, app.trace)
+}
+
+/// A scene in a window; made when the window's context is there.
+struct App<F> {
+    /// Opens the backend for the window's display, and makes the scene.
+    open: Option<F>,
+    scene: Option<Box<dyn Scene>>,
+    start: Instant,
+    trace: Option<Trace>,
+}
+
+impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
+    type Error = SceneError;
+
+    fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
+        if let Some(open) = self.open.take() {
+            let display = Rc::clone(window.display()) as Rc<dyn Display>;
+            let scene = self.scene.insert(open(&display)?);
+            introduce(scene.as_mut());
+            window.set_title(&title(scene.as_mut()));
+            watch(self.trace.as_ref(), scene.as_mut())?;
+            self.start = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, SceneError> {
+        let Some(scene) = &mut self.scene else { return Ok(Flow::Exit) };
+        if !scene.advance(self.start.elapsed().as_secs_f32())? {
+            return Ok(Flow::Exit);
+        }
+        if scene.status().is_some() {
+            window.set_title(&title(scene.as_mut()));
+        }
+        let gl: &GlDisplay = window.display();
+        gl.clear([0.0, 0.0, 0.0, 1.0])?;
+        let size = window.size();
+        scene.draw(gl, Viewport::full(size.width, size.height))?;
+        collect(self.trace.as_ref(), scene.as_mut())?;
+        Ok(Flow::Continue)
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        if let Some(mut scene) = self.scene.take()
+            && let Err(error) = collect_all(self.trace.as_ref(), scene.as_mut())
+        {
+            tracing::warn!(%error, "the last frames are not in the trace");
+        }
+    }
+}
+
+fn title(scene: &mut dyn Scene) -> String {
+    let status = scene.status().map(|s| format!(", {s}")).unwrap_or_default();
+    let name = scene.name();
+    format!("{name} by {}{status}", scene.link().path())
+}
