@@ -49,6 +49,7 @@ pub enum VulkanObject {
 
 /// A frame for the engine's own submission; of [`crate::VulkanDisplay::surface_frame`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VulkanFrame {
     /// What holds it.
     pub object: VulkanObject,

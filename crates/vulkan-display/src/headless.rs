@@ -9,11 +9,26 @@ const OP: &str = "VulkanDisplay::headless";
 
 /// How a device of the display's own is chosen.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct VulkanOptions {
     /// Only devices whose name contains this, whatever the case of letters.
     pub name: Option<String>,
     /// The device that is this one (by UUID, else by LUID) before all others, so that what is computed there is shown there.
     pub same_device_as: Option<DeviceIdentity>,
+}
+
+impl VulkanOptions {
+    /// The same with devices alone whose name contains this.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// The same that takes this device before all others.
+    #[must_use]
+    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
+        Self { same_device_as: same_device_as.into(), ..self }
+    }
 }
 
 fn unavailable(reason: String) -> Error {

@@ -10,7 +10,7 @@ use vulkan_display::{VulkanDisplay, VulkanOptions};
 
 #[test]
 fn descriptors_are_closed_whatever_becomes_of_them() {
-    let options = VulkanOptions { name: Some("llvmpipe".into()), ..VulkanOptions::default() };
+    let options = VulkanOptions::default().with_name("llvmpipe");
     let Some(display) = need(Need::Lavapipe, VulkanDisplay::headless(&options)) else { return };
     let image = ImageDesc::new(64, 8, PixelFormat::Rgba8);
     let round = || {

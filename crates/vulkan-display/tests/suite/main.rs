@@ -21,6 +21,6 @@ fn device() -> String {
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.
 fn display() -> Option<Rc<VulkanDisplay>> {
-    let options = VulkanOptions { name: Some(device()), ..VulkanOptions::default() };
+    let options = VulkanOptions::default().with_name(device());
     need(Need::Lavapipe, VulkanDisplay::headless(&options))
 }

@@ -96,7 +96,7 @@ fn sizes_and_surfaces_that_mean_nothing_are_refused() {
     assert!(matches!(display.surface_frame(memory.as_ref()), Err(Error::Foreign { .. })));
     let empty = display.create_in_place_surface(&image(4, 4)).unwrap();
     assert!(matches!(display.surface_frame(empty.as_ref()), Err(Error::NothingShown)));
-    let options = VulkanOptions { name: Some("no such device".into()), ..VulkanOptions::default() };
+    let options = VulkanOptions::default().with_name("no such device");
     let error = VulkanDisplay::headless(&options).err().unwrap().to_string();
     assert!(error.contains("no such device") && error.contains(&device()), "{error}");
 }
