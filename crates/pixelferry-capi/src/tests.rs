@@ -2,9 +2,13 @@
 //! texts that are written in.
 
 use crate::abi::*;
-use crate::exports::{backend, frame, link, machine, shown};
+use crate::exports::{backend, display, frame, link, machine, shown};
+use crate::handles::Handle as _;
+use pixelferry::{CpuBackend, Headless, MemoryDisplay};
+use pixelferry_faults::{BackendDouble, Fault, FaultKind, Faults, Step};
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use std::sync::Arc;
 
 const SURFACE: pf_surface = pf_surface {
     size: size_of::<pf_surface>(),
@@ -40,8 +44,8 @@ fn works(status: pf_status) {
 
 /// A link from threads to plain memory; what it was opened with is free again.
 fn opened() -> *mut pf_link {
-    let (mut computes, mut shows, mut made) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-    // SAFETY: every pointer is of a value of its type, here and in the tests below.
+    let (mut computes, mut shows) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: every pointer is of a value of its type, here and in all that follows.
     unsafe {
         works(backend::pf_open_pair(
             c"cpu".as_ptr(),
@@ -51,10 +55,17 @@ fn opened() -> *mut pf_link {
             &raw mut computes,
             &raw mut shows,
         ));
-        works(link::pf_link_open(computes, shows, &SURFACE, &OPTIONS, &raw mut made));
     }
+    joined(computes, shows)
+}
+
+/// A link between the two, which are free again.
+fn joined(computes: *mut pf_backend, shows: *mut pf_display) -> *mut pf_link {
+    let mut made = ptr::null_mut();
+    // SAFETY: as in `opened`.
+    works(unsafe { link::pf_link_open(computes, shows, &SURFACE, &OPTIONS, &raw mut made) });
     works(backend::pf_backend_free(computes));
-    works(crate::exports::display::pf_display_free(shows));
+    works(display::pf_display_free(shows));
     made
 }
 
@@ -160,6 +171,39 @@ fn functions_that_are_given_cannot_keep_a_frame() {
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
     assert_eq!(link::pf_link_flush(link), PF_ERROR_HANDLE);
+}
+
+unsafe extern "C" fn count(user: *mut c_void, frame: *mut pf_frame) -> i32 {
+    // SAFETY: the test gives a number that nobody else uses meanwhile.
+    unsafe { *user.cast::<u8>() += 1 };
+    write(frame, [7; 6])
+}
+
+#[test]
+fn a_path_that_fails_is_left_and_the_function_is_called_again() {
+    let faults = Faults::default();
+    let computes = BackendDouble::over(Arc::new(CpuBackend::new().unwrap()), &faults);
+    let link = joined(
+        pf_backend::insert(computes).unwrap(),
+        pf_display::insert(Headless::from(MemoryDisplay::new())).unwrap(),
+    );
+    let fails = |lasting| Fault { step: Step::MapWrite, nth: 1, lasting, kind: FaultKind::Driver };
+    let mut calls = 0_u8;
+    let mut frame = || {
+        // SAFETY: as in `opened`.
+        let status = unsafe { link::pf_link_frame(link, Some(count), (&raw mut calls).cast()) };
+        (status, std::mem::take(&mut calls))
+    };
+    assert_eq!(frame(), (PF_OK, 1));
+    faults.arm(fails(false));
+    assert_eq!(frame(), (PF_OK, 2), "{}", said());
+    assert_eq!(read(link), [7; 6]);
+    // Where no path is left, the first error is the call's, not that a function refused.
+    faults.arm(fails(true));
+    assert_eq!(frame(), (PF_ERROR_DRIVER, 1), "{}", said());
+    assert!(said().starts_with("pf_link_frame: compute: fill failed on a double"), "{}", said());
+    faults.disarm();
+    works(link::pf_link_free(link));
 }
 
 #[test]
