@@ -31,6 +31,13 @@ __kernel void weave(PF_IMAGE(uchar4, out), uint frame) {
 }
 )";
 
+constexpr char CUDA_CPP[] = R"(
+extern "C" __global__ void weave(PF_IMAGE(uchar4, out), unsigned frame) {
+    unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + 3 * frame, y, x ^ y, 255));
+}
+)";
+
 void fill(const pf_pixels &pixels, std::uint32_t frame) {
     for (std::uint32_t y = 0; y < pixels.rows; y++) {
         auto *pixel = static_cast<std::uint8_t *>(pixels.data) + static_cast<std::ptrdiff_t>(y) * pixels.row_pitch;
@@ -57,6 +64,7 @@ void run(const char *backend_name, const char *display_name) {
     auto source = pixelferry::kernel_source("weave");
     source.wgsl = WGSL;
     source.opencl_c = OPENCL_C;
+    source.cuda_cpp = CUDA_CPP;
     source.host = row;
     auto [backend, display] = pixelferry::backend::open_pair(backend_name, display_name, {&source});
     const auto weave = backend.build(source);

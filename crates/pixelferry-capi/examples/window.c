@@ -1,7 +1,7 @@
 /* A program with an OpenGL window of its own (GLFW) that draws what pixelferry computes, as a texture, by a shader of its own.
  * Every pixel of the window is read back and compared.
  *
- *   cc window.c $(pkg-config --cflags --libs pixelferry glfw3 gl) -o window && ./window [backend]
+ *   cc window.c $(pkg-config --cflags --libs pixelferry glfw3 gl) -o window && ./window [backend [loader]]
  */
 #define GLFW_INCLUDE_GLCOREARB
 #define GL_GLEXT_PROTOTYPES
@@ -98,7 +98,17 @@ static int show(pf_link *link, GLuint program, uint32_t frame) {
     return wrong || glGetError() != GL_NO_ERROR;
 }
 
-static int run(GLFWwindow *window, const char *name) {
+/* For contexts that no window system knows: how the engine finds OpenGL's functions. C has no cast from a function to void *. */
+static void *get_proc(void *user, const char *name) {
+    union {
+        GLFWglproc function;
+        void *address;
+    } found = {.function = glfwGetProcAddress(name)};
+    (void)user;
+    return found.address;
+}
+
+static int run(GLFWwindow *window, const char *name, int loader) {
     pf_display *display = NULL;
     pf_backend *backend = NULL;
     pf_link *link = NULL;
@@ -117,7 +127,8 @@ static int run(GLFWwindow *window, const char *name) {
     glGenVertexArrays(1, &vertex_array);
     glBindVertexArray(vertex_array);
 
-    int wrong = failed(pf_display_from_current_gl(NULL, &display)) ||
+    int wrong = failed(loader ? pf_display_from_gl_loader(get_proc, NULL, NULL, &display)
+                              : pf_display_from_current_gl(NULL, &display)) ||
                 failed(pf_backend_open_for_display(name, sources, 1, display, &backend)) ||
                 failed(pf_kernel_build(backend, &source, &launch.kernel)) ||
                 failed(pf_link_open(backend, display, &surface, NULL, &link));
@@ -155,7 +166,7 @@ int main(int argc, char **argv) {
     int wrong = 2;
     if (window != NULL) {
         glfwMakeContextCurrent(window);
-        wrong = run(window, argc > 1 ? argv[1] : NULL);
+        wrong = run(window, argc > 1 ? argv[1] : NULL, argc > 2);
         glfwDestroyWindow(window);
     }
     glfwTerminate();

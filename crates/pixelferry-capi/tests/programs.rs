@@ -8,7 +8,7 @@
 mod common;
 
 use common::{Language, build, compiler, done, libraries, package, root, run, scratch};
-use pixelferry_testing::{Need, need};
+use pixelferry_testing::{Need, asked, need};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,8 +45,23 @@ fn a_c_program_draws_in_its_own_window() {
     if need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output()).is_none() {
         return;
     }
-    for (backend, driver) in [("cpu", None), ("gl", None), ("opencl", Some(Need::Pocl))] {
-        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).arg(backend), driver) else { continue };
+    let both: [(&[&str], _); 4] =
+        [(&["cpu"], None), (&["cpu", "loader"], None), (&["gl"], None), (&["opencl"], Some(Need::Pocl))];
+    for (arguments, driver) in both {
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(arguments), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_c_program_writes_the_devices_memory_by_calls_of_its_own() {
+    let Some(program) = build(Language::C, &root().join("examples/device.c"), &["-ldl".into()]) else { return };
+    let mut tried = vec![("opencl", Need::Pocl)];
+    if asked(Need::Nvidia) {
+        tried.push(("cuda", Need::Nvidia));
+    }
+    for (backend, driver) in tried {
+        let Some(said) = said_by(run(&program).arg(backend), Some(driver)) else { continue };
         assert!(said.contains("every pixel as computed"), "{backend}: {said}");
     }
 }
@@ -75,7 +90,12 @@ fn a_program_in_cpp_goes_through_every_backend_and_display() {
         ("gl", "gl", Some(Need::Egl)),
         ("opencl", "memory", Some(Need::Pocl)),
         ("opencl", "compute", Some(Need::Pocl)),
+        ("cuda", "memory", Some(Need::Nvidia)),
+        ("cuda", "gl", Some(Need::Nvidia)),
     ] {
+        if driver == Some(Need::Nvidia) && !asked(Need::Nvidia) {
+            continue;
+        }
         let Some(said) = said_by(run(&program).args([backend, display]), driver) else { continue };
         assert!(said.contains("every pixel as computed"), "{backend}, {display}: {said}");
     }
