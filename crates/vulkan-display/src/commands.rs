@@ -1,7 +1,7 @@
 //! The commands that the display records.
 
 use ash::vk;
-use interop_core::Region;
+use interop_core::{Extent, Region};
 
 /// Between frames, and while the engine reads.
 pub(crate) const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
@@ -139,4 +139,47 @@ pub(crate) unsafe fn to_buffer(
     let copy = vk::BufferCopy { src_offset: from_byte, dst_offset: to_byte, size: bytes };
     // SAFETY: the caller's promise.
     unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
+}
+
+/// Copies all of an image, which is ready to be read before and after, stretched into a region of another, which has the
+/// layout for it.
+///
+/// # Safety
+/// As of [`change`]; the region lies in the image, and the device blits such formats with such a filter.
+pub(crate) unsafe fn blit(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    (from, extent): (vk::Image, Extent),
+    (to, region): (vk::Image, Region),
+    filter: vk::Filter,
+) {
+    const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    let corner = |x: u32, y: u32, z| vk::Offset3D { x: x as i32, y: y as i32, z };
+    let blit = vk::ImageBlit {
+        src_subresource: LAYERS,
+        src_offsets: [corner(0, 0, 0), corner(extent.width, extent.height, 1)],
+        dst_subresource: LAYERS,
+        dst_offsets: [corner(region.x, region.y, 0), corner(region.x + region.width, region.y + region.height, 1)],
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        change(device, commands, from, (READ, FROM));
+        device.cmd_blit_image(commands, from, FROM, to, vk::ImageLayout::TRANSFER_DST_OPTIMAL, &[blit], filter);
+        change(device, commands, from, (FROM, READ));
+    }
+}
+
+/// Copies rows to a region of an image of the engine's, which has the layout for it.
+///
+/// # Safety
+/// As of [`to_image`].
+pub(crate) unsafe fn rows_to(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    from: Rows,
+    (to, region): (vk::Image, Region),
+) {
+    let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    // SAFETY: the caller's promise.
+    unsafe { device.cmd_copy_buffer_to_image(commands, from.buffer, to, layout, &[from.copy(region)]) };
 }

@@ -26,7 +26,7 @@ use vulkan_sharing::{Sharing, vk_format};
 ///
 /// It copies and never draws: the engine does, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`].
 pub struct VulkanDisplay {
-    shared: Rc<DeviceState>,
+    pub(crate) shared: Rc<DeviceState>,
 }
 
 impl std::fmt::Debug for VulkanDisplay {
@@ -210,5 +210,52 @@ impl Display for VulkanDisplay {
 
     fn finish(&self) -> Result<()> {
         self.shared.submissions.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interop_core::PixelFormat;
+    use pixelferry_testing::{Need, need};
+
+    fn timeline(device: &ash::Device) -> vk::Semaphore {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: the display's own device has the feature; the structures live through the call.
+        unsafe { device.create_semaphore(&info, None) }.unwrap()
+    }
+
+    /// As where a compute device signals that it has written, and waits until it may write again.
+    #[test]
+    fn a_frame_waits_for_the_other_side_and_the_other_side_for_the_frame() {
+        let options = VulkanOptions { name: Some("llvmpipe".into()), ..VulkanOptions::default() };
+        let Some(display) = need(Need::Lavapipe, VulkanDisplay::headless(&options)) else { return };
+        let (device, submissions) = (display.device_functions(), &display.shared.submissions);
+        // SAFETY: the semaphores are of this device and are not destroyed before it.
+        let counter = |semaphore| unsafe { device.get_semaphore_counter_value(semaphore) }.unwrap();
+        let [written, read] = [timeline(device), timeline(device)];
+        let at = |semaphore, value| Point { semaphore, value: Some(value) };
+        let surface = display.create_surface(&SurfaceDesc::image(8, 8, PixelFormat::Rgba8)).unwrap();
+        display.finish().unwrap();
+        submissions.wait_for(at(written, 5));
+        let ready = display.surface_frame(surface.as_ref()).unwrap().ready.unwrap();
+        assert_eq!(display.surface_frame(surface.as_ref()).unwrap().ready, Some(ready), "nothing else is submitted");
+        submissions.flush(Some(at(read, 7))).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(counter(ready.semaphore) < ready.value && counter(read) == 0);
+        let info = vk::SemaphoreSignalInfo::default().semaphore(written).value(5);
+        // SAFETY: as above; the counter is below.
+        unsafe { device.signal_semaphore(&info) }.unwrap();
+        display.finish().unwrap();
+        assert!(counter(ready.semaphore) >= ready.value && counter(read) == 7);
+        // Nobody waits for a semaphore that goes, although it is never signalled.
+        submissions.wait_for(at(written, 9));
+        submissions.forget(written);
+        display.finish().unwrap();
+        for semaphore in [written, read] {
+            // SAFETY: nothing uses it.
+            unsafe { device.destroy_semaphore(semaphore, None) };
+        }
     }
 }

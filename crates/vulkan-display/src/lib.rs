@@ -10,6 +10,7 @@
 //! |---|---|
 //! | see what the engine should switch on | [`device_extensions`], [`device_extensions_raw`] |
 //! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
+//! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
 //!
 //! # Threads
@@ -21,8 +22,9 @@
 //! the host, memory of a compute device, buffers and images that compute devices open, and semaphores for which both sides'
 //! queues wait. Linear memory is given to the engine in place, as storage or for a copy.
 //!
-//! The display draws nothing. Reading back copies what the engine gets, in the engine's queue.
+//! The display itself draws nothing. Reading back copies what the engine gets, in the engine's queue.
 
+mod blit;
 mod commands;
 mod device_state;
 mod display;
@@ -45,6 +47,7 @@ mod stored;
 mod submissions;
 mod transfer;
 
+pub use blit::BlitTarget;
 pub use display::VulkanDisplay;
 pub use engine::{RawVulkan, VulkanEngine};
 pub use frame::{TimelinePoint, VulkanFrame, VulkanObject};

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// The display holds no lock of its own then, waits for nothing, and calls nothing of the engine's.
 pub trait QueueLock {
-    /// Calls `submit` once, while nobody else uses the queue.
+    /// Calls `submit` once, while nobody else uses the queue. Uses no display.
     fn with(&self, submit: &mut dyn FnMut());
 }
 

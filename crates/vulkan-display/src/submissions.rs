@@ -7,7 +7,7 @@ use crate::queue_lock::QueueLock;
 use ash::vk;
 use interop_core::{Error, Result};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use vulkan_sharing::failure;
 
@@ -51,6 +51,8 @@ pub(crate) struct Submissions {
     /// Counts the submissions that are done.
     counter: Option<vk::Semaphore>,
     state: RefCell<State>,
+    /// The engine's lock is held, or taken.
+    busy: Cell<bool>,
 }
 
 const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
@@ -72,7 +74,8 @@ impl Submissions {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(flags);
         // SAFETY: the device is alive; the structures live through the calls.
         let pool = unsafe { device.create_command_pool(&info, None) }.map_err(failure("vkCreateCommandPool", &name))?;
-        let mut made = Self { device, name, queue, lock, pool, counter: None, state: RefCell::default() };
+        let mut made =
+            Self { device, name, queue, lock, pool, counter: None, state: RefCell::default(), busy: Cell::default() };
         if counts {
             let mut kind =
                 vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
@@ -163,12 +166,19 @@ impl Submissions {
     }
 
     fn submit(&self, slot: Slot, commands: &[vk::CommandBuffer], signal: Option<Point>) -> Result<u64> {
-        let mut state = self.state.borrow_mut();
-        let number = state.last + 1;
-        let waits: Vec<Point> = state.waits.iter().chain(&state.reads).copied().collect();
+        if self.busy.replace(true) {
+            self.state.borrow_mut().free.push(slot);
+            return Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue used the display"));
+        }
+        let (number, waits) = {
+            let state = self.state.borrow();
+            (state.last + 1, state.waits.iter().chain(&state.reads).copied().collect::<Vec<_>>())
+        };
         let counted = self.counter.map(|semaphore| Point { semaphore, value: Some(number) });
         let signals: Vec<Point> = counted.into_iter().chain(signal).collect();
         let answer = self.to_queue(commands, &waits, &signals, slot.fence);
+        self.busy.set(false);
+        let mut state = self.state.borrow_mut();
         if let Err(error) = answer {
             state.free.push(slot);
             return Err(error);

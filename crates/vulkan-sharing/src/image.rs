@@ -58,13 +58,15 @@ impl Sharing {
         Ok((image, unsafe { Allocation::without_memory(self, Object::Image(image)) }))
     }
 
+    /// What images of [`vk::ImageTiling::OPTIMAL`] can do in this format.
+    pub fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+        // SAFETY: the physical device is of this instance.
+        unsafe { self.instance.get_physical_device_format_properties(self.physical, format) }.optimal_tiling_features
+    }
+
     /// Formats whose images of [`vk::ImageTiling::OPTIMAL`] have all these features.
     pub fn image_formats(&self, features: vk::FormatFeatureFlags) -> Vec<PixelFormat> {
-        let has = |format: &PixelFormat| {
-            // SAFETY: the physical device is of this instance.
-            let all = unsafe { self.instance.get_physical_device_format_properties(self.physical, vk_format(*format)) };
-            all.optimal_tiling_features.contains(features)
-        };
+        let has = |format: &PixelFormat| self.format_features(vk_format(*format)).contains(features);
         PixelFormat::ALL.into_iter().filter(has).collect()
     }
 
@@ -75,8 +77,7 @@ impl Sharing {
         format: vk::Format,
         needed: vk::ImageUsageFlags,
     ) -> Result<vk::ImageUsageFlags> {
-        // SAFETY: the physical device is of this instance.
-        let features = unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
+        let features = self.format_features(format);
         let mut usage = needed;
         for (feature, flag) in [
             (vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::ImageUsageFlags::SAMPLED),
@@ -85,7 +86,7 @@ impl Sharing {
             (vk::FormatFeatureFlags::TRANSFER_SRC, vk::ImageUsageFlags::TRANSFER_SRC),
             (vk::FormatFeatureFlags::TRANSFER_DST, vk::ImageUsageFlags::TRANSFER_DST),
         ] {
-            if features.optimal_tiling_features.contains(feature) {
+            if features.contains(feature) {
                 usage |= flag;
             }
         }

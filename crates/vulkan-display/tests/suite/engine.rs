@@ -110,8 +110,9 @@ impl Engine {
                 let pixel = pixel(format);
                 let len = extent.pixels() as usize * pixel;
                 // SAFETY: the frame is on show until this returns, and the buffer holds it.
-                self.copied(len, frame.ready, |device, commands, to| unsafe {
+                self.copied(len, |device, commands, to| unsafe {
                     copy_image(device, commands, (image, layout, extent), to);
+                    frame.ready
                 })
             }
             VulkanObject::Rows { buffer, view, .. } => {
@@ -125,20 +126,63 @@ impl Engine {
         }
     }
 
+    /// What `draw` makes of an image of the engine's, which is zero before.
+    pub fn blitted(
+        &self,
+        format: vk::Format,
+        extent: Extent,
+        draw: impl FnOnce(vk::CommandBuffer, vk::Image) -> Option<TimelinePoint>,
+    ) -> Vec<u8> {
+        let device = &self.vulkan.device;
+        let usage = vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width: extent.width, height: extent.height, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(usage);
+        // SAFETY: all is of this device, and lives until the submission is done.
+        unsafe {
+            let image = device.create_image(&info, None).unwrap();
+            let needs = device.get_image_memory_requirements(image);
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(needs.memory_type_bits.trailing_zeros());
+            let memory = device.allocate_memory(&info, None).unwrap();
+            device.bind_image_memory(image, memory, 0).unwrap();
+            let len = extent.pixels() as usize * pixel(format);
+            let target = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+            let seen = self.copied(len, |device, commands, to| {
+                change(device, commands, image, (vk::ImageLayout::UNDEFINED, target));
+                let range = [range()];
+                device.cmd_clear_color_image(commands, image, target, &vk::ClearColorValue::default(), &range);
+                change(device, commands, image, (target, target));
+                let ready = draw(commands, image);
+                copy_image(device, commands, (image, target, extent), to);
+                ready
+            });
+            device.destroy_image(image, None);
+            device.free_memory(memory, None);
+            seen
+        }
+    }
+
     fn bytes(&self, from: vk::Buffer, offset: u64, len: usize, ready: Option<TimelinePoint>) -> Vec<u8> {
         // SAFETY: as above.
-        self.copied(len, ready, |device, commands, to| unsafe {
+        self.copied(len, |device, commands, to| unsafe {
             let copy = vk::BufferCopy { src_offset: offset, dst_offset: 0, size: len as u64 };
             device.cmd_copy_buffer(commands, from, to, &[copy]);
+            ready
         })
     }
 
-    /// What `record` copies to a buffer of the engine's, in its own submission.
+    /// What `record` copies to a buffer of the engine's, in its own submission, which waits for what it returns.
     fn copied(
         &self,
         len: usize,
-        ready: Option<TimelinePoint>,
-        record: impl FnOnce(&ash::Device, vk::CommandBuffer, vk::Buffer),
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer, vk::Buffer) -> Option<TimelinePoint>,
     ) -> Vec<u8> {
         let device = &self.vulkan.device;
         let to = self.mapped(len as u64);
@@ -149,7 +193,7 @@ impl Engine {
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let commands = device.allocate_command_buffers(&info).unwrap();
             device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()).unwrap();
-            record(device, commands[0], to.buffer);
+            let ready = record(device, commands[0], to.buffer);
             let seen = vk::MemoryBarrier::default()
                 .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
                 .dst_access_mask(vk::AccessFlags::HOST_READ);
@@ -222,26 +266,9 @@ unsafe fn copy_image(
     (image, layout, extent): (vk::Image, vk::ImageLayout, Extent),
     to: vk::Buffer,
 ) {
-    let range =
-        vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1);
-    let change = |from, to| {
-        let barrier = vk::ImageMemoryBarrier::default()
-            .image(image)
-            .old_layout(from)
-            .new_layout(to)
-            .src_access_mask(vk::AccessFlags::TRANSFER_READ)
-            .dst_access_mask(vk::AccessFlags::TRANSFER_READ)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .subresource_range(range);
-        let stage = vk::PipelineStageFlags::TRANSFER;
-        // SAFETY: the promise of whoever calls.
-        unsafe {
-            device.cmd_pipeline_barrier(commands, stage, stage, vk::DependencyFlags::empty(), &[], &[], &[barrier]);
-        }
-    };
     let source = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
-    change(layout, source);
+    // SAFETY: the promise of whoever calls.
+    unsafe { change(device, commands, image, (layout, source)) };
     let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
     let copy = vk::BufferImageCopy::default().image_subresource(layers).image_extent(vk::Extent3D {
         width: extent.width,
@@ -249,6 +276,33 @@ unsafe fn copy_image(
         depth: 1,
     });
     // SAFETY: as above.
-    unsafe { device.cmd_copy_image_to_buffer(commands, image, source, to, &[copy]) };
-    change(source, layout);
+    unsafe {
+        device.cmd_copy_image_to_buffer(commands, image, source, to, &[copy]);
+        change(device, commands, image, (source, layout));
+    }
+}
+
+fn range() -> vk::ImageSubresourceRange {
+    vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1)
+}
+
+/// What was written before is there afterwards.
+unsafe fn change(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    image: vk::Image,
+    (from, to): (vk::ImageLayout, vk::ImageLayout),
+) {
+    let barrier = vk::ImageMemoryBarrier::default()
+        .image(image)
+        .old_layout(from)
+        .new_layout(to)
+        .src_access_mask(vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .subresource_range(range());
+    let stage = vk::PipelineStageFlags::TRANSFER;
+    // SAFETY: the promise of whoever calls.
+    unsafe { device.cmd_pipeline_barrier(commands, stage, stage, vk::DependencyFlags::empty(), &[], &[], &[barrier]) };
 }

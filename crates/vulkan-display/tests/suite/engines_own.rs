@@ -5,13 +5,14 @@ use ash::vk;
 use cpu_fallback::CpuBackend;
 use interop_core::path::PATHS;
 use interop_core::{
-    ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkOptions, Part, PixelFormat, Policy, SurfaceDesc,
+    ComputeBackend, Display, Extent, Filter, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, Part, PixelFormat,
+    Policy, Region, StagingKind, Surface, SurfaceDesc, View,
 };
 use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use vulkan_display::{CLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, ash};
+use vulkan_display::{BlitTarget, CLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, ash};
 
 /// Bytes that no other frame has there.
 fn noise(len: usize, frame: u32) -> Vec<u8> {
@@ -163,4 +164,94 @@ fn the_display_waits_for_readers_on_other_queues() {
     drop((surface, display));
     // SAFETY: nothing uses it any more.
     unsafe { device.destroy_semaphore(read, None) };
+}
+
+#[test]
+fn a_frame_is_blitted_into_an_image_of_the_engines() {
+    for bare in [false, true] {
+        let Some(engine) = Engine::make(bare) else { return };
+        let display = engine.display();
+        let desc = SurfaceDesc::image(16, 8, PixelFormat::Rgba8);
+        let mut surface = display.create_surface(&desc).unwrap();
+        let bytes = noise(16 * 8 * 4, 3);
+        surface.upload(&Part::full(&desc), &bytes, &interop_core::conformance::tight(&desc).unwrap()).unwrap();
+        let stretched = |filter| {
+            engine.blitted(vk::Format::R8G8B8A8_UNORM, Extent::new(40, 20), |commands, image| {
+                let target =
+                    BlitTarget { image, format: vk::Format::R8G8B8A8_UNORM, region: Region::new(4, 2, 32, 16) };
+                // SAFETY: the commands are recorded and submitted as it says; the image is the engine's, of that size.
+                unsafe { display.record_blit(surface.as_ref(), commands, &target, filter) }.unwrap()
+            })
+        };
+        let seen = stretched(Filter::Nearest);
+        for (x, y) in (0..40).flat_map(|x| (0..20).map(move |y| (x, y))) {
+            let at = (y * 40 + x) * 4;
+            let inside = (4..36).contains(&x) && (2..18).contains(&y);
+            let from = if inside { ((y - 2) / 2 * 16 + (x - 4) / 2) * 4 } else { 0 };
+            let expected = if inside { &bytes[from..from + 4] } else { &[0; 4][..] };
+            assert_eq!(&seen[at..at + 4], expected, "{x}, {y}");
+        }
+        let smooth = stretched(Filter::Linear);
+        assert!(smooth != seen && smooth[..40 * 4 * 2].iter().all(|byte| *byte == 0));
+        // Into another format, number by number.
+        let halves = engine.blitted(vk::Format::R32G32B32A32_SFLOAT, Extent::new(16, 8), |commands, image| {
+            let region = Region::new(0, 0, 16, 8);
+            let target = BlitTarget { image, format: vk::Format::R32G32B32A32_SFLOAT, region };
+            // SAFETY: as above.
+            unsafe { display.record_blit(surface.as_ref(), commands, &target, Filter::Nearest) }.unwrap()
+        });
+        for (number, byte) in halves.chunks_exact(4).zip(&bytes) {
+            let number = f32::from_le_bytes(number.try_into().unwrap());
+            assert!((number - f32::from(*byte) / 255.0).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn rows_are_copied_at_their_own_size_and_nonsense_is_refused() {
+    let Some(engine) = Engine::make(false) else { return };
+    let display = engine.display();
+    let image = ImageDesc::new(21, 5, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let view = ImageView::packed(image.extent, image.format, 256, 0, false).unwrap();
+    let mut staging = display.create_staging(StagingKind::Persistent, view.span().end).unwrap();
+    let bytes = noise(view.span().end, 5);
+    staging
+        .map_write(&mut |to| {
+            to.copy_from_slice(&bytes);
+            Ok(())
+        })
+        .unwrap();
+    let mut rows = display.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
+    rows.read_in_place(staging.as_ref(), &View::Image(view)).unwrap();
+    let rgba = vk::Format::R8G8B8A8_UNORM;
+    let seen = engine.blitted(rgba, Extent::new(30, 9), |commands, image| {
+        let target = |format, region| BlitTarget { image, format, region };
+        let buffer = display.create_surface(&SurfaceDesc::buffer(64)).unwrap();
+        let stored = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8)).unwrap();
+        // SAFETY: what is wrong of it is found before anything is recorded; the last is right.
+        unsafe {
+            let told = |surface: &dyn Surface, target: BlitTarget| {
+                display.record_blit(surface, commands, &target, Filter::Nearest).err().unwrap().to_string()
+            };
+            let said = told(rows.as_ref(), target(rgba, Region::new(0, 0, 30, 9)));
+            assert!(said.contains("ImageAccess::Texture"), "{said}");
+            let said = told(rows.as_ref(), target(vk::Format::R32_SFLOAT, Region::new(0, 0, 21, 5)));
+            assert!(said.contains("ImageAccess::Texture"), "{said}");
+            for region in [Region::new(0, 0, 0, 5), Region::new(u32::MAX, 0, 21, 5), Region::new(0, 1 << 31, 1, 1)] {
+                let said = told(stored.as_ref(), target(rgba, region));
+                assert!(said.contains("empty or reaches outside"), "{said}");
+            }
+            let said = told(buffer.as_ref(), target(rgba, Region::new(0, 0, 1, 1)));
+            assert!(said.contains("no pixels"), "{said}");
+            let compressed = vk::Format::ASTC_4X4_UNORM_BLOCK;
+            let said = told(stored.as_ref(), target(compressed, Region::new(0, 0, 4, 4)));
+            assert!(said.contains("ASTC_4X4_UNORM_BLOCK"), "{said}");
+            let target = target(rgba, Region::new(3, 2, 21, 5));
+            display.record_blit(rows.as_ref(), commands, &target, Filter::Nearest).unwrap()
+        }
+    });
+    for y in 0..5 {
+        let at = ((y + 2) * 30 + 3) * 4;
+        assert!(seen[at..at + 21 * 4] == bytes[y * 256..y * 256 + 21 * 4], "row {y}");
+    }
 }

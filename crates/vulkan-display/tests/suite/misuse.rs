@@ -69,6 +69,20 @@ fn a_lock_that_does_not_call_is_an_error() {
     let display = unsafe { VulkanDisplay::from_engine(described) }.unwrap();
     let error = display.finish().err().unwrap().to_string();
     assert!(error.contains("lock"), "{error}");
+    // A lock that uses the display, which is not to wait for itself.
+    let own: Rc<std::cell::OnceCell<Rc<VulkanDisplay>>> = Rc::default();
+    let inside = Rc::clone(&own);
+    let uses = move |submit: &mut dyn FnMut()| {
+        let told = inside.get().map(|display| display.finish().err().unwrap().to_string());
+        assert!(told.is_none_or(|told| told.contains("used the display")));
+        submit();
+    };
+    // SAFETY: as above. The display is never dropped.
+    let described = unsafe { VulkanEngine::from_raw(&raw(&engine), uses) }.unwrap();
+    // SAFETY: as above.
+    let display = unsafe { VulkanDisplay::from_engine(described.keeping(Rc::clone(&engine.vulkan))) }.unwrap();
+    assert!(own.set(Rc::clone(&display)).is_ok());
+    display.finish().unwrap();
     // A lock that calls twice submits once.
     let twice = |submit: &mut dyn FnMut()| {
         submit();
