@@ -53,12 +53,22 @@ fn main() {
         None => Arc::new(CpuBackend::new().expect("threads")),
     };
     let same_device_as = Some(backend.device().clone());
-    let options = VulkanOptions { name: argument("--device"), same_device_as };
+    let options = VulkanOptions::default().with_same_device_as(same_device_as);
+    let options = match argument("--device") {
+        Some(name) => options.with_name(name),
+        None => options,
+    };
     let display = VulkanDisplay::headless(&options).expect("Vulkan");
     println!("{:<6} {:<12} {:>10} {:>10} {:>5}", "size", "row", "median us", "p99 us", "n");
     for (size, extent) in SIZES {
         let engine = || Rc::new(Engine::new(&display, extent));
-        let ours = Ours::new(&backend, &display, engine());
+        let ours = match Ours::new(&backend, &display, engine()) {
+            Ok(ours) => ours,
+            Err(error) => {
+                println!("SKIPPED {size}: {error}");
+                continue;
+            }
+        };
         let mut rows: Vec<Box<dyn Subject>> = vec![Box::new(ours), Box::new(ByHand::new(&backend, &display, engine()))];
         let pixels: Vec<_> = rows
             .iter_mut()

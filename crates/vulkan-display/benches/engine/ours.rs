@@ -6,7 +6,7 @@ use interop_core::conformance::tight;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     ComputeBackend, Display, HandleType, ImageAccess, ImageDesc, Link, LinkOptions, MemoryShape, PathId, PixelFormat,
-    Policy, SurfaceDesc, SyncKind, Unwritten, View,
+    Policy, Result, SurfaceDesc, SyncKind, Unwritten, View,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ pub struct Ours {
 }
 
 impl Ours {
-    pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Rc<VulkanDisplay>, engine: Rc<Engine>) -> Self {
+    /// Why not, where the path does not take frames of this size.
+    pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Rc<VulkanDisplay>, engine: Rc<Engine>) -> Result<Self> {
         let (width, height) = (engine.extent.width, engine.extent.height);
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
@@ -34,11 +35,11 @@ impl Ours {
             true => (PathId::EXPORTED_IN_PLACE, Some(SyncKind::TimelineSemaphore)),
             false => (PathId::HOST_VISIBLE_IN_PLACE, None),
         };
-        let options = LinkOptions { policy: Policy { force: Some(path), sync, ..Policy::default() } };
+        let options = LinkOptions::new(Policy::default().with_force(path).with_sync(sync));
         let shown: Rc<dyn Display> = Rc::clone(display) as _;
-        let link = Link::open(Arc::clone(backend), shown, desc, options).expect("a path");
-        let view = tight(&desc).expect("a size");
-        Self { link, backend: Arc::clone(backend), display: Rc::clone(display), engine, view }
+        let link = Link::open(Arc::clone(backend), shown, desc, options)?;
+        let view = tight(&desc)?;
+        Ok(Self { link, backend: Arc::clone(backend), display: Rc::clone(display), engine, view })
     }
 }
 
