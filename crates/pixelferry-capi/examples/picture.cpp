@@ -32,7 +32,7 @@ __kernel void weave(PF_IMAGE(uchar4, out), uint frame) {
 )";
 
 constexpr char CUDA_CPP[] = R"(
-extern "C" __global__ void weave(PF_IMAGE(uchar4, out), unsigned frame) {
+__global__ void weave(PF_IMAGE(uchar4, out), unsigned frame) {
     unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x + 3 * frame, y, x ^ y, 255));
 }
