@@ -238,7 +238,7 @@ mod tests {
         let at = |semaphore, value| Point { semaphore, value: Some(value) };
         let surface = display.create_surface(&SurfaceDesc::image(8, 8, PixelFormat::Rgba8)).unwrap();
         display.finish().unwrap();
-        submissions.wait_for(at(written, 5));
+        submissions.wait_for(at(written, 5)).unwrap();
         let ready = display.surface_frame(surface.as_ref()).unwrap().ready.unwrap();
         assert_eq!(display.surface_frame(surface.as_ref()).unwrap().ready, Some(ready), "nothing else is submitted");
         submissions.flush(Some(at(read, 7))).unwrap();
@@ -250,10 +250,21 @@ mod tests {
         display.finish().unwrap();
         assert!(counter(ready.semaphore) >= ready.value && counter(read) == 7);
         // Nobody waits for a semaphore that goes, although it is never signalled.
-        submissions.wait_for(at(written, 9));
+        submissions.wait_for(at(written, 9)).unwrap();
         submissions.forget(written);
         display.finish().unwrap();
-        for semaphore in [written, read] {
+        // A binary semaphore may be signalled again at once: the wait for it is in the queue already.
+        // SAFETY: the structure lives through the call.
+        let binary = unsafe { device.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) }.unwrap();
+        let binary_point = Point { semaphore: binary, value: None };
+        for _ in 0..3 {
+            let signalled = submissions.flush(Some(binary_point)).unwrap();
+            submissions.wait_for(binary_point).unwrap();
+            let next = submissions.flush(None).unwrap();
+            assert_eq!(next, signalled + 2, "the wait was not submitted");
+        }
+        display.finish().unwrap();
+        for semaphore in [written, read, binary] {
             // SAFETY: nothing uses it.
             unsafe { device.destroy_semaphore(semaphore, None) };
         }

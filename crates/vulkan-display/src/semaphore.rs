@@ -38,8 +38,7 @@ impl DisplaySemaphore for VulkanSemaphore {
 
     fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
         VulkanStaging::of(staging, &self.shared, "wait")?;
-        self.shared.submissions.wait_for(self.at(value));
-        Ok(())
+        self.shared.submissions.wait_for(self.at(value))
     }
 }
 

@@ -232,9 +232,19 @@ impl Submissions {
         }
     }
 
-    /// The next submission waits, and so does whoever gets a frame ([`Submissions::ready`]).
-    pub(crate) fn wait_for(&self, point: Point) {
+    /// The next submission waits, and so does whoever gets a frame ([`Submissions::ready`]). For a binary semaphore it is
+    /// made at once: the other side may signal it again when this returns.
+    pub(crate) fn wait_for(&self, point: Point) -> Result<()> {
         self.state.borrow_mut().waits.push(point);
+        if point.value.is_some() {
+            return Ok(());
+        }
+        let flushed = self.flush(None);
+        if flushed.is_err() {
+            // Whoever asked asks again.
+            self.forget(point.semaphore);
+        }
+        flushed.map(drop)
     }
 
     /// The next submission waits: until then the engine reads.
