@@ -52,7 +52,7 @@ impl<T: Element> Array<T> {
         self.layout.shape()
     }
 
-    /// The same elements under another shape; nothing moves.
+    /// Gives the elements another shape; nothing moves.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the number of elements differs.
@@ -81,7 +81,7 @@ impl<T: Element> Array<T> {
         Ok(values)
     }
 
-    /// As [`Array::to_vec`], into memory of the caller's.
+    /// Copies all elements into memory of the caller's, after all work queued before. Waits.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the number of elements differs; what the backend reports.
@@ -94,7 +94,7 @@ impl<T: Element> Array<T> {
     /// Replaces all elements by the host's. Waits until `from` may be reused.
     ///
     /// # Errors
-    /// As [`Array::read`].
+    /// The errors of [`Array::read`].
     pub fn write(&mut self, from: &[T]) -> Result<()> {
         const OP: &str = "Array::write";
         self.check_len(from.len(), OP)?;
@@ -113,7 +113,7 @@ impl<T: Element> Array<T> {
     /// [`Array::with_memory`], to be written: as the target of a kernel of the program's own, for example.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::with_memory`].
     pub fn with_memory_mut<R>(&mut self, f: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>) -> Result<R> {
         const OP: &str = "Array::with_memory_mut";
         match self.memory_mut(OP)? {

@@ -184,12 +184,12 @@ impl Arrays {
         }
     }
 
-    /// The same arrays, with operations in a queue.
+    /// These arrays, with operations in a queue.
     pub(crate) fn with_queue_context(&self, queue_context: &Rc<QueueContext>) -> Self {
         Self { context: self.context.clone(), queue_context: Some(queue_context.clone()) }
     }
 
-    /// The same arrays, with operations in the backend's own queue.
+    /// These arrays, with operations in the backend's own queue.
     pub(crate) fn without_queue_context(&self) -> Self {
         Self { context: self.context.clone(), queue_context: None }
     }

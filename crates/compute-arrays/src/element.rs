@@ -77,7 +77,7 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// As a kernel's argument; truth is 0 or 1.
+    /// The constant as an argument of a kernel; `true` is 1, `false` is 0.
     pub(crate) const fn arg(self) -> Arg<'static> {
         let low = self.bits as u32;
         match self.kind {

@@ -31,7 +31,7 @@ impl Arrays {
     /// ```
     ///
     /// # Errors
-    /// As [`Arrays::eval`].
+    /// The errors of [`Arrays::eval`].
     pub fn tabulate<'a, T: Element>(&self, shape: &[usize], expr: impl Into<Expr<'a, T>>) -> Result<Array<T>> {
         const OP: &str = "Arrays::tabulate";
         self.fill(shape, &Bound::new(&expr.into().tree, Role::Plain, OP)?, OP)
@@ -87,7 +87,7 @@ impl<T: Element> Array<T> {
     /// [`Array::update`].
     ///
     /// # Errors
-    /// As [`Arrays::eval`]; [`Error::InvalidInput`] where the shapes differ.
+    /// The errors of [`Arrays::eval`]; [`Error::InvalidInput`] where the shapes differ.
     pub fn assign<'a>(&mut self, expr: impl Into<Expr<'a, T>>) -> Result<()> {
         self.assign_on(&self.arrays().clone(), &expr.into())
     }
@@ -105,7 +105,7 @@ impl<T: Element> Array<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`Array::assign`].
+    /// The errors of [`Array::assign`].
     pub fn update<'a>(&mut self, f: impl FnOnce(Expr<'a, T>) -> Expr<'a, T>) -> Result<()> {
         self.update_on(&self.arrays().clone(), f)
     }

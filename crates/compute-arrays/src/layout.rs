@@ -155,7 +155,7 @@ impl Layout {
         turned
     }
 
-    /// The same elements, in the same order, under another shape.
+    /// Gives the elements, in the same order, another shape.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the number of elements differs, or no strides exist for it: copy the view to a

@@ -21,7 +21,7 @@ impl Arrays {
     /// An array whose content is arbitrary.
     ///
     /// # Errors
-    /// As [`Arrays::from_slice`]; [`Error::InvalidInput`] for a shape that cannot be counted.
+    /// The errors of [`Arrays::from_slice`]; [`Error::InvalidInput`] for a shape that cannot be counted.
     pub fn empty<T: Element>(&self, shape: &[usize]) -> Result<Array<T>> {
         self.check_kind(T::KIND, "Arrays::empty")?;
         let bytes = count(shape)?.checked_mul(size_of::<T>()).ok_or_else(|| {

@@ -100,7 +100,7 @@ impl ArrayQueue {
         &self.queue_context.queue
     }
 
-    /// The same queue, whose operations start after these events.
+    /// This queue, whose operations start after these events.
     #[must_use]
     pub fn after(&self, wait: &[Event]) -> Self {
         let queue_context = QueueContext {
@@ -130,7 +130,7 @@ impl ArrayQueue {
     /// [`Arrays::eval`] in this queue. The array can be used at once.
     ///
     /// # Errors
-    /// As there; here and below, those of [`ArrayQueue`] besides.
+    /// The errors of [`Arrays::eval`] and of [`ArrayQueue`].
     pub fn eval<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<(Array<T>, Event)> {
         self.queued(|here| here.eval(expr))
     }
@@ -138,7 +138,7 @@ impl ArrayQueue {
     /// [`Arrays::tabulate`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Arrays::tabulate`] and of [`ArrayQueue`].
     pub fn tabulate<'a, T: Element>(&self, shape: &[usize], expr: impl Into<Expr<'a, T>>) -> Result<(Array<T>, Event)> {
         self.queued(|here| here.tabulate(shape, expr))
     }
@@ -146,7 +146,7 @@ impl ArrayQueue {
     /// [`Array::assign`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::assign`] and of [`ArrayQueue`].
     pub fn assign<'a, T: Element>(&self, array: &mut Array<T>, expr: impl Into<Expr<'a, T>>) -> Result<Event> {
         self.queued(|here| array.assign_on(here, &expr.into())).map(|((), event)| event)
     }
@@ -154,7 +154,7 @@ impl ArrayQueue {
     /// [`Array::update`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::update`] and of [`ArrayQueue`].
     pub fn update<'a, T: Element>(
         &self,
         array: &mut Array<T>,
@@ -166,7 +166,7 @@ impl ArrayQueue {
     /// [`Expr::scan`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::scan`] and of [`ArrayQueue`].
     pub fn scan<'a, T: Element>(
         &self,
         expr: impl Into<Expr<'a, T>>,
@@ -179,7 +179,7 @@ impl ArrayQueue {
     /// [`Expr::scan_into`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::scan_into`] and of [`ArrayQueue`].
     pub fn scan_into<'a, T: Element>(
         &self,
         expr: impl Into<Expr<'a, T>>,
@@ -193,7 +193,7 @@ impl ArrayQueue {
     /// [`Expr::reduce`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::reduce`] and of [`ArrayQueue`].
     pub fn reduce<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>, monoid: &Monoid<T>) -> Result<Pending<T>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..size_of::<T>());
         let reduced = expr.into().reduce_on(Some(&self.here()), monoid, read)?;
@@ -203,7 +203,7 @@ impl ArrayQueue {
     /// [`Expr::reduce_into`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::reduce_into`] and of [`ArrayQueue`].
     pub fn reduce_into<'a, T: Element>(
         &self,
         expr: impl Into<Expr<'a, T>>,
@@ -220,7 +220,7 @@ impl ArrayQueue {
     /// [`Expr::sum`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::sum`] and of [`ArrayQueue`].
     pub fn sum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
         self.reduce(expr, &Monoid::sum())
     }
@@ -228,7 +228,7 @@ impl ArrayQueue {
     /// [`Expr::product`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::product`] and of [`ArrayQueue`].
     pub fn product<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
         self.reduce(expr, &Monoid::product())
     }
@@ -236,7 +236,7 @@ impl ArrayQueue {
     /// [`Expr::minimum`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::minimum`] and of [`ArrayQueue`].
     pub fn minimum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
         let expr = expr.into();
         expr.not_empty("ArrayQueue::minimum")?;
@@ -246,7 +246,7 @@ impl ArrayQueue {
     /// [`Expr::maximum`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::maximum`] and of [`ArrayQueue`].
     pub fn maximum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
         let expr = expr.into();
         expr.not_empty("ArrayQueue::maximum")?;
@@ -256,7 +256,7 @@ impl ArrayQueue {
     /// [`Expr::argmin`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::argmin`] and of [`ArrayQueue`].
     pub fn argmin<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
         let read = expr.into().argmin_on(Some(&self.here()), read)?;
@@ -266,7 +266,7 @@ impl ArrayQueue {
     /// [`Expr::argmax`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Expr::argmax`] and of [`ArrayQueue`].
     pub fn argmax<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
         let read = expr.into().argmax_on(Some(&self.here()), read)?;
@@ -276,7 +276,7 @@ impl ArrayQueue {
     /// [`Array::to_vec`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::to_vec`] and of [`ArrayQueue`].
     pub fn to_vec<T: Element>(&self, array: &Array<T>) -> Result<Pending<Vec<T>>> {
         const OP: &str = "ArrayQueue::to_vec";
         self.arrays.check_same(array.arrays(), OP)?;
@@ -294,7 +294,7 @@ impl ArrayQueue {
     /// [`Array::write`] in this queue; the values are copied before this returns.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::write`] and of [`ArrayQueue`].
     pub fn write<T: Element>(&self, array: &mut Array<T>, from: &[T]) -> Result<Event> {
         const OP: &str = "ArrayQueue::write";
         self.arrays.check_same(array.arrays(), OP)?;
@@ -312,7 +312,7 @@ impl ArrayQueue {
     /// [`Arrays::from_slice`] in this queue; the values are copied before this returns.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Arrays::from_slice`] and of [`ArrayQueue`].
     // An array is what there is to be made from a slice, not a queue.
     #[allow(clippy::wrong_self_convention)]
     pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<(Array<T>, Event)> {
@@ -324,7 +324,7 @@ impl ArrayQueue {
     /// [`Philox::integers`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Philox::integers`] and of [`ArrayQueue`].
     pub fn integers<T: Integer>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
         self.queued(|here| philox.integers_on(here, into)).map(|((), event)| event)
     }
@@ -332,7 +332,7 @@ impl ArrayQueue {
     /// [`Philox::uniform`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Philox::uniform`] and of [`ArrayQueue`].
     pub fn uniform<T: Float>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
         self.queued(|here| philox.uniform_on(here, into)).map(|((), event)| event)
     }
@@ -340,7 +340,7 @@ impl ArrayQueue {
     /// [`Philox::normal`] in this queue.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Philox::normal`] and of [`ArrayQueue`].
     pub fn normal<T: Float>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
         self.queued(|here| philox.normal_on(here, into)).map(|((), event)| event)
     }

@@ -58,7 +58,7 @@ impl<'a, T: Element> View<'a, T> {
     /// Indices `range` of one axis.
     ///
     /// # Errors
-    /// See [`Layout::slice`].
+    /// The errors of [`Layout::slice`].
     pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
         self.slice_step(axis, range, 1)
     }
@@ -66,7 +66,7 @@ impl<'a, T: Element> View<'a, T> {
     /// Every `step`-th index of `range`, from its end where `step` is negative.
     ///
     /// # Errors
-    /// See [`Layout::slice`].
+    /// The errors of [`Layout::slice`].
     pub fn slice_step(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
         self.layout.slice(axis, range, step).map(|layout| self.with(layout))
     }
@@ -80,15 +80,15 @@ impl<'a, T: Element> View<'a, T> {
     /// The axes in another order.
     ///
     /// # Errors
-    /// See [`Layout::permute`].
+    /// The errors of [`Layout::permute`].
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
         self.layout.permute(axes).map(|layout| self.with(layout))
     }
 
-    /// The same elements under another shape, in place.
+    /// Gives the elements another shape, in place.
     ///
     /// # Errors
-    /// See [`Layout::reshape`].
+    /// The errors of [`Layout::reshape`].
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         self.layout.reshape(shape).map(|layout| self.with(layout))
     }
@@ -96,7 +96,7 @@ impl<'a, T: Element> View<'a, T> {
     /// Axes of one element repeated.
     ///
     /// # Errors
-    /// See [`Layout::broadcast_to`].
+    /// The errors of [`Layout::broadcast_to`].
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
         self.layout.broadcast_to(shape).map(|layout| self.with(layout))
     }
@@ -104,7 +104,7 @@ impl<'a, T: Element> View<'a, T> {
     /// One element, copied to the host. Waits.
     ///
     /// # Errors
-    /// See [`Layout::position`]; what the backend reports.
+    /// The errors of [`Layout::position`]; what the backend reports.
     pub fn item(&self, index: &[usize]) -> Result<T> {
         let position = self.layout.position(index)?;
         Array::<T>::read_at(self.store, position, "View::item")
@@ -118,7 +118,7 @@ impl<'a, T: Element> View<'a, T> {
     /// A copy whose elements lie one after another.
     ///
     /// # Errors
-    /// As [`Arrays::eval`].
+    /// The errors of [`Arrays::eval`].
     pub fn contiguous(&self) -> Result<Array<T>> {
         self.arrays.eval(self)
     }
@@ -126,7 +126,7 @@ impl<'a, T: Element> View<'a, T> {
     /// The elements on the host, in the view's order. Waits.
     ///
     /// # Errors
-    /// As [`Arrays::eval`].
+    /// The errors of [`Arrays::eval`].
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.contiguous()?.to_vec()
     }

@@ -63,10 +63,10 @@ impl ComputeDisplay {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Makes a picture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     ///
     /// # Errors
-    /// As of [`ComputeDisplay::create_offscreen_target`].
+    /// The errors of [`ComputeDisplay::create_offscreen_target`].
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<ComputeTarget> {
         ComputeTarget::new(&self.shared, width, height, format)
     }

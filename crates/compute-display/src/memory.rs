@@ -24,7 +24,7 @@ impl Memory {
     /// To be written.
     ///
     /// # Errors
-    /// As of [`Memory::get`].
+    /// The errors of [`Memory::get`].
     pub fn get_mut(&self, operation: &'static str) -> Result<RefMut<'_, Box<dyn ComputeMemory>>> {
         self.0.try_borrow_mut().map_err(|_| in_use(operation))
     }

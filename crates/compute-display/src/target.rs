@@ -69,7 +69,7 @@ impl ComputeTarget {
         self.memory.as_ref()
     }
 
-    /// The same, to be written or mapped.
+    /// The memory with the pixels, to be written or mapped.
     pub fn memory_mut(&mut self) -> &mut dyn ComputeMemory {
         self.memory.as_mut()
     }

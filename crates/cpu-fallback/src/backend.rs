@@ -52,7 +52,7 @@ impl CpuBackend {
     /// A backend with options.
     ///
     /// # Errors
-    /// As [`CpuBackend::new`]; [`Error::InvalidInput`] for options out of range.
+    /// The errors of [`CpuBackend::new`]; [`Error::InvalidInput`] for options out of range.
     pub fn with_options(options: &CpuOptions) -> Result<Self> {
         let crew = Crew::new(options)?;
         let threads = crew.threads();

@@ -24,13 +24,13 @@ impl CpuOptions {
     /// A 64x64 image.
     pub const SERIAL_ITEMS: usize = 64 * 64;
 
-    /// The same with a fixed number of threads.
+    /// Sets the number of threads.
     #[must_use]
     pub const fn with_threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// The same with another bound for work on the calling thread.
+    /// Sets the most items that the calling thread writes alone.
     #[must_use]
     pub const fn with_serial_items(self, items: usize) -> Self {
         Self { serial_items: Some(items), ..self }

@@ -73,7 +73,7 @@ impl CudaBackend {
     /// that which the driver prefers, for a display that is there already.
     ///
     /// # Errors
-    /// As [`CudaBackend::open_best`].
+    /// The errors of [`CudaBackend::open_best`].
     pub fn open_best_for(display: &DeviceIdentity) -> Result<Self> {
         Self::open_first(|device| device.same_device(display).is_yes())
     }
@@ -107,7 +107,7 @@ impl CudaBackend {
     /// wait for the rest (`cuStreamSynchronize`).
     ///
     /// # Errors
-    /// As [`CudaBackend::acquire_all`].
+    /// The errors of [`CudaBackend::acquire_all`].
     pub fn release_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
         let count = memories.len();
         let mut resources = self.resources(memories, "CudaBackend::release_all")?;

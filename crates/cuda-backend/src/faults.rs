@@ -285,7 +285,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     one.write(1, &[0]).unwrap();
 }
 
-/// As a backend and a display on one device do; the driver refuses a page of a context twice.
+/// A backend and a display on one device take one block; the driver refuses a page of a context twice.
 #[test]
 fn backends_of_one_device_take_the_same_block() {
     double::reset(None);

@@ -29,7 +29,7 @@ pub enum Store {
     GlBuffer(Resource),
 }
 
-/// See the module.
+/// Linear memory of any [`Store`].
 pub struct CudaMemory {
     // Before the session, whose stream the drops wait for.
     pub store: Store,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What [`SharedHandle::QueueBuffer`] holds. The block keeps the queue, by whose address it is known.
 struct QueueBlock(Arc<DeviceBlock>);
 
-/// See [`interop_core::ComputeBackend::allocate_shared`].
+/// Implements [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(
     session: &Arc<Session>,
     bytes: usize,
@@ -30,8 +30,8 @@ pub fn allocate(
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer: Box::new(QueueBlock(block)) }))
 }
 
-/// The same memory once more, see [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities, and
-/// so whose queue it is.
+/// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]). The caller has asked
+/// the capabilities, and so whose queue it is.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "CudaBackend::import_surface";
     let len = desc.byte_len(OP)?;

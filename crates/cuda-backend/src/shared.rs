@@ -32,7 +32,7 @@ fn check_export(session: &Session, handle: HandleType, shape: MemoryShape, opera
     }
 }
 
-/// See [`interop_core::ComputeBackend::allocate_shared`].
+/// Implements [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, display: &DeviceIdentity) -> Made {
     const OP: &str = "CudaBackend::allocate_shared";
     check_export(session, handle, MemoryShape::Linear, OP)?;
@@ -45,7 +45,7 @@ pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, displa
 
 type Made = Result<(Box<dyn ComputeMemory>, SharedHandle)>;
 
-/// See [`interop_core::ComputeBackend::allocate_shared_image`].
+/// Implements [`interop_core::ComputeBackend::allocate_shared_image`].
 pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc, handle: HandleType) -> Made {
     const OP: &str = "CudaBackend::allocate_shared_image";
     check_export(session, handle, MemoryShape::Image, OP)?;
@@ -127,7 +127,7 @@ pub struct CudaSemaphore {
 }
 
 impl CudaSemaphore {
-    /// See [`interop_core::ComputeBackend::import_semaphore`].
+    /// Implements [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(session: &Arc<Session>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "CudaBackend::import_semaphore";
         let SharedHandle::Semaphore(handle) = handle else {

@@ -78,7 +78,7 @@ impl Timeline {
         result
     }
 
-    /// See [`interop_core::ComputeBackend::set_timeline`].
+    /// Implements [`interop_core::ComputeBackend::set_timeline`].
     pub fn switch(&self, queue: &Queue, identity: &DeviceIdentity, on: bool) -> Result<Support> {
         self.backlog.switch(false);
         lock(&self.free).clear();
@@ -94,7 +94,7 @@ impl Timeline {
         Ok(Support::Yes)
     }
 
-    /// See [`interop_core::ComputeBackend::drain_timeline`].
+    /// Implements [`interop_core::ComputeBackend::drain_timeline`].
     pub fn drain(&self, identity: &DeviceIdentity, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let failed = |failure: Failure| failure.on(&identity.to_string());
         let Some(mut known) = lock(&self.known).clone() else { return Ok(()) };

@@ -57,7 +57,7 @@ impl GlBackend {
     /// host; [`ComputeBackend::open_in`] is this device in the queue of an OpenGL display.
     ///
     /// # Errors
-    /// As of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
+    /// The errors of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
     pub fn open(options: &HeadlessOptions) -> Result<Self> {
         const OP: &str = "GlBackend::open";
         let options = options.clone();
@@ -69,10 +69,11 @@ impl GlBackend {
         Ok(made.with(Place::Own(worker), Vec::new()))
     }
 
-    /// The same in a context of OpenGL ES (3.1 or later), by EGL.
+    /// Computes in a context of OpenGL ES (3.1 or later) of its own, by EGL.
     ///
     /// # Errors
-    /// As of [`EsContext::headless`]; [`interop_core::Error::Unsupported`] where its compute shaders do not build.
+    /// The errors of [`EsContext::headless`]; [`interop_core::Error::Unsupported`] where its compute shaders do not
+    /// build.
     pub fn open_es(options: &HeadlessOptions) -> Result<Self> {
         const OP: &str = "GlBackend::open_es";
         let options = options.clone();

@@ -72,7 +72,7 @@ fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
     Ok(places.into_iter().map(|(_, bytes)| bytes).collect())
 }
 
-/// As naga names blocks: by number, group's binding and stage.
+/// Whether a block is the prelude's: naga names blocks by number, group's binding and stage.
 fn is_target(name: &str) -> bool {
     name.starts_with("type_") && name.ends_with("_block_0Compute")
 }

@@ -17,7 +17,7 @@ const KINDS: [u32; 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoreFormat {
     pub internal: u32,
-    /// As a layout qualifier.
+    /// The format's name in a layout qualifier.
     pub layout: &'static str,
     /// Holds 0 to 1 only.
     pub fixed: bool,

@@ -129,7 +129,7 @@ impl ContextState {
         Ok(self.held(operation)?)
     }
 
-    /// The same for ourselves.
+    /// The context as objects of this crate keep it.
     pub(crate) fn held(&self, operation: &'static str) -> Result<Arc<Held>> {
         self.check_not_lost(operation)?;
         let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";

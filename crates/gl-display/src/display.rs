@@ -191,7 +191,7 @@ impl GlDisplay {
     /// The texture of an image surface.
     ///
     /// # Errors
-    /// As of [`GlDisplay::draw`].
+    /// The errors of [`GlDisplay::draw`].
     pub fn surface_texture(&self, surface: &dyn Surface) -> Result<GlTexture> {
         const OP: &str = "surface_texture";
         self.shared().enter(OP)?;
@@ -231,7 +231,7 @@ impl GlDisplay {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Makes a framebuffer of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         OffscreenTarget::new(&self.tools, width, height, format)
     }

@@ -68,7 +68,7 @@ impl ContextState {
         self.check_with(operation, hint)
     }
 
-    /// The same, with hints of the caller's.
+    /// The first queued error as an error of `operation`, with a hint of the caller's; the queue is empty afterwards.
     pub(crate) fn check_with(&self, operation: &'static str, hint: impl FnOnce(u32) -> &'static str) -> Result<()> {
         check(&self.gl, &self.device.name, operation, hint)
     }
@@ -81,8 +81,8 @@ impl ContextState {
         Ok(value)
     }
 
-    /// As [`ContextState::checked`] where `verify` is set; else only runs `f`. For calls made for every frame:
-    /// `glGetError` makes a threaded driver wait.
+    /// Runs `f`, as [`ContextState::checked`] does where `verify` is set; else asks for no error. For calls made for
+    /// every frame: `glGetError` makes a threaded driver wait.
     pub(crate) fn checked_if<T>(&self, verify: bool, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
         if verify { self.checked(operation, f) } else { Ok(f()) }
     }

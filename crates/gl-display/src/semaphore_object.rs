@@ -176,7 +176,7 @@ unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: Crossing)
 
 impl TimelineFns {
     /// # Safety
-    /// As of [`SemaphoreFns::load`].
+    /// The conditions of [`SemaphoreFns::load`] hold.
     unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
         let create = load(c"glCreateSemaphoresNV");
         let parameter = load(c"glSemaphoreParameterivNV");

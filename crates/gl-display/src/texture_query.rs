@@ -44,7 +44,7 @@ impl TextureFns {
     /// Makes `view`, a name that was never bound, one layer of one level of `of`, seen as a 2-D texture of `format`.
     ///
     /// # Safety
-    /// As of [`TextureFns::parameter`], for both; the storage of `of` is immutable.
+    /// The conditions of [`TextureFns::parameter`] hold for both textures; the storage of `of` is immutable.
     pub(crate) unsafe fn view(&self, view: glow::Texture, of: glow::Texture, format: u32, level: i32, layer: i32) {
         let [level, layer] = [level, layer].map(|v| u32::try_from(v).unwrap_or(0));
         let name = |texture: glow::Texture| NonZeroU32::get(texture.0);

@@ -68,7 +68,7 @@ impl Timeline {
         result
     }
 
-    /// See [`interop_core::Display::set_timeline`]. The context must be current.
+    /// Implements [`interop_core::Display::set_timeline`]. The context must be current.
     pub(crate) fn switch(&self, shared: &Rc<ContextState>, on: bool) -> Result<Support> {
         self.backlog.switch(false);
         self.free.borrow_mut().clear();
@@ -95,7 +95,7 @@ impl Timeline {
         Ok(proved)
     }
 
-    /// See [`interop_core::Display::drain_timeline`]. The context must be current.
+    /// Implements [`interop_core::Display::drain_timeline`]. The context must be current.
     pub(crate) fn drain(&self, shared: &ContextState, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let (Some(mut clock), Some(track), Some(timers)) = (self.clock.get(), self.track.get(), shared.raw.timers)
         else {

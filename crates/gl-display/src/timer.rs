@@ -68,7 +68,7 @@ impl TimerFns {
     /// The time, nanoseconds. Waits for it.
     ///
     /// # Safety
-    /// As of [`TimerFns::is_done`].
+    /// The conditions of [`TimerFns::is_done`] hold.
     pub(crate) unsafe fn time(&self, query: Query) -> u64 {
         // SAFETY: the caller's promise.
         unsafe { self.get(query, QUERY_RESULT) }

@@ -79,11 +79,12 @@ impl OpenClBackend {
         Self::open_first(|_| true)
     }
 
-    /// The same, and among devices of a type that which draws before others (`CL_DEVICE_UUID_KHR`, `CL_DEVICE_PCI_BUS_INFO_KHR`),
-    /// for a display that is there already.
+    /// Opens the first device that can be opened, in the order of [`OpenClBackend::open_best`]. Among devices of a type
+    /// the one that draws comes first (`CL_DEVICE_UUID_KHR`, `CL_DEVICE_PCI_BUS_INFO_KHR`), for a display that is open
+    /// already.
     ///
     /// # Errors
-    /// As of [`OpenClBackend::open_best`].
+    /// The errors of [`OpenClBackend::open_best`].
     pub fn open_best_for(display: &DeviceIdentity) -> Result<Self> {
         Self::open_first(|device| device.same_device(display).is_yes())
     }

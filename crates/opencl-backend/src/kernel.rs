@@ -19,7 +19,7 @@ pub struct OpenClKernel {
     pub(crate) params: Arc<Params>,
     pub(crate) items: Option<usize>,
     pub(crate) built: Arc<BuiltKernel>,
-    /// The same for targets that are images.
+    /// The kernel for targets that are images.
     pub(crate) image: Option<BuiltKernel>,
 }
 

@@ -19,7 +19,7 @@ impl OpenClBackend {
     /// another; ask again after it.
     ///
     /// # Errors
-    /// As [`OpenClBackend::context`].
+    /// The errors of [`OpenClBackend::context`].
     pub fn cl_queue(&self) -> Result<cl::Queue> {
         let context = self.context()?;
         let device = cl::Device::of(self.shared.session.device.clone())?;

@@ -41,7 +41,7 @@ __kernel void pf_pattern(__global uchar *memory, ulong offset, long pitch, ulong
 }
 ";
 
-/// The same for images: one work item for each pixel, whose bytes are those that the other would write there.
+/// Writes the pattern to an image: one work item for each pixel, with the bytes that `BODY` writes there.
 const IMAGE_BODY: &str = "
 __kernel void pf_pattern_image(__write_only image2d_t image, int left, int first, int step, int width, int height,
                                int bytes, int channel_bytes, uint and_mask, uint or_mask, uint nonce) {

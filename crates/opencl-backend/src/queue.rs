@@ -29,7 +29,7 @@ struct SubmitQueue {
     queue: RawQueue,
     /// Where it profiles.
     clock: Option<Clock>,
-    /// See [`DeviceFence`].
+    /// The owner of the fences, see [`DeviceFence`].
     owner: usize,
     /// How errors call the device.
     name: String,

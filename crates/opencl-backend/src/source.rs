@@ -5,7 +5,7 @@ use interop_core::compute::CONVERT_SOURCE;
 /// The macros that the documentation of kernels promises.
 const PRELUDE: &str = include_str!("prelude.cl");
 
-/// The same for kernels that write images.
+/// The macros for kernels that write images.
 const IMAGES: &str = include_str!("image.cl");
 
 /// The macros for kernels that are given addresses.
@@ -28,12 +28,12 @@ pub fn with_prelude(text: &str) -> String {
     header() + text
 }
 
-/// The same for a launch that gives addresses.
+/// The user's text with macros and conversions before it, for a launch that gives addresses.
 pub fn for_addresses(text: &str) -> String {
     header_of(ADDRESSES) + text
 }
 
-/// The same for a target that is an image: `None` for kernels that address pixels, or name none.
+/// The user's text for a target that is an image: `None` for kernels that address pixels, or name none.
 pub fn for_images(text: &str) -> Option<String> {
     let wanted = text.contains("PF_STORE") && !text.contains("PF_AT");
     wanted.then(|| format!("{PRELUDE}{IMAGES}{CONVERT_SOURCE}\n{text}"))

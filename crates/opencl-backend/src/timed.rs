@@ -18,7 +18,7 @@ impl BackendState {
         result
     }
 
-    /// See [`interop_core::ComputeBackend::set_timeline`].
+    /// Implements [`interop_core::ComputeBackend::set_timeline`].
     pub fn switch_timeline(&self, on: bool) -> Result<Support> {
         let error = |failure| self.error(failure);
         self.timeline.backlog.switch(false);
@@ -50,7 +50,7 @@ impl BackendState {
         })
     }
 
-    /// See [`interop_core::ComputeBackend::drain_timeline`].
+    /// Implements [`interop_core::ComputeBackend::drain_timeline`].
     pub fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let Some(Known { mut clock, track }) = self.timeline.known().clone() else { return Ok(()) };
         let mut all_done = true;

@@ -29,7 +29,7 @@ impl Default for DrawArgs {
 }
 
 impl DrawArgs {
-    /// The same for a draw: smooth where sizes differ, but not where whole multiples show the pixels.
+    /// The options of a draw: smooth where sizes differ, but not where whole multiples show the pixels.
     pub fn draw_options(&self) -> DrawOptions {
         let Self { fit, tone_map, exposure, background } = *self;
         let filter = if fit == Fit::Integer { Filter::Nearest } else { Filter::Linear };

@@ -8,7 +8,7 @@ use pixelferry::{AlphaMode, CpuImage, Encoding, ImageAccess, ImageDesc, PixelFor
 /// From the colours to what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Tone {
-    /// As they are.
+    /// The colours are stored unchanged.
     #[default]
     None,
     /// Linear light, clipped and encoded by the sRGB curve.
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// As surfaces name it.
+    /// The format's name in a surface.
     pub fn pixel_format(self) -> PixelFormat {
         match self {
             Self::Rgba8 => PixelFormat::Rgba8,
@@ -49,7 +49,7 @@ pub enum Alpha {
     Opaque,
     /// How much of a pixel the picture covers.
     Straight,
-    /// The same, and the colours are multiplied by it.
+    /// How much of a pixel the picture covers; the colours are multiplied by it.
     Premultiplied,
 }
 
@@ -64,7 +64,7 @@ pub struct Pixels {
     pub alpha: Alpha,
 }
 
-/// The same on the command line.
+/// Arguments of the command line that say how pixels are stored.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PixelOptions {
     /// From the colours that are computed to what is stored. [default: light where the draw is to expose or map it, else
@@ -166,7 +166,7 @@ impl Pixels {
         )
     }
 
-    /// The same in Rust, for all of `out`: `color` gives what is computed and its coverage.
+    /// Stores pixels in Rust, for all of `out`: `color` gives what is computed and its coverage.
     pub(crate) fn write(
         self,
         out: &mut CpuImage<'_>,

@@ -69,11 +69,11 @@ pub fn show(
     return Err(SceneError::NoWindows.into());
 }
 
-/// As [`open_pair`], but that OpenGL comes before the display in whose queue a backend computes: scenes draw by OpenGL, so
-/// what is drawn is what a window would show.
+/// Opens both sides as [`open_pair`] does, but tries OpenGL before the display in whose queue a backend computes.
+/// Scenes draw by OpenGL, so what is drawn is what a window would show.
 ///
 /// # Errors
-/// As of [`open_pair`].
+/// The errors of [`open_pair`].
 pub fn open_to_draw(
     backend: BackendChoice,
     display: DisplayChoice,
@@ -101,7 +101,7 @@ fn collect(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceErro
     trace.map_or(Ok(()), |trace| trace.collect(link.backend().as_ref(), link.display().as_ref()))
 }
 
-/// The same when they have done everything.
+/// Takes over what the devices did, when they have done everything.
 fn collect_all(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), SceneError> {
     if trace.is_some() {
         scene.link().backend().finish()?;

@@ -164,7 +164,7 @@ impl Faults {
         Alive(self.clone(), kind)
     }
 
-    /// As [`Faults::check`]; true where the call is to do nothing. For doubles.
+    /// Counts a call as [`Faults::check`] does; true where the call is to do nothing. For doubles.
     pub fn check_or_lie(&self, step: Step) -> Result<bool> {
         self.check(step)?;
         Ok(self.state().lies.contains(&step))

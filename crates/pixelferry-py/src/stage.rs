@@ -78,7 +78,7 @@ pub struct Status {
     pub report: String,
 }
 
-/// See the module.
+/// What shows the arrays of one viewer.
 pub struct Stage {
     // Before the screen, in whose context they are.
     feeds: Vec<Feed>,
@@ -219,7 +219,7 @@ impl Stage {
         Ok(Pixels { width, height, bytes: picture.into_raw() })
     }
 
-    /// The same into a file.
+    /// Writes the picture of the newest array to a file.
     pub fn save(&mut self, file: &Path) -> Result<(), Failure> {
         Ok(save_picture(self.newest()?, file)?)
     }

@@ -239,7 +239,7 @@ impl Viewer {
         Ok(self.status(py)?.map_or_else(|| "nothing was shown yet".into(), |status| status.explain))
     }
 
-    /// The same as a dict, or None before the first array.
+    /// Everything about the path in use as a dict, or None before the first array.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.status(py)?.map(|status| report(py, &status.report, &status.explain)).transpose()

@@ -158,7 +158,7 @@ fn is_1(variable: impl Fn(&str) -> Option<String>, name: &str) -> bool {
 /// All names, with `!` behind those that this machine must have: for tests in other languages.
 ///
 /// # Panics
-/// As [`Need::is_required`] does.
+/// Where [`Need::is_required`] panics.
 #[track_caller]
 pub fn needs_in_words() -> String {
     let mut words = Vec::new();
@@ -188,7 +188,7 @@ pub fn need<T>(need: Need, found: Result<T, impl fmt::Display>) -> Option<T> {
 /// True where the variable of this row asks for it, such as `PIXELFERRY_GPU=1`; says SKIPPED otherwise.
 ///
 /// # Panics
-/// As [`Need::is_required`] does.
+/// Where [`Need::is_required`] panics.
 #[track_caller]
 pub fn asked(need: Need) -> bool {
     let row = need.row();

@@ -66,7 +66,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// As the format counts time, to the nanosecond.
+/// Microseconds with fractions, as the format counts time.
 fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }

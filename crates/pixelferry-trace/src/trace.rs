@@ -32,7 +32,8 @@ impl Trace {
         }
     }
 
-    /// The same, and listens to all spans of the process from now on: for programs that listen to none of their own.
+    /// Creates the file, and listens to all spans of the process from now on: for programs that listen to none of their
+    /// own.
     ///
     /// # Errors
     /// [`TraceError::Subscriber`] where somebody listens already; else as [`Trace::create`].

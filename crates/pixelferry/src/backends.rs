@@ -189,7 +189,7 @@ pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
 /// backends only, or a machine without a compiler for one of them, goes on to the next.
 ///
 /// # Errors
-/// As [`open_backend`]; [`Error::Unsupported`] where the last backend there is speaks none of them.
+/// The errors of [`open_backend`]; [`Error::Unsupported`] where the last backend there is speaks none of them.
 pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
     first_that_suits((choice, None), kernels, |driver| (driver.best)())
 }
@@ -220,7 +220,7 @@ pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
     all
 }
 
-/// The same by any way of opening one, for a display of that API.
+/// Opens the first driver by `open` whose backend suits `kernels`, in the order for a display of that API.
 pub(crate) fn first_that_suits(
     (choice, display): (BackendChoice, Option<Api>),
     kernels: &[KernelSource],

@@ -106,7 +106,7 @@ impl Choice for DisplayChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayStatus {
-    /// As its row says: `gl-headless`, `compute`, `memory`, `wgpu`; `plugged` for one of the program's own.
+    /// Name of the kind: `gl-headless`, `compute`, `memory`, `wgpu`; `plugged` for a display of the program's own.
     pub kind: &'static str,
     /// Whether it can be used, and why not.
     #[serde(flatten)]
@@ -123,19 +123,19 @@ pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
     open_with(choice, Beside::Anybody)
 }
 
-/// The same, on the device that computes wherever it can draw: on a machine with several GPUs frames then stay on one.
+/// Opens a display without a window on the device that computes, wherever that can draw: frames then stay on one GPU.
 ///
 /// # Errors
-/// As of [`open_headless`].
+/// The errors of [`open_headless`].
 pub fn open_headless_for(compute: &DeviceIdentity, choice: DisplayChoice) -> Result<Headless> {
     open_with(choice, Beside::Device(compute))
 }
 
-/// The same beside a backend that is there: a display on its device ([`DisplayChoice::Compute`]) draws by this very backend, so that
-/// its memory is shown as it is.
+/// Opens a display without a window beside a backend that is open. A display on its device ([`DisplayChoice::Compute`])
+/// draws by this very backend, so that its memory is shown as it is.
 ///
 /// # Errors
-/// As of [`open_headless`].
+/// The errors of [`open_headless`].
 pub fn open_headless_beside(backend: &Arc<dyn ComputeBackend>, choice: DisplayChoice) -> Result<Headless> {
     open_with(choice, Beside::Backend(backend))
 }

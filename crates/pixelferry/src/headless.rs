@@ -24,7 +24,7 @@ use wgpu_display::WgpuDisplay;
 #[derive(Clone)]
 pub struct Headless {
     pub(crate) display: Rc<dyn Display>,
-    /// The same as an `Rc` of its own type.
+    /// The display as an `Rc` of its own type.
     #[allow(dead_code)] // where no feature gives a display of another type than memory's
     own: Rc<dyn Any>,
 }
@@ -36,7 +36,7 @@ impl<D: Display> From<Rc<D>> for Headless {
 }
 
 impl Headless {
-    /// As a display for [`crate::Link::open`].
+    /// The display, for [`crate::Link::open`].
     pub fn display(&self) -> Rc<dyn Display> {
         Rc::clone(&self.display)
     }

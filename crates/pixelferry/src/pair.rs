@@ -14,7 +14,7 @@ use tracing::{debug, warn};
 /// [`DisplayChoice::Auto`] is the display in whose queue the backend computes, where it has one.
 ///
 /// # Errors
-/// As of [`crate::open_backend_for`] and [`crate::open_headless`].
+/// The errors of [`crate::open_backend_for`] and [`crate::open_headless`].
 pub fn open_pair(
     backend: BackendChoice,
     display: DisplayChoice,
@@ -34,7 +34,7 @@ pub fn open_pair(
 /// opened inside the display ([`backend_in`]).
 ///
 /// # Errors
-/// As of [`crate::open_backend_for`].
+/// The errors of [`crate::open_backend_for`].
 pub fn open_backend_for_display(
     choice: BackendChoice,
     kernels: &[KernelSource],

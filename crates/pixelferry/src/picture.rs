@@ -46,7 +46,8 @@ pub fn picture(link: &mut Link) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error>
     picture_with(link, &DrawOptions::default())
 }
 
-/// The same exposed, tone mapped and over a background as `options` say; their fit, filter and target do not count.
+/// The shown frame as [`picture`] gives it, but exposed, tone mapped and over a background as `options` say. Their fit,
+/// filter and target do not count.
 ///
 /// # Errors
 /// Also [`Error::InvalidInput`] for options that do not suit the surface.
@@ -69,7 +70,7 @@ pub fn save_picture(link: &mut Link, path: impl AsRef<Path>) -> Result<(), SaveE
     save_picture_with(link, path, &DrawOptions::default())
 }
 
-/// The same as [`picture_with`] gives it.
+/// Saves the shown frame as [`picture_with`] gives it.
 pub fn save_picture_with(link: &mut Link, path: impl AsRef<Path>, options: &DrawOptions) -> Result<(), SaveError> {
     save_rgba8(picture_with(link, options)?, path.as_ref())
 }
@@ -85,7 +86,7 @@ pub fn save_rgba8(picture: ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> Resul
     result.map_err(|source| SaveError::File { path: path.to_owned(), source })
 }
 
-/// As the crate `image` saves it, but with the chunk that names the colour space (PNG, third edition, 11.3.2.5).
+/// Saves as the crate `image` does, with the chunk that names the colour space (PNG, third edition, 11.3.2.5).
 fn save_png(picture: &ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> ImageResult<()> {
     let file = BufWriter::new(File::create(path)?);
     let mut encoder = png::Encoder::new(file, picture.width(), picture.height());

@@ -84,11 +84,11 @@ pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     probe_with(desc, Policy::default(), &[], &[])
 }
 
-/// The same with what a program has of its own: paths in `policy`, and backends and displays that are tried after ours. What
-/// the environment asks for stands above the policy.
+/// Looks at the machine as [`probe`] does, and at what the program has of its own: paths in `policy`, and backends and
+/// displays that are tried after the built-in ones. What the environment asks for stands above the policy.
 ///
 /// # Errors
-/// As of [`probe`].
+/// The errors of [`probe`].
 pub fn probe_with(
     desc: &SurfaceDesc,
     policy: Policy,

@@ -185,7 +185,7 @@ impl CuDevice {
     /// The specification names no stage for these launches, so that all wait for all.
     ///
     /// # Safety
-    /// As for [`CuDevice::launch`].
+    /// The condition of [`CuDevice::launch`] on `commands` holds.
     unsafe fn barrier(&self, commands: vk::CommandBuffer) {
         let all = vk::PipelineStageFlags::ALL_COMMANDS;
         let memory = [vk::MemoryBarrier::default()

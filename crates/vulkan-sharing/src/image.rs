@@ -24,7 +24,7 @@ impl Sharing {
         Ok((image, made))
     }
 
-    /// The same for this device alone, with these usages only.
+    /// Makes an image for this device alone, with these usages only.
     ///
     /// # Errors
     /// What the driver says.

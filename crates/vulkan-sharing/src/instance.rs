@@ -36,7 +36,7 @@ pub struct Instance(ash::Instance);
 pub struct Candidate {
     /// The device.
     pub physical: vk::PhysicalDevice,
-    /// As the driver calls it.
+    /// The name that the driver gives the device.
     pub name: String,
     /// By which other APIs know it.
     pub ids: Ids,

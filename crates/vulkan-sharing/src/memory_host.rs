@@ -17,7 +17,7 @@ impl MemoryHost {
     /// `None` where the device was made without the extension.
     ///
     /// # Safety
-    /// As of [`crate::Sharing::new`].
+    /// The conditions of [`crate::Sharing::new`] hold.
     pub(crate) unsafe fn of(
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,

@@ -10,7 +10,7 @@ use std::ffi::CStr;
 /// An extension of a device, and what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceExtension {
-    /// As `VkDeviceCreateInfo` takes it.
+    /// The name that `VkDeviceCreateInfo` takes.
     pub name: &'static CStr,
     /// A function that only devices with it have.
     pub function: &'static CStr,

@@ -44,31 +44,31 @@ impl Default for WgpuOptions {
 }
 
 impl WgpuOptions {
-    /// The same with adapters alone whose name contains this.
+    /// Takes only adapters whose name contains this.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// The same that takes this device before all others.
+    /// Tries this device before all others.
     #[must_use]
     pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
         Self { same_device_as: same_device_as.into(), ..self }
     }
 
-    /// The same driven by one of these APIs.
+    /// Takes only devices that one of these APIs drives.
     #[must_use]
     pub fn with_backends(self, backends: wgpu::Backends) -> Self {
         Self { backends, ..self }
     }
 
-    /// The same with features that the device must have.
+    /// Sets the features that the device must have.
     #[must_use]
     pub fn with_features(self, features: wgpu::Features) -> Self {
         Self { features, ..self }
     }
 
-    /// The same where kernels in PTX run in its queue, or do not.
+    /// Sets whether kernels in PTX run in the device's queue.
     #[must_use]
     pub fn with_ptx(self, ptx: bool) -> Self {
         Self { ptx, ..self }
@@ -194,7 +194,8 @@ pub fn device_extensions(adapter: &wgpu::Adapter) -> Result<Vec<DeviceExtension>
     crate::vulkan::extensions(adapter, &identify(adapter)).unwrap_or_else(|| Ok(Vec::new()))
 }
 
-/// As [`open_device`], for a queue that runs kernels in PTX, where the driver can: see [`WgpuOptions::ptx`].
+/// Opens a device as [`open_device`] does, with a queue that runs kernels in PTX where the driver can
+/// ([`WgpuOptions::ptx`]).
 ///
 /// # Errors
 /// Those of [`open_device`].

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 /// An extension of Vulkan's that [`crate::open_device`] switches on beside those that wgpu asks for, and what it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceExtension {
-    /// As `VkDeviceCreateInfo` takes it.
+    /// The name that `VkDeviceCreateInfo` takes.
     pub name: &'static CStr,
     /// What works with it.
     pub used_for: &'static str,

@@ -156,7 +156,7 @@ impl WgpuDisplay {
         &self.tools.shared.device
     }
 
-    /// The same with its queue, for a compute backend on it (the crate `wgpu-backend`).
+    /// The device and its queue, for a compute backend in them (the crate `wgpu-backend`).
     pub fn shared_device(&self) -> WgpuDevice {
         WgpuDevice::clone(&self.tools.shared)
     }
@@ -234,7 +234,7 @@ impl WgpuDisplay {
     /// that it is quicker; [`DrawOptions::manner`] asks for one of the two, and [`Display::drawn`] says which it was and why.
     ///
     /// # Errors
-    /// As of [`WgpuDisplay::draw`].
+    /// The errors of [`WgpuDisplay::draw`].
     pub fn draw_to(
         &self,
         surface: &dyn Surface,
@@ -288,7 +288,7 @@ impl WgpuDisplay {
     /// The texture or the rows of an image surface.
     ///
     /// # Errors
-    /// As of [`WgpuDisplay::draw`].
+    /// The errors of [`WgpuDisplay::draw`].
     pub fn surface_image(&self, surface: &dyn Surface) -> Result<WgpuImage> {
         const OP: &str = "surface_image";
         self.tools.shared.submit_recorded(OP)?;
@@ -304,7 +304,7 @@ impl WgpuDisplay {
     /// Another frame may be another texture: ask for each frame, and submit what reads it before the next is finished.
     ///
     /// # Errors
-    /// As of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
+    /// The errors of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
     pub fn surface_texture<'s>(&self, surface: &'s dyn Surface) -> Result<&'s wgpu::TextureView> {
         const OP: &str = "surface_texture";
         self.tools.shared.submit_recorded(OP)?;
@@ -341,7 +341,7 @@ impl WgpuDisplay {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Makes a texture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         OffscreenTarget::new(&self.tools.shared, width, height, format)
     }

@@ -90,7 +90,7 @@ pub(crate) fn texture_descriptor(
     }
 }
 
-/// The same texture to wgpu-hal, for `uses`.
+/// A texture as wgpu-hal is told of it, for `uses`.
 #[allow(dead_code, reason = "for Vulkan and OpenGL, which are not everywhere")]
 pub(crate) fn hal_texture_descriptor(
     of: &wgpu::TextureDescriptor<'static>,

@@ -27,13 +27,13 @@ impl DrawTarget {
         Self { format, samples: 1, depth_stencil: None }
     }
 
-    /// The same with so many samples of each pixel.
+    /// Sets the number of samples of each pixel.
     #[must_use]
     pub fn with_samples(self, samples: u32) -> Self {
         Self { samples, ..self }
     }
 
-    /// The same with a depth-stencil attachment of this format, or none.
+    /// Sets the format of the depth-stencil attachment; `None`: there is none.
     #[must_use]
     pub fn with_depth_stencil(self, depth_stencil: impl Into<Option<wgpu::TextureFormat>>) -> Self {
         Self { depth_stencil: depth_stencil.into(), ..self }

@@ -12,7 +12,7 @@ pub(crate) enum Source {
     Memory(wgpu::Buffer, ImageView),
 }
 
-/// As `DrawParams` in `common.wgsl`.
+/// The structure `DrawParams` of `common.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct DrawParams {

@@ -44,7 +44,7 @@ impl QueueBuffer {
         &self.buffer
     }
 
-    /// As a handle.
+    /// A handle by which a display on the same device opens the buffer.
     pub fn into_handle(self) -> SharedHandle {
         SharedHandle::QueueBuffer { queue: self.device.queue_id(), buffer: Box::new(self) }
     }

@@ -13,7 +13,7 @@ const GROUP: u64 = 64;
 
 const OP: &str = "upload_staged";
 
-/// As `Job` in `splice.wgsl`, with the padding of a uniform.
+/// The structure `Job` of `splice.wgsl`, with the padding of a uniform.
 type Job = [u32; 4];
 
 /// A binding of a whole buffer or a part of it.

@@ -22,7 +22,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// As `#version` names it.
+    /// The version and profile that `#version` takes.
     pub const fn version(self) -> &'static str {
         match self {
             Self::Desktop => "430 core",

@@ -131,7 +131,7 @@ impl Rebuild {
         old.iter().map(|old| self.of(*old)).collect()
     }
 
-    /// The same expression of new parts.
+    /// Builds the expression anew of new parts.
     fn same(&self, expression: &Expression) -> Result<Expression, String> {
         use Expression as E;
         let of = |old: &Expr| self.of(*old);

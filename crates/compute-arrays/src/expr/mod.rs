@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// cheap, and what occurs twice is computed once.
 ///
 /// # Results
-/// The same on every backend, bit for bit, for all types: `+ - *`, `min`, `max`, comparisons, casts, bit operations,
+/// These give the same bits on every backend, for all types: `+ - *`, `min`, `max`, comparisons, casts, bit operations,
 /// integer `/` and `%`, `abs`, `floor`, `ceil`, `trunc`, `round_even`. Products and sums are never fused behind your
 /// back; [`Expr::mul_add`] is. (OpenCL, wgpu and OpenGL
 /// devices may flush subnormal numbers to zero.) Within these units in the last
@@ -67,7 +67,7 @@ impl<'a, T: Value> Expr<'a, T> {
         Expr::node(Node::Binary(op, self.tree, other.into().tree))
     }
 
-    /// The same number for every element.
+    /// The number `value` for every element.
     pub fn constant(value: T) -> Self {
         Self::node(Node::Constant(value.constant()))
     }

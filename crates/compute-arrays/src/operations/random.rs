@@ -60,7 +60,7 @@ impl Philox {
         Self { stream, block: 0, ..self }
     }
 
-    /// The same stream from another block on.
+    /// Goes to another block of this stream.
     #[must_use]
     pub const fn at_block(self, block: u64) -> Self {
         Self { block, ..self }
@@ -86,7 +86,7 @@ impl Philox {
     /// From 0 (included) to 1 (excluded): multiples of 2^-24 (`f32`) or 2^-53 (`f64`), equally likely.
     ///
     /// # Errors
-    /// As [`Philox::integers`].
+    /// The errors of [`Philox::integers`].
     pub fn uniform<T: Float>(&mut self, into: &mut Array<T>) -> Result<()> {
         self.uniform_on(&into.arrays().clone(), into)
     }
@@ -99,7 +99,7 @@ impl Philox {
     /// (`f64`).
     ///
     /// # Errors
-    /// As [`Philox::integers`].
+    /// The errors of [`Philox::integers`].
     pub fn normal<T: Float>(&mut self, into: &mut Array<T>) -> Result<()> {
         self.normal_on(&into.arrays().clone(), into)
     }
@@ -211,7 +211,7 @@ fn wgsl_text(distribution: Distribution) -> String {
     .finish()
 }
 
-/// The same as text: `w` becomes `v`.
+/// OpenCL C or CUDA C++ that turns the words `w` into the values `v` of a distribution.
 fn distribute(distribution: Distribution, kind: ElementType, dialect: C) -> String {
     let (f, shift, scale) = match kind {
         ElementType::F32 => {

@@ -174,10 +174,10 @@ impl<'a, T: Element> Expr<'a, T> {
         reduced.map(Some)
     }
 
-    /// As [`Expr::reduce`], into an array of one element, without waiting.
+    /// Reduces the values by `monoid` into an array of one element, without waiting. See [`Expr::reduce`].
     ///
     /// # Errors
-    /// As [`Expr::reduce`]; [`Error::InvalidInput`] where `into` has another number of elements than one.
+    /// The errors of [`Expr::reduce`]; [`Error::InvalidInput`] where `into` has another number of elements than one.
     pub fn reduce_into(&self, monoid: &Monoid<T>, into: &mut Array<T>) -> Result<()> {
         self.reduce_into_on(None, monoid, into)
     }
@@ -220,7 +220,7 @@ impl<'a, T: Element> Expr<'a, T> {
     /// The largest value, as [`Expr::minimum`].
     ///
     /// # Errors
-    /// As [`Expr::minimum`].
+    /// The errors of [`Expr::minimum`].
     pub fn maximum(&self) -> Result<T> {
         self.not_empty("Expr::maximum")?;
         self.reduce(&Monoid::max())
@@ -229,7 +229,7 @@ impl<'a, T: Element> Expr<'a, T> {
     /// Row-major number of the smallest value, the first of several. NaN is passed over; where all are NaN, the first.
     ///
     /// # Errors
-    /// As [`Expr::minimum`].
+    /// The errors of [`Expr::minimum`].
     pub fn argmin(&self) -> Result<u64> {
         self.argmin_on(None, index)
     }
@@ -245,7 +245,7 @@ impl<'a, T: Element> Expr<'a, T> {
     /// Row-major number of the largest value, as [`Expr::argmin`].
     ///
     /// # Errors
-    /// As [`Expr::minimum`].
+    /// The errors of [`Expr::minimum`].
     pub fn argmax(&self) -> Result<u64> {
         self.argmax_on(None, index)
     }
@@ -425,7 +425,7 @@ macro_rules! on_arrays {
             $(#[doc = concat!("[`Expr::", stringify!($name), "`].")]
             ///
             /// # Errors
-            /// As there.
+            /// Those of the method of [`Expr`] that has this name.
             pub fn $name(&self) -> Result<$result> {
                 self.expr().$name()
             })*

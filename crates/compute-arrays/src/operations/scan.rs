@@ -33,7 +33,7 @@ const fn items(element_bytes: usize) -> usize {
     64 / element_bytes
 }
 
-/// The same in WGSL, which promises 16 KiB.
+/// Elements of a work item in WGSL's passes: a tile fits the 16 KiB of workgroup memory that WebGPU promises.
 const WGSL_ITEMS: usize = 8;
 
 impl<T: Element> Expr<'_, T> {
@@ -50,7 +50,7 @@ impl<T: Element> Expr<'_, T> {
     /// `(n / 32768 + 450) * epsilon`. Where errors cancel out they are off by far less.
     ///
     /// # Errors
-    /// As [`Expr::reduce`].
+    /// The errors of [`Expr::reduce`].
     pub fn scan(&self, monoid: &Monoid<T>, scan: Scan) -> Result<Array<T>> {
         self.scan_on(None, monoid, scan)
     }
@@ -63,10 +63,10 @@ impl<T: Element> Expr<'_, T> {
         Ok(out)
     }
 
-    /// As [`Expr::scan`], into an array that is there.
+    /// Writes the running values of `monoid` to `into`. See [`Expr::scan`].
     ///
     /// # Errors
-    /// As [`Expr::scan`]; [`Error::InvalidInput`] where the shapes differ.
+    /// The errors of [`Expr::scan`]; [`Error::InvalidInput`] where the shapes differ.
     pub fn scan_into(&self, monoid: &Monoid<T>, scan: Scan, into: &mut Array<T>) -> Result<()> {
         self.scan_into_on(None, monoid, scan, into)
     }
@@ -88,7 +88,7 @@ impl<T: Element> Expr<'_, T> {
     /// Running sums, each with its own element; integers wrap. See [`Expr::scan`].
     ///
     /// # Errors
-    /// As [`Expr::scan`].
+    /// The errors of [`Expr::scan`].
     pub fn cumulative_sum(&self) -> Result<Array<T>> {
         self.scan(&Monoid::sum(), Scan::Inclusive)
     }

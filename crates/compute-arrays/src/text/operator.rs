@@ -95,7 +95,7 @@ pub fn mul_add(dialect: C, kind: ElementType, a: &str, b: &str, c: &str) -> Stri
     format!("{}({a}, {b}, {c})", function(dialect, kind, "fma"))
 }
 
-/// As Rust's `as`.
+/// C text that converts `a`, with the results of Rust's `as`.
 pub fn cast(from: ElementType, to: ElementType, a: &str) -> String {
     let name = type_name(to);
     if !from.is_float() || to.is_float() {

@@ -23,14 +23,14 @@ impl RgbaImage {
     /// clamped to 0..1 (NaN is 0) and rounded.
     ///
     /// # Errors
-    /// As of [`RgbaImage::from_image`].
+    /// The errors of [`RgbaImage::from_image`].
     pub fn from_rows(extent: Extent, format: PixelFormat, bytes: &[u8]) -> Result<Self> {
         let image = ImageDesc::new(extent.width, extent.height, format);
         Self::from_image(&image, bytes, &DrawOptions::default())
     }
 
-    /// The same of an image that says what its numbers mean: light is encoded, and exposed and tone mapped as `options`
-    /// say ([`Plan::picture`]).
+    /// The picture of an image that says what its numbers mean: light is encoded, and exposed and tone mapped as
+    /// `options` say ([`Plan::picture`]).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `bytes` is not the size of such an image, or the options do not suit it;

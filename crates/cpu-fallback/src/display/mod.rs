@@ -84,7 +84,7 @@ impl MemoryDisplay {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// The same of another format: [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Makes a picture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         let desc = ImageDesc::new(width, height, format);
         let len = self.shared.check(&SurfaceDesc::Image(desc), "MemoryDisplay::create_offscreen_target")?;

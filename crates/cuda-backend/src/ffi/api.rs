@@ -51,7 +51,7 @@ pub struct MemoryHandle {
     pub reserved: [c_uint; 16],
 }
 
-/// See [`MemoryHandle`].
+/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`, whose kind is a number as that of [`MemoryHandle`] is.
 #[repr(C)]
 pub struct SemaphoreHandle {
     pub kind: c_uint,

@@ -107,7 +107,8 @@ impl Queue {
         enter(&self.context)
     }
 
-    /// The same for calls that never wait: what is held back stays so.
+    /// Makes the context current on this thread until the guard goes. For calls that never wait: what is held back
+    /// stays so.
     pub fn enter_held(&self) -> Result<Current<'_>, Failure> {
         enter(&self.context)
     }

@@ -98,7 +98,7 @@ impl Function {
         self.launch_in(queue.raw(), geometry, params)
     }
 
-    /// The same in a stream of the same context.
+    /// Launches the function in a stream of the same context.
     pub(super) fn launch_in(&self, stream: cu::CUstream, geometry: Geometry, params: &Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
         let _current = queue.enter_held()?;

@@ -47,7 +47,6 @@ impl Drop for InFlight {
     }
 }
 
-/// See the module.
 pub struct SubmitQueue {
     stream: Arc<Stream>,
     /// Where it profiles.

@@ -77,7 +77,7 @@ impl QueueBuffer {
         self.inner.name
     }
 
-    /// As a handle.
+    /// A handle by which a display in the same context opens the buffer.
     pub fn to_handle(&self) -> SharedHandle {
         SharedHandle::QueueBuffer { queue: self.inner.device.queue_id(), buffer: Box::new(self.clone()) }
     }
@@ -138,7 +138,7 @@ impl QueueBuffer {
     /// Copies bytes from `at` on to the host, after all that was put into the queue before. Waits.
     ///
     /// # Errors
-    /// As of [`QueueBuffer::write`].
+    /// The errors of [`QueueBuffer::write`].
     pub fn read(&self, at: usize, into: &mut [u8], operation: &'static str) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter(operation)?;
@@ -192,7 +192,7 @@ impl QueueBuffer {
     /// Copies a range of another buffer to `at`, in queue order.
     ///
     /// # Errors
-    /// As of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
+    /// The errors of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
     pub fn copy_from(&self, from: &Self, range: Range<usize>, at: usize, operation: &'static str) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter(operation)?;

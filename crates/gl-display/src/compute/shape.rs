@@ -54,7 +54,8 @@ impl Queries {
     }
 
     /// # Safety
-    /// As of [`Queries::active`]; there are more than `index` resources, and `property` is one integer.
+    /// The conditions of [`Queries::active`] hold; there are more than `index` resources, and `property` is one
+    /// integer.
     unsafe fn value(self, program: u32, interface: u32, index: u32, property: u32) -> i32 {
         let mut value = -1;
         // SAFETY: the caller's promise; room for one integer is given.
@@ -65,7 +66,7 @@ impl Queries {
     }
 
     /// # Safety
-    /// As of [`Queries::active`]; there are more than `index` resources.
+    /// The conditions of [`Queries::active`] hold; there are more than `index` resources.
     unsafe fn name(self, program: u32, interface: u32, index: u32) -> String {
         let (mut bytes, mut length) = ([0_u8; 256], 0);
         // SAFETY: the caller's promise; so many bytes are there, and a longer name is cut off.

@@ -27,13 +27,13 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// The same where the engine itself answers whether its context is current on the calling thread.
+    /// Sets the function by which the engine answers whether its context is current on the calling thread.
     #[must_use]
     pub fn with_is_current(self, is_current: impl Fn() -> bool + 'static) -> Self {
         Self { is_current: Some(Box::new(is_current)), ..self }
     }
 
-    /// The same with nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
     #[must_use]
     pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
         Self { version_limit: version_limit.into(), ..self }
@@ -59,7 +59,7 @@ impl GlDisplay {
     /// know), [`Error::Unsupported`] below desktop OpenGL 3.3.
     ///
     /// # Safety
-    /// As of [`GlDisplay::from_engine`].
+    /// The conditions of [`GlDisplay::from_engine`] hold.
     ///
     /// # Examples
     /// ```
@@ -114,7 +114,8 @@ impl GlDisplay {
     /// desktop OpenGL 3.3.
     ///
     /// # Safety
-    /// As of [`GlDisplay::from_engine`], and `load` returns the context's GL functions, or null for those it lacks.
+    /// The conditions of [`GlDisplay::from_engine`] hold. `load` returns the context's GL functions, or null for those
+    /// it lacks.
     pub unsafe fn from_loader(
         mut load: impl FnMut(&CStr) -> *const c_void,
         options: EngineOptions,
@@ -129,7 +130,7 @@ impl GlDisplay {
 }
 
 /// # Safety
-/// As of [`GlDisplay::from_engine`].
+/// The conditions of [`GlDisplay::from_engine`] hold.
 unsafe fn wrap(
     gl: GlFunctions,
     raw: Option<RawFns>,
@@ -153,7 +154,7 @@ unsafe fn wrap(
 }
 
 /// # Safety
-/// As of [`GlDisplay::from_engine`].
+/// The conditions of [`GlDisplay::from_engine`] hold.
 unsafe fn displayed(
     gl: GlFunctions,
     raw: RawFns,

@@ -16,17 +16,17 @@ pub(crate) unsafe fn load_gl(load: Loader<'_>) -> Result<glow::Context> {
     unsafe { load_checked(load, |text| check_version(parse_version(text), text)) }
 }
 
-/// The same of OpenGL ES 3.1 or later.
+/// Loads the functions of OpenGL ES 3.1 or later.
 ///
 /// # Safety
-/// As of [`load_gl`].
+/// The conditions of [`load_gl`] hold.
 pub(crate) unsafe fn load_es(load: Loader<'_>) -> Result<glow::Context> {
     // SAFETY: the caller's promise.
     unsafe { load_checked(load, check_es_version) }
 }
 
 /// # Safety
-/// As of [`load_gl`].
+/// The conditions of [`load_gl`] hold.
 unsafe fn load_checked(load: Loader<'_>, check: impl Fn(&str) -> Result<()>) -> Result<glow::Context> {
     type GetString = unsafe extern "system" fn(u32) -> *const std::ffi::c_char;
     let unavailable = |reason: String| Error::Unavailable {

@@ -55,37 +55,37 @@ impl Default for WindowOptions {
 }
 
 impl WindowOptions {
-    /// The same with another title.
+    /// Sets the window's title.
     #[must_use]
     pub fn with_title(self, title: impl Into<String>) -> Self {
         Self { title: title.into(), ..self }
     }
 
-    /// The same with a drawable area of so many pixels.
+    /// Sets the size of the drawable area in pixels.
     #[must_use]
     pub fn with_size(self, size: Extent) -> Self {
         Self { size, ..self }
     }
 
-    /// The same that waits for the screen, or does not.
+    /// Sets whether frames wait for the screen.
     #[must_use]
     pub fn with_vsync(self, vsync: bool) -> Self {
         Self { vsync, ..self }
     }
 
-    /// The same that tries EGL before GLX, or does not.
+    /// Sets whether EGL is tried before GLX.
     #[must_use]
     pub fn with_prefer_egl(self, prefer_egl: bool) -> Self {
         Self { prefer_egl, ..self }
     }
 
-    /// The same that ends after so many frames; `None`: when the window is closed.
+    /// Ends [`super::run_window`] after so many frames; `None`: when the window is closed.
     #[must_use]
     pub fn with_max_frames(self, max_frames: impl Into<Option<u64>>) -> Self {
         Self { max_frames: max_frames.into(), ..self }
     }
 
-    /// The same with nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
     #[must_use]
     pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
         Self { version_limit: version_limit.into(), ..self }
@@ -130,7 +130,7 @@ impl GlWindow {
         Self::with_attributes(event_loop, attributes, options)
     }
 
-    /// The same with attributes of winit's, which come before the title and size of `options`.
+    /// Opens a window with attributes of winit's, which come before the title and size of `options`.
     pub fn with_attributes(
         event_loop: &ActiveEventLoop,
         attributes: WindowAttributes,

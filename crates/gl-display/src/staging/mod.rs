@@ -102,7 +102,6 @@ impl GlStaging {
         own::<Self>(staging.as_any(), shared, operation)
     }
 
-    /// The same, to change it.
     pub(crate) fn of_mut<'a>(
         staging: &'a mut dyn Staging,
         shared: &Rc<ContextState>,

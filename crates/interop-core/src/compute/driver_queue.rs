@@ -31,7 +31,7 @@ pub struct LaunchOf<'a> {
     pub kernel: &'a dyn Kernel,
     /// What it writes: memory of this backend.
     pub target: &'a dyn ComputeMemory,
-    /// As what; inside the memory.
+    /// The part of the target that the kernel writes; inside the memory.
     pub view: View,
     /// Work items, where the caller says how many.
     pub items: Option<usize>,

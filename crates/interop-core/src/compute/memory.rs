@@ -79,7 +79,7 @@ impl dyn ComputeMemory {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// The same, to change it.
+    /// The memory as that type, to change it, where it is of it.
     pub fn downcast_mut<M: ComputeMemory>(&mut self) -> Option<&mut M> {
         (self as &mut dyn Any).downcast_mut()
     }

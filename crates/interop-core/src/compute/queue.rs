@@ -31,7 +31,7 @@ pub enum Order {
 pub enum Priority {
     /// After others.
     Low,
-    /// As others.
+    /// Neither before nor after others.
     #[default]
     Normal,
     /// Before others.
@@ -73,13 +73,13 @@ impl QueueOptions {
         self.order == Order::InOrder
     }
 
-    /// The same with times.
+    /// Makes events carry times ([`Event::profile`]).
     #[must_use]
     pub fn with_profiling(self) -> Self {
         Self { profiling: true, ..self }
     }
 
-    /// The same with another priority.
+    /// Sets the priority.
     #[must_use]
     pub fn with_priority(self, priority: Priority) -> Self {
         Self { priority, ..self }
@@ -113,7 +113,7 @@ pub trait ComputeQueue: Send + Sync {
     /// Queues a kernel, as [`super::ComputeBackend::launch`].
     ///
     /// # Errors
-    /// As there; nothing was queued then.
+    /// The errors of [`super::ComputeBackend::launch`]; nothing was queued then.
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event>;
 
     /// Queues a copy to the host.
@@ -125,13 +125,13 @@ pub trait ComputeQueue: Send + Sync {
     /// Queues a copy from the host to `offset`.
     ///
     /// # Errors
-    /// As [`ComputeQueue::read`].
+    /// The errors of [`ComputeQueue::read`].
     fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event>;
 
     /// Queues a copy of `range` of one memory to `offset` of another.
     ///
     /// # Errors
-    /// As [`ComputeQueue::read`].
+    /// The errors of [`ComputeQueue::read`].
     fn copy(
         &self,
         from: &dyn ComputeMemory,
@@ -144,8 +144,8 @@ pub trait ComputeQueue: Send + Sync {
     /// Queues filling `range` with `pattern` again and again.
     ///
     /// # Errors
-    /// As [`ComputeQueue::read`]; also where the pattern has not 1, 2, 4, 8 or 16 bytes, or the range does not begin and
-    /// end at multiples of that.
+    /// The errors of [`ComputeQueue::read`]; [`Error::InvalidInput`] also where the pattern has not 1, 2, 4, 8 or 16
+    /// bytes, or the range does not begin and end at multiples of that.
     fn fill(
         &self,
         memory: &mut dyn ComputeMemory,
@@ -157,7 +157,7 @@ pub trait ComputeQueue: Send + Sync {
     /// An event that is complete when the wait list is, or where that is empty, when all queued before is.
     fn marker(&self, wait: &[Event]) -> Result<Event>;
 
-    /// As a marker that follows both the wait list and all queued before; what is queued later follows it.
+    /// An event that is complete when the wait list and all queued before are. What is queued later follows it.
     fn barrier(&self, wait: &[Event]) -> Result<Event>;
 
     /// Makes the device start; every other call does so by itself where a driver would not.

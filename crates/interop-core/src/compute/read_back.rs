@@ -48,7 +48,7 @@ impl ReadBack {
     /// Waits on this thread.
     ///
     /// # Errors
-    /// As [`Event::wait`].
+    /// The errors of [`Event::wait`].
     pub fn wait(self) -> Result<HostBuffer> {
         self.event.wait()?;
         self.slot.take()

@@ -30,7 +30,7 @@ pub enum OperationKind {
     Command,
     /// Does nothing. Without a wait list it follows all that was queued before.
     Marker,
-    /// As a marker; all that is queued later follows it.
+    /// Does nothing. It follows its wait list and all that was queued before; all that is queued later follows it.
     Barrier,
 }
 
@@ -40,8 +40,8 @@ pub struct Start {
     pub completer: Completer,
     /// What the device must do before, all of it with this very device.
     pub after: Vec<Arc<dyn DeviceEvent>>,
-    /// The same as events. Whoever completes this one waits for them first: threads that watch several streams see
-    /// them end in any order, and nobody is to find an event complete before one that it follows.
+    /// What `after` holds, as events. Whoever completes this operation waits for them first: threads that watch several
+    /// streams see them end in any order. Nobody is to find an event complete before one that it follows.
     pub before: Vec<Event>,
     /// Whether it must follow the work that the backend's default queue was given so far.
     pub after_default: bool,
@@ -80,7 +80,7 @@ impl Sequence {
 #[derive(Default)]
 struct Plan {
     device: Vec<Arc<dyn DeviceEvent>>,
-    /// The same as events. True where a failure is passed on: they may fail until it starts.
+    /// What `device` holds, as events. True where a failure is passed on: they may fail until the operation starts.
     watched: Vec<(Event, bool)>,
     /// Waited for here. True where a failure is passed on.
     host: Vec<(Event, bool)>,

@@ -50,7 +50,8 @@ impl<'a> Target<'a> {
         self.view
     }
 
-    /// The same part, with the same work items, of the memory that `inner` finds in this one: for backends that wrap others.
+    /// Moves the target, with its part and work items, to the memory that `inner` finds in this one: for backends that
+    /// wrap others.
     ///
     /// # Errors
     /// Those of `inner`; [`crate::Error::InvalidInput`] where the view does not lie inside that memory.

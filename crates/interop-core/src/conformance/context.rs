@@ -32,9 +32,9 @@ pub struct Context<'a> {
 /// A part of the [`Policy`] that every case must hold for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner {
-    /// See [`Policy::mode`].
+    /// Which frame is shown, see [`Policy::mode`].
     pub mode: Mode,
-    /// See [`Policy::sync`].
+    /// How the two sides are kept apart, see [`Policy::sync`].
     pub sync: Option<SyncKind>,
 }
 

@@ -29,7 +29,7 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner:
     run_on(&Paths::default(), backend, display, manner)
 }
 
-/// The same on these paths, a program's own among them.
+/// Runs every case on these paths between the two, a program's own among them.
 pub fn run_on(paths: &Paths, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
     let mut rows = Vec::new();
     for path in paths.iter().map(|spec| spec.id) {

@@ -7,7 +7,7 @@ use std::fmt;
 /// Result of one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// As promised.
+    /// The path did what its contract promises.
     Pass,
     /// Not as promised, and how.
     Fail(String),

@@ -172,7 +172,7 @@ impl DriverError {
         Self { operation, device, code, code_name, hint: String::new() }
     }
 
-    /// The same with what the user can try.
+    /// Sets the hint: what the user can try.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: hint.into(), ..self }

@@ -94,7 +94,7 @@ impl Region {
         Ok(())
     }
 
-    /// The same rectangle with `y` counted from the other end of `extent`; 0 for what reaches outside it.
+    /// The rectangle with `y` counted from the other end of `extent`; 0 for what reaches outside it.
     pub const fn flipped_in(self, extent: Extent) -> Self {
         Self { y: extent.height.saturating_sub(self.y.saturating_add(self.height)), ..self }
     }

@@ -1,6 +1,6 @@
 //! Methods that change one field of a value, for types that grow: programs outside cannot write those as literals.
 
-/// `setters!(Policy { /// The same that takes this path. with_force(force: impl Into<Option<PathId>>); });`
+/// `setters!(Policy { /// Takes this path or fails. with_force(force: impl Into<Option<PathId>>); });`
 macro_rules! setters {
     ($type:ty { $($(#[$doc:meta])+ $name:ident($field:ident: $param:ty);)+ }) => {
         impl $type {$(

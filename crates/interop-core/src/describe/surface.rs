@@ -203,27 +203,27 @@ impl ImageDesc {
         }
     }
 
-    /// The same with another row order.
+    /// Sets the row order.
     pub const fn with_row_order(self, row_order: RowOrder) -> Self {
         Self { row_order, ..self }
     }
 
-    /// The same with another access.
+    /// Sets the access.
     pub const fn with_access(self, access: ImageAccess) -> Self {
         Self { access, ..self }
     }
 
-    /// The same with colours that stand for this.
+    /// Sets what the colours stand for.
     pub const fn with_encoding(self, encoding: Encoding) -> Self {
         Self { encoding, ..self }
     }
 
-    /// The same with an alpha channel that stands for this.
+    /// Sets what the alpha channel stands for.
     pub const fn with_alpha(self, alpha: AlphaMode) -> Self {
         Self { alpha, ..self }
     }
 
-    /// The same with unwritten pixels by this rule.
+    /// Sets the rule for unwritten pixels.
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
         Self { unwritten, ..self }
     }
@@ -235,7 +235,7 @@ impl BufferDesc {
         Self { bytes, unwritten: Unwritten::Keep }
     }
 
-    /// The same with unwritten bytes by this rule.
+    /// Sets the rule for unwritten bytes.
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
         Self { unwritten, ..self }
     }
@@ -252,7 +252,7 @@ impl SurfaceDesc {
         Self::Buffer(BufferDesc::new(bytes))
     }
 
-    /// The same with unwritten pixels or bytes by this rule.
+    /// Sets the rule for unwritten pixels or bytes.
     #[must_use]
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
         match self {

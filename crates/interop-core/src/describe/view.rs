@@ -142,7 +142,7 @@ impl ImageView {
         self.row_pitch == self.row_len() as isize
     }
 
-    /// The same pixels as seen from another start of memory.
+    /// The view with pixel (0, 0) at byte `offset`.
     pub const fn moved_to(self, offset: usize) -> Self {
         Self { offset, ..self }
     }

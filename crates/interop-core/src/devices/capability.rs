@@ -88,7 +88,7 @@ impl Support {
         matches!(self, Self::Yes)
     }
 
-    /// The same answer with a side's name before the reason, e.g. `display`.
+    /// Puts a side's name before the reason, e.g. `display`.
     #[must_use]
     pub fn of_the(&self, side: &str) -> Self {
         match self {
@@ -311,36 +311,36 @@ fn find_semaphore(caps: &[SemaphoreCap], kind: SyncKind) -> Support {
 }
 
 setters!(ComputeCaps {
-    /// The same with memory of others that kernels can write.
+    /// Sets the memory of others that kernels can write.
     with_imports(imports: Vec<MemoryCap>);
-    /// The same with formats of the images among them.
+    /// Sets the formats of the images among the imports.
     with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
-    /// The same with memory of its own that others can open.
+    /// Sets the device's own memory that others can open.
     with_exports(exports: Vec<MemoryCap>);
-    /// The same with semaphores of others that its queue can wait for and signal.
+    /// Sets the semaphores of others that the backend's queue can wait for and signal.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
 });
 
 setters!(DisplayCaps {
-    /// The same with memory of others that it can read.
+    /// Sets the memory of others that the display can read.
     with_imports(imports: Vec<MemoryCap>);
-    /// The same with memory of its own that others can write.
+    /// Sets the display's own memory that others can write.
     with_exports(exports: Vec<MemoryCap>);
-    /// The same with semaphores that it can make for others.
+    /// Sets the semaphores that the display can make for others.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
-    /// The same with this answer about staging blocks that are mapped anew for each frame.
+    /// Sets the answer about staging blocks that are mapped anew for each frame.
     with_orphaned_staging(orphaned_staging: Support);
-    /// The same with this answer about staging blocks that stay mapped.
+    /// Sets the answer about staging blocks that stay mapped.
     with_persistent_staging(persistent_staging: Support);
-    /// The same with formats of the images that it shows.
+    /// Sets the formats of the images that the display shows.
     with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
-    /// The same with this answer about images shown straight from linear memory.
+    /// Sets the answer about images shown straight from linear memory.
     with_in_place_images(in_place_images: Support);
-    /// The same with this answer about buffers read straight from linear memory.
+    /// Sets the answer about buffers read straight from linear memory.
     with_in_place_buffers(in_place_buffers: Support);
-    /// The same with so many pixels at most of an image shown in place.
+    /// Sets how many pixels an image shown in place has at most.
     with_max_in_place_pixels(max_in_place_pixels: u64);
-    /// The same with rows in staging memory at multiples of so many bytes, a power of two.
+    /// Sets the bytes, a power of two, at whose multiples rows in staging memory begin.
     with_row_pitch_alignment(row_pitch_alignment: usize);
 });
 

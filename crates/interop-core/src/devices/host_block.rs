@@ -105,7 +105,7 @@ impl HostBlock {
         Ok(Self { address, len: range.len(), owner: self.owner.clone(), borrows: self.borrows.part(&range) })
     }
 
-    /// The same block, which keeps `other` alive, too; its own owner goes first.
+    /// Makes the block keep `other` alive, too; the block's own owner is dropped first.
     #[must_use]
     pub fn keeping(self, other: Rc<dyn Any>) -> Self {
         Self { owner: Rc::new((self.owner.clone(), other)), ..self }

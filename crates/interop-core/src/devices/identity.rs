@@ -186,25 +186,25 @@ pub struct DeviceIdentity {
 }
 
 setters!(DeviceIdentity {
-    /// The same, driven by another API.
+    /// Sets the API that drives the device.
     with_api(api: Api);
-    /// The same with another name.
+    /// Sets the device's name.
     with_name(name: impl Into<String>);
-    /// The same of this vendor.
+    /// Sets the vendor.
     with_vendor(vendor: impl Into<String>);
-    /// The same by this driver.
+    /// Sets the driver.
     with_driver(driver: impl Into<String>);
-    /// The same with this UUID.
+    /// Sets the UUID.
     with_uuid(uuid: impl Into<Option<DeviceUuid>>);
-    /// The same with this LUID.
+    /// Sets the LUID.
     with_luid(luid: impl Into<Option<DeviceLuid>>);
-    /// The same with this number in its API.
+    /// Sets the device's number in its API.
     with_ordinal(ordinal: impl Into<Option<u32>>);
-    /// The same at this PCI address, `domain:bus:device.function`.
+    /// Sets the PCI address, `domain:bus:device.function`.
     with_pci(pci: impl Into<Option<String>>);
-    /// The same with its memory there.
+    /// Sets where the device's memory is.
     with_memory(memory: MemoryKind);
-    /// The same as a program that runs on the CPU, or as hardware.
+    /// Sets whether the device is a program that runs on the CPU.
     with_software(software: bool);
 });
 

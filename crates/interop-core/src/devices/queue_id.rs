@@ -24,7 +24,7 @@ impl QueueId {
     }
 }
 
-/// As nothing: numbers of addresses mean nothing outside.
+/// Written as nothing: addresses of this process mean nothing outside it.
 impl Serialize for QueueId {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str("queue-buffer")

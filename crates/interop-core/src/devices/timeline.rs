@@ -63,7 +63,7 @@ impl FrameTag {
     }
 }
 
-/// See [`FrameTag::enter`]. Puts back what was current before.
+/// A thread works for a frame while this lives ([`FrameTag::enter`]). Its drop puts back what was current before.
 #[must_use = "the frame is left when this goes"]
 pub struct Tagged {
     before: Option<FrameTag>,
@@ -119,7 +119,7 @@ impl DeviceSpan {
         Self { track, work, start, end, uncertainty: Duration::ZERO }
     }
 
-    /// The same with times that may lie so far beside the host's clock.
+    /// Sets how far the times may lie beside the host's clock.
     #[must_use]
     pub fn with_uncertainty(self, uncertainty: Duration) -> Self {
         Self { uncertainty, ..self }

@@ -62,7 +62,8 @@ pub trait Display: Any {
     /// Does not wait, but at the first draws of their kind, where it finds out which manner is quicker. For measurements.
     fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()>;
 
-    /// The same in a manner, where display and surface leave a choice; see [`crate::DrawOptions::manner`].
+    /// Draws a surface offscreen, as [`Display::draw_offscreen`] does, in this manner where display and surface leave a
+    /// choice; see [`crate::DrawOptions::manner`].
     fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
         let _ = manner;
         self.draw_offscreen(surface)

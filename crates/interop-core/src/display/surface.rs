@@ -26,7 +26,7 @@ pub trait Surface {
         Err(Error::invalid("upload", NO_STORAGE))
     }
 
-    /// The same from a staging block. The block must be fenced ([`Staging::fence`]) before it is written again.
+    /// Copies from a staging block. The block must be fenced ([`Staging::fence`]) before it is written again.
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         let (_, _, _) = (at, staging, view);
         Err(Error::invalid("upload_staged", NO_STORAGE))

@@ -22,9 +22,9 @@ pub enum Fit {
     /// Fills the viewport, whatever that does to the shape.
     #[default]
     Stretch,
-    /// As large as fits with its shape kept, centred: letterboxed.
+    /// The largest size that fits with its shape kept, centred: letterboxed.
     Contain,
-    /// As small as covers the viewport with its shape kept, centred; what reaches outside is not drawn.
+    /// The smallest size that covers the viewport with its shape kept, centred; what reaches outside is not drawn.
     Cover,
     /// The largest whole multiple of its size that fits, centred; images larger than the viewport are contained.
     Integer,

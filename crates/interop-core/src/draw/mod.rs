@@ -82,21 +82,21 @@ pub struct DrawOptions {
 }
 
 setters!(DrawOptions {
-    /// The same with another filter.
+    /// Sets the filter.
     with_filter(filter: Filter);
-    /// The same with another fit.
+    /// Sets the fit.
     with_fit(fit: Fit);
-    /// The same with images of one channel as grey, or as red.
+    /// Sets whether images of one channel are shown as grey, or as red.
     with_grey(grey: bool);
-    /// The same on this colour (sRGB numbers in 0..=1), or on what is in the target.
+    /// Sets the colour of the background (sRGB numbers in 0..=1); `None`: what is in the target.
     with_background(background: impl Into<Option<[f32; 3]>>);
-    /// The same with so many stops of exposure.
+    /// Sets the exposure in stops.
     with_exposure(exposure: f32);
-    /// The same with another tone map.
+    /// Sets the tone map.
     with_tone_map(tone_map: ToneMap);
-    /// The same for a target that takes its numbers for this.
+    /// Sets what the target takes its numbers for.
     with_target(target: TargetEncoding);
-    /// The same with this one writing the pixels; `None`: the quicker one.
+    /// Sets who writes the pixels; `None`: the quicker one.
     with_manner(manner: impl Into<Option<Manner>>);
 });
 

@@ -82,7 +82,7 @@ impl Plan {
     /// Over a background where `options` have one; their fit, filter and target do not count.
     ///
     /// # Errors
-    /// As of [`Plan::new`].
+    /// The errors of [`Plan::new`].
     pub fn picture(image: &ImageDesc, options: &DrawOptions) -> Result<Self> {
         let options = DrawOptions { fit: Fit::Stretch, target: TargetEncoding::Srgb, ..*options };
         // Files hold straight alpha: it stays what it is where nothing covers it.

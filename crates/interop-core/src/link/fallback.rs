@@ -53,7 +53,8 @@ impl Link {
         self.frame_part(self.layout.full(), compute)
     }
 
-    /// The same for a part of an image, see [`Link::acquire_region`].
+    /// Computes and shows one frame of a part of an image ([`Link::acquire_region`]), with the rules of
+    /// [`Link::frame`].
     pub fn frame_region(
         &mut self,
         region: Region,
@@ -62,7 +63,7 @@ impl Link {
         self.frame_part(Part::Image(region), compute)
     }
 
-    /// The same for a part of a buffer, see [`Link::acquire_bytes`].
+    /// Computes and shows one frame of a part of a buffer ([`Link::acquire_bytes`]), with the rules of [`Link::frame`].
     pub fn frame_bytes(
         &mut self,
         bytes: Range<usize>,
@@ -203,7 +204,7 @@ impl Link {
     /// Tries and times all paths again, those that were left among them, and goes on with the best.
     ///
     /// # Errors
-    /// As of [`Link::open`]; then everything is as before.
+    /// The errors of [`Link::open`]; the link is then as before.
     pub fn recalibrate(&mut self) -> Result<()> {
         crate::select::forget(&self.backend, &self.display, self.layout.desc(), &self.options.policy);
         let mut selection = open_path(&self.backend, &self.display, self.layout.desc(), &self.options.policy)?;

@@ -214,7 +214,7 @@ impl Link {
     /// stays. The next size that is none ends that; the old one is there at once.
     ///
     /// # Errors
-    /// As of [`Link::open`], where 0x0 is an error, too.
+    /// The errors of [`Link::open`], where 0x0 is an error, too.
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         self.paused = match desc {
             SurfaceDesc::Image(image) if image.extent == Extent::new(0, 0) => true,

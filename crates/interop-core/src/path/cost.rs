@@ -42,7 +42,7 @@ impl Cost {
         Self { medium, copies, waits: false }
     }
 
-    /// The same, with the host waiting in each frame.
+    /// Makes the host wait in each frame.
     #[must_use]
     pub const fn waiting(self) -> Self {
         Self { waits: true, ..self }

@@ -20,7 +20,7 @@ pub struct FrameLayout {
 pub struct Crossing {
     /// What the kernel writes, rows in the surface's order.
     pub kernel: View,
-    /// The same bytes, rows in the display's order.
+    /// The bytes that the kernel writes, rows in the display's order.
     pub native: View,
     /// Where they go, rows counted in the display's order.
     pub part: Part,

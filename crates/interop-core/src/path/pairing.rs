@@ -21,14 +21,14 @@ pub struct Pairing<'a> {
     pub desc: &'a SurfaceDesc,
     /// How late frames may be shown at most, see [`crate::Mode`].
     pub frames_behind: usize,
-    /// See [`crate::Policy::sync`].
+    /// How the two sides are kept apart, see [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,
 }
 
 setters!(Pairing<'_> {
-    /// The same with frames shown so late at most.
+    /// Sets how many frames late a frame may be shown at most.
     with_frames_behind(frames_behind: usize);
-    /// The same with the two sides kept apart in this way only.
+    /// Sets the only way to keep the two sides apart; `None`: the path's own.
     with_sync(sync: impl Into<Option<SyncKind>>);
 });
 

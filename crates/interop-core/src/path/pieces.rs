@@ -10,9 +10,9 @@ use crate::display::{Staging, StagingKind};
 
 /// One piece of memory as each side has it.
 pub struct Piece {
-    /// As kernels write it. Dropped first, because it may lie inside `staging`.
+    /// The memory that kernels write. Dropped first, because it may lie inside `staging`.
     pub memory: Box<dyn ComputeMemory>,
-    /// As the display reads it.
+    /// The block that the display reads.
     pub staging: Box<dyn Staging>,
 }
 

@@ -13,7 +13,7 @@ use crate::display::{Part, Surface};
 use std::any::Any;
 use std::cell::OnceCell;
 
-/// See the module. Made by [`super::PathSpec::open`].
+/// A path of the program's own, whose panics count as its failure. Made by [`super::PathSpec::open`].
 pub struct Plugged {
     id: PathId,
     /// Gone only while it is dropped.
@@ -44,7 +44,7 @@ impl Plugged {
         }
     }
 
-    /// The same also after a panic, for frames finished before.
+    /// Runs `f` also after a panic, for frames finished before.
     fn call_again<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
         let Some(path) = self.path.as_deref_mut() else { return Err(not_begun()) };
         let done = panics::as_error(&what(self.id), || f(path));

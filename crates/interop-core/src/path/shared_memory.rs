@@ -35,11 +35,11 @@ pub enum Reading {
     InPlace,
     /// Once, into a texture or buffer of its own.
     Upload,
-    /// As the texture that it is. The display may draw into it, and its rows have no padding.
+    /// In place, as a texture. The display may draw into it, and its rows have no padding.
     Texture,
 }
 
-/// See the module.
+/// The path by which the display reads the very memory that kernels write.
 pub struct SharedMemory {
     layout: FrameLayout,
     backend: Arc<dyn ComputeBackend>,

@@ -54,7 +54,7 @@ impl Semaphore {
         Ok(())
     }
 
-    /// The same from the other side.
+    /// A signal that the compute side has not waited for yet is waited for first.
     fn display_signals(&mut self, staging: &mut dyn Staging) -> Result<()> {
         // Shown once more without having been written in between.
         self.compute_waits()?;

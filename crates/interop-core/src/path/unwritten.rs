@@ -20,7 +20,7 @@ pub(super) enum Reader {
     Uploads,
     /// A piece is shown where it lies, so that all of it must be right.
     InPlace,
-    /// The same, and the display may have drawn into it: what changed there is not known.
+    /// A piece is shown where it lies, and the display may have drawn into it: what changed there is not known.
     InPlaceAndDraws,
 }
 

@@ -30,7 +30,7 @@ impl fmt::Display for Way {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'p> {
     pub spec: &'p PathSpec,
-    /// As of [`Way`].
+    /// How the two sides are kept apart; `None`: the path's own way.
     pub sync: Option<SyncKind>,
 }
 

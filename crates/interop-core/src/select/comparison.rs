@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// One that takes so many times as long as another is slower, however few the turns.
 pub(super) const HOPELESS: f64 = 1.5;
-/// As close as this they count as equal, and rank decides.
+/// Medians that differ by no more than this share count as equal, and rank decides.
 const EQUAL: f64 = 0.01;
 /// Turns of each before one may be told from another.
 const FEWEST_TURNS: u32 = 3;
@@ -22,7 +22,7 @@ const MOST_TURNS: u32 = 24;
 const TURN: Duration = Duration::from_millis(2);
 /// and has at most so many frames.
 const MOST_FRAMES: usize = 16;
-/// As many at most stay open for the end,
+/// So many at most stay open for the end,
 const MOST_OPEN: usize = 4;
 /// and of large ones, as many as take so much memory, two at least.
 pub(super) const MOST_BYTES: usize = 1 << 30;

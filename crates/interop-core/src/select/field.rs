@@ -12,7 +12,6 @@ use crate::devices::capability::{Support, SyncKind};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath};
 use tracing::{debug, warn};
 
-/// See the module.
 pub(super) struct Field<'p> {
     pub report: ProbeReport,
     /// Paths with their own way of taking turns in the order of rank, then the other ways.

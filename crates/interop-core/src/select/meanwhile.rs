@@ -53,7 +53,7 @@ pub(crate) struct Table<'a> {
 /// How far a step may go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
-    /// As far as the policy says.
+    /// The share of time and the end that the policy sets.
     Policy(Trials),
     /// To this time.
     Until(Duration),
@@ -71,7 +71,7 @@ pub(crate) enum Step {
     Better { path: Box<OpenedPath>, way: Way, comparison: Comparison, measured: Measured },
 }
 
-/// See the module.
+/// Paths that the start had no time for, compared while the program runs.
 pub(crate) struct Meanwhile {
     /// In the order in which they are tried.
     waiting: VecDeque<Way>,

@@ -82,7 +82,7 @@ pub fn open_path(
     open_without(backend, display, desc, policy, &Standing::default())
 }
 
-/// The same with regard to what happened before.
+/// Finds a path as [`open_path`] does, with regard to what happened before.
 pub(crate) fn open_without(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,

@@ -41,8 +41,8 @@ pub enum Mode {
     /// The one finished so many frames before the last, at most [`MAX_FRAMES_BEHIND`], so that compute, display and the
     /// switch between them overlap. Paths that hand over within `finish` show the last one whatever is asked.
     FramesBehind(usize),
-    /// As many frames behind as measurement on this machine finds worth it, up to `most`: the least lateness that is
-    /// within 2 % of the quickest. `most` itself where the budget is zero.
+    /// The one as many frames before the last as measurement on this machine finds worth it, up to `most`: the least
+    /// lateness that is within 2 % of the quickest. `most` itself where the budget is zero.
     Throughput {
         /// At most so late; limits the memory that is taken, too.
         most: usize,
@@ -177,23 +177,23 @@ impl Default for Policy {
 }
 
 setters!(Policy {
-    /// The same with these paths to take from.
+    /// Sets the paths to choose from.
     with_paths(paths: Paths);
-    /// The same that takes this path or fails; `None` leaves the choice.
+    /// Takes this path or fails; `None` leaves the choice.
     with_force(force: impl Into<Option<PathId>>);
-    /// The same that tries this path before all others.
+    /// Tries this path before all others.
     with_prefer(prefer: impl Into<Option<PathId>>);
-    /// The same with another frame to show.
+    /// Sets which frame is shown.
     with_mode(mode: Mode);
-    /// The same with the two sides kept apart in this way only; `None` leaves it to the path.
+    /// Sets the only way to keep the two sides apart; `None`: each path's own.
     with_sync(sync: impl Into<Option<SyncKind>>);
-    /// The same with another time for opening, proving and timing.
+    /// Sets the time for opening, proving and timing.
     with_budget(budget: Duration);
-    /// The same with measurements kept elsewhere, or nowhere.
+    /// Sets where measurements are kept.
     with_profiles(profiles: Profiles);
-    /// The same with other times for later comparisons.
+    /// Sets when paths are compared that the budget had no time for.
     with_trials(trials: Trials);
-    /// The same with another clock for measurements.
+    /// Sets the clock of measurements.
     with_clock(clock: Clock);
 });
 

@@ -35,7 +35,7 @@ impl Buffer {
     /// Memory with a copy of `data` (`CL_MEM_COPY_HOST_PTR`).
     ///
     /// # Errors
-    /// As [`Buffer::new`].
+    /// The errors of [`Buffer::new`].
     pub fn with_data<T: Element>(context: &Context, flags: MemFlags, data: &[T]) -> Result<Self> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         check_size(context, bytes.len())?;

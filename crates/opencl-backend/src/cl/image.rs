@@ -88,7 +88,7 @@ impl Image {
     /// An image with a copy of `data`, row after row without gaps (`clCreateImage`, `CL_MEM_COPY_HOST_PTR`).
     ///
     /// # Errors
-    /// As [`Image::new`]; [`Error::InvalidInput`] where `data` has another size.
+    /// The errors of [`Image::new`]; [`Error::InvalidInput`] where `data` has another size.
     pub fn with_data<T: Element>(
         context: &Context,
         flags: MemFlags,
@@ -113,7 +113,7 @@ impl Image {
     /// A buffer's first `width` pixels as a 1-D image (`CL_MEM_OBJECT_IMAGE1D_BUFFER`); it keeps the buffer.
     ///
     /// # Errors
-    /// As [`Image::new`]; [`Error::InvalidInput`] where the buffer is smaller.
+    /// The errors of [`Image::new`]; [`Error::InvalidInput`] where the buffer is smaller.
     pub fn over_buffer(buffer: &Buffer, flags: MemFlags, format: ImageFormat, width: usize) -> Result<Self> {
         let (context, image_type, region) = (&buffer.context, ImageType::D1Buffer, [width, 1, 1]);
         check(context, flags, format, image_type, region)?;

@@ -259,7 +259,7 @@ impl ImageMapRead {
 }
 
 impl ImageMapWrite {
-    /// As [`ImageMapRead::row`], by the pitches of `clEnqueueMapImage`.
+    /// The bytes of one row, by the pitches of `clEnqueueMapImage`; see [`ImageMapRead::row`].
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }

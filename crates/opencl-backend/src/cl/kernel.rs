@@ -131,13 +131,13 @@ impl Kernel {
         Ok(Self { raw: Arc::new(raw), program: program.clone(), name: name.to_owned(), facts })
     }
 
-    /// The same without its context.
+    /// The kernel without its context.
     pub(super) fn apart(&self) -> Apart {
         let (raw, program) = (self.raw.clone(), self.program.raw.clone());
         Apart { raw, program, name: self.name.clone(), facts: self.facts.clone() }
     }
 
-    /// The same again, of a program for all devices of the context.
+    /// The kernel in its context again, of a program for all devices of the context.
     pub(super) fn of_apart(apart: Apart, context: &Context) -> Self {
         let Apart { raw, program, name, facts } = apart;
         Self { raw, program: Program::of(program, context, context.devices()), name, facts }
@@ -162,7 +162,7 @@ impl Kernel {
         self.facts.count
     }
 
-    /// The same kernel with these parameters, for one whose driver does not tell them ([`Kernel::params`] is `None`).
+    /// Gives the kernel these parameters, where its driver does not tell them ([`Kernel::params`] is `None`).
     /// Launches check arguments against them, as elsewhere against `clGetKernelArgInfo`.
     ///
     /// # Safety
@@ -339,7 +339,8 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::InvalidInput`], which names the parameter, where an argument does not fit it or its memory is mapped.
-    /// The same where the work items do not fit the kernel. [`Error::Foreign`] for objects of another context.
+    /// [`Error::InvalidInput`] where the work items do not fit the kernel. [`Error::Foreign`] for objects of another
+    /// context.
     pub fn launch(
         &self,
         kernel: &Kernel,

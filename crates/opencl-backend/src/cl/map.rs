@@ -99,7 +99,7 @@ impl<T> MapRead<T> {
 }
 
 impl<T> MapWrite<T> {
-    /// As [`MapRead::unmap`] (`clEnqueueUnmapMemObject`).
+    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`), for queues out of order and other queues.
     pub fn unmap(self) -> Result<Event> {
         unmap(self.mapped, &self.queue)
     }

@@ -54,8 +54,8 @@ impl Param {
         Self { raw, bytes: None }
     }
 
-    /// The same with the bytes of a structure or another type of the program's own, for [`Kernel::with_params`]: the
-    /// `arg_size` that `clSetKernelArg` is given.
+    /// Sets the bytes of a structure or another type of the program's own, for [`Kernel::with_params`]: the `arg_size`
+    /// that `clSetKernelArg` is given.
     ///
     /// [`Kernel::with_params`]: super::Kernel::with_params
     #[must_use]

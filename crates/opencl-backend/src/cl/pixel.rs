@@ -13,7 +13,7 @@ pub trait Pixel: Element {
 
 /// How a channel lies in memory.
 enum Lies {
-    /// As a number of Rust's, so many bytes.
+    /// A number of this type of Rust's, so many bytes.
     As(&'static str, usize),
     /// All channels together, in so many bytes.
     Packed(usize),
@@ -69,8 +69,8 @@ impl ImageFormat {
         T::FORMAT
     }
 
-    /// The same channels as numbers from 0 or -1 to 1 (`read_imagef`), e.g. `CL_UNORM_INT8` for `CL_UNSIGNED_INT8`; `None`
-    /// where `cl_channel_type` has no such values.
+    /// The format whose channels are read as numbers from 0 or -1 to 1 (`read_imagef`), e.g. `CL_UNORM_INT8` for
+    /// `CL_UNSIGNED_INT8`; `None` where `cl_channel_type` has no such values.
     pub const fn normalized(self) -> Option<Self> {
         let data = match self.data {
             ChannelType::UnsignedInt8 | ChannelType::UnormInt8 => ChannelType::UnormInt8,

@@ -145,7 +145,7 @@ impl Program {
         Self { types: Arc::new(Types::new(texts)), ..self }
     }
 
-    /// The same with parameters that were kept.
+    /// Sets the parameters that were kept.
     pub(super) fn with_known(self, known: HashMap<String, Vec<Param>>) -> Self {
         Self { known: Arc::new(known), ..self }
     }
@@ -339,7 +339,7 @@ impl Object {
     /// Links objects to a library (`clLinkProgram`, `-create-library`).
     ///
     /// # Errors
-    /// As [`Program::link`].
+    /// The errors of [`Program::link`].
     pub fn library(context: &Context, objects: &[&Self], options: &str) -> Result<Self> {
         let raw = link(context, objects, &format!("-create-library {options}"))?;
         let texts = objects.iter().flat_map(|object| object.texts.iter().cloned()).collect();

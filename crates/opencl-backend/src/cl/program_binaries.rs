@@ -9,15 +9,15 @@ use interop_core::{Error, Result};
 use std::collections::HashMap;
 
 impl Program {
-    /// As [`Program::build`], from the cache (`clCreateProgramWithBinary`) where it holds the same source, options,
-    /// devices and driver versions.
+    /// Builds a program as [`Program::build`] does, from the cache (`clCreateProgramWithBinary`) where it holds the
+    /// same source, options, devices and driver versions.
     ///
     /// # Safety
     /// [`Program`] says what the caller vouches for. The cache takes care of its files on Unix; elsewhere nobody else
     /// writes the folder ([`BinaryCache`]).
     ///
     /// # Errors
-    /// As [`Program::build`]; what is wrong with the cache is never an error.
+    /// The errors of [`Program::build`]; what is wrong with the cache is never an error.
     pub unsafe fn build_cached(context: &Context, source: &str, options: &str, cache: &BinaryCache) -> Result<Self> {
         // SAFETY: the caller vouches for the kernels.
         let build = || unsafe { Self::build(context, source, options) };

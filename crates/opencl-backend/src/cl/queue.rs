@@ -56,25 +56,25 @@ pub struct QueueOptions {
 }
 
 impl QueueOptions {
-    /// The same whose commands may run out of order, or may not (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
+    /// Sets whether commands may run out of order (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
     #[must_use]
     pub fn with_out_of_order(self, out_of_order: bool) -> Self {
         Self { out_of_order, ..self }
     }
 
-    /// The same whose events know when their commands ran, or do not (`CL_QUEUE_PROFILING_ENABLE`).
+    /// Sets whether events know when their commands ran (`CL_QUEUE_PROFILING_ENABLE`).
     #[must_use]
     pub fn with_profiling(self, profiling: bool) -> Self {
         Self { profiling, ..self }
     }
 
-    /// The same with this priority (`CL_QUEUE_PRIORITY_KHR`); `None`: the driver's own.
+    /// Sets the priority (`CL_QUEUE_PRIORITY_KHR`); `None`: the driver's own.
     #[must_use]
     pub fn with_priority(self, priority: impl Into<Option<Priority>>) -> Self {
         Self { priority: priority.into(), ..self }
     }
 
-    /// The same with this throttle (`CL_QUEUE_THROTTLE_KHR`); `None`: the driver's own.
+    /// Sets the throttle (`CL_QUEUE_THROTTLE_KHR`); `None`: the driver's own.
     #[must_use]
     pub fn with_throttle(self, throttle: impl Into<Option<Throttle>>) -> Self {
         Self { throttle: throttle.into(), ..self }
@@ -179,7 +179,8 @@ impl Queue {
         self.command("clEnqueueMarkerWithWaitList", wait, |queue, wait| queue.marker(wait))
     }
 
-    /// As [`Queue::marker`]; what is enqueued later waits for it, too (`clEnqueueBarrierWithWaitList`).
+    /// An event for the end of `wait`, or of everything enqueued before where that is empty. What is enqueued later
+    /// waits for it (`clEnqueueBarrierWithWaitList`).
     pub fn barrier(&self, wait: &[Event]) -> Result<Event> {
         self.command("clEnqueueBarrierWithWaitList", wait, |queue, wait| queue.barrier(wait))
     }
@@ -195,7 +196,7 @@ impl Queue {
         Ok(Event::of(event, &self.context))
     }
 
-    /// The same for commands that give something else.
+    /// Enqueues a command by `call`, which gives any value.
     pub(super) fn enqueue<R>(
         &self,
         operation: &'static str,

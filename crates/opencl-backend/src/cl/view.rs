@@ -140,7 +140,7 @@ impl<T: Element> NdView<T> {
         self.shape.iter().zip(&self.strides).zip(&wanted).all(|((side, has), wants)| *side == 1 || has == wants)
     }
 
-    /// The same values in another shape; makes no OpenCL call.
+    /// Gives the values another shape; makes no OpenCL call.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the number of values differs, or this is not contiguous: then copy it first

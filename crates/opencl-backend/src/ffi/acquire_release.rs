@@ -23,7 +23,7 @@ impl TurnFns {
         })
     }
 
-    /// The same for memory of others, in the session's own queue.
+    /// Queues the beginning or the end of a turn with memory of others, in the session's own queue.
     fn of_others((function, name): (Enqueue, &'static str), session: &Session, mem: &Mem) -> Result<Event, Failure> {
         // SAFETY: queue and object are live, and there is nothing to wait for; the event is new, and its one reference is
         // ours.

@@ -30,7 +30,7 @@ unsafe fn adopt_in<K: ObjectKind>(context: &Context, raw: *mut c_void) -> Result
 
 impl Device {
     /// # Safety
-    /// As of [`adopt_in`].
+    /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(raw: *mut c_void) -> Result<Self, Failure> {
         let id = DeviceId(raw);
         let platform = PlatformId::from_property(id.array(d::CL_DEVICE_PLATFORM).map(isize::from_ne_bytes)?);
@@ -62,7 +62,7 @@ impl Context {
     /// The context without its devices.
     ///
     /// # Safety
-    /// As of [`adopt_in`].
+    /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(raw: *mut c_void) -> Result<Adopted, Failure> {
         // SAFETY: the caller's promise.
         unsafe { Handle::adopt(raw) }.map(Adopted)
@@ -88,7 +88,7 @@ impl Queue {
     /// The queue, and its device's name.
     ///
     /// # Safety
-    /// As of [`adopt_in`].
+    /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(context: &Arc<Context>, raw: *mut c_void) -> Result<(Self, *mut c_void), Failure> {
         // SAFETY: the caller's promise.
         let handle = unsafe { adopt_in(context, raw) }?;
@@ -102,7 +102,7 @@ impl Queue {
 
 impl Event {
     /// # Safety
-    /// As of [`adopt_in`].
+    /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(context: &Arc<Context>, raw: *mut c_void) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         let handle: Handle<EventKind> = unsafe { adopt_in(context, raw) }?;
@@ -121,7 +121,7 @@ impl Mem {
     /// A buffer, a part of one, or an image. What other values over the same memory do is not known to this one.
     ///
     /// # Safety
-    /// As of [`adopt_in`].
+    /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Arc<Self>, Failure> {
         const OP: &str = "clGetMemObjectInfo";
         // SAFETY: the caller's promise.
@@ -145,7 +145,7 @@ impl Mem {
 
 impl Sampler {
     /// # Safety
-    /// As of [`adopt_in`].
+    /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         unsafe { adopt_in(context, raw) }.map(Self::of)
@@ -154,7 +154,8 @@ impl Sampler {
 
 impl Program {
     /// # Safety
-    /// As of [`adopt_in`]; and the caller vouches for what its kernels do when they are launched.
+    /// The conditions of [`adopt_in`] hold, and the caller vouches for what the program's kernels do when they are
+    /// launched.
     pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         unsafe { adopt_in(context, raw) }.map(Self::of)
@@ -165,7 +166,7 @@ impl Kernel {
     /// The kernel and its function's name.
     ///
     /// # Safety
-    /// As of [`adopt_in`]; and nobody else sets arguments of the kernel during a launch.
+    /// The conditions of [`adopt_in`] hold, and nobody else sets arguments of the kernel during a launch.
     pub unsafe fn adopt(context: &Context, program: &Program, raw: *mut c_void) -> Result<(Self, String), Failure> {
         // SAFETY: the caller's promise.
         let handle: Handle<KernelKind> = unsafe { adopt_in(context, raw) }?;

@@ -26,7 +26,7 @@ impl Queue {
         })
     }
 
-    /// As [`Queue::marker`]; commands after it wait for it, too.
+    /// An event for the end of `wait`, or of all commands before where that is empty. Commands after it wait for it.
     pub fn barrier(&self, wait: &[Event]) -> Result<Event, Failure> {
         // SAFETY: what `enqueue` passes is live.
         self.enqueue("clEnqueueBarrierWithWaitList", wait, |queue, n, list| unsafe {
@@ -62,7 +62,7 @@ impl Queue {
         Ok(event)
     }
 
-    /// The same for a command that uses memory.
+    /// Lets `call` enqueue one command that uses memory.
     pub(super) fn enqueue_using(
         &self,
         operation: &'static str,
@@ -73,7 +73,7 @@ impl Queue {
         self.enter(operation, Entering::shared(operation, uses)?, wait, call)
     }
 
-    /// The same for a command that begins, or else ends, OpenCL's turn with memory.
+    /// Lets `call` enqueue one command that begins, or else ends, OpenCL's turn with memory.
     pub(super) fn enqueue_turn(
         &self,
         operation: &'static str,

@@ -50,7 +50,7 @@ pub fn find(platform: PlatformId, name: &CStr) -> Option<NonNull<c_void>> {
     of_platform.or_else(of_loader)
 }
 
-/// The same for a function that must be there.
+/// The address of a function that must be there, or a failure that names it.
 pub(super) fn address(platform: PlatformId, name: &'static CStr) -> Result<NonNull<c_void>, Failure> {
     let operation = name.to_str().unwrap_or("an extension function");
     find(platform, name).ok_or(Failure { operation, code: DLOPEN_FUNCTION_NOT_AVAILABLE })

@@ -28,7 +28,7 @@ pub trait ObjectKind {
     /// A value of the kind's `clGet*Info`.
     ///
     /// # Safety
-    /// As of [`ObjectKind::retain`].
+    /// The conditions of [`ObjectKind::retain`] hold.
     unsafe fn info(raw: *mut c_void, param: u32) -> Result<Vec<u8>, i32>;
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamInfo {
     pub name: String,
-    /// As written, e.g. `uchar4*`.
+    /// The type as it is written in the source, e.g. `uchar4*`.
     pub type_name: String,
     /// `CL_KERNEL_ARG_ADDRESS_*`.
     pub address: u32,
@@ -97,7 +97,7 @@ impl Kernel {
         self.with(|kernel| check("clGetKernelInfo", k::get_kernel_data(kernel.raw(), param)))
     }
 
-    /// As written in the source, e.g. `reqd_work_group_size(8,8,1)`.
+    /// The kernel's attributes as the source writes them, e.g. `reqd_work_group_size(8,8,1)`.
     pub fn attributes(&self) -> Result<String, Failure> {
         self.info(k::CL_KERNEL_ATTRIBUTES).map(|b| text(&b))
     }

@@ -89,8 +89,8 @@ impl LoneEvent {
         }
     }
 
-    /// The same for a command that uses memory which the caller takes back. It does not return while the driver may
-    /// still use the memory, whatever the driver says of the wait itself.
+    /// Waits until a command is done whose memory the caller takes back. It does not return while the driver may still
+    /// use the memory, whatever the driver says of the wait itself.
     pub(super) fn wait_until_final(&self) -> Result<(), Failure> {
         let waited = self.wait();
         if waited.is_err() {

@@ -143,7 +143,7 @@ impl Mem {
         self.handle.references()
     }
 
-    /// As a part, or view, of `parent` from byte `offset` on, where there is one.
+    /// Makes this a part, or view, of `parent` from byte `offset` on, where there is one.
     pub(super) fn inside(self, parent: Option<Arc<Self>>, offset: usize) -> Self {
         let Some(parent) = parent else { return self };
         let start = parent.range.start.saturating_add(offset);

@@ -33,7 +33,7 @@ const fn absent(operation: &'static str) -> Failure {
 
 impl Program {
     /// # Safety
-    /// As [`Handle::own`].
+    /// The conditions of [`Handle::own`] hold.
     unsafe fn own(operation: &'static str, result: Result<*mut c_void, i32>) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         unsafe { Handle::own(operation, result) }.map(|handle| Self(Arc::new(handle)))

@@ -37,7 +37,7 @@ impl RectLayout {
         Some((Self { row_pitch, slice_pitch, ..*self }, start..end))
     }
 
-    /// The same box where the memory begins so many bytes earlier; pitches must be resolved.
+    /// The box where the memory begins so many bytes earlier; pitches must be resolved.
     pub(super) fn moved(self, bytes: usize) -> Option<Self> {
         let [x, y, z] = self.origin;
         Some(Self { origin: [x.checked_add(bytes)?, y, z], ..self })

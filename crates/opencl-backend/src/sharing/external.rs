@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const OP: &str = "ComputeBackend::import_surface";
 
-/// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
+/// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len(OP)?;
     let SharedHandle::Memory(memory) = handle else {

@@ -62,7 +62,7 @@ pub fn check_shares(
     Ok(())
 }
 
-/// See [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
+/// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "ComputeBackend::import_surface";
     let len = desc.byte_len(OP)?;
@@ -123,7 +123,7 @@ pub enum GlAccess {
 /// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
 pub struct SharedGlObject {
     object: Object,
-    /// The same for commands of [`cl`].
+    /// The object as memory for commands of [`cl`].
     memory: Option<Memory>,
     shared: Arc<BackendState>,
 }
@@ -161,7 +161,7 @@ impl SharedGlObject {
         Ok(Self { object, memory, shared: shared.clone() })
     }
 
-    /// The same memory as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`).
+    /// The object as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`).
     /// Kernels and every other command of [`cl::Queue`] take it between [`SharedGlObject::acquire`] and
     /// [`SharedGlObject::release`]. Outside a turn they are refused.
     pub fn buffer(&self) -> Option<&cl::Buffer> {
@@ -171,9 +171,9 @@ impl SharedGlObject {
         }
     }
 
-    /// The same memory as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
-    /// `clCreateFromGLRenderbuffer`), as [`SharedGlObject::buffer`] does. `None` for a buffer, and for a format that
-    /// [`cl::ImageFormat`] has no name for.
+    /// The object as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
+    /// `clCreateFromGLRenderbuffer`), for commands between [`SharedGlObject::acquire`] and [`SharedGlObject::release`].
+    /// `None` for a buffer, and for a format that [`cl::ImageFormat`] has no name for.
     pub fn image(&self) -> Option<&cl::Image> {
         match &self.memory {
             Some(Memory::Image(image)) => Some(image),
@@ -230,7 +230,7 @@ impl SharedGlObject {
     /// Ends it (`clEnqueueReleaseGLObjects`): OpenGL sees what was written before. Nothing happens outside a turn.
     ///
     /// # Errors
-    /// As of [`SharedGlObject::acquire`].
+    /// The errors of [`SharedGlObject::acquire`].
     pub fn release(&mut self) -> Result<()> {
         self.object.release().map_err(|f| self.shared.error(f))
     }
@@ -253,7 +253,7 @@ impl SharedGlObject {
     /// The other way round (`clEnqueueWriteImage`, `clEnqueueWriteBuffer`).
     ///
     /// # Errors
-    /// As of [`SharedGlObject::read`].
+    /// The errors of [`SharedGlObject::read`].
     pub fn write(&mut self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<()> {
         self.check(origin, size, from.len(), "SharedGlObject::write")?;
         self.object.write(origin, size, from).map_err(|f| self.shared.error(f))

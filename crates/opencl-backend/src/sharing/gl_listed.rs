@@ -12,7 +12,7 @@ pub fn listed(device: &OpenClDevice) -> Support {
     listed_by(|name| device.has_extension(name))
 }
 
-/// The same by what says whether an extension is listed.
+/// Whether the extensions allow sharing with OpenGL; `has` says whether one is listed.
 pub fn listed_by(has: impl Fn(&str) -> bool) -> Support {
     let lists = EXTENSIONS.iter().any(|name| has(name));
     Support::when(lists, "the device's extension list has no cl_khr_gl_sharing")

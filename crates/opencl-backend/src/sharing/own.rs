@@ -16,7 +16,7 @@ struct QueueBlock {
     shared: Arc<BackendState>,
 }
 
-/// See [`interop_core::ComputeBackend::allocate_shared`].
+/// Implements [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(
     shared: &Arc<BackendState>,
     bytes: usize,
@@ -40,7 +40,7 @@ pub fn allocate(
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
 }
 
-/// The same memory once more, see [`interop_core::ComputeBackend::import_surface`].
+/// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]).
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     const OP: &str = "ComputeBackend::import_surface";
     let len = desc.byte_len(OP)?;

@@ -13,7 +13,7 @@ pub struct OpenClSemaphore {
 }
 
 impl OpenClSemaphore {
-    /// See [`interop_core::ComputeBackend::import_semaphore`].
+    /// Implements [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle) -> Result<Self> {
         const OP: &str = "ComputeBackend::import_semaphore";
         let SharedHandle::Semaphore(handle) = handle else {

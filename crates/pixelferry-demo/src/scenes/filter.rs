@@ -30,7 +30,7 @@ enum Input {
     Video(Box<Video>),
 }
 
-/// See the module.
+/// A picture or a video, filtered on the device.
 pub struct FilterScene {
     link: Link,
     input: Input,

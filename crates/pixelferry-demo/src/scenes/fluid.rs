@@ -22,7 +22,7 @@ const ON_HARDWARE: u32 = 720;
 /// ... and where a CPU does, for as many frames a second.
 const ON_SOFTWARE: u32 = 180;
 
-/// See the module.
+/// A fluid with three jets of dye.
 pub struct Fluid {
     link: Link,
     simulation: Simulation,

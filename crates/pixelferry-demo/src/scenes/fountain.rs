@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Most drops.
 pub const MAX_DROPS: u32 = 1 << 24;
 
-/// See the module.
+/// A fountain of drops.
 pub struct Fountain {
     link: Link,
     kernel: Arc<dyn Kernel>,

@@ -23,7 +23,7 @@ const ON_HARDWARE: u32 = 65_536;
 /// ... and on a CPU, which does about a thousandth of the pairs in the same time.
 const ON_SOFTWARE: u32 = 4_096;
 
-/// See the module.
+/// Two galaxies that meet.
 pub struct NBody {
     link: Link,
     simulation: Simulation,

@@ -17,7 +17,7 @@ use pixelferry::{
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// See the module.
+/// An animated float image in colours.
 pub struct Plasma {
     link: Link,
     field: Box<dyn ComputeMemory>,

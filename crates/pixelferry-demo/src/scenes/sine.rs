@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Points of the line.
 pub const POINTS: u32 = 10_000;
 
-/// See the module.
+/// A line strip along a sine.
 pub struct Sine {
     link: Link,
     kernel: Arc<dyn Kernel>,

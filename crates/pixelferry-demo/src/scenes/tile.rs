@@ -21,7 +21,7 @@ pub const PART: u32 = 2;
 /// Frames before the next part is written elsewhere.
 const PAUSE: u32 = 6;
 
-/// See the module.
+/// A texture on a quad, of which each frame writes a part.
 pub struct Tile {
     link: Link,
     kernel: Arc<dyn Kernel>,

@@ -38,7 +38,7 @@ impl Readable {
         Ok(unsafe { slice::from_raw_parts(address.as_ptr(), self.0.len) })
     }
 
-    /// The same bytes as an argument of kernels on the CPU, which only read them.
+    /// The bytes as an argument of kernels on the CPU, which only read them.
     pub fn block(&self) -> Result<HostBlock> {
         // SAFETY: as for `bytes`; nothing here writes to arguments, and the block goes before the array does.
         Ok(unsafe { HostBlock::from_raw(self.on_host()?, self.0.len, Rc::new(())) })

@@ -35,7 +35,7 @@ pub(crate) enum Object {
     Texture(wgpu::Texture, ImageDesc),
 }
 
-/// The same with what keeps it.
+/// Memory that was made beside wgpu, with what keeps it.
 pub(crate) struct Made {
     pub object: Object,
     /// Where the host can address it.
@@ -100,7 +100,6 @@ impl WgpuStaging {
         own::<Self>(staging.as_any(), shared, operation)
     }
 
-    /// The same, to change it.
     pub(crate) fn of_mut<'a>(
         staging: &'a mut dyn Staging,
         shared: &Rc<DeviceState>,

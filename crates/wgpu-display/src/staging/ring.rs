@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 const OP: &str = "fill";
 
-/// As many buffers as there are at most: one that the device reads, one that waits for it, one to fill.
+/// Most buffers of a ring: one that the device reads, one that waits for it, one to fill.
 const MOST: usize = 3;
 
 const MAPPING: u8 = 0;
@@ -22,7 +22,6 @@ struct Piece {
     state: Arc<AtomicU8>,
 }
 
-/// See the module.
 pub(super) struct Ring {
     len: usize,
     /// What was filled last, unmapped.

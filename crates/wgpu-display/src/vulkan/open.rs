@@ -81,7 +81,7 @@ pub(crate) fn open(
     }))
 }
 
-/// As [`wgpu::hal::vulkan::Adapter::open_with_callback`] does, but [`OwnDevice`] destroys the device.
+/// Creates a device as [`wgpu::hal::vulkan::Adapter::open_with_callback`] does, but [`OwnDevice`] destroys it.
 ///
 /// # Safety
 /// The adapter lists all extensions, which are at least those that it requires for the features of the descriptor.

@@ -85,7 +85,7 @@ impl PtxSide {
     /// Records a launch and nothing else into a new encoder; false where it is not Vulkan's.
     ///
     /// # Safety
-    /// As for [`CuDevice::launch`], of all but the commands.
+    /// The conditions of [`CuDevice::launch`] hold but for the commands, which this makes.
     pub(crate) unsafe fn launch(
         &self,
         encoder: &mut wgpu::CommandEncoder,

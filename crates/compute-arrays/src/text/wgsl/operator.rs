@@ -71,7 +71,7 @@ pub fn binary(op: Binary, kind: ElementType, a: &str, b: &str) -> (String, Part)
     }
 }
 
-/// As Rust's `as`.
+/// WGSL text that converts `a`, with the results of Rust's `as`.
 pub fn cast(from: ElementType, to: ElementType, a: &str) -> (String, Part) {
     match (from, to) {
         (ElementType::F32, ElementType::I32) => (format!("pf_i32_of({a})"), Part::Floats),

@@ -23,12 +23,10 @@ fn unavailable(reason: impl std::fmt::Display) -> Error {
     }
 }
 
-/// See [`super::headless_devices`].
 pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(vec![HeadlessDevice::the_only()])
 }
 
-/// See [`GlDisplay::headless`].
 pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     options.check_the_only(NAME)?;
     let handle = RawDisplayHandle::AppKit(AppKitDisplayHandle::new());

@@ -45,12 +45,10 @@ fn describe(index: usize, device: &Device) -> HeadlessDevice {
     }
 }
 
-/// See [`super::headless_devices`].
 pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(query().map_err(unavailable)?.iter().enumerate().map(|(i, d)| describe(i, d)).collect())
 }
 
-/// See [`GlDisplay::headless`].
 pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     const OP: &str = "GlDisplay::headless";
     let devices = query();
@@ -99,7 +97,6 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     })
 }
 
-/// See [`EsContext::headless`].
 pub(super) fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
     const OP: &str = "EsContext::headless";
     let devices = query();

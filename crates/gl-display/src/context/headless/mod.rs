@@ -46,19 +46,19 @@ pub struct HeadlessOptions {
 }
 
 impl HeadlessOptions {
-    /// The same on this one of [`headless_devices`]; `None`: the first that works.
+    /// Takes this one of [`headless_devices`]; `None`: the first that works.
     #[must_use]
     pub fn with_device(self, device: impl Into<Option<usize>>) -> Self {
         Self { device: device.into(), ..self }
     }
 
-    /// The same that takes this device before all others.
+    /// Tries this device before all others.
     #[must_use]
     pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
         Self { same_device_as: same_device_as.into(), ..self }
     }
 
-    /// The same with nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
     #[must_use]
     pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
         Self { version_limit: version_limit.into(), ..self }
@@ -126,7 +126,6 @@ impl GlDisplay {
     }
 }
 
-/// See [`EsContext::headless`].
 fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
     #[cfg(all(unix, not(target_vendor = "apple")))]
     return egl::open_es(options);

@@ -15,12 +15,10 @@ use std::rc::Rc;
 
 const NAME: &str = "WGL";
 
-/// See [`super::headless_devices`].
 pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
     Ok(vec![HeadlessDevice::the_only()])
 }
 
-/// See [`GlDisplay::headless`].
 pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     options.check_the_only(NAME)?;
     let window = Rc::new(HiddenWindow::open()?);

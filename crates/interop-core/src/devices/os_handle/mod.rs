@@ -56,7 +56,7 @@ mod tests {
         writer.write_all(b"closed").unwrap_err();
     }
 
-    /// As with the handles of one GPU driver, which are all of one device file.
+    /// Handles of one GPU driver are all of one device file.
     #[test]
     #[cfg(unix)]
     fn what_somebody_else_opened_at_the_same_number_is_not_closed() {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 /// Owns what the operating system calls memory or a semaphore; closed on drop.
 pub type OsHandle = OwnedFd;
 
-/// The same as drivers are told of it.
+/// The number that drivers are given for a handle.
 pub type RawOsHandle = RawFd;
 
 /// No handle.
@@ -44,7 +44,7 @@ impl ImportedHandle {
         self.number
     }
 
-    /// The same for APIs whose lists are of numbers (`cl_khr_external_memory`).
+    /// The handle for APIs whose lists are of numbers (`cl_khr_external_memory`).
     pub fn property(&self) -> u64 {
         self.number as u64
     }

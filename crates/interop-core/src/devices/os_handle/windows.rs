@@ -8,7 +8,7 @@ use std::ptr;
 /// Owns what the operating system calls memory or a semaphore; closed on drop.
 pub type OsHandle = OwnedHandle;
 
-/// The same as drivers are told of it.
+/// The pointer that drivers are given for a handle.
 pub type RawOsHandle = RawHandle;
 
 /// No handle.
@@ -38,7 +38,7 @@ impl ImportedHandle {
         self.0.as_raw_handle()
     }
 
-    /// The same for APIs whose lists are of numbers (`cl_khr_external_memory`).
+    /// The handle for APIs whose lists are of numbers (`cl_khr_external_memory`).
     pub fn property(&self) -> u64 {
         self.number().expose_provenance() as u64
     }

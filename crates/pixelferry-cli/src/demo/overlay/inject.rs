@@ -47,7 +47,7 @@ pub fn side_name(step: Step) -> &'static str {
     }
 }
 
-/// As it is written on the command line: `display-upload-staged`.
+/// The step's name on the command line: `display-upload-staged`.
 fn slug(step: Step) -> String {
     format!("{}-{}", side_name(step), short_name(step).replace(' ', "-"))
 }

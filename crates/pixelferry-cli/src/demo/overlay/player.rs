@@ -31,7 +31,7 @@ pub enum Action {
     Clear,
 }
 
-/// See the module. Backend and display are wrapped, so that faults can be injected.
+/// The scene that runs. Backend and display are wrapped, so that faults can be injected.
 pub struct Player {
     display: Rc<dyn Display>,
     gl: Option<Rc<GlDisplay>>,
@@ -65,7 +65,7 @@ impl Backends {
     /// The one asked for, opened for the display, which is the same each time.
     ///
     /// # Errors
-    /// As of [`open_backend_for_display`].
+    /// The errors of [`open_backend_for_display`].
     fn get(&mut self, setup: &Setup, display: &dyn Display) -> Result<Arc<dyn ComputeBackend>, SceneError> {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
@@ -124,7 +124,7 @@ impl Player {
         }
     }
 
-    /// The same where there is no OpenGL: into `area` of a picture, in pixels.
+    /// Draws what is on show into `area` of a picture, in pixels, where there is no OpenGL.
     pub fn draw_in_memory(&mut self, canvas: &mut Canvas, area: egui::Rect) {
         let draw_options = self.scene.draw_options().copied().unwrap_or_default();
         if let Err(error) = canvas.picture(self.scene.link(), &draw_options, area) {

@@ -56,7 +56,7 @@ impl Field<'_, [f32; 4]> {
         self.sample(x as f32 - dt * self.rows() * by[0], y as f32 - dt * self.rows() * by[1])
     }
 
-    /// As [`Field::at`], but nothing goes through walls.
+    /// The nearest cell's value on this axis; nothing flows through walls.
     fn flow(&self, x: i32, y: i32, axis: usize) -> f32 {
         if self.is_inside(x, y) { self.at(x, y)[axis] } else { 0.0 }
     }

@@ -78,7 +78,7 @@ pub fn source(drops: u32) -> KernelSource {
         .with_items(drops as usize)
 }
 
-/// The same as `chance` of the other languages: from 0 to below 1.
+/// A number from 0 to below 1, the same as `chance` of the kernel's other languages gives.
 fn chance_of(drop: u32, life: u32, which: u32) -> f32 {
     let mut h = drop.wrapping_mul(0x9E37_79B1) ^ life.wrapping_mul(0x85EB_CA77) ^ which.wrapping_mul(0xC2B2_AE3D);
     h ^= h >> 15;

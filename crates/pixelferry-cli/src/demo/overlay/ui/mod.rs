@@ -87,7 +87,7 @@ impl Ui {
         (output, actions, picture)
     }
 
-    /// The same as triangles.
+    /// Lays the panels out and turns them into triangles.
     pub fn run(&mut self, input: RawInput, player: &mut Player) -> Ran {
         let (output, actions, picture) = self.lay_out(input, player);
         let scale = output.pixels_per_point;
@@ -128,7 +128,7 @@ impl Painted {
         Rect { min: place.min.round(), max: place.max.round() }
     }
 
-    /// The same as OpenGL counts, in a framebuffer of so many rows.
+    /// The picture's place as OpenGL counts, in a framebuffer of so many rows.
     pub fn area(&self, rows: u32) -> Viewport {
         let place = self.place();
         Viewport {
