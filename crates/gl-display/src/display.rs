@@ -50,6 +50,10 @@ impl GlDisplay {
         self.tools.shared()
     }
 
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
     /// GL functions of the context, for drawing of the user's own.
     ///
     /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST`
@@ -155,26 +159,41 @@ impl GlDisplay {
     /// as they like), [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
-        let step = drawing(OP);
+        self.shared().enter(OP)?;
+        self.draw_bound(OP, surface, viewport, options)
+    }
+
+    /// [`GlDisplay::draw`] as a part of another call. The context must be current.
+    pub(crate) fn draw_bound(
+        &self,
+        operation: &'static str,
+        surface: &dyn Surface,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<()> {
+        let step = drawing(operation);
         let shared = self.shared();
-        shared.enter(OP)?;
-        let source = self.image_source(surface, OP)?;
+        let source = self.image_source(surface, operation)?;
         let SurfaceDesc::Image(image) = surface.desc() else {
-            return Err(Error::invalid(OP, "a buffer has no picture; draw it with the name from surface_buffer"));
+            return Err(Error::invalid(
+                operation,
+                "a buffer has no picture; draw it with the name from surface_buffer",
+            ));
         };
         let limit = shared.caps.max_image_side;
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
-            return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
+            return Err(Error::invalid(operation, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
         let plan = Plan::new(image, Extent::new(viewport.width, viewport.height), &options)?;
         if plan.format_encodes {
-            encodes(shared, OP)?;
+            encodes(shared, operation)?;
         }
         let quad = self.tools.quad()?;
         let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan, keep: false };
-        let drawn = self.tools.timed(OP, || {
-            shared
-                .checked_if(cfg!(debug_assertions), OP, || self.tools.drawing.draw(shared, quad, &draw, options.manner))
+        let drawn = self.tools.timed(operation, || {
+            shared.checked_if(cfg!(debug_assertions), operation, || {
+                self.tools.drawing.draw(shared, quad, &draw, options.manner)
+            })
         })??;
         step.record("manner", drawn.manner.name());
         Ok(())
@@ -236,7 +255,7 @@ impl GlDisplay {
         OffscreenTarget::new(&self.tools, width, height, format)
     }
 
-    fn image_source(&self, surface: &dyn Surface, operation: &'static str) -> Result<ImageSource> {
+    pub(crate) fn image_source(&self, surface: &dyn Surface, operation: &'static str) -> Result<ImageSource> {
         let (shared, any) = (self.shared(), surface.as_any());
         if let Some(s) = find::<TextureSurface>(any, shared) {
             return Ok(s.source());

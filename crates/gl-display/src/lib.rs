@@ -30,6 +30,7 @@
 //!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
 //!   clip distances 0 to 7; draws that blend also how draw buffer 0 blends;
 //! - draws by a compute shader: program, active unit, unit 0's texture and sampler, and image unit 0;
+//! - draws into an engine's texture: also both framebuffer bindings, and the active unit's `TEXTURE_2D`;
 //! - kernels of a backend in the context ([`GlDevice`]): program, uniform block 0 and as many storage blocks as the kernel has
 //!   memories, with the bindings of both targets, `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`;
 //! - reading back: all of these, both framebuffer bindings, `PIXEL_PACK_BUFFER` and the `PACK_*` of the list above.
@@ -56,6 +57,7 @@ mod display;
 mod draw_program;
 mod draw_state;
 mod drawing;
+mod engine_texture;
 mod error;
 mod error_codes;
 mod features;
@@ -95,6 +97,7 @@ pub use context::{EngineOptions, EsContext, GlFunctions, HeadlessDevice, Headles
 pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 pub use display::GlDisplay;
 pub use draw_state::Viewport;
+pub use engine_texture::EngineTexture;
 pub use features::MIN_VERSION;
 pub use gl_objects::{GlBuffer, GlTexture};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};

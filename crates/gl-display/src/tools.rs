@@ -28,16 +28,18 @@ pub(crate) struct Tools {
     /// Where measurements draw and copy to, as large as the last of them needed.
     offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
     offscreen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
+    /// Holds an engine's texture while a draw into it lasts, and nothing between two.
+    lent: OnceCell<Owned<glow::Framebuffer>>,
     pub timeline: Timeline,
     shared: Rc<ContextState>,
 }
 
 impl Tools {
     pub(crate) fn new(shared: Rc<ContextState>) -> Rc<Self> {
-        let (quad, device_copy) = (OnceCell::new(), OnceCell::new());
+        let (quad, device_copy, lent) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         let (offscreen, offscreen_bytes) = (RefCell::default(), RefCell::default());
         let (drawing, timeline) = (Drawing::default(), Timeline::default());
-        Rc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, timeline, shared })
+        Rc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, lent, timeline, shared })
     }
 
     pub(crate) fn shared(&self) -> &Rc<ContextState> {
@@ -56,6 +58,17 @@ impl Tools {
         }
         let quad = Quad::new(&self.shared)?;
         Ok(self.quad.get_or_init(|| quad))
+    }
+
+    /// A framebuffer without attachments, to be left without. The context must be current.
+    pub(crate) fn lent_framebuffer(&self) -> Result<glow::Framebuffer> {
+        if let Some(framebuffer) = self.lent.get() {
+            return Ok(framebuffer.get());
+        }
+        // SAFETY: the context is current.
+        let name = unsafe { self.shared.gl.create_framebuffer() };
+        let name = name.map_err(|e| self.shared.no_name("glGenFramebuffers", &e))?;
+        Ok(self.lent.get_or_init(|| Owned::new(&self.shared, name)).get())
     }
 
     /// What copies from device memory; `None` where `glTexSubImage2D` must do. The context must be current.

@@ -532,6 +532,13 @@ PF_EXPORT pf_status pf_shown_gl_buffer(pf_shown *shown, pf_gl_buffer *buffer);
 /* Draws an image into the framebuffer that is bound for drawing, into this part of it: pixels, (x, y) is the lower left corner. */
 PF_EXPORT pf_status pf_shown_draw_gl(pf_shown *shown, int32_t x, int32_t y, uint32_t width, uint32_t height);
 
+/* Draws an image into all of a level of a texture that is yours: a GL_TEXTURE_2D of the display's OpenGL context, whose level has
+ * this width and height. The texture may change or be deleted between two calls. Nobody else may have it meanwhile: no
+ * compute API, no other context.
+ * Errors: PF_ERROR_CONTEXT; PF_ERROR_ARGUMENT for other displays, a buffer, a number that is no such texture, a level that it lacks,
+ * another size, a format that the driver cannot draw into or that holds integers, and the texture that is shown. */
+PF_EXPORT pf_status pf_shown_draw_gl_texture(pf_shown *shown, uint32_t texture, uint32_t level, uint32_t width, uint32_t height);
+
 enum {
     PF_VULKAN_IMAGE = 1, /* object is a VkImage of one level and layer, VK_IMAGE_TILING_OPTIMAL, to sample or to copy from */
     PF_VULKAN_ROWS = 2,  /* object is a VkBuffer with the rows of an image; with PF_ACCESS_ANY only */

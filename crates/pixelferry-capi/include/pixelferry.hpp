@@ -369,6 +369,9 @@ public:
     void draw_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height) const {
         check(pf_shown_draw_gl(get(), x, y, width, height));
     }
+    void draw_gl_texture(std::uint32_t texture, std::uint32_t level, std::uint32_t width, std::uint32_t height) const {
+        check(pf_shown_draw_gl_texture(get(), texture, level, width, height));
+    }
 
 private:
     friend class link;

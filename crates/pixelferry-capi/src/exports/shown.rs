@@ -46,6 +46,21 @@ pub extern "C" fn pf_shown_draw_gl(shown: *mut pf_shown, x: i32, y: i32, width: 
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_shown_draw_gl_texture(
+    shown: *mut pf_shown,
+    texture: u32,
+    level: u32,
+    width: u32,
+    height: u32,
+) -> pf_status {
+    call("pf_shown_draw_gl_texture", || {
+        // SAFETY: the header's promise for the texture.
+        pf_shown::get(shown)?
+            .with(|shown, link| unsafe { gl::draw_to_texture(shown, link, texture, level, (width, height)) })?
+    })
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn pf_shown_release(shown: *mut pf_shown) -> pf_status {
     call("pf_shown_release", || free(shown))
 }
@@ -54,8 +69,8 @@ pub extern "C" fn pf_shown_release(shown: *mut pf_shown) -> pf_status {
 mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture};
     use crate::failure::{Failure, Result};
-    use pixelferry::gl_display::{GlDisplay, Viewport};
-    use pixelferry::{DrawOptions, Link, ShownFrame};
+    use pixelferry::gl_display::{EngineTexture, GlDisplay, Viewport};
+    use pixelferry::{DrawOptions, Extent, Link, ShownFrame};
 
     fn display(link: &Link) -> Result<&GlDisplay> {
         link.display().downcast_ref::<GlDisplay>().ok_or_else(|| {
@@ -90,6 +105,22 @@ mod gl {
         let viewport = Viewport { x, y, width, height };
         Ok(display(link)?.draw(shown.surface(), viewport, DrawOptions::default())?)
     }
+
+    /// # Safety
+    /// As of [`GlDisplay::draw_to_texture`].
+    pub unsafe fn draw_to_texture(
+        shown: &ShownFrame<'_>,
+        link: &Link,
+        id: u32,
+        level: u32,
+        (width, height): (u32, u32),
+    ) -> Result<()> {
+        let extent = Extent::new(width, height);
+        let texture = EngineTexture::new(id, extent).with_level(level, extent);
+        let (display, options) = (display(link)?, DrawOptions::default());
+        // SAFETY: the caller's promise.
+        Ok(unsafe { display.draw_to_texture(shown.surface(), texture, texture.viewport(), options) }?)
+    }
 }
 
 #[cfg(not(feature = "gl"))]
@@ -107,6 +138,10 @@ mod gl {
     }
 
     pub fn draw(_: &ShownFrame<'_>, _: &Link, _: (i32, i32), _: (u32, u32)) -> Result<()> {
+        Err(Failure::not_built_in("gl"))
+    }
+
+    pub unsafe fn draw_to_texture(_: &ShownFrame<'_>, _: &Link, _: u32, _: u32, _: (u32, u32)) -> Result<()> {
         Err(Failure::not_built_in("gl"))
     }
 }

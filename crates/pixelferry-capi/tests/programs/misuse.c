@@ -214,6 +214,7 @@ static void frames(void) {
     GIVES(pf_link_show(link, &again), PF_ERROR_BUSY, "release it first");
     GIVES(pf_shown_gl_texture(shown, &texture), PF_ERROR_ARGUMENT, "no OpenGL display");
     GIVES(pf_shown_draw_gl(shown, 0, 0, 8, 8), PF_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_shown_draw_gl_texture(shown, 1, 0, 8, 8), PF_ERROR_ARGUMENT, "no OpenGL display");
     GIVES(pf_shown_vulkan(shown, &image), PF_ERROR_ARGUMENT, "no Vulkan display");
     GIVES(pf_shown_vulkan_read_until(shown, 1, 1), PF_ERROR_ARGUMENT, "no Vulkan display");
     char *text = NULL;
