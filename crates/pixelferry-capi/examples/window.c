@@ -1,5 +1,5 @@
 /* A program with an OpenGL window of its own (GLFW) that draws what pixelferry computes, as a texture, by a shader of its own.
- * Every pixel of the window is read back and compared.
+ * Each frame is drawn into a texture of its own, too, which keeps its name. Every pixel of both is read back and compared.
  *
  *   cc window.c $(pkg-config --cflags --libs pixelferry glfw3 gl) -o window && ./window [backend [loader]]
  */
@@ -77,8 +77,20 @@ static GLuint make_program(void) {
     return program;
 }
 
-/* Draws the texture of a frame and compares every pixel; row 0 of OpenGL is the last of the picture. */
-static int show(pf_link *link, GLuint program, uint32_t frame) {
+/* Compares every pixel; row 0 of OpenGL is the last of the picture. */
+static int differs(const uint8_t *pixels, uint32_t frame, const char *what) {
+    for (uint32_t at = 0; at < WIDTH * HEIGHT; at++) {
+        const uint8_t *pixel = pixels + 4 * at;
+        if (pixel[0] != at % WIDTH || pixel[1] != HEIGHT - 1 - at / WIDTH || pixel[2] != 40 * frame) {
+            fprintf(stderr, "%s: pixel %u of frame %u is %d %d %d\n", what, at, frame, pixel[0], pixel[1], pixel[2]);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Draws the texture of a frame, and has the frame drawn into a texture of our own. */
+static int show(pf_link *link, GLuint program, GLuint own, uint32_t frame) {
     static uint8_t pixels[WIDTH * HEIGHT * 4];
     pf_shown *shown = NULL;
     pf_gl_texture texture = {.size = sizeof texture};
@@ -88,12 +100,13 @@ static int show(pf_link *link, GLuint program, uint32_t frame) {
         glBindTexture(texture.target, texture.name);
         glDrawArrays(GL_TRIANGLES, 0, 3);
         glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        wrong = differs(pixels, frame, "the window") || failed(pf_shown_draw_gl_texture(shown, own, 0, WIDTH, HEIGHT));
     }
     pf_shown_release(shown);
-    for (uint32_t at = 0; !wrong && at < WIDTH * HEIGHT; at++) {
-        const uint8_t *pixel = pixels + 4 * at;
-        wrong = pixel[0] != at % WIDTH || pixel[1] != HEIGHT - 1 - at / WIDTH || pixel[2] != 40 * frame;
-        if (wrong) fprintf(stderr, "pixel %u of frame %u is another: %d %d %d\n", at, frame, pixel[0], pixel[1], pixel[2]);
+    if (!wrong) {
+        glBindTexture(GL_TEXTURE_2D, own);
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        wrong = differs(pixels, frame, "the texture of our own");
     }
     return wrong || glGetError() != GL_NO_ERROR;
 }
@@ -123,9 +136,12 @@ static int run(GLFWwindow *window, const char *name, int loader) {
         .height = HEIGHT,
         .unwritten = PF_OVERWRITE,
     };
-    GLuint program = make_program(), vertex_array;
+    GLuint program = make_program(), vertex_array, own;
     glGenVertexArrays(1, &vertex_array);
     glBindVertexArray(vertex_array);
+    glGenTextures(1, &own);
+    glBindTexture(GL_TEXTURE_2D, own);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, WIDTH, HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
 
     int wrong = failed(loader ? pf_display_from_gl_loader(get_proc, NULL, NULL, &display)
                               : pf_display_from_current_gl(NULL, &display)) ||
@@ -133,7 +149,7 @@ static int run(GLFWwindow *window, const char *name, int loader) {
                 failed(pf_kernel_build(backend, &source, &launch.kernel)) ||
                 failed(pf_link_open(backend, display, &surface, NULL, &link));
     for (; !wrong && launch.frame < FRAMES; launch.frame++) {
-        wrong = failed(pf_link_frame(link, compute, &launch)) || show(link, program, launch.frame);
+        wrong = failed(pf_link_frame(link, compute, &launch)) || show(link, program, own, launch.frame);
         glfwSwapBuffers(window);
         glfwPollEvents();
     }
@@ -149,6 +165,7 @@ static int run(GLFWwindow *window, const char *name, int loader) {
     pf_kernel_free(launch.kernel);
     pf_backend_free(backend);
     pf_display_free(display);
+    glDeleteTextures(1, &own);
     glDeleteVertexArrays(1, &vertex_array);
     glDeleteProgram(program);
     return wrong;

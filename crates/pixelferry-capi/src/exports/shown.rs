@@ -54,9 +54,10 @@ pub unsafe extern "C" fn pf_shown_draw_gl_texture(
     height: u32,
 ) -> pf_status {
     call("pf_shown_draw_gl_texture", || {
-        // SAFETY: the header's promise for the texture.
-        pf_shown::get(shown)?
-            .with(|shown, link| unsafe { gl::draw_to_texture(shown, link, texture, level, (width, height)) })?
+        pf_shown::get(shown)?.with(|shown, link| {
+            // SAFETY: the header's promise for the texture.
+            unsafe { gl::draw_to_texture(shown, link, texture, level, (width, height)) }
+        })?
     })
 }
 
