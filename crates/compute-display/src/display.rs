@@ -75,9 +75,11 @@ impl ComputeDisplay {
     /// [`interop_core::ImageDesc`] and `options` say: by default every number goes there as it is. Does not wait.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface or target of another display, [`Error::InvalidInput`] for a buffer, a viewport that is
-    /// empty or reaches outside the target, or options that mean nothing ([`Plan::new`]), [`Error::NothingShown`] for an in-place
-    /// surface with no frame yet, and what the backend reports.
+    /// - [`Error::Foreign`] for a surface or target of another display.
+    /// - [`Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
+    ///   mean nothing ([`Plan::new`]).
+    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - What the backend reports.
     pub fn draw(
         &self,
         surface: &dyn Surface,

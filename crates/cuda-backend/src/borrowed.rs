@@ -44,9 +44,9 @@ impl CudaBackend {
     /// device's.
     ///
     /// # Safety
-    /// From here until the memory that is returned was dropped, the `bytes` at `address` must stay allocated, and nobody
-    /// else may write them (or, where kernels write them, read them), except by work that this backend's stream was
-    /// ordered after ([`CudaBackend::stream`], [`CudaBackend::follow_stream`]).
+    /// From here until the returned memory was dropped, the `bytes` at `address` stay allocated. Nobody else writes
+    /// them meanwhile, or reads them where kernels write them. Work is allowed that this backend's stream was ordered
+    /// after ([`CudaBackend::stream`], [`CudaBackend::follow_stream`]).
     pub unsafe fn borrow_memory(&self, address: u64, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         if bytes == 0 {
             return Err(Error::invalid("CudaBackend::borrow_memory", "0 bytes were named; give at least 1"));

@@ -29,8 +29,8 @@ use std::sync::Arc;
 
 /// An OpenGL context (3.3 core or later) as a display.
 ///
-/// Stays on its thread. Calls while another context is current give [`Error::WrongContext`]; objects dropped then
-/// are deleted later, when the context is current again.
+/// The display stays on its thread. Calls while another context is current give [`Error::WrongContext`]. Objects
+/// dropped then are deleted later, when the display's context is current again.
 pub struct GlDisplay {
     tools: Rc<Tools>,
 }
@@ -54,15 +54,15 @@ impl GlDisplay {
         &self.tools
     }
 
-    /// GL functions of the context, for drawing of the user's own.
+    /// GL functions of the context, for the user's own drawing.
     ///
-    /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST`
-    /// at their defaults; set them back after use.
+    /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST` at
+    /// their defaults. Set them back where you change them.
     pub fn gl(&self) -> &GlFunctions {
         &self.shared().gl
     }
 
-    /// OpenGL version that is used: that of the context, or the limit asked for.
+    /// The OpenGL version that the display uses: that of the context, or the limit in the options.
     pub fn version(&self) -> (u32, u32) {
         self.shared().features.version
     }
@@ -84,17 +84,22 @@ impl GlDisplay {
         }
     }
 
-    /// To be told where the context is gone, with all that was in it, before this display and its links are: lost with
-    /// the driver's reset and destroyed, or destroyed by an engine that makes another. From then on every call gives an
-    /// error and nothing is called in the context; what links and surfaces leave behind is freed on the host's side.
-    /// Make a new display in the new context, and new links.
+    /// Tells the display that its context is gone. Call it before this display and its links are dropped: after the
+    /// driver reset the context and the engine destroyed it, or after the engine destroyed it to make another.
+    ///
+    /// From then on every call gives an error, and the display calls nothing in the context. What links and surfaces
+    /// leave behind is freed on the host's side. Make a new display in the new context, and new links.
     ///
     /// # Safety
     /// The context is gone, and nothing reads or writes memory for it any more: pages that it read in place
-    /// ([`StagingKind::Imported`]) are freed. Memory that it had mapped ([`Staging::host_block`]) went with it, and nobody
-    /// touches it from now on: who destroys a context lets the compute device finish before
-    /// ([`interop_core::ComputeBackend::finish`]), has begun no frame that is still open, and uses no
-    /// [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error by themselves.
+    /// ([`StagingKind::Imported`]) are freed.
+    ///
+    /// Memory that the context had mapped ([`Staging::host_block`]) went with it, and nobody touches that memory from
+    /// now on. So whoever destroys a context
+    ///
+    /// - lets the compute device finish before ([`interop_core::ComputeBackend::finish`]),
+    /// - has begun no frame that is still open,
+    /// - uses no [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error by themselves.
     ///
     /// ```
     /// # fn destroyed(display: &gl_display::GlDisplay) {
@@ -112,12 +117,12 @@ impl GlDisplay {
         self.shared().lose();
     }
 
-    /// Its context, for a backend that computes in it: kernels and draws are one queue then, with no switch between contexts, no
-    /// fence and no copy.
+    /// The display's context, for a backend that computes in it. Kernels and draws are then in one queue, with no
+    /// switch between contexts, no fence and no copy.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::Unsupported`] below OpenGL 4.3, and where no window system (EGL, GLX, WGL, CGL) knows the
-    /// context.
+    /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3, and where no
+    /// window system (EGL, GLX, WGL, CGL) knows the context.
     pub fn shared_device(&self) -> Result<GlDevice> {
         self.shared().enter("shared_device")?;
         GlDevice::new(self.shared())
@@ -146,17 +151,20 @@ impl GlDisplay {
     /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
     /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is.
     ///
-    /// Where that is a texture which shaders store into (as [`OffscreenTarget`] is), or a window, into which a texture
-    /// beside it is copied, a compute shader writes the same pixels once the first draws have shown that it is quicker; [`DrawOptions::manner`] asks for one of the two, and
-    /// [`Display::drawn`] says which it was and why.
+    /// A triangle or a compute shader writes the same pixels, whichever the first draws found to be quicker. The
+    /// compute shader takes part where the framebuffer's texture can be stored into, as that of [`OffscreenTarget`]
+    /// can. In a window it stores into a texture beside it, and a copy follows. [`DrawOptions::manner`] asks for one of
+    /// the two; [`Display::drawn`] says which it was and why.
     ///
-    /// In a context of this crate's, viewport 0 and the fragment tests stay as the draw set them (tests off).
+    /// In a context made by this crate, viewport 0 and the fragment tests stay as the draw set them (tests off).
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, an empty viewport,
-    /// options that mean nothing ([`Plan::new`]) or a framebuffer object that does not encode where
-    /// [`interop_core::TargetEncoding::SrgbFormat`] says so (windows are taken at their word, as drivers answer for them
-    /// as they like), [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`Error::Foreign`] for a surface of another display.
+    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, or options that mean nothing ([`Plan::new`]).
+    /// - [`Error::InvalidInput`] for a framebuffer object that does not encode where
+    ///   [`interop_core::TargetEncoding::SrgbFormat`] says so. Windows are taken at their word, as drivers answer for
+    ///   them as they like.
+    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
         self.shared().enter(OP)?;
@@ -199,8 +207,8 @@ impl GlDisplay {
         Ok(())
     }
 
-    /// Runs `f`, whose OpenGL commands are then one piece of work of the timeline, called `name`: for drawing of the
-    /// user's own ([`Display::set_timeline`]). The context must be current.
+    /// Runs `f`, for the user's own drawing. Its OpenGL commands are one piece of work of the timeline, called `name`
+    /// ([`Display::set_timeline`]). The display's context must be current.
     pub fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> Result<R> {
         self.shared().enter("timed")?;
         let _step = drawing(name);
@@ -210,7 +218,8 @@ impl GlDisplay {
     /// The texture of an image surface.
     ///
     /// # Errors
-    /// The errors of [`GlDisplay::draw`].
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn surface_texture(&self, surface: &dyn Surface) -> Result<GlTexture> {
         const OP: &str = "surface_texture";
         self.shared().enter(OP)?;

@@ -7,18 +7,22 @@
 //! | in an engine's context | [`GlDisplay::from_engine`], [`GlDisplay::from_loader`] |
 //!
 //! # Threads and contexts
-//! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the context
-//! is current. Objects dropped while it is not are deleted by the next call that finds it current.
+//! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the
+//! display's context is current. Objects dropped while it is not are deleted by the next call that finds it current.
 //!
 //! # Sharing by handles
-//! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`, on Windows (never run)
-//! `GL_EXT_memory_object_win32`. Memory and semaphores for compute devices to open are made by Vulkan, as OpenGL makes
-//! none: the Vulkan loader is looked for when the program runs, and the device with the context's UUID (or LUID) is opened
-//! at the first use. Without either, [`interop_core::DisplayCaps`] or the call's error says what is missing, and everything
-//! else works.
+//! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`, on Windows (never run) by
+//! `GL_EXT_memory_object_win32`.
+//!
+//! OpenGL makes no memory or semaphores that compute devices can open. So Vulkan makes them: this crate looks for the
+//! Vulkan loader when the program runs, and opens the device with the context's UUID (or LUID) at the first use.
+//!
+//! Where the extension or Vulkan is missing, [`interop_core::DisplayCaps`] or the call's error says what is missing,
+//! and everything else works.
 //!
 //! # State in an engine's context
-//! Every call leaves the context as it found it. What is saved and put back, each only where a call touches it:
+//! Every call leaves an engine's context as it found it. This crate saves and restores the following state, each part
+//! only where a call touches it:
 //!
 //! - uploads: `PIXEL_UNPACK_BUFFER`, `UNPACK_ALIGNMENT`, `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`,
 //!   `_LSB_FIRST`; below OpenGL 4.5 also the active unit's `TEXTURE_2D`;
@@ -26,22 +30,28 @@
 //! - buffers and staging: `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`; the active unit's `TEXTURE_BUFFER` when a block is
 //!   first shown in place or copied from;
 //! - draws: program, vertex array, active unit, unit 0's texture and sampler, viewport 0, the colour mask of draw
-//!   buffer 0, polygon mode, and the switches for blending (draw buffer 0), scissor (viewport 0), depth, stencil,
-//!   culling, dithering, logic op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask,
-//!   clip distances 0 to 7; draws that blend also how draw buffer 0 blends;
+//!   buffer 0, and polygon mode;
+//! - draws, of the switches: blending (draw buffer 0), scissor (viewport 0), depth, stencil, culling, dithering, logic
+//!   op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask, clip distances 0 to 7;
+//! - draws that blend: also how draw buffer 0 blends;
 //! - draws by a compute shader: program, active unit, unit 0's texture and sampler, and image unit 0;
 //! - draws into an engine's texture: also both framebuffer bindings, and the active unit's `TEXTURE_2D`;
-//! - kernels of a backend in the context ([`GlDevice`]): program, uniform block 0 and as many storage blocks as the kernel has
-//!   memories, with the bindings of both targets, `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`;
-//! - reading back: all of these, both framebuffer bindings, `PIXEL_PACK_BUFFER` and the `PACK_*` of the list above.
+//! - kernels of a backend in the context ([`GlDevice`]): program, the general binding of `SHADER_STORAGE_BUFFER` and one
+//!   of its places for the kernel's target and for each memory among its arguments, `COPY_READ_BUFFER`,
+//!   `COPY_WRITE_BUFFER`;
+//! - reading back: all state in this list, both framebuffer bindings, `PIXEL_PACK_BUFFER`, `PACK_ALIGNMENT`,
+//!   `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`, `_LSB_FIRST`.
 //!
-//! Not put back: errors that the engine left in `glGetError` are taken away (and logged) by calls that ask for errors
-//! of their own, and importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, as it cannot be
-//! queried. Do not draw, read back, launch or upload from memory of a compute device while conditional rendering, transform
+//! This crate does not restore two things. Calls that ask for errors of their own take away (and log) errors that the
+//! engine left in `glGetError`. Importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, as OpenGL
+//! cannot be asked what was bound.
+//!
+//! Do not draw, read back, launch or upload from memory of a compute device while conditional rendering, transform
 //! feedback or a bound program pipeline's validation is in progress.
 //!
-//! In a context made by this crate nothing is queried; calls leave unit 0, program and vertex array unbound, the
-//! fragment tests off, how buffers blend as the last draw that blended set it, and image unit 0 as the last upload or draw did.
+//! In a context made by this crate, calls save nothing. They leave unit 0, program and vertex array unbound and the
+//! fragment tests off. Blending stays as the last draw that blended set it, and image unit 0 as the last upload or draw
+//! did.
 
 mod attachment;
 mod buffer;

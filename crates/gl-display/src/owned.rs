@@ -1,7 +1,7 @@
 //! GL objects that are deleted in the right context only.
 //!
-//! A name means something else in another context, so an object dropped while its context is not current goes to
-//! a list, which is worked off by the next call in the right context (or with the context itself).
+//! A name means something else in another context. So an object dropped while its context is not current goes to a
+//! list. The next call in the right context deletes what is in the list; else it goes with the context itself.
 
 use crate::context_state::ContextState;
 use crate::names::{DeferredDelete, GlName};

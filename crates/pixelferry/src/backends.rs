@@ -25,8 +25,8 @@ use tracing::info;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendChoice {
-    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU, else, where every kernel is given in WGSL, OpenGL or wgpu on a GPU (that
-    /// of the display before the other), else our own threads. Never fails for want of a driver.
+    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU. Else, where every kernel is given in WGSL, OpenGL or wgpu on a
+    /// GPU, that of the display before the other. Else our own threads. Never fails for want of a driver.
     #[default]
     Auto,
     /// The best CUDA device, or an error.

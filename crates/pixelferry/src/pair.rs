@@ -9,9 +9,12 @@ use interop_core::{ComputeBackend, Display, KernelSource, Result};
 use std::sync::Arc;
 use tracing::{debug, warn};
 
-/// Opens both sides of a link: the first backend that speaks a language of every one of `kernels`, a display without a window
-/// on the device that computes wherever that can draw, and the backend inside that display where it can be ([`backend_in`]).
-/// [`DisplayChoice::Auto`] is the display in whose queue the backend computes, where it has one.
+/// Opens both sides of a link.
+///
+/// The backend is the first that speaks a language of every one of `kernels`. The display has no window, and is on the
+/// device that computes wherever that device can draw. The backend is then opened once more inside the display where it
+/// can be ([`backend_in`]). [`DisplayChoice::Auto`] takes the display in whose queue the backend computes, where it has
+/// one.
 ///
 /// # Errors
 /// The errors of [`crate::open_backend_for`] and [`crate::open_headless`].
@@ -29,9 +32,11 @@ pub fn open_pair(
     Ok((backend_in(&backend, screen.display().as_ref()), screen))
 }
 
-/// Opens a backend for a display that is there already: a window's, or one in an engine's context, which is current on this
-/// thread. As [`crate::open_backend_for`], but that the device that draws comes before others of an API, and that the backend is
-/// opened inside the display ([`backend_in`]).
+/// Opens a backend for a display that is open already: a window's, or one in an engine's context, which is current on
+/// this thread.
+///
+/// The backend is the one that [`crate::open_backend_for`] opens, with two differences. Among the devices of an API,
+/// the one that draws comes first. And the backend is opened inside the display where it can be ([`backend_in`]).
 ///
 /// # Errors
 /// The errors of [`crate::open_backend_for`].
@@ -46,11 +51,14 @@ pub fn open_backend_for_display(
 }
 
 /// The backend for links to `display`: the same device opened once more inside the display where that opens paths, else
-/// `backend` itself. OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread; OpenGL
-/// and wgpu compute in the queue of a display of theirs, and a display on a compute device has a backend of that device.
+/// `backend` itself.
 ///
-/// Kernels and memory are of one of the two: build and allocate with what this returns. It keeps the context for as long as it
-/// lives; in an engine's context, drop it before the context goes ([`crate::gl_display::GlDisplay::from_engine`]).
+/// OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread. OpenGL and wgpu
+/// compute in the queue of a display of theirs. A display on a compute device has a backend of that device.
+///
+/// Kernels and memory are of one backend: build and allocate with the one that this returns. That backend keeps the
+/// display's context for as long as it lives. In an engine's context, drop it before the context goes
+/// ([`crate::gl_display::GlDisplay::from_engine`]).
 pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
     let shown_by = display.device();
     let drawn_by = drawn_by(backend.as_ref(), display);

@@ -31,18 +31,19 @@
 //! ```
 //!
 //! # Kernels
-//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. wgpu keeps every access inside its memory, on OpenGL with the
-//! checks of [`wgsl_kernel::bounded`], so
-//! that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
+//! The crate [`wgsl_kernel`] says what a kernel's text may call, and how it names its arguments. wgpu keeps every
+//! access inside its memory, on OpenGL with the checks of [`wgsl_kernel::bounded`]. So nobody need vouch for a text:
+//! [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! # Kernels of CUDA's
-//! With the feature `cuda`, on NVIDIA's Vulkan (`VK_NVX_binary_import`), on a device that was opened for it ([`WgpuOptions::ptx`], which
-//! says why that is not the default), kernels in CUDA C++ and PTX run in the same queue, so that the GPU does not switch contexts
-//! between kernel and draw. Building the first runs one and compares what it wrote;
-//! [`interop_core::ComputeCaps::languages`] says whether they are taken. Where a source has WGSL, too, that is taken. Kernels with
-//! textures, `printf`, launch bounds or dynamic shared memory are refused: those run on `cuda-backend`.
+//! With the feature `cuda`, kernels in CUDA C++ and PTX run in the same queue, so that the GPU does not switch contexts
+//! between kernel and draw. That takes NVIDIA's Vulkan (`VK_NVX_binary_import`) and a device that was opened for it
+//! ([`WgpuOptions::ptx`], which says why that is not the default). Building the first kernel runs one and compares what
+//! it wrote; [`interop_core::ComputeCaps::languages`] says whether such kernels are taken. Where a source has WGSL,
+//! too, that is taken. Kernels with textures, `printf`, launch bounds or dynamic shared memory are refused: those run
+//! on `cuda-backend`.
 //!
-//! With the feature `opencl`, so do unchanged kernels in OpenCL C: NVIDIA's OpenCL compiles them to PTX
+//! With the feature `opencl`, unchanged kernels in OpenCL C run there, too: NVIDIA's OpenCL compiles them to PTX
 //! ([`opencl_backend::ptx`]). Those with images, samplers, `printf`, `__local` arguments, required group sizes or
 //! `get_work_dim` are refused: they run on `opencl-backend`.
 //!

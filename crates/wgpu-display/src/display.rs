@@ -47,7 +47,7 @@ impl Viewport {
     }
 }
 
-/// An image surface, for drawing of the user's own: on a 3-D object, say.
+/// An image surface for the user's own drawing: on a 3-D object, say.
 ///
 /// Row 0 is the top row of the picture. Submit what reads it before the next frame is finished; do not destroy it.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub enum WgpuImage {
     Rows(wgpu::Buffer, ImageView),
 }
 
-/// A buffer surface, for vertices or storage of the user's own.
+/// A buffer surface, for the user's own vertices or storage.
 ///
 /// Submit what reads it before the next frame is finished; do not destroy it.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub struct WgpuBuffer {
     pub len: u64,
 }
 
-/// A wgpu device as a display. Stays on its thread; the device and the queue may be used on others all the same.
+/// A wgpu device as a display. The display stays on its thread; the device and the queue may be used on others.
 ///
 /// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
@@ -86,8 +86,9 @@ impl std::fmt::Debug for WgpuDisplay {
 }
 
 impl WgpuDisplay {
-    /// A display with a device of its own, with every limit that the adapter has and, on Vulkan, every extension by
-    /// which something is shared. It needs no window, and can draw into one: make its surface with the same instance.
+    /// A display with a device of its own. The device has every limit of the adapter and, on Vulkan, every extension by
+    /// which something is shared. The display needs no window, and can draw into one: make the window's surface with
+    /// the same instance.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where there is no such adapter or its device does not open, [`Error::Unsupported`] where it
@@ -98,9 +99,9 @@ impl WgpuDisplay {
         Self::new(&adapter, identity, device, queue, Some(loss))
     }
 
-    /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs the
-    /// extensions that the engine switched on, as [`crate::open_device`] does: what is missing is a reason in
-    /// [`Display::caps`].
+    /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs
+    /// extensions that the engine switched on, as [`crate::open_device`] does. Where one is missing, [`Display::caps`]
+    /// gives the reason.
     ///
     /// The engine's handlers of errors and of a lost device stay as they are.
     ///
@@ -151,7 +152,7 @@ impl WgpuDisplay {
         Ok(Rc::new(Self { tools }))
     }
 
-    /// The device, for drawing of the user's own.
+    /// The device, for the user's own drawing.
     pub fn wgpu_device(&self) -> &wgpu::Device {
         &self.tools.shared.device
     }
@@ -161,17 +162,18 @@ impl WgpuDisplay {
         WgpuDevice::clone(&self.tools.shared)
     }
 
-    /// Its queue. What a surface shows is in it when [`WgpuDisplay::surface_image`] or its like has given the surface out.
+    /// The queue of the display's device. What a surface shows is in the queue when [`WgpuDisplay::surface_image`] or
+    /// its like has given the surface out.
     pub fn wgpu_queue(&self) -> &wgpu::Queue {
         &self.tools.shared.queue
     }
 
-    /// Lets callbacks run whose time has come, that of a lost device among them: [`wgpu::Device::poll`], which ends the
-    /// program where the device is lost.
+    /// Lets wgpu run the callbacks that are due, that of a lost device among them, by [`wgpu::Device::poll`]. wgpu ends
+    /// the program there if the device is lost.
     ///
-    /// wgpu tells of a lost device only when it is polled and has done what was submitted, and lets whatever is then made of it pass without an error. An
-    /// engine that would know polls before it draws, and makes device, display and links anew where its callback
-    /// ([`wgpu::Device::set_device_lost_callback`]) was called.
+    /// wgpu tells of a lost device only when it is polled and has done what was submitted. Whatever is then made of the
+    /// device passes without an error. An engine that wants to know polls before it draws. Where its callback
+    /// ([`wgpu::Device::set_device_lost_callback`]) was called, it makes device, display and links anew.
     ///
     /// # Errors
     /// [`Error::Driver`] where the device cannot be waited for any more.
@@ -182,16 +184,18 @@ impl WgpuDisplay {
     }
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
-    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. Other state
-    /// of the pass than pipeline, bind group 0 and viewport stays; those three the user sets anew.
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. The draw
+    /// sets pipeline, bind group 0 and viewport, which the user sets anew afterwards. Other state of the pass stays.
     ///
     /// Submit the pass before the next frame is finished.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, an empty viewport, options
-    /// that mean nothing ([`Plan::new`]) or a format that does not encode where the options say so,
-    /// [`Error::NothingShown`] for an in-place surface with no frame yet, [`Error::Driver`] where wgpu refuses `target`: it
-    /// blends with 32-bit floats only where the device has that feature.
+    /// - [`Error::Foreign`] for a surface of another display.
+    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, options that mean nothing ([`Plan::new`]) or a format
+    ///   that does not encode where the options say so.
+    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`Error::Driver`] where wgpu refuses `target`: it blends with 32-bit floats only where the device has that
+    ///   feature.
     pub fn draw(
         &self,
         surface: &dyn Surface,
@@ -207,8 +211,8 @@ impl WgpuDisplay {
         self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
 
-    /// What to configure a window's surface for, so that [`WgpuDisplay::draw_to`] has a choice there. `offered`:
-    /// [`wgpu::SurfaceCapabilities::usages`]. Stores where the surface takes them, else copies.
+    /// The usages to configure a window's surface with, so that [`WgpuDisplay::draw_to`] has a choice there. `offered`
+    /// is [`wgpu::SurfaceCapabilities::usages`]. The choice is stores where the surface takes them, else copies.
     ///
     /// ```
     /// # fn configure(display: &wgpu_display::WgpuDisplay, adapter: &wgpu_display::wgpu::Adapter,
@@ -229,9 +233,11 @@ impl WgpuDisplay {
 
     /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
     ///
-    /// Where the texture's usage has [`wgpu::TextureUsages::STORAGE_BINDING`] (as that of [`OffscreenTarget`] has where its
-    /// format can) or [`wgpu::TextureUsages::COPY_DST`] for a copy, a compute shader writes the same pixels once the first draws, which wait for the device, have shown
-    /// that it is quicker; [`DrawOptions::manner`] asks for one of the two, and [`Display::drawn`] says which it was and why.
+    /// A render pass or a compute shader writes the same pixels, whichever is quicker: the first draws find that out,
+    /// and wait for the device. The compute shader takes part where the texture's usage has
+    /// [`wgpu::TextureUsages::STORAGE_BINDING`], as that of [`OffscreenTarget`] has where its format can. With
+    /// [`wgpu::TextureUsages::COPY_DST`] it stores beside the texture, and a copy follows. [`DrawOptions::manner`] asks
+    /// for one of the two; [`Display::drawn`] says which it was and why.
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`].
@@ -298,10 +304,11 @@ impl WgpuDisplay {
         })
     }
 
-    /// The texture of an image surface, as a view of all of it to be bound; row 0 is the picture's top row. Surfaces
-    /// with [`interop_core::ImageAccess::Texture`], as they are unless asked for otherwise, have one.
+    /// The texture of an image surface, as a view of all of it to be bound. Row 0 is the picture's top row. Surfaces
+    /// with [`interop_core::ImageAccess::Texture`] have one, which is the default access.
     ///
-    /// Another frame may be another texture: ask for each frame, and submit what reads it before the next is finished.
+    /// Another frame may be another texture: ask again for each frame. Submit what reads the texture before the next
+    /// frame is finished.
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.

@@ -3,7 +3,7 @@
 //! | to get a display | call |
 //! |---|---|
 //! | with a device of its own | [`WgpuDisplay::headless`] |
-//! | on an engine's device | [`WgpuDisplay::from_engine`]; the device by [`open_device`], or with [`device_extensions`] |
+//! | on an engine's device | [`WgpuDisplay::from_engine`]; open the device by [`open_device`], or with [`device_extensions`] |
 //!
 //! | to show a frame | call |
 //! |---|---|
@@ -13,24 +13,33 @@
 //! | as vertices or storage | [`WgpuDisplay::surface_buffer`] |
 //!
 //! # Threads
-//! A [`WgpuDisplay`] and all that it made stay on one thread; nothing here is `Send`. The device and the queue are wgpu's
-//! own and may be used on any thread, but whoever draws a frame submits it before the next is finished.
+//! A [`WgpuDisplay`] and all that it made stay on one thread; nothing here is `Send`. The device and the queue are
+//! wgpu's own and may be used on any thread. But whoever draws a frame submits the draw before the next frame is
+//! finished.
 //!
 //! # Sharing
-//! On every device frames are written by the queue, or copied from a ring of mapped buffers. On Vulkan (Linux; Windows
-//! compiles and was never run) also: buffers that stay mapped, pages of the host (`VK_EXT_external_memory_host`), memory of a
-//! compute device (`VK_KHR_external_memory_fd`, Windows `_win32`), textures for compute devices to open, and semaphores that
-//! both sides' queues wait for (`VK_KHR_external_semaphore_fd`, `_win32`). Linear memory is read in place, as storage of the
-//! fragment shader.
+//! On every device, the queue writes frames, or copies them from a ring of mapped buffers.
 //!
-//! On OpenGL (Linux, feature `gl`, on by default) the same memory is made by `gl-display` in wgpu's context: mapped for good
-//! (`GL_ARB_buffer_storage`), pinned (`GL_AMD_pinned_memory`), opened by descriptor (`GL_EXT_memory_object_fd`). There are
-//! no semaphores, and no objects that compute devices register. Every display has a context of its own; wgpu leaves none
-//! current on the thread that calls it, and panics where one of GLX is.
+//! On Vulkan (Linux; Windows compiles and was never run) a display also shares:
+//!
+//! - buffers that stay mapped;
+//! - pages of the host (`VK_EXT_external_memory_host`);
+//! - memory of a compute device (`VK_KHR_external_memory_fd`, on Windows `_win32`);
+//! - textures for compute devices to open;
+//! - semaphores that both sides' queues wait for (`VK_KHR_external_semaphore_fd`, `_win32`).
+//!
+//! The fragment shader reads linear memory in place, as storage.
+//!
+//! On OpenGL (Linux, feature `gl`, on by default), the crate `gl-display` makes such memory in wgpu's context: mapped
+//! for good (`GL_ARB_buffer_storage`), pinned (`GL_AMD_pinned_memory`), or opened by descriptor
+//! (`GL_EXT_memory_object_fd`). There are no semaphores, and no objects that compute devices register. Every display
+//! has a context of its own. wgpu leaves no context current on the thread that calls it, and panics where one of GLX is
+//! current.
 //!
 //! # Errors
-//! wgpu reports errors to a handler that ends the program unless somebody asks before. Every call here asks, by error
-//! scopes, and gives them back. The device of [`WgpuDisplay::headless`] logs the mistakes of drawing of the user's own.
+//! wgpu reports errors to a handler that ends the program, unless an error scope catches them. Every call of this crate
+//! opens error scopes and returns what they catch. The device of [`WgpuDisplay::headless`] logs errors of the user's
+//! own drawing.
 
 mod adapter;
 mod beside;

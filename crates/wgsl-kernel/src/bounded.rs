@@ -1,7 +1,8 @@
 //! Texts whose every index is inside what it indexes, whatever a driver does.
 //!
-//! naga's writers of SPIR-V, HLSL and MSL check indices; its writer of GLSL does not (30.0), and leaves it to the driver, which an
-//! OpenGL context must be made for, and which knows nothing of arrays in registers. So the checks are put into the program.
+//! naga's writers of SPIR-V, HLSL and MSL check indices; its writer of GLSL does not (30.0). It leaves that to the
+//! driver, but the driver checks only in contexts made for it, and knows nothing of arrays in registers. So the checks
+//! are put into the program.
 
 use crate::rebuild::{Index, Last, Limit, rebuilt};
 use naga::proc::IndexableLength;

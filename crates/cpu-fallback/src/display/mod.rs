@@ -95,9 +95,10 @@ impl MemoryDisplay {
     /// `options` say: by default every number goes there as it is. One thread does it, pixel by pixel.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer, a viewport that is empty
-    /// or reaches outside the target, or options that mean nothing ([`Plan::new`]), [`Error::NothingShown`] for an in-place
-    /// surface with no frame yet.
+    /// - [`Error::Foreign`] for a surface of another display.
+    /// - [`Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
+    ///   mean nothing ([`Plan::new`]).
+    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(
         &self,
         surface: &dyn Surface,

@@ -4,8 +4,8 @@
 //! soon as either has something to do. Kernels that become runnable one by one while OpenGL draws cost two switches
 //! each; held back behind a word in host memory (`cuStreamWaitValue32`) and let go together they cost two in all.
 //!
-//! A gate never stays shut: every call of this crate but a launch or a mark opens it, so does a watchdog after some
-//! milliseconds (other code may wait for the whole device), and so do many launches (the driver's queue is finite).
+//! A gate never stays shut. Every call of this crate but a launch or a mark opens it. A watchdog opens it after some
+//! milliseconds, as other code may wait for the whole device. Many launches open it, as the driver's queue is finite.
 
 use super::api::{Api, call};
 use super::{Failure, INVALID_VALUE};

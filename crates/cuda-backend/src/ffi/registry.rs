@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Runs of pages that are registered; they do not overlap, and each counts the blocks that use it.
 ///
-/// The driver pins whole pages and refuses a page twice, but a display may let one block begin in the page where
-/// another ends, and a backend and a display of one device may take the same block. A block is therefore made of the runs that are
-/// there already and new ones for what they leave.
+/// The driver pins whole pages and refuses a page twice. But a display may let one block begin in the page where
+/// another ends, and a backend and a display of one device may take the same block. A block is therefore made of the
+/// runs that are there already and new ones for what they leave.
 #[derive(Default)]
 pub struct Registry(Mutex<Vec<Run>>);
 

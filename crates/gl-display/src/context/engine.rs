@@ -9,20 +9,22 @@ use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
-/// What the engine tells of its context. All of it is optional.
+/// What the engine tells about its context. All of it is optional.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct EngineOptions {
     /// Whether the engine's context is current on the calling thread, where the engine knows it better than its window
     /// system. Called at the start of every operation, so make it cheap.
     ///
-    /// By default EGL, GLX, WGL or CGL is asked which context is current (`eglGetCurrentContext()` and its like, 0.2 us a
-    /// call with libglvnd), and it is compared with the one that was current when the display was made. Where the context is
-    /// of none of them (OSMesa, or a system that hides its library), a warning says so: the context is taken to be current
-    /// always then, and [`interop_core::Error::WrongContext`] is never given. Programs with two such contexts must answer
-    /// here.
+    /// By default the display asks EGL, GLX, WGL or CGL which context is current (`eglGetCurrentContext()` and its
+    /// like, 0.2 us a call with libglvnd). It compares the answer with the context that was current when the display
+    /// was made.
+    ///
+    /// Where none of them knows the context (OSMesa, or a system that hides its library), a warning says so. The
+    /// display then takes the context to be current always, and never gives [`interop_core::Error::WrongContext`].
+    /// Programs with two such contexts must set this function.
     pub is_current: Option<Box<dyn Fn() -> bool>>,
-    /// Uses nothing above this OpenGL version and no extension.
+    /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
     pub version_limit: Option<(u32, u32)>,
 }
 
@@ -50,13 +52,13 @@ impl std::fmt::Debug for EngineOptions {
 }
 
 impl GlDisplay {
-    /// Works in the context that is current on this thread, whoever made it: no loader and no glow of the engine's is needed. EGL,
-    /// GLX, WGL and CGL are asked which context that is, and find its functions; a library that this process has not opened
-    /// itself is not.
+    /// Works in the context that is current on this thread, whoever made it, without a loader or a glow of the
+    /// engine's. The display asks EGL, GLX, WGL and CGL which context that is, and finds its functions by them. It asks
+    /// only those whose library this process has opened already.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where none of them knows a current context ([`GlDisplay::from_loader`] takes those that they do not
-    /// know), [`Error::Unsupported`] below desktop OpenGL 3.3.
+    /// [`Error::Unavailable`] where none of the four knows a current context: [`GlDisplay::from_loader`] takes contexts
+    /// of other systems. [`Error::Unsupported`] below desktop OpenGL 3.3.
     ///
     /// # Safety
     /// The conditions of [`GlDisplay::from_engine`] hold.
@@ -91,17 +93,20 @@ impl GlDisplay {
         }
     }
 
-    /// Works in an engine's context by the engine's own glow, which it may hold by `Rc` or by `Arc`.
+    /// Works in an engine's context by the engine's own glow, held by `Rc` or by `Arc`.
     ///
-    /// Functions that glow does not wrap are asked of the context's window system (EGL, GLX, WGL or CGL). Where none knows the
-    /// context, what needs them is left out: the device's UUID, memory of compute devices, timelines, noticing that the
-    /// driver lost a mapped buffer's content, and draws by a compute shader. [`GlDisplay::from_loader`] has them then, too.
+    /// The display asks the context's window system (EGL, GLX, WGL or CGL) for functions that glow does not wrap. Where
+    /// none knows the context, the display does without these functions. It then lacks the device's UUID, memory of
+    /// compute devices, timelines, draws by a compute shader, and notice that the driver lost a mapped buffer's
+    /// content. [`GlDisplay::from_loader`] has them in that case, too.
     ///
     /// # Safety
-    /// The context of `gl` is current on this thread, stays alive until every object of this display is dropped or
-    /// [`GlDisplay::context_lost`] is called, and is used from this thread only. Backends that were opened in it
-    /// ([`interop_core::ComputeBackend::open_in`]), with all that they made, go before the context does in either case. Where `options.is_current` is given it must answer truly; where it is not, and no
-    /// window system knows the context (see there), the context must be current at every call and drop.
+    /// The context of `gl` is current on this thread, and is used from this thread only. It stays alive until every
+    /// object of this display is dropped or [`GlDisplay::context_lost`] is called. In either case, backends that were
+    /// opened in it ([`interop_core::ComputeBackend::open_in`]), with all that they made, go before the context does.
+    ///
+    /// Where `options.is_current` is given it must answer truly. Where it is not, and no window system knows the
+    /// context ([`EngineOptions::is_current`]), the context must be current at every call and drop.
     pub unsafe fn from_engine(gl: impl Into<GlFunctions>, options: EngineOptions) -> Result<Rc<Self>> {
         // SAFETY: the caller's promise.
         unsafe { wrap(gl.into(), None, None, options) }

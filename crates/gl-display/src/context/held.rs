@@ -1,4 +1,4 @@
-//! A context as others hold it: it outlives its display where somebody still shares with it.
+//! A context with other holders than its display: it outlives the display where somebody still shares with it.
 
 use super::native::NativeContext;
 use super::own::Resting;
@@ -15,7 +15,7 @@ pub(crate) struct Held {
     lost: AtomicBool,
     /// What others made in it and dropped where it was not current.
     pub deferred_deletes: DeferredDeletes,
-    /// Where the context is ours: it, once its display is gone. Goes with the last who holds it, on any thread.
+    /// A context made by this crate, once its display is gone. The last holder drops it, on any thread.
     rests: Mutex<Option<Resting>>,
 }
 

@@ -16,8 +16,8 @@ type Find = unsafe extern "system" fn(name: *const c_char) -> *const c_void;
 
 /// A window system that makes contexts: the names of its functions, and what it calls a context.
 struct System {
-    /// Names of its library. One is looked at only where this process has it open: a context that is current was made by a
-    /// library that is open.
+    /// Names of the system's library. Only a library that this process has open is asked: a library that is open made
+    /// the current context.
     libraries: &'static [&'static str],
     current: &'static CStr,
     owner: Owner,
@@ -28,9 +28,10 @@ struct System {
 
 /// What a context belongs to.
 enum Owner {
-    /// What this function gives for the current context: `eglGetCurrentDisplay`, `glXGetCurrentDisplay`, `wglGetCurrentDC`.
+    /// What this function answers for the current context: `eglGetCurrentDisplay`, `glXGetCurrentDisplay`,
+    /// `wglGetCurrentDC`.
     OfCurrent(&'static CStr),
-    /// What this one gives for any: `CGLGetShareGroup`.
+    /// What this function answers for any context: `CGLGetShareGroup`.
     #[cfg_attr(not(target_vendor = "apple"), allow(dead_code))]
     Of(&'static CStr),
 }
@@ -95,16 +96,18 @@ fn opened(name: &str) -> Option<Library> {
 /// A context by its window system's name for it.
 pub(crate) struct NativeContext {
     name: GlName,
-    /// Compared only.
+    /// The address of the context; only compared.
     address: usize,
     current: Current,
     find: Option<Find>,
-    /// Where the functions are; none where the engine's loader found them, which an engine keeps for as long as its context.
+    /// The library with the functions. `None` where the engine's loader found them, which an engine keeps for as long
+    /// as its context.
     library: Option<Library>,
 }
 
 impl NativeContext {
-    /// The one that is current on this thread; `None` where there is none, or none of a window system that can be asked.
+    /// The context that is current on this thread; `None` where there is none, or none of a window system that can be
+    /// asked.
     ///
     /// # Safety
     /// `load` returns null or the function of that name, which can be called for as long as the context exists.
@@ -156,7 +159,7 @@ impl NativeContext {
         self.name
     }
 
-    /// Whether it is current on the calling thread.
+    /// Whether the context is current on the calling thread.
     pub(crate) fn is_current(&self) -> bool {
         // SAFETY: it takes no parameter and may be called on any thread; its library is open.
         unsafe { (self.current)() }.addr() == self.address

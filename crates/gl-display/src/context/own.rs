@@ -33,7 +33,7 @@ pub(crate) struct OwnContext {
     _window: Option<Rc<dyn Any>>,
 }
 
-/// A context that is current nowhere and draws to nothing, for whoever shares with it still.
+/// A context that is current nowhere and draws to nothing, kept for those who still share with it.
 pub(crate) struct Resting {
     _context: PossiblyCurrentContext,
 }
@@ -65,7 +65,7 @@ impl OwnContext {
         }
     }
 
-    /// Takes it off this thread and its window.
+    /// Takes the context off this thread and its window.
     pub(crate) fn rest(mut self) -> Option<Resting> {
         self.release();
         self.context.take().map(|context| Resting { _context: context })

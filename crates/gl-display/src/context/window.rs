@@ -27,17 +27,17 @@ use winit::window::{Window, WindowAttributes};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WindowOptions {
-    /// Title at first; see [`GlWindow::set_title`].
+    /// Title of the window at first; [`GlWindow::set_title`] changes it.
     pub title: String,
     /// Size of the drawable area in pixels; a wish, which window managers may overrule.
     pub size: Extent,
-    /// Waits for the screen at each [`GlWindow::present`].
+    /// [`GlWindow::present`] waits for the screen, where the driver can.
     pub vsync: bool,
     /// On X11 tries EGL before GLX.
     pub prefer_egl: bool,
-    /// Ends [`super::run_window`] after so many frames.
+    /// [`super::run_window`] ends after so many frames. `None`: when the window is closed.
     pub max_frames: Option<u64>,
-    /// Uses nothing above this OpenGL version and no extension.
+    /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
     pub version_limit: Option<(u32, u32)>,
 }
 
@@ -200,8 +200,7 @@ impl GlWindow {
         self.display.make_current()
     }
 
-    /// Fits the back buffer to a new size; to be called when winit tells of one. Sizes with a side of 0 are passed
-    /// over.
+    /// Fits the back buffer to a new size. Call it when winit tells of one. Sizes with a side of 0 change nothing.
     pub fn resize(&self, size: Extent) -> Result<()> {
         let (Some(width), Some(height)) = (NonZeroU32::new(size.width), NonZeroU32::new(size.height)) else {
             return Ok(());

@@ -23,8 +23,8 @@ pub(super) fn unavailable(reason: impl std::fmt::Display) -> Error {
     }
 }
 
-/// The configuration with the fewest samples, as frames are shown pixel by pixel, if there is one that the window has the
-/// visual of, and else of another.
+/// The configuration with the fewest samples, as frames are shown pixel by pixel. Configurations of the window's own
+/// visual come before others.
 pub(super) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<Config> {
     // Alpha is not asked for: a compositor would let through what is below the window.
     let mut template = ConfigTemplateBuilder::new().with_alpha_size(0);
@@ -38,7 +38,7 @@ pub(super) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<
     configs.min_by_key(merit).ok_or_else(|| unavailable("it has no configuration for windows"))
 }
 
-/// Whether a window is of a configuration's visual; so is every window where there are none.
+/// Whether a window has a configuration's visual; true where there are no visuals.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 pub(super) fn has_visual(window: RawWindowHandle, config: &Config) -> bool {
     let own = match window {

@@ -70,7 +70,8 @@ impl KernelSource {
     /// what the caller vouches for here. In every launch that the program makes, the kernel
     ///
     /// - reads and writes only the target's view (pixels below its width and height, items below its length), the
-    ///   memory that its arguments name, and local and private memory of its own; it makes no address from a number;
+    ///   memory that its arguments name, and local and private memory of its own;
+    /// - makes no address from a number;
     /// - only reads the memory that its arguments name, unless that launch alone uses it until it is done;
     /// - has no undefined behaviour of its language, such as a write that races with another work item, or a barrier that
     ///   some items of a group do not reach;

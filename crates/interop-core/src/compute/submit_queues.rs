@@ -1,7 +1,7 @@
 //! Streams of a device, each with a thread that waits for its commands one after another and tells their events.
 //!
 //! Callbacks of drivers (`clSetEventCallback`, `cuLaunchHostFunc`) would do without the thread. But then wakers,
-//! callbacks and whatever is started next would run on a thread of the driver's, where most calls are forbidden, and a
+//! callbacks and whatever is started next would run on a thread of the driver's, where most calls are forbidden. And a
 //! driver that forgets one, or loses its context, would leave a future asleep for ever.
 
 use super::command::Command;

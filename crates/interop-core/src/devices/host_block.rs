@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 /// A block of host memory that both sides of a path address.
 ///
-/// The block is kept alive by its owner (`Rc`), whoever drops first. Any number of backends and displays can take it, its
-/// clones and its parts; they share one list ([`HostBlock::borrows`]) of who uses which bytes, so that no two Rust slices of
-/// one byte clash, and no command of a device runs on the bytes of a slice. What a *display* reads while somebody writes is
-/// old or new, pixel by pixel: that is for the path's ring and fences to keep apart.
+/// The block is kept alive by its owner (`Rc`), whoever drops first. Any number of backends and displays can take it,
+/// its clones and its parts. They share one list ([`HostBlock::borrows`]) of who uses which bytes. So no two Rust
+/// slices of one byte clash, and no command of a device runs on the bytes of a slice. What a *display* reads while
+/// somebody writes is old or new, pixel by pixel: the path's ring and fences keep reads and writes apart.
 ///
 /// ```
 /// use interop_core::HostBlock;

@@ -120,9 +120,9 @@ impl Plan {
 
 /// Draws `image` over the part of `target` that begins at pixel `at` and holds the plan's viewport.
 ///
-/// Displays with shaders come to the same numbers within 1/255 in targets of bytes, and within 1/500 of the number (but
-/// 1/5000 near 0) in those of floats; a pixel whose centre lies on the edge of two texels may show either with
-/// [`crate::Filter::Nearest`].
+/// Displays with shaders come to the same numbers within 1/255 in targets of bytes. In targets of floats they do so
+/// within 1/500 of the number, but 1/5000 near 0. A pixel whose centre lies on the edge of two texels may show either
+/// with [`crate::Filter::Nearest`].
 ///
 /// Bytes go through as they are, whatever they hold, where nothing is to be done to them.
 ///

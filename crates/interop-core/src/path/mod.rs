@@ -6,8 +6,8 @@
 //!
 //! # The age of a frame
 //! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
-//! [`frames_behind`](SharingPath::frames_behind) frames before: the host waits for that older frame only, which is long
-//! done, so neither device waits for the other, and a GPU that must switch between a compute and a graphics context
+//! [`frames_behind`](SharingPath::frames_behind) frames before. The host waits for that older frame only, which is long
+//! done, so neither device waits for the other. A GPU that must switch between a compute and a graphics context then
 //! switches once for several frames. The very first frame is shown at once, so that there is always one.
 
 mod canvas;

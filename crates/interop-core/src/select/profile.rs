@@ -1,7 +1,7 @@
 //! What was measured once is remembered: one small JSON file for each pair of devices and kind of surface.
 //!
-//! A file that is missing, damaged, of another version or about something else only means that it is measured again;
-//! writing is by a new file that takes the old one's name, so that two programs at once leave one whole file.
+//! Where the file is missing, damaged, of another version or about something else, the paths are measured again. A
+//! profile is written to a new file, which then takes the old one's name: two programs at once leave one whole file.
 
 use super::attempt::{Candidate, Way};
 use super::policy::{Mode, Policy, Profiles};

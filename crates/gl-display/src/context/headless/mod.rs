@@ -37,11 +37,11 @@ pub use es::EsContext;
 pub struct HeadlessOptions {
     /// Which of [`headless_devices`]; `None` takes the first that works, hardware before software.
     pub device: Option<usize>,
-    /// Where `device` says nothing: the EGL device that is this one (by `EGL_NV_device_cuda`, PCI address and UUID)
-    /// before all others, so that what is computed there is drawn there.
+    /// Where `device` is `None`: tries the EGL device that is this one (by `EGL_NV_device_cuda`, PCI address and UUID)
+    /// before all others. What is computed on a device is then drawn on it.
     pub same_device_as: Option<DeviceIdentity>,
-    /// Uses nothing above this OpenGL version and no extension, as if the driver had no more. For working around
-    /// driver bugs and for tests.
+    /// The display uses nothing above this OpenGL version and no extension, as if the driver had no more: for working
+    /// around driver bugs, and for tests. `None`: all that the driver has.
     pub version_limit: Option<(u32, u32)>,
 }
 
@@ -75,7 +75,7 @@ pub struct HeadlessDevice {
     pub name: Option<String>,
     /// DRM node.
     pub drm_node: Option<std::path::PathBuf>,
-    /// CUDA's number of it in this process (`EGL_NV_device_cuda`).
+    /// CUDA's number of the device in this process (`EGL_NV_device_cuda`).
     pub cuda_ordinal: Option<u32>,
     /// True for a renderer on the CPU.
     pub software: bool,
@@ -106,7 +106,7 @@ impl HeadlessOptions {
 /// chooses.
 ///
 /// # Errors
-/// [`interop_core::Error::Unavailable`] without libEGL or where it cannot list devices.
+/// [`interop_core::Error::Unavailable`] where there is no libEGL, or it cannot list devices.
 pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
     system::devices()
 }
@@ -114,9 +114,9 @@ pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
 impl GlDisplay {
     /// Makes a context without a window and makes it current on this thread.
     ///
-    /// Tried in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
-    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows: WGL, with a window that
-    /// is never shown. On macOS: CGL.
+    /// It tries, in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
+    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows it takes WGL, with a
+    /// window that is never shown. On macOS it takes CGL.
     ///
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
