@@ -15,7 +15,7 @@ use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Whose array it is.
+/// An array, by the API that shares it.
 pub enum Texture {
     /// An OpenGL texture, with CUDA only while it is mapped.
     Registered(Resource),

@@ -14,7 +14,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Whose context it is.
+/// Who made the context.
 pub(crate) enum Ownership {
     /// Made here: nobody else expects its state to stay, so nothing is saved.
     Own(OwnContext),
@@ -55,8 +55,8 @@ impl ContextState {
     /// Wraps the current context.
     ///
     /// # Safety
-    /// The context of `gl` is the one of `ownership` and is current, and that which `native` names; `raw` was loaded for it. An
-    /// engine's stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) asks for.
+    /// The context of `gl` is current, and is the one that `ownership` and `native` name; `raw` was loaded for it. An
+    /// engine's context stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) asks for.
     pub(crate) unsafe fn new(
         gl: GlFunctions,
         raw: RawFns,

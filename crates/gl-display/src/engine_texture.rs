@@ -33,7 +33,7 @@ impl EngineTexture {
         Self { id, level: 0, extent }
     }
 
-    /// The same of another level, of which `extent` is the size.
+    /// Takes another level of the texture; `extent` is the size of that level.
     #[must_use]
     pub const fn with_level(self, level: u32, extent: Extent) -> Self {
         Self { level, extent, ..self }
@@ -55,9 +55,10 @@ impl GlDisplay {
     /// for it, else the numbers go there as they are. Levels above are not made anew.
     ///
     /// # Errors
-    /// As of [`GlDisplay::draw`], and [`Error::InvalidInput`] for a number that is no texture of this context, a texture that is
-    /// not a `TEXTURE_2D`, a level that it lacks, a size that is not the level's, a format that holds integers or is not
-    /// colour-renderable, and the texture that is shown. Nothing is drawn then.
+    /// The errors of [`GlDisplay::draw`]. [`Error::InvalidInput`] also for a number that is no texture of this context,
+    /// a texture that is not a `TEXTURE_2D`, and the texture that is shown. [`Error::InvalidInput`] also for a level
+    /// that the texture lacks, a size that is not the level's, and a format that holds integers or is not
+    /// colour-renderable. Nothing is drawn then.
     ///
     /// # Safety
     /// Anybody's texture may have that number, so the caller vouches for what the driver cannot say: the texture is the caller's

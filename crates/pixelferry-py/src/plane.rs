@@ -72,7 +72,7 @@ pub enum Axes {
     Chw,
 }
 
-/// Whose memory it is.
+/// Where the memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Host,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub(crate) struct InPlaceImage {
     desc: SurfaceDesc,
     shown: Option<Rc<Picture>>,
-    /// Goes last: memory that is lent waits for what reads it.
+    /// Goes last: memory that other code holds waits for what reads it.
     tools: Rc<Tools>,
 }
 
@@ -72,7 +72,7 @@ impl Surface for InPlaceImage {
 pub(crate) struct InPlaceBuffer {
     desc: SurfaceDesc,
     shown: Option<(Rc<Block>, BufferView)>,
-    /// Goes last, as above.
+    /// Goes last: memory that other code holds waits for what reads it.
     shared: Rc<DeviceState>,
 }
 

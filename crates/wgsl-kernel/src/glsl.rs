@@ -12,7 +12,7 @@ use naga::{AddressSpace, ResourceBinding, ShaderStage};
 /// Of the numbers of a launch in what [`glsl`] writes: naga's name for such data of a compute shader.
 pub const GLSL_NUMBERS: &str = "_immediates_binding_cs";
 
-/// Whose GLSL.
+/// The OpenGL whose GLSL is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenGL 4.3: `430 core`.

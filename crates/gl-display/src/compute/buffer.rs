@@ -68,7 +68,7 @@ impl QueueBuffer {
         self.inner.bytes
     }
 
-    /// Whose it is.
+    /// The context that the buffer is of.
     pub fn device(&self) -> &GlDevice {
         &self.inner.device
     }

@@ -1,4 +1,5 @@
-//! Names of what was made in a lent context, and the end of those dropped where it was not current.
+//! Names of objects that a backend made in the context of a display. Those dropped while the context is not current are
+//! deleted later.
 
 use glow::HasContext as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

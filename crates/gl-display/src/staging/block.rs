@@ -18,14 +18,14 @@ pub(crate) struct Block {
     buffer: Body,
     /// Memory of another API that the buffer lies in; goes after it.
     memory: Option<Owned<MemoryObject>>,
-    /// Whose memory it is, where we made it for others to open; goes last.
+    /// The memory that this crate made for others to open, where it did; goes last.
     exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
     len: usize,
     exposed: Cell<bool>,
 }
 
-/// Whose buffer it is.
+/// A buffer, by who made it.
 enum Body {
     Own(Owned<glow::Buffer>),
     /// A backend's in this context.

@@ -12,7 +12,7 @@ pub(crate) struct ImageBlock {
     texture: Owned<glow::Texture>,
     /// What the texture lies in; goes after it.
     _memory: Owned<MemoryObject>,
-    /// Whose memory it is, where we made it for others to open; goes last.
+    /// The memory that this crate made for others to open, where it did; goes last.
     exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
     image: ImageDesc,

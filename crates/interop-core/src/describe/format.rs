@@ -83,7 +83,7 @@ impl ChannelKind {
 /// What is known of a format.
 #[derive(Debug, Clone, Copy)]
 pub struct FormatInfo {
-    /// Whose row it is.
+    /// The format that the row is of.
     pub format: PixelFormat,
     /// Name as the specifications spell it, in capitals.
     pub name: &'static str,

@@ -13,7 +13,7 @@ pub trait Maker: 'static {
 
 /// An object that calls get back as a trait object, perhaps of another maker.
 pub trait Owned: Any {
-    /// Whose objects they are.
+    /// What makes the objects.
     type Maker: Maker;
 
     /// What messages call it, e.g. `memory`.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 struct Slot {
     piece: Piece,
     slot_sync: SlotSync,
-    /// Whose pixels it holds.
+    /// The frame whose pixels the slot holds.
     frame: Option<FrameTag>,
 }
 

@@ -83,7 +83,7 @@ impl Object {
         event.wait_until_final()
     }
 
-    /// The other way round.
+    /// Copies tight rows into a box of `size` elements from `origin` on. Blocks.
     pub fn write(&self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<(), Failure> {
         let _turn = super::acquire_release::enter(&self.session, Some(&self.turns), &self.mem)?;
         if self.is_buffer {

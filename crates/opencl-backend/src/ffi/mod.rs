@@ -89,11 +89,11 @@ pub use user_event::UserEvent;
 pub const WRONG_CONTEXT: i32 = -2102;
 pub const NOT_ACQUIRED: i32 = -2103;
 pub const GL_FUNCTION_MISSING: i32 = -2104;
-/// Likewise for a GL object in the middle of a turn that was to begin another.
+/// Code of our own: a turn was to begin with a GL object that is in the middle of one.
 pub const ACQUIRED: i32 = -2106;
-/// Likewise for memory that is no GL object.
+/// Code of our own: the memory is no GL object.
 pub const NO_GL_OBJECT: i32 = -2107;
-/// Likewise for an object that belongs to another context or program.
+/// Code of our own: the object belongs to another context or program.
 pub const FOREIGN: i32 = -2105;
 
 /// A call that did not return `CL_SUCCESS`.

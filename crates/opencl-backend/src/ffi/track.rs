@@ -20,7 +20,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Code of a [`Failure`] where one host kernel, or one hand-over, was given overlapping memory twice; no driver has it.
 pub const OVERLAP: i32 = -2101;
-/// Likewise, and down from here, where bytes were to be used that somebody holds; see [`holder_of`].
+/// First of the codes, counted down, of a [`Failure`] where bytes were to be used that somebody holds; see
+/// [`holder_of`].
 const HELD: i32 = -2200;
 
 fn held(operation: &'static str) -> impl Fn(Held) -> Failure {

@@ -250,7 +250,8 @@ impl SharedGlObject {
         self.object.read(origin, size, into).map_err(|f| self.shared.error(f))
     }
 
-    /// The other way round (`clEnqueueWriteImage`, `clEnqueueWriteBuffer`).
+    /// Copies tight rows into a box of `size` elements from `origin` on (`clEnqueueWriteImage`; of a buffer
+    /// `clEnqueueWriteBuffer`). Blocks. Not for multisampled objects.
     ///
     /// # Errors
     /// The errors of [`SharedGlObject::read`].

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A context of OpenGL ES (3.1 or later) without a window, for a backend that computes in it. Nothing is drawn there.
 ///
-/// Stays on its thread; what [`EsContext::device`] is of lives on where somebody holds it.
+/// It stays on its thread. The context behind [`EsContext::device`] lives on for as long as somebody holds that device.
 pub struct EsContext {
     device: GlDevice,
     held: Arc<Held>,
@@ -29,8 +29,11 @@ impl std::fmt::Debug for EsContext {
 }
 
 impl EsContext {
-    /// Makes a context and makes it current on this thread: on the EGL device of these options, else on the first that works,
-    /// that of [`HeadlessOptions::same_device_as`] before hardware and hardware before software, else on EGL's default display.
+    /// Makes a context and makes it current on this thread.
+    ///
+    /// It takes the EGL device that `options` number. Without a number it takes the first device that works: that of
+    /// [`HeadlessOptions::same_device_as`], then hardware, then software. Where none works, it takes EGL's default
+    /// display.
     ///
     /// # Errors
     /// [`Error::Unavailable`] without EGL (on Windows and macOS, too), or where nothing worked, with each attempt's reason;
