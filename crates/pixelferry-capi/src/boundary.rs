@@ -26,10 +26,10 @@ pub unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str> {
     text.ok_or_else(|| Failure::argument(format!("{what} is NULL")))
 }
 
-/// The same where null means that none is given.
+/// A text from C, or `None` for null.
 ///
 /// # Safety
-/// As of [`text`].
+/// The promises of [`text`].
 pub unsafe fn optional_text<'a>(text: *const c_char, what: &str) -> Result<Option<&'a str>> {
     if text.is_null() {
         return Ok(None);
@@ -84,10 +84,10 @@ pub unsafe fn structure<T: Growing>(given: *const T) -> Result<T> {
     }
 }
 
-/// The same where null stands for all zeros.
+/// A struct from C; null stands for all zeros.
 ///
 /// # Safety
-/// As of [`structure`].
+/// The promises of [`structure`].
 pub unsafe fn optional_structure<T: Growing>(given: *const T) -> Result<T> {
     if given.is_null() {
         // SAFETY: any bytes are a `T`.
@@ -114,7 +114,7 @@ pub unsafe fn fill<T: Growing>(out: *mut T, value: T) -> Result<()> {
 /// Refuses what cannot be filled, before the work is done.
 ///
 /// # Safety
-/// As of [`fill`].
+/// The promises of [`fill`].
 pub unsafe fn fillable<T: Growing>(out: *const T) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { checked_size(out) }.map(|_| ())

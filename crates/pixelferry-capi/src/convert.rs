@@ -63,7 +63,7 @@ fn code<T: Copy + PartialEq>(value: T, all: &[(u32, T)]) -> u32 {
 }
 
 impl pf_surface {
-    /// As pixelferry describes it.
+    /// The surface in pixelferry's types.
     pub fn desc(&self) -> Result<SurfaceDesc> {
         let unwritten = named("unwritten", self.unwritten, UNWRITTEN)?;
         if self.bytes != 0 {
@@ -87,7 +87,7 @@ impl pf_surface {
         Ok(SurfaceDesc::Image(image))
     }
 
-    /// As C describes it.
+    /// The surface in C's types.
     pub fn of(desc: &SurfaceDesc) -> Self {
         let none = Self {
             size: size_of::<Self>(),

@@ -73,7 +73,7 @@ pub(crate) unsafe fn change(
 /// Makes a new image zero, and ready to be read.
 ///
 /// # Safety
-/// As of [`change`]; the image is new and may be copied to.
+/// The promises of [`change`]; the image is new and may be copied to.
 pub(crate) unsafe fn clear(device: &ash::Device, commands: vk::CommandBuffer, image: vk::Image) {
     const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     let zero = vk::ClearColorValue::default();
@@ -88,7 +88,7 @@ pub(crate) unsafe fn clear(device: &ash::Device, commands: vk::CommandBuffer, im
 /// Copies rows to a region of an image, which is ready to be read before and after.
 ///
 /// # Safety
-/// As of [`change`]; the rows lie in the buffer, the region in the image, which may be copied to.
+/// The promises of [`change`]; the rows lie in the buffer, the region in the image, which may be copied to.
 pub(crate) unsafe fn to_image(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -108,7 +108,7 @@ pub(crate) unsafe fn to_image(
 /// Copies a region of an image to rows.
 ///
 /// # Safety
-/// As of [`to_image`], the other way round.
+/// The promises of [`to_image`], with image and buffer changed round.
 pub(crate) unsafe fn to_rows(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -128,7 +128,7 @@ pub(crate) unsafe fn to_rows(
 /// Copies bytes from one buffer to another.
 ///
 /// # Safety
-/// As of [`change`]; the bytes lie in both buffers, which are two.
+/// The promises of [`change`]; the bytes lie in both buffers, which are two.
 pub(crate) unsafe fn to_buffer(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -145,7 +145,7 @@ pub(crate) unsafe fn to_buffer(
 /// layout for it.
 ///
 /// # Safety
-/// As of [`change`]; the region lies in the image, and the device blits such formats with such a filter.
+/// The promises of [`change`]; the region lies in the image, and the device blits such formats with such a filter.
 pub(crate) unsafe fn blit(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -172,7 +172,7 @@ pub(crate) unsafe fn blit(
 /// Copies rows to a region of an image of the engine's, which has the layout for it.
 ///
 /// # Safety
-/// As of [`to_image`].
+/// The promises of [`to_image`].
 pub(crate) unsafe fn rows_to(
     device: &ash::Device,
     commands: vk::CommandBuffer,

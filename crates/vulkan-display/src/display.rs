@@ -226,7 +226,7 @@ mod tests {
         unsafe { device.create_semaphore(&info, None) }.unwrap()
     }
 
-    /// As where a compute device signals that it has written, and waits until it may write again.
+    /// Plays a compute device: signals that it has written, and waits until it may write again.
     #[test]
     fn a_frame_waits_for_the_other_side_and_the_other_side_for_the_frame() {
         let options = VulkanOptions { name: Some("llvmpipe".into()), ..VulkanOptions::default() };

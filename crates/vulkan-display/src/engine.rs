@@ -30,7 +30,7 @@ impl std::fmt::Debug for VulkanEngine {
     }
 }
 
-/// The same objects as numbers and pointers, for engines whose binding is not ash 0.38: what C calls them, cast.
+/// An engine's objects as numbers and pointers, for engines whose binding is not ash 0.38: what C calls them, cast.
 #[derive(Debug, Clone, Copy)]
 pub struct RawVulkan {
     /// `PFN_vkGetInstanceProcAddr`.
@@ -127,7 +127,7 @@ fn handle<H: vk::Handle>(pointer: *mut c_void) -> H {
 
 impl RawVulkan {
     /// # Safety
-    /// As of [`VulkanEngine::from_raw`].
+    /// The promises of [`VulkanEngine::from_raw`].
     unsafe fn function(&self) -> Option<vk::PFN_vkGetInstanceProcAddr> {
         let pointer = self.get_instance_proc_addr;
         // SAFETY: the caller's promise; it is not null.
@@ -137,7 +137,7 @@ impl RawVulkan {
     /// Functions of the instance. `None` where it, its function or the physical device is null.
     ///
     /// # Safety
-    /// As of [`crate::device_extensions_raw`].
+    /// The promises of [`crate::device_extensions_raw`].
     pub(crate) unsafe fn instance_functions(&self) -> Option<(ash::Instance, vk::PhysicalDevice)> {
         if self.instance.is_null() || self.physical_device.is_null() {
             return None;

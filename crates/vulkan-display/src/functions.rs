@@ -34,7 +34,7 @@ fn refused(problem: impl Into<String>) -> Error {
 /// Loads the tables.
 ///
 /// # Safety
-/// As of [`crate::VulkanDisplay::from_engine`].
+/// The promises of [`crate::VulkanDisplay::from_engine`].
 pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
     use vk::Handle;
     let handles = [
@@ -67,7 +67,7 @@ pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
 /// Refuses what the engine says of its device and what is not so, as far as the driver tells.
 ///
 /// # Safety
-/// As of [`crate::VulkanDisplay::from_engine`].
+/// The promises of [`crate::VulkanDisplay::from_engine`].
 pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Result<()> {
     let Functions { instance, device } = functions;
     // SAFETY: the physical device is of this instance, by the caller's promise.

@@ -18,13 +18,13 @@ pub struct VulkanOptions {
 }
 
 impl VulkanOptions {
-    /// The same with devices alone whose name contains this.
+    /// Takes only devices whose name contains this.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// The same that takes this device before all others.
+    /// Takes this device before all others.
     #[must_use]
     pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
         Self { same_device_as: same_device_as.into(), ..self }

@@ -137,7 +137,6 @@ impl Image {
         &self.desc
     }
 
-    /// As above.
     pub(crate) fn export(&self) -> Result<SharedHandle> {
         Ok(SharedHandle::Memory(self.made.export(&self.shared.sharing)?))
     }

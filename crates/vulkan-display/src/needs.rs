@@ -27,13 +27,13 @@ pub unsafe fn device_extensions(instance: &ash::Instance, physical: vk::Physical
     unsafe { DeviceNeeds::of(instance, physical, &name) }
 }
 
-/// The same by raw handles, of which neither device nor queue is looked at.
+/// What the engine should switch on, by raw handles, of which neither device nor queue is looked at.
 ///
 /// # Errors
 /// Those of [`device_extensions`], and [`Error::InvalidInput`] for null handles.
 ///
 /// # Safety
-/// As of [`device_extensions`]; the function is `vkGetInstanceProcAddr` of the instance's loader, or null.
+/// The promises of [`device_extensions`]; the function is `vkGetInstanceProcAddr` of the instance's loader, or null.
 pub unsafe fn device_extensions_raw(raw: &RawVulkan) -> Result<DeviceNeeds> {
     // SAFETY: the caller's promise.
     let (instance, physical) = unsafe { raw.instance_functions() }

@@ -5,7 +5,7 @@ use interop_core::HostBlock;
 use std::cell::RefCell;
 use vulkan_sharing::Allocation;
 
-/// As many as wait to be used again at most.
+/// How many wait to be used again, at most.
 const MOST: usize = 8;
 
 /// Sizes are multiples of this, so that frames of about one size share buffers.

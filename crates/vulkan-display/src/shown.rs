@@ -7,7 +7,6 @@ use crate::stored::{StoredBuffer, StoredImage};
 use interop_core::devices::owned::{find, foreign};
 use interop_core::{BufferView, ImageView, Result, Surface};
 
-/// See the module.
 pub(crate) enum Shown<'s> {
     Image(&'s Image),
     Rows(&'s Buffer, ImageView),

@@ -68,7 +68,7 @@ impl VulkanStaging {
         own::<Self>(staging.as_any(), shared, operation)
     }
 
-    /// The same, to change it.
+    /// Finds our type again, to change it; made by this display.
     pub(crate) fn of_mut<'a>(
         staging: &'a mut dyn Staging,
         shared: &Rc<DeviceState>,

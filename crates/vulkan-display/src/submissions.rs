@@ -41,7 +41,6 @@ struct State {
     retired: Vec<(u64, Box<dyn Any>)>,
 }
 
-/// See the module.
 pub(crate) struct Submissions {
     device: ash::Device,
     name: String,

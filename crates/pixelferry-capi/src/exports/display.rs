@@ -111,14 +111,14 @@ mod engine {
     }
 
     /// # Safety
-    /// As of [`GlDisplay::from_current`], and the header's promises for `pf_gl_options`.
+    /// The promises of [`GlDisplay::from_current`], and the header's promises for `pf_gl_options`.
     pub unsafe fn from_current(given: *const pf_gl_options) -> Result<Headless> {
         // SAFETY: the caller's promise.
         unsafe { Ok(GlDisplay::from_current(options(given)?)?.into()) }
     }
 
     /// # Safety
-    /// As of [`GlDisplay::from_loader`], and the header's promises for `pf_gl_options`.
+    /// The promises of [`GlDisplay::from_loader`], and the header's promises for `pf_gl_options`.
     pub unsafe fn from_loader(
         (get_proc, user): (pf_get_proc_function, *mut c_void),
         given: *const pf_gl_options,
@@ -138,7 +138,7 @@ mod engine {
     }
 
     /// # Safety
-    /// As of [`GlDisplay::context_lost`].
+    /// The promises of [`GlDisplay::context_lost`].
     pub unsafe fn context_lost(display: &Headless) -> Result<()> {
         let gl = display.gl().ok_or_else(|| Failure::argument("this display has no OpenGL context"))?;
         // SAFETY: the caller's promise.

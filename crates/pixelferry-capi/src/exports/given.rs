@@ -36,7 +36,7 @@ pub unsafe fn source(given: *const pf_kernel_source) -> Result<KernelSource> {
     }
 }
 
-/// The same of several.
+/// The sources of all the kernels that C names.
 ///
 /// # Safety
 /// The header's promises for arrays of `pf_kernel_source`.

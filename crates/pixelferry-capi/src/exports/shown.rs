@@ -108,7 +108,7 @@ mod gl {
     }
 
     /// # Safety
-    /// As of [`GlDisplay::draw_to_texture`].
+    /// The promises of [`GlDisplay::draw_to_texture`].
     pub unsafe fn draw_to_texture(
         shown: &ShownFrame<'_>,
         link: &Link,

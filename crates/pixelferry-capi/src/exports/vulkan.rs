@@ -85,7 +85,7 @@ mod engine {
     }
 
     /// # Safety
-    /// As of [`device_extensions_raw`].
+    /// The promises of [`device_extensions_raw`].
     pub unsafe fn needs(given: &pf_vulkan_device) -> Result<(String, bool)> {
         // SAFETY: the caller's promise.
         let needs = unsafe { device_extensions_raw(&raw(given)) }?;
@@ -116,7 +116,7 @@ mod engine {
     }
 
     /// # Safety
-    /// As of [`VulkanEngine::from_raw`].
+    /// The promises of [`VulkanEngine::from_raw`].
     unsafe fn engine(given: &pf_vulkan_device, lock: impl QueueLock + 'static) -> Result<VulkanEngine> {
         // SAFETY: the caller's promise.
         let engine = unsafe { VulkanEngine::from_raw(&raw(given), lock) };
@@ -180,7 +180,7 @@ mod engine {
     }
 
     /// # Safety
-    /// As of [`VulkanDisplay::read_until`].
+    /// The promises of [`VulkanDisplay::read_until`].
     pub unsafe fn read_until(link: &Link, semaphore: u64, value: u64) -> Result<()> {
         let display = of(link)?;
         if semaphore == 0 {
