@@ -17,6 +17,8 @@ pub enum Failure {
     Device(String),
     /// No screen to open a window on.
     NoDisplay(String),
+    /// The OpenGL context of a texture is not current.
+    Context(String),
     /// The viewer is not there any more.
     Closed(String),
 }
@@ -25,6 +27,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::InvalidInput { .. } | Error::NothingShown => Self::Shape(error.to_string()),
+            Error::WrongContext { .. } => Self::Context(error.to_string()),
             other => Self::Device(other.to_string()),
         }
     }
@@ -46,6 +49,7 @@ struct Types {
     shape: Py<PyType>,
     device: Py<PyType>,
     no_display: Py<PyType>,
+    context: Py<PyType>,
     closed: Py<PyType>,
 }
 
@@ -77,15 +81,21 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
         )?;
         let no_display =
             under("NoDisplayError", "There is no screen to open a window on.", py.get_type::<PyRuntimeError>())?;
-        let closed = under("ClosedError", "The viewer or its window was closed.", py.get_type::<PyRuntimeError>())?;
-        Ok(Types { error, dtype, shape, device, no_display, closed })
+        let context = under(
+            "ContextError",
+            "The OpenGL context of a texture is not current on this thread.",
+            py.get_type::<PyRuntimeError>(),
+        )?;
+        let closed =
+            under("ClosedError", "The viewer, its window or the texture was closed.", py.get_type::<PyRuntimeError>())?;
+        Ok(Types { error, dtype, shape, device, no_display, context, closed })
     })
 }
 
 /// Puts the exceptions into the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let t = types(module.py())?;
-    for ty in [&t.error, &t.dtype, &t.shape, &t.device, &t.no_display, &t.closed] {
+    for ty in [&t.error, &t.dtype, &t.shape, &t.device, &t.no_display, &t.context, &t.closed] {
         let ty = ty.bind(module.py());
         module.add(&*ty.name()?.to_cow()?, ty)?;
     }
@@ -104,6 +114,7 @@ impl From<Failure> for PyErr {
                 Failure::Shape(text) => (&types.shape, text),
                 Failure::Device(text) => (&types.device, text),
                 Failure::NoDisplay(text) => (&types.no_display, text),
+                Failure::Context(text) => (&types.context, text),
                 Failure::Closed(text) => (&types.closed, text),
             };
             Self::from_type(ty.bind(py).clone(), text)

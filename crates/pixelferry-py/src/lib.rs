@@ -5,30 +5,34 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `report`, here |
+//! | what Python calls | `viewer`, `texture`, `report`, here; `named`: options by name |
 //! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
-//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there), `job` (how work fails) |
+//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine` |
 //! | exceptions | `failure` |
 
 mod convert;
 mod engine;
 mod failure;
+mod here;
 mod host;
 mod job;
 mod kernel;
+mod named;
 mod plane;
 mod raw;
 mod report;
 mod source;
 mod stage;
+mod texture;
 mod viewer;
 mod window;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use texture::Texture;
 use viewer::{Options, Viewer};
 
 /// Sides of a window that nobody has named: the array's, at most so large, at least so small.
@@ -100,6 +104,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Viewer>()?;
+    module.add_class::<Texture>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     report::register(module)?;

@@ -4,11 +4,12 @@ use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::kernel;
 use crate::plane::Place;
+use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
 use pixelferry::gl_display::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
     Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
-    PixelFormat, Policy, SurfaceDesc, Unwritten, backend_in, picture, save_picture,
+    PixelFormat, Policy, RowOrder, SurfaceDesc, Unwritten, backend_in, picture, save_picture,
 };
 use std::path::Path;
 use std::rc::Rc;
@@ -21,6 +22,8 @@ pub enum Screen {
     Offscreen(Rc<GlDisplay>, Box<OffscreenTarget>),
     /// Nothing is drawn.
     Memory(Rc<dyn Display>),
+    /// The program's own context, in which the program draws.
+    Program(Rc<UserContext>),
 }
 
 impl Screen {
@@ -40,6 +43,15 @@ impl Screen {
             Self::Window(window) => window.display().clone(),
             Self::Offscreen(gl, _) => gl.clone(),
             Self::Memory(display) => display.clone(),
+            Self::Program(context) => context.display().clone(),
+        }
+    }
+
+    /// An image as it must be for whoever draws it. A program finds row 0 of an array where `glTexSubImage2D` puts it.
+    const fn image(&self, image: ImageDesc) -> ImageDesc {
+        match self {
+            Self::Program(_) => image.with_access(ImageAccess::Texture).with_row_order(RowOrder::BottomUp),
+            Self::Window(_) | Self::Offscreen(..) | Self::Memory(_) => image.with_access(ImageAccess::Any),
         }
     }
 
@@ -49,6 +61,7 @@ impl Screen {
             Self::Window(window) => Ok(window.make_current()?),
             Self::Offscreen(gl, _) => Ok(gl.make_current()?),
             Self::Memory(_) => Ok(()),
+            Self::Program(context) => context.check(),
         }
     }
 }
@@ -87,6 +100,15 @@ pub struct Stage {
     settings: Settings,
 }
 
+/// A texture of the program's context.
+#[derive(Clone, Copy)]
+pub struct Named {
+    pub name: u32,
+    pub target: u32,
+    pub size: Extent,
+    pub path: PathId,
+}
+
 /// A picture: rows of RGBA bytes, the top one first.
 pub struct Pixels {
     pub width: u32,
@@ -106,15 +128,14 @@ impl Stage {
         let single = self.settings.format.channels() == 1;
         if single && plane.channels != 1 {
             return Err(Failure::Shape(format!(
-                "a viewer of format {} shows arrays of one channel, this one has {}",
+                "format {} shows arrays of one channel, this one has {}",
                 self.settings.format.name().to_lowercase(),
                 plane.channels
             )));
         }
         // Arrays are written whole.
-        let image = ImageDesc::new(plane.width, plane.height, self.settings.format)
-            .with_access(ImageAccess::Any)
-            .with_unwritten(Unwritten::Overwrite);
+        let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
+        let image = self.screen.image(image).with_unwritten(Unwritten::Overwrite);
         let feed = self.feed(plane.place, engine, SurfaceDesc::Image(image))?;
         feed.show(array, engine)?;
         self.draw()
@@ -167,7 +188,7 @@ impl Stage {
             gl.draw(shown.surface(), Viewport::full(width, height), options)
         };
         match &self.screen {
-            Screen::Memory(_) => {}
+            Screen::Memory(_) | Screen::Program(_) => {}
             Screen::Offscreen(gl, target) => {
                 target.bind()?;
                 let (width, height) = target.size();
@@ -230,6 +251,17 @@ impl Stage {
         let Some(Feed { link, .. }) = self.feeds.last() else { return Ok(None) };
         let report = serde_json::to_string(link.report()).map_err(|e| Failure::Device(e.to_string()))?;
         Ok(Some(Status { explain: link.explain(), report }))
+    }
+
+    /// The texture of the array shown last.
+    pub fn named(&self) -> Result<Named, Failure> {
+        let (Screen::Program(context), Some(feed)) = (&self.screen, self.feeds.last()) else {
+            return Err(nothing_shown());
+        };
+        let shown = feed.link.shown()?;
+        let SurfaceDesc::Image(image) = shown.desc() else { return Err(nothing_shown()) };
+        let texture = context.display().surface_texture(shown.surface())?;
+        Ok(Named { name: texture.id(), target: texture.target, size: image.extent, path: feed.link.path() })
     }
 
     /// The path in use; `None` before the first array.

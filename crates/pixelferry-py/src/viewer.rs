@@ -2,10 +2,10 @@
 
 use crate::engine::{Asked, Engines};
 use crate::failure::Failure;
+use crate::here;
 use crate::host::{Host, StageThread};
 use crate::job::closed;
-use crate::kernel::FORMATS;
-use crate::plane::Axes;
+use crate::named::{self, one_of};
 use crate::report::report;
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
@@ -46,10 +46,11 @@ impl ViewerState {
 /// Viewers to be closed before the interpreter goes.
 static VIEWERS: Mutex<Vec<Weak<ViewerState>>> = Mutex::new(Vec::new());
 
-/// Closes all viewers: drivers do not like threads of theirs to be running when the process ends.
+/// Closes all viewers, and the textures of this thread: drivers do not like to be busy when the process ends.
 #[pyfunction]
 pub fn _close_all(py: Python<'_>) {
     py.detach(|| {
+        here::end();
         let all = std::mem::take(&mut *VIEWERS.lock().unwrap_or_else(PoisonError::into_inner));
         all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.close());
     });
@@ -90,19 +91,13 @@ pub struct Options<'a> {
     pub vsync: bool,
 }
 
-fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
-    Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
-}
-
 impl Viewer {
     pub fn open(py: Python<'_>, options: &Options<'_>) -> PyResult<Self> {
         let (width, height) = options.size;
         if width == 0 || height == 0 {
             return Err(Failure::Shape(format!("a viewer of {width}x{height} pixels has a zero side")).into());
         }
-        let known = FORMATS.iter().find(|(name, _)| *name == options.format);
-        let (format, pixel_format) =
-            *known.ok_or_else(|| one_of("format", options.format, &FORMATS.map(|(name, _)| name)))?;
+        let (format, pixel_format) = named::format(options.format)?;
         let (mode_name, mode) = match options.mode {
             "latency" => ("latency", Mode::Latency),
             "throughput" => ("throughput", Mode::Throughput { most: MOST_LATE }),
@@ -193,11 +188,7 @@ impl Viewer {
     /// or a buffer, of shape (height, width), (height, width, 1|3|4), or with layout="CHW" (1|3|4, height, width).
     #[pyo3(signature = (array, layout="HWC"))]
     pub fn show(&self, py: Python<'_>, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
-        let axes = match layout {
-            "HWC" => Axes::Hwc,
-            "CHW" => Axes::Chw,
-            other => return Err(one_of("layout", other, &["HWC", "CHW"]).into()),
-        };
+        let axes = named::layout(layout)?;
         if !self.is_open() {
             return Err(closed().into());
         }

@@ -23,6 +23,8 @@ pub enum Need {
     Weston,
     /// Python 3.11 with NumPy and pytest.
     Python,
+    /// moderngl, for OpenGL contexts of Python programs.
+    Moderngl,
     /// The devices of an NVIDIA GPU, by CUDA and OpenCL.
     Nvidia,
     /// OpenGL on the NVIDIA GPU.
@@ -97,6 +99,7 @@ pub const MACHINE: &[Row] = &[
     },
     Row { need: Need::Weston, name: "weston", packages: "weston libwayland-client0 libwayland-egl1 libgles2", ..NONE },
     Row { need: Need::Python, name: "python", packages: "python3 python3-numpy python3-pytest", ..NONE },
+    Row { need: Need::Moderngl, name: "moderngl", packages: "python3-moderngl", ..NONE },
     Row { need: Need::Nvidia, name: "nvidia", variable: Some("PIXELFERRY_GPU"), ..NONE },
     Row { need: Need::NvidiaGl, name: "nvidia-gl", ..NONE },
     Row { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },

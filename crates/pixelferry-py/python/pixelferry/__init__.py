@@ -2,6 +2,7 @@
 
 from ._pixelferry import (
     ClosedError,
+    ContextError,
     DeviceError,
     DtypeError,
     Error,
@@ -15,6 +16,6 @@ from ._pixelferry import (
 )
 
 __all__ = [
-    "ClosedError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
     "__version__", "probe", "show",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, Self, final, overload
 from typing_extensions import Buffer
 
 __all__ = [
-    "ClosedError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
     "__version__", "probe", "show",
 ]
 
@@ -40,8 +40,11 @@ class DeviceError(Error, RuntimeError):
 class NoDisplayError(Error, RuntimeError):
     """There is no screen to open a window on."""
 
+class ContextError(Error, RuntimeError):
+    """The OpenGL context of a texture is not current on this thread."""
+
 class ClosedError(Error, RuntimeError):
-    """The viewer or its window was closed."""
+    """The viewer, its window or the texture was closed."""
 
 class Report(dict[str, Any]):
     """A dict whose str() is the same for people."""

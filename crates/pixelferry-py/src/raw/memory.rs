@@ -1,6 +1,7 @@
 //! Reading what a [`Plane`] describes.
 
-use crate::plane::{Place, Plane};
+use crate::failure::Failure;
+use crate::plane::{Axes, Element, Place, Plane};
 use pixelferry::cuda_backend::CudaBackend;
 use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeMemory, Error, Result};
@@ -18,6 +19,15 @@ impl Readable {
     /// by its device in work of a stream that was ordered after the memory's producer.
     pub const unsafe fn new(plane: Plane) -> Self {
         Self(plane)
+    }
+
+    /// Black of this shape.
+    pub fn black(shape: &[i64], axes: Axes) -> Result<Self, Failure> {
+        static ZERO: u8 = 0;
+        let address = ptr::from_ref(&ZERO).expose_provenance();
+        let plane = Plane::new(address, shape, &vec![0; shape.len()], Element::U8, axes, Place::Host)?;
+        // SAFETY: with no strides it describes one byte, which is always there.
+        Ok(unsafe { Self::new(plane) })
     }
 
     pub const fn plane(&self) -> &Plane {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pixelferry
+import pixelferry.gl
 from conftest import check, sample
 
 
@@ -119,24 +120,28 @@ def test_reports():
         assert str(viewer.report) == viewer.explain() and viewer.path in viewer.explain()
 
 
-def test_the_stubs_are_of_this_module():
-    tree = ast.parse((pathlib.Path(pixelferry.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("module,stubs,main", [(pixelferry, "__init__.pyi", "Viewer"), (pixelferry.gl, "gl.pyi", "Texture")],
+                         ids=["pixelferry", "gl"])
+def test_the_stubs_are_of_this_module(module, stubs, main):
+    tree = ast.parse((pathlib.Path(pixelferry.__file__).parent / stubs).read_text(encoding="utf-8"))
     public = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))
               and not node.name.startswith("_")}
-    there = {name for name in dir(pixelferry) if not name.startswith("_")}
-    assert set(public) == there == set(pixelferry.__all__) - {"__version__"}
+    there = {name for name in dir(module) if not name.startswith("_") and not inspect.ismodule(getattr(module, name))}
+    assert set(public) == there == set(module.__all__) - {"__version__"}
 
     def same(stub, made):
         arguments = stub.args.posonlyargs + stub.args.args + stub.args.kwonlyargs
         names = [a.arg for a in arguments if a.arg not in ("self", "cls")]
         assert names == [p for p in inspect.signature(made).parameters if p != "self"], stub.name
 
-    for name in ("show", "probe"):
-        same(public[name], getattr(pixelferry, name))
-        assert getattr(pixelferry, name).__doc__
-    viewer = {node.name: node for node in public["Viewer"].body if isinstance(node, ast.FunctionDef)}
-    same(viewer.pop("__new__"), pixelferry.Viewer)
-    assert {n for n in viewer if n[0] != "_"} == {n for n in dir(pixelferry.Viewer) if n[0] != "_"}
-    for name, stub in viewer.items():
-        if callable(getattr(pixelferry.Viewer, name)) and name != "__exit__":
-            same(stub, getattr(pixelferry.Viewer, name))
+    for name, stub in public.items():
+        if isinstance(stub, ast.FunctionDef):
+            same(stub, getattr(module, name))
+            assert getattr(module, name).__doc__
+    made = getattr(module, main)
+    members = {node.name: node for node in public[main].body if isinstance(node, ast.FunctionDef)}
+    same(members.pop("__new__"), made)
+    assert {n for n in members if n[0] != "_"} == {n for n in dir(made) if n[0] != "_"}
+    for name, stub in members.items():
+        if callable(getattr(made, name)) and name != "__exit__":
+            same(stub, getattr(made, name))

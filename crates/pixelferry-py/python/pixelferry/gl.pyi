@@ -1,0 +1,61 @@
+"""Arrays as textures of the program's own OpenGL context: moderngl, vispy, pyqtgraph, GLFW, ImGui, PyOpenGL."""
+
+from types import TracebackType
+from typing import Literal, Self, final
+
+from . import Report, _Array, _Layout
+
+__all__ = ["Texture"]
+
+@final
+class Texture:
+    """An array as a TEXTURE_2D of the OpenGL context (3.3 or later) that is current on the calling thread.
+
+    Row 0 of the array is row 0 of the texture, as glTexSubImage2D has it. What is bound, and all other state of the
+    context, stays as it was. Call it on that thread with that context current, and close it before the context goes.
+
+    array_or_shape: a first array, or a tuple such as (height, width, 4) for a black one. A first array of the GPU is
+        better there, as one of the host and one of the GPU take different paths.
+    format: of the texture. "r8" and "r32f" take arrays of one channel.
+    path: take this path or fail; `report["paths"]` lists them.
+    backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
+    """
+
+    def __new__(
+        cls,
+        array_or_shape: _Array | tuple[int, ...],
+        layout: _Layout = "HWC",
+        *,
+        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        path: str | None = None,
+        backend: str | None = None,
+    ) -> Self: ...
+    def update(self, array: _Array, layout: _Layout = "HWC") -> None:
+        """Writes an array, of what Viewer.show takes. When it returns the array was read and may be written again."""
+    def explain(self) -> str:
+        """Everything about the path in use, to paste into a bug report. On the texture's thread."""
+    def close(self) -> None:
+        """Deletes the texture, as soon as its context is current on its thread. May be called again, on any thread."""
+    @property
+    def name(self) -> int:
+        """OpenGL's name of the texture. An array of another size, or of another device than the one before, and a path
+        that fails change it: ask after `update`. Do not delete it."""
+    @property
+    def target(self) -> int:
+        """GL_TEXTURE_2D."""
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+    @property
+    def format(self) -> str:
+        """As it was given."""
+    @property
+    def path(self) -> str:
+        """The path in use."""
+    @property
+    def report(self) -> Report:
+        """Both devices, every path with its state, cost and reason. On the texture's thread."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...

@@ -1,0 +1,159 @@
+//! The textures of a thread. OpenGL contexts are current on one, and Python drops objects on any: so an object of Python's is only
+//! a [`Ticket`], and what it stands for stays with its thread.
+
+use crate::failure::Failure;
+use crate::job::guarded;
+use crate::raw::context::UserContext;
+use crate::stage::{Screen, Settings, Stage};
+use pixelferry::driver::describe::panics::contain;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+
+thread_local! {
+    static HERE: RefCell<Here> = RefCell::new(Here::new());
+}
+
+/// The numbers of stages that were dropped on other threads.
+type Dropped = Arc<Mutex<Vec<u64>>>;
+
+struct Here {
+    process: u32,
+    stages: HashMap<u64, Stage>,
+    /// Those in use, and those in which something waits to be deleted.
+    contexts: Vec<Rc<UserContext>>,
+    dropped: Dropped,
+}
+
+impl Here {
+    fn new() -> Self {
+        Self { process: std::process::id(), stages: HashMap::new(), contexts: Vec::new(), dropped: Dropped::default() }
+    }
+
+    /// Deletes what was dropped, as far as the current context has it.
+    fn tidy(&mut self) {
+        let dropped = std::mem::take(&mut *self.dropped.lock().unwrap_or_else(PoisonError::into_inner));
+        for number in dropped {
+            self.stages.remove(&number);
+        }
+        self.contexts.retain(|context| {
+            let done = || context.is_here() && context.display().delete_dropped().is_ok();
+            Rc::strong_count(context) > 1 || !(done() || context.is_lost())
+        });
+    }
+
+    /// The context that is current.
+    fn context(&mut self) -> Result<Rc<UserContext>, Failure> {
+        if let Some(context) = self.contexts.iter().find(|context| context.is_here()) {
+            return Ok(context.clone());
+        }
+        let context = Rc::new(UserContext::current()?);
+        self.contexts.push(context.clone());
+        Ok(context)
+    }
+
+    fn end(&mut self) {
+        let (stages, contexts) = (std::mem::take(&mut self.stages), std::mem::take(&mut self.contexts));
+        if self.process != std::process::id() {
+            // The drivers did not come along into a forked process.
+            return std::mem::forget((stages, contexts));
+        }
+        contain("thread's textures", || drop((stages, contexts)));
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Runs `work` with what this thread has.
+fn here<R>(work: impl FnOnce(&mut Here) -> Result<R, Failure>) -> Result<R, Failure> {
+    let ending = || Failure::Context("this thread is ending".into());
+    HERE.try_with(|here| match here.try_borrow_mut() {
+        Ok(mut here) => guarded(|| work(&mut here)),
+        Err(_) => Err(ending()),
+    })
+    .unwrap_or_else(|_| Err(ending()))
+}
+
+/// Ends all textures of this thread, before the interpreter does.
+pub fn end() {
+    // Where there is nothing left to end, that is no failure.
+    let _ = here(|here| {
+        here.end();
+        Ok(())
+    });
+}
+
+/// A stage of the thread that made it. Any thread may hold it and drop it.
+pub struct Ticket {
+    number: u64,
+    thread: ThreadId,
+    process: u32,
+    dropped: Dropped,
+}
+
+impl Ticket {
+    /// A new stage in the context that is current.
+    pub fn new(settings: Settings) -> Result<Self, Failure> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        here(|here| {
+            if here.process != std::process::id() {
+                // The first texture of a forked process: those of its parent are not its own.
+                *here = Here::new();
+            }
+            here.tidy();
+            let stage = Stage::new(Screen::Program(here.context()?), settings);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            here.stages.insert(number, stage);
+            Ok(Self { number, thread: thread::current().id(), process: here.process, dropped: here.dropped.clone() })
+        })
+    }
+
+    /// Runs `work` on the stage, on its thread only.
+    pub fn run<R>(&self, work: impl FnOnce(&mut Stage) -> Result<R, Failure>) -> Result<R, Failure> {
+        if self.process != std::process::id() {
+            return Err(Failure::Closed("the texture was made in another process; make one in this one".into()));
+        }
+        if self.thread != thread::current().id() {
+            return Err(Failure::Context(
+                "the texture is of another thread, on which its OpenGL context was current; call it there".into(),
+            ));
+        }
+        here(|here| {
+            here.tidy();
+            work(here.stages.get_mut(&self.number).ok_or_else(closed)?)
+        })
+    }
+
+    /// Ends the stage: at once where its context is current, else as soon as that is so at a later call of its thread.
+    pub fn close(&self) {
+        if self.process != std::process::id() {
+            return;
+        }
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self.number);
+        if self.thread == thread::current().id() {
+            // A thread that is ending has ended it.
+            let _ = here(|here| {
+                here.tidy();
+                Ok(())
+            });
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// How calls after the end are refused.
+pub fn closed() -> Failure {
+    Failure::Closed("the texture is closed".into())
+}

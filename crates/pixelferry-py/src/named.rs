@@ -1,0 +1,26 @@
+//! Options that Python gives by a name.
+
+use crate::failure::Failure;
+use crate::kernel::FORMATS;
+use crate::plane::Axes;
+use pixelferry::PixelFormat;
+
+/// How a name that is none of `names` is refused.
+pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
+    Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
+}
+
+/// A format of pictures, with its name.
+pub fn format(name: &str) -> Result<(&'static str, PixelFormat), Failure> {
+    let known = FORMATS.iter().find(|(known, _)| *known == name);
+    known.copied().ok_or_else(|| one_of("format", name, &FORMATS.map(|(name, _)| name)))
+}
+
+/// The order of an array's axes.
+pub fn layout(name: &str) -> Result<Axes, Failure> {
+    match name {
+        "HWC" => Ok(Axes::Hwc),
+        "CHW" => Ok(Axes::Chw),
+        other => Err(one_of("layout", other, &["HWC", "CHW"])),
+    }
+}

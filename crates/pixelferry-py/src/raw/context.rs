@@ -1,0 +1,82 @@
+//! The OpenGL context of the program, which may destroy it at any time.
+
+use crate::failure::Failure;
+use pixelferry::Error;
+use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::gl_display::{EngineOptions, GlDisplay};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A context of the program's, on the thread where it is current.
+pub struct UserContext {
+    display: Rc<GlDisplay>,
+    /// A context that has the address of a destroyed one does not have this.
+    mark: glow::Shader,
+    lost: Cell<bool>,
+}
+
+impl UserContext {
+    /// The one that is current on this thread.
+    pub fn current() -> Result<Self, Failure> {
+        // SAFETY: the context is current. It may be destroyed early, which the package's page tells programs not to do; `is_here`
+        // notices it before anything is called there.
+        let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }.map_err(|error| match error {
+            Error::Unavailable { .. } => Failure::Context(error.to_string()),
+            other => other.into(),
+        })?;
+        // SAFETY: the context is current, and has shaders as all from OpenGL 3.3 on.
+        let mark = unsafe { display.gl().create_shader(glow::FRAGMENT_SHADER) };
+        let mark = mark.map_err(|why| Failure::Device(format!("the OpenGL context makes no objects: {why}")))?;
+        Ok(Self { display, mark, lost: Cell::new(false) })
+    }
+
+    /// What works in it.
+    pub fn display(&self) -> &Rc<GlDisplay> {
+        &self.display
+    }
+
+    /// Whether it is current on this thread. One that turns out to be destroyed is given up.
+    pub fn is_here(&self) -> bool {
+        if self.is_lost() || !self.display.is_current() {
+            return false;
+        }
+        // SAFETY: a context is current whose functions these are, and any name may be asked for.
+        if unsafe { self.display.gl().is_shader(self.mark) } {
+            return true;
+        }
+        // SAFETY: another context has its address, so it is gone; frames are finished before a call returns, so that nothing of
+        // its memory is in use.
+        unsafe { self.display.context_lost() };
+        self.lost.set(true);
+        false
+    }
+
+    /// Whether it turned out to be destroyed.
+    pub fn is_lost(&self) -> bool {
+        self.lost.get()
+    }
+
+    /// That it is current on this thread.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.is_here() {
+            return Ok(());
+        }
+        Err(Failure::Context(
+            if self.is_lost() {
+                "the OpenGL context of this texture was destroyed; make a new texture in the new context"
+            } else {
+                "another OpenGL context than this texture's is current on this thread, or none; make the texture's own current"
+            }
+            .into(),
+        ))
+    }
+}
+
+impl Drop for UserContext {
+    fn drop(&mut self) {
+        if self.is_here() {
+            // SAFETY: the context is current, and the shader was made in it.
+            unsafe { self.display.gl().delete_shader(self.mark) };
+        }
+    }
+}
