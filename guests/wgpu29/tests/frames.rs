@@ -10,7 +10,10 @@ use pixelferry_testing::{Need, need};
 use pixelferry_wgpu29::Engine;
 use std::sync::{Arc, mpsc};
 
-const DEVICE: &str = "llvmpipe";
+/// Mesa's Vulkan on the CPU, or the device that `PIXELFERRY_VULKAN_DEVICE` names.
+fn device() -> String {
+    std::env::var("PIXELFERRY_VULKAN_DEVICE").unwrap_or_else(|_| "llvmpipe".into())
+}
 
 fn pixel(x: u32, y: u32, n: u32) -> [u8; 4] {
     [(x * 3 + n) as u8, (y * 5) as u8, (x ^ y) as u8, 255 - n as u8]
@@ -54,7 +57,7 @@ fn read(engine: &Engine, texture: &wgpu::Texture) -> Vec<u8> {
 
 #[test]
 fn frames_are_in_textures_of_wgpu_29() {
-    let Some(engine) = need(Need::Lavapipe, pollster::block_on(Engine::open(DEVICE))) else { return };
+    let Some(engine) = need(Need::Lavapipe, pollster::block_on(Engine::open(&device()))) else { return };
     println!("RAN ON {:?}", engine.display());
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let built = backend.build(&kernel()).unwrap();
@@ -79,7 +82,7 @@ fn frames_are_in_textures_of_wgpu_29() {
 
 #[test]
 fn a_frame_is_stretched_to_a_larger_texture() {
-    let Some(engine) = need(Need::Lavapipe, pollster::block_on(Engine::open(DEVICE))) else { return };
+    let Some(engine) = need(Need::Lavapipe, pollster::block_on(Engine::open(&device()))) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let built = backend.build(&kernel()).unwrap();
     let surface = SurfaceDesc::Image(ImageDesc::new(8, 4, PixelFormat::Rgba8).with_access(ImageAccess::Texture));
