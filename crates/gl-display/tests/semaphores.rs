@@ -167,7 +167,8 @@ fn a_display_without_them_says_why() {
         }
     };
     let Some(limited) = headless(Some((3, 3))) else { return };
-    for kind in KINDS {
+    // NVIDIA's list them in every context.
+    for kind in KINDS.into_iter().filter(|kind| !limited.caps().can_make_semaphore(*kind).is_yes()) {
         assert!(reason(&limited, kind).contains("GL_EXT_semaphore_fd"));
     }
     reason(&limited, SyncKind::HostFence);
