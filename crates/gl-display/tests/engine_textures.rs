@@ -12,7 +12,7 @@ use gl_display::{
     AlphaMode, DrawOptions, Encoding, EngineTexture, Filter, Fit, GlDisplay, Manner, TargetEncoding, ToneMap, Viewport,
 };
 use glow::HasContext as _;
-use interop_core::display::{Display as _, Part, StagingKind, Surface};
+use interop_core::display::{Display as _, StagingKind, Surface};
 use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result, SurfaceDesc};
 use state::{engine_framebuffers, make_unusual, unchanged};
 
@@ -113,21 +113,9 @@ fn draw(display: &GlDisplay, shown: &dyn Surface, to: EngineTexture, options: Dr
     unsafe { display.draw_to_texture(shown, to, to.viewport(), options) }
 }
 
-fn surface(display: &GlDisplay, image: ImageDesc) -> Box<dyn Surface> {
-    let desc = SurfaceDesc::Image(image);
-    let view = common::tight(&desc);
-    let mut surface = display.create_surface(&desc).unwrap();
-    surface.upload(&Part::full(&desc), &common::pattern(&view, 1), &view).unwrap();
-    surface
-}
-
-fn plain(display: &GlDisplay) -> Box<dyn Surface> {
-    surface(display, ImageDesc::new(5, 3, PixelFormat::Rgba8))
-}
-
 fn light(display: &GlDisplay) -> Box<dyn Surface> {
     let image = ImageDesc::new(9, 5, PixelFormat::Rgba16F);
-    surface(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
+    common::patterned(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
 /// The same in place, in linear memory.
@@ -156,8 +144,10 @@ fn a_texture_gets_the_pixels_of_a_draw_into_a_framebuffer() {
             DrawOptions::default().with_fit(Fit::Contain),
         ];
         let lit = DrawOptions::default().with_exposure(0.75).with_tone_map(ToneMap::AcesHill);
-        let shown =
-            [(plain(&display), plain_options.to_vec()), (light(&display), vec![lit, lit.with_fit(Fit::Contain)])];
+        let shown = [
+            (common::plain(&display), plain_options.to_vec()),
+            (light(&display), vec![lit, lit.with_fit(Fit::Contain)]),
+        ];
         for (format, reading) in FORMATS {
             for (level, side) in [(0, SIDE), (1, SIDE / 2)] {
                 let [ours, theirs] = [(); 2].map(|()| Texture::new(gl, format, 3, SIDE));
@@ -192,7 +182,7 @@ fn a_texture_gets_the_pixels_of_a_draw_into_a_framebuffer() {
 #[test]
 fn nothing_else_of_the_texture_changes() {
     for display in common::displays() {
-        let (texture, shown) = (Texture::new(display.gl(), glow::RGBA8, 3, SIDE), plain(&display));
+        let (texture, shown) = (Texture::new(display.gl(), glow::RGBA8, 3, SIDE), common::plain(&display));
         let levels = [(0, SIDE), (1, SIDE / 2), (2, SIDE / 4)];
         for (manner, linear) in Manner::ALL.into_iter().flat_map(|manner| [(manner, false), (manner, true)]) {
             levels.iter().for_each(|(level, _)| texture.bound(*level, || display.clear([0.0; 4]).unwrap()));
@@ -221,7 +211,7 @@ fn the_engines_state_stays() {
         engine_framebuffers(&gl);
         make_unusual(&gl, on, limit.is_none());
         let display = engine.pixelferry(limit);
-        let shown = [plain(&display), light(&display), in_place(&display)];
+        let shown = [common::plain(&display), light(&display), in_place(&display)];
         let encodes = DrawOptions::default().with_target(TargetEncoding::SrgbFormat);
         for (format, options) in [
             (glow::RGBA8, DrawOptions::default().with_background([0.5; 3])),
@@ -257,7 +247,7 @@ fn the_engines_state_stays() {
 fn what_is_no_target_is_refused_with_its_reason() {
     for display in common::displays() {
         let gl = display.gl();
-        let shown = plain(&display);
+        let shown = common::plain(&display);
         let refused = |to: EngineTexture, why: &str| {
             let error = draw(&display, shown.as_ref(), to, DrawOptions::default()).unwrap_err();
             assert!(matches!(error, Error::InvalidInput { .. }), "{error:?}");
@@ -348,7 +338,7 @@ fn another_display_and_another_context_are_refused() {
     let gl = engine.glow();
     let (display, other) = (engine.pixelferry(None), engine.pixelferry(None));
     let texture = Texture::new(&gl, glow::RGBA8, 1, SIDE);
-    let (shown, to) = (plain(&display), texture.level(0, SIDE));
+    let (shown, to) = (common::plain(&display), texture.level(0, SIDE));
     draw(&display, shown.as_ref(), to, DrawOptions::default()).unwrap();
     let before = texture.read(0, SIDE, FORMATS[0].1);
     let error = draw(&other, shown.as_ref(), to, DrawOptions::default()).unwrap_err();
@@ -371,7 +361,7 @@ fn two_hundred_draws_leave_nothing_behind() {
     let Some(engine) = Engine::new() else { return };
     let gl = engine.glow();
     let display = engine.pixelferry(None);
-    let shown = [plain(&display), light(&display)];
+    let shown = [common::plain(&display), light(&display)];
     let formats = [glow::RGBA8, glow::SRGB8_ALPHA8];
     let round = |n: u32| {
         let side = 8 + n % 8;

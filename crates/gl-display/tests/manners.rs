@@ -16,18 +16,6 @@ fn by(manner: Manner) -> DrawOptions {
     DrawOptions::default().with_manner(manner)
 }
 
-fn surface(display: &GlDisplay, image: ImageDesc) -> Box<dyn Surface> {
-    let desc = SurfaceDesc::Image(image);
-    let view = common::tight(&desc);
-    let mut surface = display.create_surface(&desc).unwrap();
-    surface.upload(&Part::full(&desc), &common::pattern(&view, 1), &view).unwrap();
-    surface
-}
-
-fn plain(display: &GlDisplay) -> Box<dyn Surface> {
-    surface(display, ImageDesc::new(5, 3, PixelFormat::Rgba8))
-}
-
 /// A display that has compute shaders; says SKIPPED where the driver has none.
 fn display() -> Option<std::rc::Rc<GlDisplay>> {
     let display = common::headless(None)?;
@@ -122,7 +110,7 @@ fn both(display: &GlDisplay, target: &Target<'_>, surface: &dyn Surface, viewpor
 #[test]
 fn nothing_is_written_outside_the_viewport() {
     let Some(display) = display() else { return };
-    let surface = plain(&display);
+    let surface = common::plain(&display);
     let target = Target::new(&display, glow::TEXTURE_2D, |gl, texture| storage(gl, texture, glow::RGBA8));
     for (x, y, width, height) in [(3, 2, 7, 9), (-4, -5, 9, 8), (11, 13, 40, 40), (0, 0, 16, 16), (15, 15, 1, 1)] {
         let viewport = Viewport { x, y, width, height };
@@ -145,7 +133,7 @@ fn nothing_is_written_outside_the_viewport() {
 #[test]
 fn levels_layers_and_faces_are_reached() {
     let Some(display) = display() else { return };
-    let surface = plain(&display);
+    let surface = common::plain(&display);
     let (framebuffer, attachment) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
     let viewport = Viewport::full(SIDE as u32, SIDE as u32);
     // SAFETY: the context is current and the texture bound, in each.
@@ -177,7 +165,7 @@ fn levels_layers_and_faces_are_reached() {
 
 fn translucent(display: &GlDisplay) -> Box<dyn Surface> {
     let image = ImageDesc::new(5, 3, PixelFormat::Rgba8);
-    surface(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
+    common::patterned(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
 /// Numbers outside 0 and 1, which targets of bytes cut off before they blend.
@@ -194,7 +182,7 @@ fn outside(display: &GlDisplay) -> Box<dyn Surface> {
 #[test]
 fn every_storable_format_is_drawn_and_blended_alike() {
     let Some(display) = display() else { return };
-    let surfaces = [plain(&display), translucent(&display), outside(&display)];
+    let surfaces = [common::plain(&display), translucent(&display), outside(&display)];
     let viewport = Viewport { x: 1, y: 2, width: 13, height: 11 };
     for format in [
         glow::RGBA8,
@@ -229,7 +217,7 @@ fn every_storable_format_is_drawn_and_blended_alike() {
 #[test]
 fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let Some(display) = display() else { return };
-    let surface = plain(&display);
+    let surface = common::plain(&display);
     let (framebuffer, attachment, kind) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0, glow::TEXTURE_2D);
     let viewport = Viewport::full(SIDE as u32, SIDE as u32);
     let reason = |target: &Target<'_>| {
@@ -280,7 +268,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
         assert!(matches!(reason(&resolved), (Obstacle::Texture(why), _) if why.contains("samples")));
     }
     let Some(old) = common::headless(Some((3, 3))) else { return };
-    let surface = plain(&old);
+    let surface = common::plain(&old);
     let target = old.create_offscreen_target(4, 4).unwrap();
     target.bind().unwrap();
     old.draw(surface.as_ref(), Viewport::full(4, 4), by(Manner::Compute)).unwrap();
@@ -327,7 +315,7 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
 #[test]
 fn what_nobody_sees_is_drawn_in_the_manner_that_is_asked_for() {
     let Some(display) = display() else { return };
-    for surface in [plain(&display), translucent(&display)] {
+    for surface in [common::plain(&display), translucent(&display)] {
         for manner in Manner::ALL {
             display.draw_offscreen_by(surface.as_ref(), Some(manner)).unwrap();
             assert_eq!(display.drawn().unwrap().manner, manner);

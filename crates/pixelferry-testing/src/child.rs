@@ -86,6 +86,19 @@ impl Child {
         self
     }
 
+    /// Runs it with this OpenCL driver, and repeats what it prints.
+    ///
+    /// # Panics
+    /// Where it does not pass, and where nothing ran on an OpenCL device though the machine must have the driver.
+    #[track_caller]
+    pub fn passes_on(self, driver: Need) {
+        let ended = self.on(driver).run().unwrap_or_else(|e| panic!("the test could not be run again: {e}"));
+        let output = ended.passed();
+        println!("{output}");
+        let ran = output.contains("device: OpenCL");
+        assert!(ran || !driver.is_required(), "nothing ran on {}", driver.name());
+    }
+
     /// Runs it to its end, or until it hangs: until it prints nothing and computes nothing for as long as [`Patience`] lasts.
     ///
     /// # Errors

@@ -3,11 +3,7 @@
 use pixelferry_testing::{Child, Need};
 
 fn all_on(driver: Need) {
-    let child = Child::of_all("drivers::").unwrap().on(driver).run().unwrap();
-    let output = child.passed();
-    println!("{output}");
-    let ran = output.contains("device: OpenCL");
-    assert!(ran || !driver.is_required(), "nothing ran on {}", driver.name());
+    Child::of_all("drivers::").unwrap().passes_on(driver);
 }
 
 #[test]

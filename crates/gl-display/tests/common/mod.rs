@@ -7,7 +7,7 @@ use interop_core::conformance;
 use interop_core::describe::format::ChannelKind;
 use interop_core::describe::pattern::Pattern;
 use interop_core::display::{Display as _, Part, Surface};
-use interop_core::{BufferView, Error, Extent, ImageView, PixelFormat, Support, SurfaceDesc, View};
+use interop_core::{BufferView, Error, Extent, ImageDesc, ImageView, PixelFormat, Support, SurfaceDesc, View};
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
@@ -99,4 +99,17 @@ pub fn read_all(surface: &mut dyn Surface) -> Vec<u8> {
 pub fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// An image surface that holds the first pattern.
+pub fn patterned(display: &GlDisplay, image: ImageDesc) -> Box<dyn Surface> {
+    let desc = SurfaceDesc::Image(image);
+    let view = tight(&desc);
+    let mut surface = display.create_surface(&desc).unwrap();
+    surface.upload(&Part::full(&desc), &pattern(&view, 1), &view).unwrap();
+    surface
+}
+
+pub fn plain(display: &GlDisplay) -> Box<dyn Surface> {
+    patterned(display, ImageDesc::new(5, 3, PixelFormat::Rgba8))
 }
