@@ -30,6 +30,7 @@ fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     each(root, "pattern", Entries::BothOf("pf_pattern_4"), stamp::pattern_text, check)?;
     each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw_4"), str::to_owned, check)?;
+    each(&root.join("../pixelferry-py"), "pack", Entries::LinearOf("pf_pack"), str::to_owned, check)?;
     each(&root.join("../pixelferry-py"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
 }
 

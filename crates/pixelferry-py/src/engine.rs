@@ -1,7 +1,7 @@
 //! Which backend writes the frames of which arrays.
 
 use crate::failure::Failure;
-use crate::plane::Place;
+use crate::span::Place;
 use pixelferry::cuda_backend::{self, CudaBackend};
 use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, open_backend};
 use std::collections::BTreeMap;

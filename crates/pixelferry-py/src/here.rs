@@ -118,11 +118,11 @@ impl Ticket {
     /// Runs `work` on the stage, on its thread only.
     pub fn run<R>(&self, work: impl FnOnce(&mut Stage) -> Result<R, Failure>) -> Result<R, Failure> {
         if self.process != std::process::id() {
-            return Err(Failure::Closed("the texture was made in another process; make one in this one".into()));
+            return Err(Failure::Closed("it was made in another process; make one in this one".into()));
         }
         if self.thread != thread::current().id() {
             return Err(Failure::Context(
-                "the texture is of another thread, on which its OpenGL context was current; call it there".into(),
+                "it is of another thread, on which its OpenGL context was current; call it there".into(),
             ));
         }
         here(|here| {
@@ -155,5 +155,5 @@ impl Drop for Ticket {
 
 /// How calls after the end are refused.
 pub fn closed() -> Failure {
-    Failure::Closed("the texture is closed".into())
+    Failure::Closed("the texture or buffer is closed".into())
 }

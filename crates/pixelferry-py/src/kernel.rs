@@ -1,11 +1,15 @@
-//! The kernel that shows an array, for CUDA and the CPU.
+//! The kernel that shows a picture, for CUDA and the CPU.
 
+use crate::content::Content;
 use crate::convert::{Numbers, Pixel};
 use crate::plane::{Element, Plane};
+use crate::raw::memory::Lies;
+use crate::span::Span;
 use half::f16;
 use pixelferry::driver::describe::pattern::rows;
 use pixelferry::{
-    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, View, WriteFrame,
+    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, View,
+    WriteFrame,
 };
 
 /// Compiled from `kernels/show.cu` by `cargo xtask ptx`.
@@ -20,28 +24,61 @@ pub const FORMATS: [(&str, PixelFormat); 5] = [
     ("r32f", PixelFormat::R32F),
 ];
 
-/// The kernel for one of [`FORMATS`].
-pub fn source(format: PixelFormat) -> KernelSource {
-    let name = FORMATS.iter().find(|(_, f)| *f == format).map_or("", |(name, _)| name);
-    // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
-    // against its memory; `arguments` makes the arguments, and only `stage` launches it.
-    unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(PTX) }.cpu_image(on_cpu)
+impl Lies for Plane {
+    fn span(&self) -> Span {
+        self.span
+    }
 }
 
-/// Its arguments.
-pub fn arguments<'a>(memory: &'a dyn ComputeMemory, plane: &Plane) -> [Arg<'a>; 7] {
-    let [row, column, channel] = plane.strides;
-    // Inside one allocation.
-    let first = plane.first as i64;
-    [
-        Arg::Memory(memory),
-        Arg::I64(first),
-        Arg::I64(row),
-        Arg::I64(column),
-        Arg::I64(channel),
-        Arg::I32(plane.channels.cast_signed()),
-        Arg::I32(plane.element as i32),
-    ]
+impl Content for Plane {
+    fn source(desc: &SurfaceDesc) -> KernelSource {
+        let name = match desc {
+            SurfaceDesc::Image(image) => FORMATS.iter().find(|(_, format)| *format == image.format),
+            _ => None,
+        };
+        let name = name.map_or("", |(name, _)| name);
+        // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
+        // against its memory; `arguments` makes the arguments, and only `stage` launches it.
+        unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(PTX) }.cpu_image(on_cpu)
+    }
+
+    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>> {
+        let [row, column, channel] = self.strides;
+        vec![
+            Arg::Memory(memory),
+            // Inside one allocation.
+            Arg::I64(self.span.first as i64),
+            Arg::I64(row),
+            Arg::I64(column),
+            Arg::I64(channel),
+            Arg::I32(self.channels.cast_signed()),
+            Arg::I32(self.element as i32),
+        ]
+    }
+
+    /// Pixel by pixel into the memory that the backend uploads from.
+    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()> {
+        let Self { span, strides, channels, element, width, height } = *self;
+        let numbers = Numbers { bytes, first: span.first as i64, strides, channels, element };
+        numbers.check(width, height)?;
+        let (memory, view) = frame.target()?.into_parts();
+        let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
+        let start = view.span().start;
+        memory.map_write(view.span(), &mut |to| {
+            for (y, row) in rows(&view) {
+                let to = &mut to[row.start - start..row.end - start];
+                match image.format {
+                    PixelFormat::R8 => write_row::<u8>(&numbers, y, to),
+                    PixelFormat::Rgba8 => write_row::<[u8; 4]>(&numbers, y, to),
+                    PixelFormat::Rgba16F => write_row::<[f16; 4]>(&numbers, y, to),
+                    PixelFormat::R32F => write_row::<f32>(&numbers, y, to),
+                    PixelFormat::Rgba32F => write_row::<[f32; 4]>(&numbers, y, to),
+                    other => return Err(not_shown(other)),
+                }
+            }
+            Ok(())
+        })
+    }
 }
 
 fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
@@ -67,31 +104,6 @@ fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
 
 fn not_shown(format: PixelFormat) -> Error {
     Error::invalid("show", format!("arrays are not shown as {format}"))
-}
-
-/// Writes an array of the host into a frame of a backend that does not take it as an argument: pixel by pixel into the
-/// memory that the backend uploads from.
-pub fn write(frame: &mut WriteFrame<'_>, bytes: &[u8], plane: &Plane) -> Result<()> {
-    let Plane { first, strides, channels, element, width, height, .. } = *plane;
-    let numbers = Numbers { bytes, first: first as i64, strides, channels, element };
-    numbers.check(width, height)?;
-    let (memory, view) = frame.target()?.into_parts();
-    let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
-    let start = view.span().start;
-    memory.map_write(view.span(), &mut |to| {
-        for (y, row) in rows(&view) {
-            let to = &mut to[row.start - start..row.end - start];
-            match image.format {
-                PixelFormat::R8 => write_row::<u8>(&numbers, y, to),
-                PixelFormat::Rgba8 => write_row::<[u8; 4]>(&numbers, y, to),
-                PixelFormat::Rgba16F => write_row::<[f16; 4]>(&numbers, y, to),
-                PixelFormat::R32F => write_row::<f32>(&numbers, y, to),
-                PixelFormat::Rgba32F => write_row::<[f32; 4]>(&numbers, y, to),
-                other => return Err(not_shown(other)),
-            }
-        }
-        Ok(())
-    })
 }
 
 fn write_row<P: Pixel>(numbers: &Numbers<'_>, y: u32, to: &mut [u8]) {

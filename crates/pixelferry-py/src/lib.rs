@@ -5,30 +5,38 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `texture`, `report`, here; `named`: options by name |
-//! | arrays taken from Python | `source` (which protocol), `plane` (what they are), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
+//! | what Python calls | `viewer`, `texture` and `buffer` (`held` for both), `report`, here; `named`: options by name |
+//! | arrays taken from Python | `source` (which protocol), `span` (what it says), `plane` and `items` (pictures, bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
+//! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine` |
 //! | exceptions | `failure` |
 
+mod buffer;
+mod content;
 mod convert;
 mod engine;
 mod failure;
+mod held;
 mod here;
 mod host;
+mod items;
 mod job;
 mod kernel;
 mod named;
+mod pack;
 mod plane;
 mod raw;
 mod report;
 mod source;
+mod span;
 mod stage;
 mod texture;
 mod viewer;
 mod window;
 
+use buffer::Buffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -105,6 +113,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Viewer>()?;
     module.add_class::<Texture>()?;
+    module.add_class::<Buffer>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     report::register(module)?;

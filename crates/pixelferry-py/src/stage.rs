@@ -1,15 +1,18 @@
 //! What shows the arrays of one viewer. Lives on the thread of its display, which is never one of Python's.
 
+use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
-use crate::kernel;
-use crate::plane::Place;
+use crate::items::Items;
+use crate::plane::Plane;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
+use crate::span::Place;
 use pixelferry::gl_display::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
-    Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId,
-    PixelFormat, Policy, RowOrder, SurfaceDesc, Unwritten, backend_in, picture, save_picture,
+    BufferDesc, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    LinkOptions, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, backend_in, picture,
+    save_picture,
 };
 use std::path::Path;
 use std::rc::Rc;
@@ -74,6 +77,7 @@ const PRODUCED_BY_CUDA: PathId = PathId::EXTERNAL_TEXTURE;
 
 /// How a viewer shows.
 pub struct Settings {
+    /// Of pictures.
     pub format: PixelFormat,
     pub policy: Policy,
 }
@@ -102,10 +106,19 @@ pub struct Stage {
 
 /// A texture of the program's context.
 #[derive(Clone, Copy)]
-pub struct Named {
+pub struct NamedTexture {
     pub name: u32,
     pub target: u32,
     pub size: Extent,
+    pub path: PathId,
+}
+
+/// A buffer object of the program's context.
+#[derive(Clone, Copy)]
+pub struct NamedBuffer {
+    pub name: u32,
+    pub offset: usize,
+    pub bytes: usize,
     pub path: PathId,
 }
 
@@ -122,9 +135,9 @@ impl Stage {
     }
 
     /// Shows an array. When this returns, nothing reads it any more.
-    pub fn show(&mut self, array: &Readable, engine: &Engine) -> Result<(), Failure> {
+    pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
-        let plane = array.plane();
+        let plane = array.description();
         let single = self.settings.format.channels() == 1;
         if single && plane.channels != 1 {
             return Err(Failure::Shape(format!(
@@ -136,13 +149,30 @@ impl Stage {
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image).with_unwritten(Unwritten::Overwrite);
-        let feed = self.feed(plane.place, engine, SurfaceDesc::Image(image))?;
-        feed.show(array, engine)?;
+        self.put(array, engine, SurfaceDesc::Image(image))?;
         self.draw()
     }
 
+    /// Makes a buffer of an array. When this returns, nothing reads the array any more.
+    pub fn fill(&mut self, array: &Readable<Items>, engine: &Engine) -> Result<(), Failure> {
+        self.screen.make_current()?;
+        let desc = BufferDesc::new(array.description().len as u64).with_unwritten(Unwritten::Overwrite);
+        self.put(array, engine, SurfaceDesc::Buffer(desc))
+    }
+
+    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine, desc: SurfaceDesc) -> Result<(), Failure> {
+        let place = array.description().span().place;
+        self.feed(place, engine, desc, D::source)?.put(array, engine)
+    }
+
     /// The feed for arrays of `place`, last in the list as the one in use.
-    fn feed(&mut self, place: Place, engine: &Engine, desc: SurfaceDesc) -> Result<&mut Feed, Failure> {
+    fn feed(
+        &mut self,
+        place: Place,
+        engine: &Engine,
+        desc: SurfaceDesc,
+        source: fn(&SurfaceDesc) -> KernelSource,
+    ) -> Result<&mut Feed, Failure> {
         match self.feeds.iter().position(|feed| feed.place == place) {
             Some(at) => {
                 self.feeds[at..].rotate_left(1);
@@ -155,7 +185,7 @@ impl Stage {
             None => {
                 let display = self.screen.display();
                 let backend = backend_in(&engine.backend(), display.as_ref());
-                let source = kernel::source(self.settings.format);
+                let source = source(&desc);
                 let kernel = match engine {
                     // A host's array is written without it where the device does not speak its language.
                     Engine::Host(_) if !source.suits(backend.caps()) => None,
@@ -253,15 +283,27 @@ impl Stage {
         Ok(Some(Status { explain: link.explain(), report }))
     }
 
+    /// The program's context and what is shown in it.
+    fn program(&self) -> Result<(&GlDisplay, ShownFrame<'_>), Failure> {
+        match (&self.screen, self.feeds.last()) {
+            (Screen::Program(context), Some(feed)) => Ok((context.display(), feed.link.shown()?)),
+            _ => Err(nothing_shown()),
+        }
+    }
+
     /// The texture of the array shown last.
-    pub fn named(&self) -> Result<Named, Failure> {
-        let (Screen::Program(context), Some(feed)) = (&self.screen, self.feeds.last()) else {
-            return Err(nothing_shown());
-        };
-        let shown = feed.link.shown()?;
+    pub fn texture(&self) -> Result<NamedTexture, Failure> {
+        let (display, shown) = self.program()?;
         let SurfaceDesc::Image(image) = shown.desc() else { return Err(nothing_shown()) };
-        let texture = context.display().surface_texture(shown.surface())?;
-        Ok(Named { name: texture.id(), target: texture.target, size: image.extent, path: feed.link.path() })
+        let texture = display.surface_texture(shown.surface())?;
+        Ok(NamedTexture { name: texture.id(), target: texture.target, size: image.extent, path: shown.path() })
+    }
+
+    /// The buffer of the array shown last.
+    pub fn buffer(&self) -> Result<NamedBuffer, Failure> {
+        let (display, shown) = self.program()?;
+        let buffer = display.surface_buffer(shown.surface())?;
+        Ok(NamedBuffer { name: buffer.id(), offset: buffer.offset, bytes: buffer.len, path: shown.path() })
     }
 
     /// The path in use; `None` before the first array.
@@ -284,20 +326,19 @@ fn nothing_shown() -> Failure {
 }
 
 impl Feed {
-    fn show(&mut self, array: &Readable, engine: &Engine) -> Result<(), Failure> {
-        let plane = array.plane();
+    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
+        let content = array.description();
         let Some(kernel) = &self.kernel else {
-            return Ok(self.link.frame(|frame| kernel::write(frame, array.bytes()?, plane))?);
+            return Ok(self.link.frame(|frame| content.write(frame, array.bytes()?))?);
         };
-        let memory = match (engine, plane.place) {
+        let mut memory = match (engine, content.span().place) {
             (Engine::Cuda(backend), Place::Cuda(_)) => array.on_device(backend)?,
             (Engine::Cuda(_), Place::Host) => {
-                return Ok(self.link.frame(|frame| kernel::write(frame, array.bytes()?, plane))?);
+                return Ok(self.link.frame(|frame| content.write(frame, array.bytes()?))?);
             }
             (Engine::Host(backend), _) => backend.import_host(&array.block()?)?,
         };
-        let mut memory = memory;
-        self.link.frame(|frame| frame.launch(kernel.as_ref(), &kernel::arguments(memory.as_ref(), plane)))?;
+        self.link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
         // The kernel has read it: its owner may write again.
         Ok(memory.release()?)
     }

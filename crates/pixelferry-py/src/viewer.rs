@@ -6,6 +6,7 @@ use crate::here;
 use crate::host::{Host, StageThread};
 use crate::job::closed;
 use crate::named::{self, one_of};
+use crate::plane::Plane;
 use crate::report::report;
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
@@ -192,9 +193,9 @@ impl Viewer {
         if !self.is_open() {
             return Err(closed().into());
         }
-        let source = Source::new(array, axes, &self.shared.engines)?;
-        let readable = source.readable();
-        let engine = self.shared.engines.engine(readable.plane().place)?;
+        let source = Source::new(array, &|raw| Plane::new(raw, axes), &self.shared.engines)?;
+        let readable = *source.readable();
+        let engine = self.shared.engines.engine(readable.description().span.place)?;
         let shown = self.run(py, move |stage| stage.show(&readable, &engine));
         // Only now may its owner have it back.
         drop(source);

@@ -15,12 +15,18 @@ mod failure {
 
 #[path = "../src/convert.rs"]
 mod convert;
+#[path = "../src/items.rs"]
+mod items;
 #[path = "../src/plane.rs"]
 mod plane;
+#[path = "../src/span.rs"]
+mod span;
 
 use convert::Numbers;
-use plane::{Axes, Element, Place, Plane};
+use items::Items;
+use plane::{Axes, Element, Plane};
 use proptest::prelude::*;
+use span::{Number, Place, Raw, Sort};
 
 /// A row by the definition, in numbers of 128 bits.
 fn row_by_definition(numbers: &Numbers<'_>, y: u32, width: u32) -> Vec<[u8; 4]> {
@@ -69,11 +75,49 @@ proptest! {
         strides in prop::collection::vec(stride(), 0..5),
         axes in prop::sample::select(vec![Axes::Hwc, Axes::Chw]),
     ) {
-        let plane = Plane::new(address, &shape, &strides, Element::F32, axes, Place::Host);
-        if let Ok(plane) = plane {
-            prop_assert!(plane.start <= address && plane.first < plane.len && plane.start.checked_add(plane.len).is_some());
+        let number = Number { sort: Sort::Float, bits: 32, foreign: false };
+        let raw = Raw { address, shape, strides: Some(strides), number, place: Place::Host };
+        let tight = Raw { strides: None, ..raw.clone() };
+        for raw in [&raw, &tight] {
+            let spans = [Plane::new(raw, axes).map(|plane| plane.span), Items::new(raw).map(|items| items.span)];
+            for span in spans.into_iter().flatten() {
+                prop_assert!(span.start <= address && span.first < span.len && span.start.checked_add(span.len).is_some());
+            }
         }
-        let _ = Plane::tight(&shape, Element::F32);
+    }
+
+    #[test]
+    fn items_are_the_bytes_in_the_order_of_the_indices(
+        sides in prop::collection::vec((1i64..4, -60i64..60), 0..5),
+        bytes in 1usize..5,
+        // An offset into all, and how many bytes are taken at a time.
+        cut in 1usize..40,
+    ) {
+        let memory: Vec<u8> = (0..2000).map(|n| (n % 251) as u8).collect();
+        let (shape, strides): (Vec<i64>, Vec<i64>) = sides.into_iter().unzip();
+        let number = Number { sort: Sort::Other("any"), bits: bytes * 8, foreign: true };
+        let first = 1000;
+        let raw = Raw { address: first, shape: shape.clone(), strides: Some(strides.clone()), number, place: Place::Host };
+        let mut expected = Vec::new();
+        for n in 0..shape.iter().product::<i64>() {
+            let (mut rest, mut at) = (n, first as i64);
+            for (side, stride) in shape.iter().zip(&strides).rev() {
+                at += rest % side * stride;
+                rest /= side;
+            }
+            expected.extend_from_slice(&memory[at as usize..at as usize + bytes]);
+        }
+        match Items::new(&raw) {
+            Ok(items) => {
+                let mut found = vec![0; items.len];
+                for (n, part) in found.chunks_mut(cut).enumerate() {
+                    items.copy(&memory[items.span.start..items.span.start + items.span.len], n * cut, part);
+                }
+                prop_assert_eq!(found, expected);
+            }
+            // More axes than the kernels take.
+            Err(_) => prop_assert!(shape.iter().filter(|side| **side > 1).count() > 3),
+        }
     }
 }
 

@@ -33,6 +33,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
     plugged: Vec<Arc<PathSpec>>,
+    kept: Option<fn(&PathSpec) -> bool>,
 }
 
 /// Longest name of a path.
@@ -53,7 +54,7 @@ impl Paths {
                  dashes between them"
             ));
         }
-        if self.get(spec.id).is_some() {
+        if self.all().any(|known| known.id == spec.id) {
             return refused(format!("there is a path '{name}' already; give another name than {}", self.names()));
         }
         if spec.syncs.is_empty() {
@@ -63,8 +64,26 @@ impl Paths {
         Ok(self)
     }
 
+    /// Only those for which `keep` is true; it replaces the one before.
+    ///
+    /// ```
+    /// use interop_core::PathId;
+    /// use interop_core::path::Paths;
+    ///
+    /// let copying = Paths::default().keep(|path| path.cost.copies > 0);
+    /// assert!(copying.get(PathId::DIRECT).is_none() && copying.get(PathId::PBO_ORPHAN).is_some());
+    /// ```
+    #[must_use]
+    pub fn keep(self, keep: fn(&PathSpec) -> bool) -> Self {
+        Self { kept: Some(keep), ..self }
+    }
+
     /// Every path, the built-in ones first, in no order of merit.
     pub fn iter(&self) -> impl Iterator<Item = &PathSpec> {
+        self.all().filter(|spec| self.kept.is_none_or(|keep| keep(spec)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathSpec> {
         PATHS.iter().chain(self.plugged.iter().map(Arc::as_ref))
     }
 

@@ -1,5 +1,5 @@
-"""Arrays as textures of the program's own OpenGL context."""
+"""Arrays as textures and buffer objects of the program's own OpenGL context."""
 
-from ._pixelferry import Texture
+from ._pixelferry import Buffer, Texture
 
-__all__ = ["Texture"]
+__all__ = ["Buffer", "Texture"]

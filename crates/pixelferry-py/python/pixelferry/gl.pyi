@@ -1,11 +1,11 @@
-"""Arrays as textures of the program's own OpenGL context: moderngl, vispy, pyqtgraph, GLFW, ImGui, PyOpenGL."""
+"""Arrays as textures and buffer objects of the program's own OpenGL context: moderngl, vispy, pyqtgraph, GLFW, ImGui, PyOpenGL."""
 
 from types import TracebackType
 from typing import Literal, Self, final
 
 from . import Report, _Array, _Layout
 
-__all__ = ["Texture"]
+__all__ = ["Buffer", "Texture"]
 
 @final
 class Texture:
@@ -19,6 +19,8 @@ class Texture:
     format: of the texture. "r8" and "r32f" take arrays of one channel.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
+    stable: take only paths that keep the name. Others save a copy on the GPU, but show each array under the next of two or
+        three names.
     """
 
     def __new__(
@@ -29,6 +31,7 @@ class Texture:
         format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
         path: str | None = None,
         backend: str | None = None,
+        stable: bool = True,
     ) -> Self: ...
     def update(self, array: _Array, layout: _Layout = "HWC") -> None:
         """Writes an array, of what Viewer.show takes. When it returns the array was read and may be written again."""
@@ -39,7 +42,7 @@ class Texture:
     @property
     def name(self) -> int:
         """OpenGL's name of the texture. An array of another size, or of another device than the one before, and a path
-        that fails change it: ask after `update`. Do not delete it."""
+        that fails change it, and so may a forced path and stable=False: ask after `update`. Do not delete it."""
     @property
     def target(self) -> int:
         """GL_TEXTURE_2D."""
@@ -55,6 +58,52 @@ class Texture:
     @property
     def report(self) -> Report:
         """Both devices, every path with its state, cost and reason. On the texture's thread."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+@final
+class Buffer:
+    """An array as a buffer object of the OpenGL context (3.3 or later) that is current on the calling thread: vertices,
+    indices, storage.
+
+    It holds the array's bytes in the order of its indices, the last one fastest, with no gap. Elements may be of any kind.
+    State, thread and context are as for Texture.
+
+    array_or_bytes: a first array, or a number of bytes for zeros.
+    path, backend, stable: as for Texture.
+    """
+
+    def __new__(
+        cls,
+        array_or_bytes: _Array | int,
+        *,
+        path: str | None = None,
+        backend: str | None = None,
+        stable: bool = True,
+    ) -> Self: ...
+    def update(self, array: _Array) -> None:
+        """Writes an array, of any length. When it returns the array was read and may be written again."""
+    def explain(self) -> str:
+        """Everything about the path in use, to paste into a bug report. On the buffer's thread."""
+    def close(self) -> None:
+        """Deletes the buffer, as soon as its context is current on its thread. May be called again, on any thread."""
+    @property
+    def name(self) -> int:
+        """OpenGL's name of the buffer object. It changes as that of a Texture does: ask after `update`. Do not delete it."""
+    @property
+    def offset(self) -> int:
+        """Where in the buffer object the array begins, in bytes. 0 with stable=True."""
+    @property
+    def nbytes(self) -> int:
+        """How long the array is, in bytes."""
+    @property
+    def path(self) -> str:
+        """The path in use."""
+    @property
+    def report(self) -> Report:
+        """Both devices, every path with its state, cost and reason. On the buffer's thread."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /

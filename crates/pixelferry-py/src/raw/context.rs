@@ -63,9 +63,9 @@ impl UserContext {
         }
         Err(Failure::Context(
             if self.is_lost() {
-                "the OpenGL context of this texture was destroyed; make a new texture in the new context"
+                "its OpenGL context was destroyed; make a new object in the new context"
             } else {
-                "another OpenGL context than this texture's is current on this thread, or none; make the texture's own current"
+                "another OpenGL context than its own is current on this thread, or none; make its own current"
             }
             .into(),
         ))

@@ -1,0 +1,99 @@
+//! `pixelferry.gl.Buffer`, as Python sees it.
+
+use crate::held::{Held, Wishes};
+use crate::items::Items;
+use crate::raw::memory::Readable;
+use crate::stage::{NamedBuffer, Stage};
+use pixelferry::PixelFormat;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyTuple};
+
+/// An array as a buffer object of the OpenGL context that is current on this thread.
+#[pyclass(module = "pixelferry.gl", frozen)]
+pub struct Buffer {
+    held: Held<Items, NamedBuffer>,
+}
+
+#[pymethods]
+impl Buffer {
+    #[new]
+    #[pyo3(signature = (array_or_bytes, *, path=None, backend=None, stable=true))]
+    fn new(
+        array_or_bytes: &Bound<'_, PyAny>,
+        path: Option<&str>,
+        backend: Option<&str>,
+        stable: bool,
+    ) -> PyResult<Self> {
+        let py = array_or_bytes.py();
+        let wishes = Wishes { path, backend, stable };
+        // It shows no pictures: any format does.
+        let held = Held::new(py, PixelFormat::R8, &wishes, Stage::fill, Stage::buffer)?;
+        match array_or_bytes.cast::<PyInt>() {
+            Ok(bytes) => held.begin(py, &Readable::zeros(bytes.extract()?)?)?,
+            Err(_) => held.update(array_or_bytes, &Items::new)?,
+        }
+        Ok(Self { held })
+    }
+
+    /// Writes an array into the buffer and returns when it may be written again.
+    fn update(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.held.named()?;
+        self.held.update(array, &Items::new)
+    }
+
+    /// OpenGL's name of the buffer object.
+    #[getter]
+    fn name(&self) -> PyResult<u32> {
+        Ok(self.held.named()?.name)
+    }
+
+    /// Where in it the array begins, in bytes.
+    #[getter]
+    fn offset(&self) -> PyResult<usize> {
+        Ok(self.held.named()?.offset)
+    }
+
+    /// How long the array is, in bytes.
+    #[getter]
+    fn nbytes(&self) -> PyResult<usize> {
+        Ok(self.held.named()?.bytes)
+    }
+
+    /// The path in use.
+    #[getter]
+    fn path(&self) -> PyResult<&'static str> {
+        Ok(self.held.named()?.path.name())
+    }
+
+    /// Everything about the path in use as text to paste into a bug report.
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        self.held.explain(py)
+    }
+
+    /// Everything about the path in use as a dict.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.held.report(py)
+    }
+
+    /// Deletes the buffer object. May be called again, and on any thread.
+    fn close(&self, py: Python<'_>) {
+        self.held.close(py);
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        let Ok(NamedBuffer { name, bytes, path, .. }) = self.held.named() else {
+            return "<pixelferry.gl.Buffer: closed>".into();
+        };
+        format!("<pixelferry.gl.Buffer: {name}, {bytes} bytes, {}>", path.name())
+    }
+}

@@ -1,0 +1,16 @@
+//! What becomes of an array in a frame.
+
+use crate::raw::memory::Lies;
+use pixelferry::{Arg, ComputeMemory, KernelSource, Result, SurfaceDesc, WriteFrame};
+
+/// An array that a frame is made of.
+pub trait Content: Lies {
+    /// The kernel that makes it, for a surface that takes it.
+    fn source(desc: &SurfaceDesc) -> KernelSource;
+
+    /// The kernel's arguments; `memory` is that of the array.
+    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>>;
+
+    /// Writes it from memory of the host, for a backend that does not take that as an argument or has no such kernel.
+    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()>;
+}

@@ -1,0 +1,90 @@
+//! What an array of vertices, indices or anything else is, as data: its bytes in the order of its indices.
+
+use crate::failure::Failure;
+use crate::span::{Raw, Span};
+
+/// An axis along which pieces lie apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axis {
+    pub side: i64,
+    /// Bytes from one piece to the next.
+    pub stride: i64,
+}
+
+/// An array as bytes, the last index fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Items {
+    pub span: Span,
+    /// Bytes that lie together.
+    pub piece: usize,
+    /// Where the pieces are, the last axis fastest. Axes that are not needed have one piece.
+    pub axes: [Axis; 3],
+    /// Bytes of all pieces.
+    pub len: usize,
+}
+
+impl Items {
+    /// An array as bytes.
+    pub fn new(raw: &Raw) -> Result<Self, Failure> {
+        let strides = raw.strides()?;
+        let wrong = |what: &str| Failure::Shape(format!("an array of shape {:?} {what}", raw.shape));
+        if raw.shape.len() != strides.len() {
+            return Err(wrong("has another number of strides"));
+        }
+        if raw.shape.iter().any(|side| *side <= 0) {
+            return Err(wrong("is empty"));
+        }
+        let bytes = raw.number.bits / 8;
+        if bytes == 0 || !raw.number.bits.is_multiple_of(8) {
+            return Err(Failure::Dtype(format!("elements of {} bits are no bytes", raw.number.bits)));
+        }
+        let span = Span::new(raw, &raw.shape, &strides, bytes)?;
+        let too_large = || wrong("is too large");
+        let mut piece = bytes as i64;
+        let mut apart: Vec<Axis> = Vec::new();
+        for (side, stride) in raw.shape.iter().zip(strides).rev().filter(|(side, _)| **side > 1) {
+            match apart.last_mut() {
+                None if stride == piece => piece = piece.checked_mul(*side).ok_or_else(too_large)?,
+                Some(inner) if inner.stride.checked_mul(inner.side) == Some(stride) => {
+                    inner.side = inner.side.checked_mul(*side).ok_or_else(too_large)?;
+                }
+                _ => apart.push(Axis { side: *side, stride }),
+            }
+        }
+        let mut axes = [Axis { side: 1, stride: 0 }; 3];
+        if apart.len() > axes.len() {
+            return Err(wrong("has more than three axes whose elements do not follow each other; give a copy of it"));
+        }
+        for (axis, found) in axes.iter_mut().rev().zip(apart) {
+            *axis = found;
+        }
+        let len = axes.iter().try_fold(piece, |len, axis| len.checked_mul(axis.side)).ok_or_else(too_large)?;
+        Ok(Self { span, piece: piece as usize, axes, len: len as usize })
+    }
+
+    /// Copies to `to` what begins at byte `at` of all; `bytes` are those of the span.
+    pub fn copy(&self, bytes: &[u8], at: usize, to: &mut [u8]) {
+        let mut done = 0;
+        while done < to.len() {
+            let (number, inside) = ((at + done) / self.piece, (at + done) % self.piece);
+            let now = (self.piece - inside).min(to.len() - done);
+            let from = self.place_of(number).saturating_add(inside);
+            // Inside of both by construction.
+            if let (Some(to), Some(from)) = (to.get_mut(done..done + now), bytes.get(from..from.saturating_add(now))) {
+                to.copy_from_slice(from);
+            }
+            done += now;
+        }
+    }
+
+    /// The first byte of a piece.
+    fn place_of(&self, number: usize) -> usize {
+        let mut rest = number as i64;
+        let mut place = self.span.first as i64;
+        for axis in self.axes.iter().rev() {
+            place += rest % axis.side * axis.stride;
+            rest /= axis.side;
+        }
+        usize::try_from(place).unwrap_or(usize::MAX)
+    }
+}

@@ -1,0 +1,105 @@
+//! What protocols say of an array, and the memory that this is.
+
+use crate::failure::Failure;
+
+/// What numbers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    Unsigned,
+    Float,
+    Other(&'static str),
+}
+
+/// How one number of an array is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number {
+    pub sort: Sort,
+    pub bits: usize,
+    /// In the byte order of other machines.
+    pub foreign: bool,
+}
+
+impl Number {
+    /// Of a type string of NumPy or a format of the buffer protocol, as one letter and its bytes.
+    pub fn of_letter(letter: char, bytes: usize, foreign: bool) -> Self {
+        let sort = match letter {
+            'u' => Sort::Unsigned,
+            'f' => Sort::Float,
+            'i' => Sort::Other("signed integers"),
+            'b' => Sort::Other("booleans"),
+            'c' => Sort::Other("complex numbers"),
+            _ => Sort::Other("these elements"),
+        };
+        Self { sort, bits: bytes.saturating_mul(8), foreign: foreign && bytes > 1 }
+    }
+}
+
+/// Where the memory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Host,
+    /// CUDA's number of the device.
+    Cuda(u32),
+}
+
+/// An array as its protocol describes it. Nothing of it was checked.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    /// Of the number with all indices 0.
+    pub address: usize,
+    pub shape: Vec<i64>,
+    /// In bytes, one for each side; `None` where numbers follow each other without a gap.
+    pub strides: Option<Vec<i64>>,
+    pub number: Number,
+    pub place: Place,
+}
+
+impl Raw {
+    /// The strides, stated or not.
+    pub fn strides(&self) -> Result<Vec<i64>, Failure> {
+        if let Some(strides) = &self.strides {
+            return Ok(strides.clone());
+        }
+        let mut step = (self.number.bits / 8) as i64;
+        let mut strides = vec![0; self.shape.len()];
+        for (stride, side) in strides.iter_mut().zip(&self.shape).rev() {
+            *stride = step;
+            let next = step.checked_mul((*side).max(1));
+            step = next.ok_or_else(|| Failure::Shape(format!("an array of shape {:?} is too large", self.shape)))?;
+        }
+        Ok(strides)
+    }
+}
+
+/// The memory of an array. Only a description: whoever reads it sees to it that it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Lowest address of any byte.
+    pub start: usize,
+    /// Bytes from there to the end of the last one.
+    pub len: usize,
+    /// From `start` to the number with all indices 0.
+    pub first: usize,
+    pub place: Place,
+}
+
+impl Span {
+    /// Of numbers of so many `bytes`. Sides are 1 or more; steps are in bytes.
+    pub fn new(raw: &Raw, sides: &[i64], steps: &[i64], bytes: usize) -> Result<Self, Failure> {
+        if raw.address == 0 {
+            return Err(Failure::Shape("the array has no memory (its address is null)".into()));
+        }
+        // What lies before and after the first number.
+        let (mut before, mut after) = (0_i128, bytes as i128);
+        for (side, step) in sides.iter().zip(steps) {
+            let reach = i128::from(side - 1) * i128::from(*step);
+            if reach < 0 { before -= reach } else { after += reach }
+        }
+        let outside = || Failure::Shape(format!("an array of shape {:?} reaches outside of memory", raw.shape));
+        let first = usize::try_from(before).ok().filter(|before| *before <= raw.address).ok_or_else(outside)?;
+        let len = usize::try_from(before + after).ok().filter(|len| *len <= isize::MAX as usize).ok_or_else(outside)?;
+        let start = raw.address - first;
+        start.checked_add(len).ok_or_else(outside)?;
+        Ok(Self { start, len, first, place: raw.place })
+    }
+}
