@@ -11,8 +11,8 @@ use crate::raw::{Bytes, Pages};
 use crate::timeline::Timeline;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
-    HostBlock, Kernel, KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, Result, Support, Target,
-    describe::pattern::Pattern,
+    HostBlock, Kernel, KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, RawMemory, RawTarget, Result,
+    Support, Target, describe::pattern::Pattern,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,6 +126,15 @@ impl ComputeBackend for CpuBackend {
         let mut target = memory.writing(view.span(), OP, &"the target")?;
         let bytes: &mut [u8] = &mut target;
         self.engine.run(pattern::NAME, &view, None, |loops| pattern::write(pattern, view, bytes, loops))
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        const OP: &str = "CpuBackend::raw";
+        let (memory, view) = target.into_parts();
+        let memory = self.engine.memory_mut(memory, OP)?;
+        // Refused where somebody reads or writes them now.
+        drop(memory.writing(view.span(), OP, &"the target")?);
+        Ok(RawTarget::new(RawMemory::Host { address: memory.bytes.address() }, view))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

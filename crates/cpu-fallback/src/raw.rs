@@ -95,6 +95,14 @@ impl Bytes {
         self.len
     }
 
+    /// The first byte, for others; whoever goes there keeps clear of the guards' bytes.
+    pub(crate) fn address(&self) -> *mut u8 {
+        match &self.store {
+            Store::Block(block) => block.address().as_ptr(),
+            Store::Own(pages) => pages.address(),
+        }
+    }
+
     /// The block, where it is one.
     pub(crate) fn block(&self) -> Option<&HostBlock> {
         match &self.store {
@@ -139,15 +147,15 @@ impl Bytes {
         what: &dyn Display,
     ) -> Result<Entered<'_>> {
         check_range(&range, self.len, operation)?;
-        let (start, borrows) = match &self.store {
-            Store::Block(block) => (block.address().as_ptr(), block.borrows()),
-            Store::Own(pages) => (pages.address(), &pages.borrows),
+        let borrows = match &self.store {
+            Store::Block(block) => block.borrows(),
+            Store::Own(pages) => &pages.borrows,
         };
         let borrow = borrows.slice(&range, access, Holder::Cpu, Member::ALONE).map_err(|held| {
             let does = if access == Access::Write { "write" } else { "read" };
             Error::invalid(operation, format!("cannot {does} {what}: {}", held.0))
         })?;
-        let (pointer, len) = (start.wrapping_add(range.start), range.len());
+        let (pointer, len) = (self.address().wrapping_add(range.start), range.len());
         Ok(Entered { pointer, len, _borrow: borrow, _bytes: PhantomData })
     }
 }

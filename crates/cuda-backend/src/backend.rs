@@ -18,7 +18,8 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
-    HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, Result, SharedHandle, Support, SurfaceDesc, Target,
+    HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
+    Target,
 };
 use interop_core::{ComputeSemaphore, ImageDesc};
 use std::any::Any;
@@ -257,6 +258,10 @@ impl ComputeBackend for CudaBackend {
         let kernel = self.patterns.get(&self.session, &target.view())?;
         let args = [Arg::U32(pattern.and_mask), Arg::U32(pattern.or_mask), Arg::U32(pattern.nonce)];
         self.session.timed("pattern", || launch::launch(&self.session, kernel, target, &args))
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        crate::raw::raw(&self.session, target)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

@@ -79,7 +79,7 @@ impl CudaImage {
     }
 
     /// The array that is mapped now, as large as promised.
-    fn array(&self, operation: &'static str) -> Result<Array<'_>> {
+    pub fn array(&self, operation: &'static str) -> Result<Array<'_>> {
         let array = self.texture.array().map_err(self.session.failed())?;
         array.ok_or_else(|| not_acquired(operation))
     }

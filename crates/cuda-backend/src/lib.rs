@@ -33,6 +33,7 @@ mod queue;
 mod queue_block;
 #[cfg(test)]
 mod queue_faults;
+mod raw;
 mod session;
 mod shared;
 mod signature;

@@ -10,7 +10,7 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
+    Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -172,6 +172,19 @@ impl ComputeBackend for GlBackend {
             return Ok(());
         }
         self.session.launch(&self.pattern(entry, OP)?, vec![memory.buffer().clone()], launch, OP)
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        const OP: &str = "ComputeBackend::raw";
+        let (memory, view) = target.into_parts();
+        let memory = own::<GlMemory>(memory, &self.session, OP)?;
+        match self.session.place {
+            Place::Callers => Ok(RawTarget::new(RawMemory::Gl { buffer: memory.buffer().id(OP)? }, view)),
+            Place::Own(_) => {
+                let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
+                Err(self.session.device.unsupported(OP, reason))
+            }
+        }
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

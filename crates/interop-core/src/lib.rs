@@ -34,7 +34,9 @@ pub mod path;
 pub mod select;
 
 pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, Target};
-pub use compute::{ComputeQueue, Event, EventStatus, HostBuffer, Priority, QueueOptions, ReadBack, UserEvent};
+pub use compute::{
+    ComputeQueue, Event, EventStatus, HostBuffer, Priority, QueueOptions, RawMemory, RawTarget, ReadBack, UserEvent,
+};
 pub use describe::color::{AlphaMode, Encoding, TargetEncoding, ToneMap};
 pub use describe::error::{DriverError, Error, Result};
 pub use describe::format::PixelFormat;

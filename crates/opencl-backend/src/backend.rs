@@ -16,8 +16,8 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support,
-    SurfaceDesc, Target,
+    Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
+    Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -185,6 +185,10 @@ impl ComputeBackend for OpenClBackend {
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         self.shared.timed(Some("pattern"), || self.pattern.write(&self.shared, target, pattern))
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        self.names_of(target)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

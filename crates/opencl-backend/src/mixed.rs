@@ -3,7 +3,10 @@
 use crate::backend::OpenClBackend;
 use crate::cl;
 use crate::memory::OpenClMemory;
-use interop_core::{ComputeMemory, Result};
+use crate::sharing::image::OpenClImage;
+use interop_core::compute::Access;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::{ComputeMemory, Error, RawMemory, RawTarget, Result, Target, View};
 
 impl OpenClBackend {
     /// The context (`cl_context`) that kernels and memories of this backend live in.
@@ -50,5 +53,27 @@ impl OpenClBackend {
         const OP: &str = "OpenClBackend::memory_of";
         self.context()?.check_same(buffer.context(), OP, "buffer")?;
         Ok(Box::new(OpenClMemory::over(&self.shared, buffer)))
+    }
+
+    /// [`interop_core::ComputeBackend::raw`].
+    pub(crate) fn names_of<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        const OP: &str = "ComputeBackend::raw";
+        let session = &self.shared.session;
+        let (queue, context, device) = (session.queue().raw(), session.context.raw(), session.device.id.raw());
+        let (memory, view) = target.into_parts();
+        if !memory.is::<OpenClImage>() {
+            let memory = own::<OpenClMemory>(memory, &self.shared, OP)?;
+            memory.enter(&view.span(), Access::Write)?;
+            let buffer = memory.buffer.lent_out().map_err(|f| self.shared.error(f))?;
+            return Ok(RawTarget::new(RawMemory::OpenCl { buffer, queue, context, device }, view));
+        }
+        let image = own_mut::<OpenClImage>(memory, &self.shared, OP)?;
+        let View::Image(pixels) = view else {
+            return Err(Error::invalid(OP, "a range of bytes of an image was given; give a view of pixels"));
+        };
+        let at = image.place(&pixels, OP)?;
+        let (row, step) = at.first_row();
+        let (image, first) = (image.image.lent_out().map_err(|f| self.shared.error(f))?, (at.region.x, row));
+        Ok(RawTarget::new(RawMemory::OpenClImage { image, first, step, queue, context, device }, view))
     }
 }

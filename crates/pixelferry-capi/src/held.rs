@@ -4,11 +4,10 @@
 //! and [`Use`] says who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
 use crate::failure::{Failure, Result};
-use interop_core::{ComputeBackend, Error, Link, Part, ShownFrame, WriteFrame};
+use interop_core::{Error, Link, Part, ShownFrame, WriteFrame};
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Who may touch a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,7 +91,7 @@ impl LinkSlot {
         // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then `used`
         // lets no other reference be made.
         let link: &'static mut Link = unsafe { &mut *self.link.as_ptr() };
-        let (whole, backend) = (Part::full(link.desc()), Arc::clone(link.backend()));
+        let whole = Part::full(link.desc());
         let frame = acquire(link)?;
         std::mem::forget(after);
         self.used.set(Use::Writing);
@@ -100,7 +99,6 @@ impl LinkSlot {
         Ok(Rc::new(FrameSlot {
             state: RefCell::new(State::Own(frame, Rc::clone(self))),
             is_whole,
-            backend,
             failed: RefCell::default(),
         }))
     }
@@ -149,8 +147,6 @@ pub struct FrameSlot {
     state: RefCell<State>,
     /// Of the whole surface.
     pub is_whole: bool,
-    /// What writes it.
-    pub backend: Arc<dyn ComputeBackend>,
     /// What the last call on it that failed reported.
     failed: RefCell<Option<Error>>,
 }
@@ -166,18 +162,9 @@ impl Drop for TakeBack<'_> {
 
 impl FrameSlot {
     /// Runs `f` while `frame` can be reached through the slot that `f` gets.
-    pub fn lend<R>(
-        frame: &mut WriteFrame<'_>,
-        (is_whole, backend): (bool, &Arc<dyn ComputeBackend>),
-        f: impl FnOnce(&Rc<Self>) -> R,
-    ) -> R {
+    pub fn lend<R>(frame: &mut WriteFrame<'_>, is_whole: bool, f: impl FnOnce(&Rc<Self>) -> R) -> R {
         let lent = NonNull::from(frame).cast();
-        let slot = Rc::new(Self {
-            state: RefCell::new(State::Lent(lent)),
-            is_whole,
-            backend: Arc::clone(backend),
-            failed: RefCell::default(),
-        });
+        let slot = Rc::new(Self { state: RefCell::new(State::Lent(lent)), is_whole, failed: RefCell::default() });
         let _after = TakeBack(&slot);
         f(&slot)
     }

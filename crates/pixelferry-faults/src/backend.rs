@@ -8,8 +8,8 @@ use crate::step::Step;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, Result, SharedHandle, Support,
-    SurfaceDesc, Target,
+    Display, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
+    Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -112,6 +112,10 @@ impl ComputeBackend for BackendDouble {
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         self.inner.write_pattern(self.wrapped.target(target, "BackendDouble::write_pattern")?, pattern)?;
         self.faults.check(Step::WritePattern)
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        self.inner.raw(self.wrapped.target(target, "BackendDouble::raw")?)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

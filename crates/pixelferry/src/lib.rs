@@ -36,7 +36,7 @@ pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
 pub use examples::devices::{Display, Surface};
 pub use examples::frames::{Link, LinkOptions, ShownFrame, WriteFrame};
-pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, ReadBack, Target};
+pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, RawTarget, ReadBack, Target};
 pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, ProbeReport};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
 #[cfg(feature = "gl-compute")]
@@ -49,8 +49,9 @@ pub use headless::Headless;
 pub use interop_core::{
     AlphaMode, Api, Arg, BufferDesc, BufferView, DeviceIdentity, DrawOptions, Drawn, DriverError, Encoding, Error,
     Event, EventStatus, Extent, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource, Language,
-    Manner, Mode, PathId, PathKind, PathState, PixelFormat, Policy, Priority, Profiles, QueueOptions, Ratio, Region,
-    Result, RowOrder, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View,
+    Manner, Mode, PathId, PathKind, PathState, PixelFormat, Policy, Priority, Profiles, QueueOptions, Ratio, RawMemory,
+    Region, Result, RowOrder, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent,
+    View,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};

@@ -13,7 +13,7 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
     Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, Result, SharedHandle, Support, Target,
+    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -93,6 +93,26 @@ impl WgpuBackend {
     }
 }
 
+impl WgpuBackend {
+    /// The target's memory as a buffer of wgpu's (`STORAGE | VERTEX | COPY_SRC | COPY_DST`), and where in it: pipelines of your
+    /// own write a frame ([`WriteFrame::target`](interop_core::WriteFrame::target)) in place. What was launched before is
+    /// submitted.
+    ///
+    /// Write only the bytes of the view, submit that to this device's queue before the frame is finished, and ask in each frame.
+    /// What is written later shows in other frames.
+    ///
+    /// # Errors
+    /// [`Foreign`](interop_core::Error::Foreign) for another backend's target, [`Driver`](interop_core::Error::Driver) where the
+    /// device is lost.
+    pub fn buffer_of(&self, target: Target<'_>) -> Result<(wgpu::Buffer, View)> {
+        const OP: &str = "WgpuBackend::buffer_of";
+        let (memory, view) = target.into_parts();
+        let memory = own::<WgpuMemory>(memory, &self.session, OP)?;
+        self.session.device.submit_recorded(OP)?;
+        Ok((memory.buffer().clone(), view))
+    }
+}
+
 impl ComputeBackend for WgpuBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.session.identity
@@ -156,6 +176,17 @@ impl ComputeBackend for WgpuBackend {
         let (memory, view) = target.into_parts();
         let memory = own_mut::<WgpuMemory>(memory, &self.session, OP)?;
         self.pattern.write(&self.session, memory, &view, pattern)
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        const OP: &str = "ComputeBackend::raw";
+        let (memory, view) = target.into_parts();
+        let memory = own::<WgpuMemory>(memory, &self.session, OP)?;
+        let device = &self.session.device;
+        device.submit_recorded(OP)?;
+        let memory = device.raw_vulkan(memory.buffer(), memory.address().unwrap_or(0));
+        let absent = || device.unsupported(OP, "Vulkan does not drive it; use WgpuBackend::buffer_of");
+        memory.map(|memory| RawTarget::new(memory, view)).ok_or_else(absent)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

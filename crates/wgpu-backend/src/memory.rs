@@ -31,10 +31,15 @@ impl WgpuMemory {
         self.buffer.buffer()
     }
 
-    /// Where kernels of CUDA's find it.
+    /// Where kernels of CUDA's find it, on a device that takes them.
+    pub fn address(&self) -> Option<u64> {
+        self.buffer.address()
+    }
+
+    /// The same, for a kernel of CUDA's.
     #[cfg(feature = "cuda")]
-    pub fn address(&self, operation: &'static str) -> Result<u64> {
-        self.buffer.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
+    pub fn must_have_address(&self, operation: &'static str) -> Result<u64> {
+        self.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
     }
 
     /// Group 0 of a launch that writes it.

@@ -47,8 +47,9 @@ impl CudaKernel {
     pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let (session, items) = (&self.session, target.items());
         let (memory, view) = target.into_parts();
-        let address_of =
-            |memory: &dyn ComputeMemory| own::<WgpuMemory>(memory, session, OP).and_then(|memory| memory.address(OP));
+        let address_of = |memory: &dyn ComputeMemory| {
+            own::<WgpuMemory>(memory, session, OP).and_then(|memory| memory.must_have_address(OP))
+        };
         let planned = self.kernel.plan(address_of(memory)?, &view, items, args, &address_of)?;
         run(&session.device, &self.function, planned)
     }

@@ -4,7 +4,7 @@
 
 use interop_core::{
     ComputeBackend, Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, PathId, PixelFormat,
-    Policy, SurfaceDesc, Target, View,
+    Policy, RawMemory, SurfaceDesc, Target, View,
 };
 use pixelferry_testing::{Need, has, need};
 use std::sync::Arc;
@@ -116,4 +116,29 @@ fn what_cannot_be_copied_is_refused_and_says_why() {
     assert!(matches!(&error, Error::Unsupported { .. }), "{error}");
     // Nothing was lost by it.
     backend.copy_from_buffer(Target::buffer(memory.as_mut()), &from, 0).unwrap();
+}
+
+/// The frame's own buffer, written by the engine's queue with no copy in between.
+#[test]
+fn a_frame_is_a_buffer_of_wgpus() {
+    let Some(display) = need(Need::Lavapipe, WgpuDisplay::headless(WgpuOptions::default())) else { return };
+    let backend = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
+    let desc = SurfaceDesc::buffer(64);
+    let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE);
+    let mut link = Link::open(backend.clone(), display.clone(), desc, LinkOptions::new(policy)).unwrap();
+    for frame in 0..6 {
+        link.frame(|next| {
+            let (buffer, view) = backend.buffer_of(next.target()?)?;
+            display.wgpu_queue().write_buffer(&buffer, view.span().start as u64, &numbered(64, frame));
+            display.wgpu_queue().submit([]);
+            // SAFETY: the names are compared only.
+            match unsafe { next.raw() }?.memory() {
+                RawMemory::Vulkan { buffer, device, queue, .. } => assert!(buffer != 0 && device != 0 && queue != 0),
+                other => panic!("{other:?}"),
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(link.read_back().unwrap(), numbered(64, frame), "frame {frame}");
+    }
 }

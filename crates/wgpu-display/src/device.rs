@@ -1,9 +1,9 @@
 //! [`WgpuDevice`].
 
 use crate::error::{Loss, failure, in_scopes};
-use crate::vulkan::PtxSide;
+use crate::vulkan::{PtxSide, raw_buffer};
 use interop_core::describe::panics::catch;
-use interop_core::{DeviceIdentity, Error, QueueId, Result};
+use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
@@ -54,6 +54,11 @@ impl WgpuDevice {
     /// Its queue, as the core tells queues apart.
     pub fn queue_id(&self) -> QueueId {
         QueueId::of(&self.loss)
+    }
+
+    /// A buffer of this device by Vulkan's names, where Vulkan drives it; `address` is the buffer's, or 0.
+    pub fn raw_vulkan(&self, buffer: &wgpu::Buffer, address: u64) -> Option<RawMemory> {
+        raw_buffer(&self.device, buffer, address)
     }
 
     /// Runs `f` and gives what wgpu reports of it as an error of `operation`.

@@ -6,7 +6,7 @@ use crate::device_state::DeviceState;
 use crate::ptx_grid::PtxGrid;
 use crate::staging::Made;
 use interop_core::{
-    DeviceIdentity, DeviceLuid, DeviceUuid, DisplaySemaphore, Result, SharedHandle, StagingKind, SyncKind,
+    DeviceIdentity, DeviceLuid, DeviceUuid, DisplaySemaphore, RawMemory, Result, SharedHandle, StagingKind, SyncKind,
 };
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -28,6 +28,10 @@ pub(crate) fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>)
 }
 
 pub(crate) fn extensions(_: &wgpu::Adapter, _: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
+    None
+}
+
+pub(crate) fn raw_buffer(_: &wgpu::Device, _: &wgpu::Buffer, _: u64) -> Option<RawMemory> {
     None
 }
 

@@ -11,7 +11,7 @@ use pixelferry::driver::{
 };
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, ComputeQueue, CpuBackend, DeviceIdentity, Display, Error, ImageDesc, Kernel,
-    KernelSource, PixelFormat, QueueOptions, Result, Support, SurfaceDesc, SyncKind, Target,
+    KernelSource, PixelFormat, QueueOptions, RawTarget, Result, Support, SurfaceDesc, SyncKind, Target,
 };
 use pixelferry_faults::{Faults, Step};
 use std::any::Any;
@@ -187,6 +187,10 @@ impl ComputeBackend for FaultyBackend {
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         self.inner.write_pattern(self.unwrap(target, "FaultyBackend::write_pattern")?, pattern)?;
         self.faults.check(Step::WritePattern)
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        self.inner.raw(self.unwrap(target, "FaultyBackend::raw")?)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

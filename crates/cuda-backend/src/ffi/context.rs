@@ -94,6 +94,10 @@ impl Queue {
         self.raw
     }
 
+    pub fn context(&self) -> cu::CUcontext {
+        self.context.raw
+    }
+
     pub fn registry(&self) -> &Registry {
         &self.registry
     }

@@ -73,6 +73,15 @@ impl QueueBuffer {
         &self.inner.device
     }
 
+    /// The buffer object's name, for calls of others in the context.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`].
+    pub fn id(&self, operation: &'static str) -> Result<u32> {
+        self.inner.device.enter(operation)?;
+        Ok(self.inner.name.0.get())
+    }
+
     pub(crate) fn name(&self) -> glow::Buffer {
         self.inner.name
     }

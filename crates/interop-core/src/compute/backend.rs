@@ -3,6 +3,7 @@
 use super::kernel::{Kernel, KernelSource};
 use super::memory::ComputeMemory;
 use super::queue::{ComputeQueue, QueueOptions};
+use super::raw::RawTarget;
 use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::pattern::Pattern;
@@ -141,6 +142,17 @@ pub trait ComputeBackend: Any + Send + Sync {
     /// kernel would write. Paths are timed with flat patterns ([`Pattern::is_flat`]): one that costs more than a plain kernel
     /// hides what they differ by.
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()>;
+
+    /// The target by its own API's names, for work that others queue. Bytes that queues beside the backend's own use are
+    /// waited for, or ordered before what its queue gets from now on. [`crate::WriteFrame::raw`] says how to use it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the memory has no names outside; [`Error::Foreign`] for memory of another backend.
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        let reason =
+            format!("its memory has no name outside ({:?}); write by a kernel or from the host", target.view());
+        Err(Error::Unsupported { operation: "raw", device: self.device().to_string(), reason })
+    }
 
     /// Copies a range between two memories of this backend, in queue order.
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;

@@ -2,7 +2,7 @@
 
 use super::Link;
 use super::traced::Traced;
-use crate::compute::{Arg, ComputeBackend, Kernel, Target};
+use crate::compute::{Arg, ComputeBackend, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::pattern::rows;
 use crate::describe::surface::SurfaceDesc;
@@ -51,6 +51,26 @@ impl<'a> WriteFrame<'a> {
     /// The memory that kernels write, for backends' own calls.
     pub fn target(&mut self) -> Result<Target<'_>> {
         self.link.opened().0.target()
+    }
+
+    /// The frame's memory by its own API's names, for kernels and libraries of your own. The path stays as fast as it is.
+    ///
+    /// Give your work to the stream or queue that is named, or order it before what that gets next; then finish the frame.
+    /// Ask in each frame: the next one may lie elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the backend's memory has no names outside.
+    ///
+    /// # Safety
+    /// Whoever uses the names keeps this:
+    /// - Only bytes of the view are written, or pixels of its rectangle in a texture.
+    /// - All work that touches them is in the named stream or queue, or ordered before it, when the frame ends or this
+    ///   frame is used again. Host memory is written by then, and GL's or Vulkan's queue is used on the thread that may.
+    /// - Nothing named is released, destroyed, mapped, or used after the frame.
+    pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>> {
+        let _step = step!("raw");
+        let (path, backend) = self.link.opened();
+        backend.raw(path.target()?)
     }
 
     /// Writes pixels or bytes from the host: tight rows in the surface's order, all of [`Self::part`].

@@ -2,10 +2,11 @@
 
 use super::acquire_release::{AcquireRelease, Borrowed};
 use super::track::{Access, Entering};
-use super::{Failure, MapMode, Mapped, Mem, Session};
+use super::{Failure, MapMode, Mapped, Mem, NOT_ACQUIRED, Session};
 use cl3::memory as m;
 use interop_core::HostBlock;
 use std::cell::RefCell;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -89,6 +90,15 @@ impl Buffer {
     /// The memory, for others to hold; none of it where it is host memory in place or another API's.
     pub fn shared(&self) -> Option<&Arc<Mem>> {
         (self.block.is_none() && self.turns.is_none()).then_some(&self.mem)
+    }
+
+    /// The object, for commands of others in the session's queue, while it is with OpenCL.
+    pub fn lent_out(&self) -> Result<*mut c_void, Failure> {
+        self.take_back()?;
+        match &self.turns {
+            Some(turns) if !turns.is_acquired(&self.mem) => Err(Failure { operation: "raw", code: NOT_ACQUIRED }),
+            _ => Ok(self.mem.raw()),
+        }
     }
 
     /// The memory, for a command.

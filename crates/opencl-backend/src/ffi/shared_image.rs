@@ -2,8 +2,9 @@
 
 use super::acquire_release::{AcquireRelease, Borrowed};
 use super::track::Access::{Read, Write};
-use super::{Buffer, Failure, ImageBox, Mem, Pixels, Session};
+use super::{Buffer, Failure, ImageBox, Mem, NOT_ACQUIRED, Pixels, Session};
 use cl3::command_queue as q;
+use std::ffi::c_void;
 use std::sync::Arc;
 
 /// An image object of a session that another API has, too.
@@ -26,6 +27,14 @@ impl SharedImage {
     /// The object, for a command.
     pub(super) fn mem(&self) -> &Mem {
         &self.mem
+    }
+
+    /// The object, for commands of others in the session's queue, while it is with OpenCL.
+    pub fn lent_out(&self) -> Result<*mut c_void, Failure> {
+        match self.turns.is_acquired(&self.mem) {
+            true => Ok(self.mem.raw()),
+            false => Err(Failure { operation: "raw", code: NOT_ACQUIRED }),
+        }
     }
 
     pub fn turns_mut(&mut self) -> &mut AcquireRelease {

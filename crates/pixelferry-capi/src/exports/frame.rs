@@ -150,7 +150,7 @@ pub unsafe extern "C" fn pf_frame_device_memory(frame: *mut pf_frame, memory: *m
         // SAFETY: the header's promise for pointers.
         unsafe { fillable(memory) }?;
         let slot = pf_frame::get(frame)?;
-        let found = slot.with(|frame| device::memory(frame, slot.backend.as_ref()))?;
+        let found = slot.with(device::memory)?;
         // SAFETY: the same.
         unsafe { fill(memory, found) }
     })
@@ -178,18 +178,27 @@ fn end(frame: *mut pf_frame, finish: bool) -> Result<()> {
 /// The frame's memory as the compute API's own object.
 mod device {
     use super::*;
-    use pixelferry::{ComputeBackend, ComputeMemory};
+    use pixelferry::RawMemory;
     use std::ptr;
 
-    pub fn memory(frame: &mut WriteFrame<'_>, backend: &dyn ComputeBackend) -> Result<pf_device_memory> {
-        let (memory, view) = frame.target()?.into_parts();
-        let found = cuda(backend, memory)?.map_or_else(|| opencl(backend, memory), |found| Ok(Some(found)))?;
-        let found = found.ok_or_else(|| Error::Unsupported {
-            operation: "pf_frame_device_memory",
-            device: backend.device().to_string(),
-            reason: "its memory has no name outside; write by pf_frame_map, pf_frame_write or a kernel".into(),
-        })?;
-        Ok(match view {
+    pub fn memory(frame: &mut WriteFrame<'_>) -> Result<pf_device_memory> {
+        let device = frame.backend().device().to_string();
+        // SAFETY: the header asks of callers what this asks.
+        let raw = unsafe { frame.raw() }?;
+        let found = match raw.memory() {
+            RawMemory::Cuda { address, stream, .. } => {
+                pf_device_memory { api: PF_API_CUDA, address, queue: stream, ..NONE }
+            }
+            RawMemory::OpenCl { buffer, queue, context, .. } => {
+                pf_device_memory { api: PF_API_OPENCL, object: buffer, queue, context, ..NONE }
+            }
+            _ => Err(Error::Unsupported {
+                operation: "pf_frame_device_memory",
+                device,
+                reason: "its memory has no name here; write by pf_frame_map, pf_frame_write or a kernel".into(),
+            })?,
+        };
+        Ok(match raw.view() {
             View::Buffer(buffer) => pf_device_memory { offset: buffer.offset as u64, row_bytes: buffer.len, ..found },
             View::Image(image) => pf_device_memory {
                 offset: image.offset as u64,
@@ -203,7 +212,6 @@ mod device {
         })
     }
 
-    #[allow(dead_code)] // where neither is built in
     const NONE: pf_device_memory = pf_device_memory {
         size: size_of::<pf_device_memory>(),
         address: 0,
@@ -218,34 +226,4 @@ mod device {
         height: 0,
         format: 0,
     };
-
-    #[cfg(feature = "cuda")]
-    fn cuda(backend: &dyn ComputeBackend, memory: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
-        let Some(cuda) = backend.downcast_ref::<pixelferry::cuda_backend::CudaBackend>() else { return Ok(None) };
-        let queue = ptr::with_exposed_provenance_mut(cuda.stream());
-        Ok(Some(pf_device_memory { api: PF_API_CUDA, address: cuda.address_of(memory)?, queue, ..NONE }))
-    }
-
-    #[cfg(feature = "opencl")]
-    fn opencl(backend: &dyn ComputeBackend, memory: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
-        let Some(opencl) = backend.downcast_ref::<pixelferry::opencl_backend::OpenClBackend>() else { return Ok(None) };
-        // The memory, the backend's queue and its context hold these objects while the frame is open.
-        Ok(Some(pf_device_memory {
-            api: PF_API_OPENCL,
-            object: opencl.buffer_of(memory)?.raw(),
-            queue: opencl.cl_queue()?.raw(),
-            context: opencl.context()?.raw(),
-            ..NONE
-        }))
-    }
-
-    #[cfg(not(feature = "cuda"))]
-    fn cuda(_: &dyn ComputeBackend, _: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
-        Ok(None)
-    }
-
-    #[cfg(not(feature = "opencl"))]
-    fn opencl(_: &dyn ComputeBackend, _: &mut dyn ComputeMemory) -> Result<Option<pf_device_memory>> {
-        Ok(None)
-    }
 }

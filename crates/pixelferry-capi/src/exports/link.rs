@@ -13,7 +13,6 @@ use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture};
 use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::rc::Rc;
-use std::sync::Arc;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_open(
@@ -51,10 +50,10 @@ pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_fun
 fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
     let mut refused = None;
     let done = link.with(|link| {
-        let (whole, backend) = (Part::full(link.desc()), Arc::clone(link.backend()));
+        let whole = Part::full(link.desc());
         link.frame(|frame: &mut WriteFrame<'_>| {
             let is_whole = *frame.part() == whole;
-            let done = FrameSlot::lend(frame, (is_whole, &backend), |slot| one_try(slot, &compute));
+            let done = FrameSlot::lend(frame, is_whole, |slot| one_try(slot, &compute));
             refused = None;
             done.map_err(|failure| match failure {
                 // Of a path, perhaps: then the next one gets the frame.

@@ -107,3 +107,28 @@ pub use interop_core::ComputeQueue;
 ///
 #[doc(inline)]
 pub use interop_core::ReadBack;
+
+/// Where kernels of your own write a frame, by the names of the compute API: [`WriteFrame::raw`](crate::WriteFrame::raw).
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
+/// let desc = SurfaceDesc::image(3, 2, PixelFormat::R8);
+/// let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
+/// link.frame(|next| {
+///     // SAFETY: only pixels of the view are written, and at once.
+///     let raw = unsafe { next.raw() }?;
+///     let (RawMemory::Host { address }, View::Image(view)) = (raw.memory(), raw.view()) else { return Ok(()) };
+///     for (x, y) in (0..2).flat_map(|y| (0..3).map(move |x| (x, y))) {
+///         // SAFETY: inside the view.
+///         unsafe { address.add(view.row_start(y) + x).write(10 * y as u8 + x as u8) };
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!(link.read_back()?, [0, 1, 2, 10, 11, 12]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::RawTarget;

@@ -17,13 +17,28 @@ pub(crate) use open::{extensions, ids, open};
 pub(crate) use ptx::{Loaded, PtxSide};
 
 use crate::caps::Sharing as Shares;
-use interop_core::{DeviceIdentity, Result, Support};
+use interop_core::{DeviceIdentity, RawMemory, Result, Support};
 use pending_frees::PendingFrees;
 use std::ffi::CStr;
 use vulkan_sharing::Sharing;
 
 /// wgpu-hal's name for it.
 pub(crate) type Api = wgpu::hal::api::Vulkan;
+
+/// The buffer by Vulkan's names; `None` where another API drives the device. `address` is the buffer's, or 0.
+pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer, address: u64) -> Option<RawMemory> {
+    use ash::vk::Handle as _;
+    // SAFETY: the guards destroy nothing, and only numbers leave them; what is done with those is the caller's.
+    unsafe {
+        let (device, buffer) = (device.as_hal::<Api>()?, buffer.as_hal::<Api>()?);
+        Some(RawMemory::Vulkan {
+            buffer: buffer.raw_handle().as_raw(),
+            address,
+            device: device.raw_device().handle().as_raw(),
+            queue: device.raw_queue().as_raw(),
+        })
+    }
+}
 
 /// Functions of one device, which lives as long as the `wgpu::Device` that is kept beside this.
 pub(crate) struct Vulkan {

@@ -1,0 +1,35 @@
+//! Targets by CUDA's own names.
+
+use crate::image::CudaImage;
+use crate::memory::CudaMemory;
+use crate::session::Session;
+use interop_core::compute::Access;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::{Error, RawMemory, RawTarget, Result, Target, View};
+use std::sync::Arc;
+
+const OP: &str = "CudaBackend::raw";
+
+/// What the target's memory is called; the default stream is ordered after what queues do with it.
+pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'a>> {
+    let (memory, view) = target.into_parts();
+    let queue = &session.queue;
+    // Whatever is held back, the caller may wait for the stream.
+    drop(queue.enter().map_err(session.failed())?);
+    let (stream, context) = (queue.raw().cast(), queue.context().cast());
+    if !memory.is::<CudaImage>() {
+        let memory = own::<CudaMemory>(memory, session, OP)?;
+        memory.part(&view.span(), Access::Write, OP)?;
+        let address = memory.span(OP)?.address();
+        return Ok(RawTarget::new(RawMemory::Cuda { address, stream, context }, view));
+    }
+    let image = own_mut::<CudaImage>(memory, session, OP)?;
+    let View::Image(pixels) = view else {
+        return Err(Error::invalid(OP, "a range of bytes of a texture was given; give a view of pixels"));
+    };
+    let at = image.place(&pixels, OP)?;
+    let (row, step) = at.first_row();
+    let (surface, array) = (image.surface_object(OP)?, image.array(OP)?.raw().cast());
+    let first = (at.region.x, row);
+    Ok(RawTarget::new(RawMemory::CudaArray { surface, array, first, step, stream, context }, view))
+}

@@ -1,0 +1,111 @@
+//! What kernels write, by the names that its own API gives it.
+
+use super::memory::ComputeMemory;
+use crate::describe::view::View;
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+/// Memory by its own API's names. They are numbers: whoever works with them keeps what [`crate::WriteFrame::raw`] asks.
+///
+/// Nothing here may be released or destroyed. Other versions of the API's bindings take the same numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RawMemory {
+    /// Bytes of the host's, which any of its code writes.
+    Host {
+        /// The first byte.
+        address: *mut u8,
+    },
+    /// Linear memory of a CUDA device (CUDA driver API).
+    Cuda {
+        /// The first byte, a `CUdeviceptr`.
+        address: u64,
+        /// `CUstream`: work that is queued here is in order with the backend's.
+        stream: *mut c_void,
+        /// The `CUcontext` of both, the device's primary one.
+        context: *mut c_void,
+    },
+    /// A texture that CUDA writes. The view has tight rows in the order of the array; it says nothing of its layout.
+    CudaArray {
+        /// `CUsurfObject`.
+        surface: u64,
+        /// The `CUarray` behind it.
+        array: *mut c_void,
+        /// Column and row of pixel (0, 0) in the array.
+        first: (u32, u32),
+        /// From one row of the picture to the next in the array: 1 or -1.
+        step: i32,
+        /// As of [`RawMemory::Cuda`].
+        stream: *mut c_void,
+        /// As of [`RawMemory::Cuda`].
+        context: *mut c_void,
+    },
+    /// A buffer of OpenCL's.
+    OpenCl {
+        /// `cl_mem`.
+        buffer: *mut c_void,
+        /// `cl_command_queue`, in order: commands that are queued here are in order with the backend's.
+        queue: *mut c_void,
+        /// `cl_context`.
+        context: *mut c_void,
+        /// `cl_device_id`.
+        device: *mut c_void,
+    },
+    /// A texture that OpenCL writes, `image2d_t`. The view is as of [`RawMemory::CudaArray`].
+    OpenClImage {
+        /// `cl_mem`.
+        image: *mut c_void,
+        /// Column and row of pixel (0, 0) in the image.
+        first: (u32, u32),
+        /// From one row of the picture to the next in the image: 1 or -1.
+        step: i32,
+        /// As of [`RawMemory::OpenCl`].
+        queue: *mut c_void,
+        /// As of [`RawMemory::OpenCl`].
+        context: *mut c_void,
+        /// As of [`RawMemory::OpenCl`].
+        device: *mut c_void,
+    },
+    /// A buffer of Vulkan's, in a queue that somebody else submits to: record a barrier before and after your writes.
+    Vulkan {
+        /// `VkBuffer`.
+        buffer: u64,
+        /// `VkDeviceAddress`, where the buffer was made with one; else 0.
+        address: u64,
+        /// `VkDevice`.
+        device: u64,
+        /// `VkQueue`.
+        queue: u64,
+    },
+    /// A buffer of the current OpenGL context. After your writes call `glMemoryBarrier` where OpenGL asks for it.
+    Gl {
+        /// The buffer object's name.
+        buffer: u32,
+    },
+}
+
+/// Memory by its own API's names, and the part of it to write, from [`crate::ComputeBackend::raw`] or
+/// [`crate::WriteFrame::raw`].
+#[derive(Debug)]
+pub struct RawTarget<'a> {
+    memory: RawMemory,
+    view: View,
+    _memory: PhantomData<&'a mut dyn ComputeMemory>,
+}
+
+impl RawTarget<'_> {
+    /// For backends: the names last at least as long as the lifetime, by what the result borrows.
+    pub const fn new(memory: RawMemory, view: View) -> Self {
+        Self { memory, view, _memory: PhantomData }
+    }
+
+    /// The memory.
+    pub const fn memory(&self) -> RawMemory {
+        self.memory
+    }
+
+    /// Where in the memory, in bytes: offset, pitch (negative where rows are stored in reverse), size and format.
+    pub const fn view(&self) -> View {
+        self.view
+    }
+}

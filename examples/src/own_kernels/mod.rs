@@ -1,0 +1,63 @@
+//! Frames written by kernels that pixelferry does not know: by cudarc, by opencl3, and by a function of the host's. All compute
+//! the same picture in integers, so that every byte can be compared.
+
+mod cuda;
+mod host;
+mod opencl;
+
+pub use host::pixel;
+
+use cuda::CudaKernels;
+use opencl::OpenClKernel;
+use pixelferry::{Error, ImageView, PixelFormat, RawMemory, Result, View, WriteFrame};
+
+/// The kernels, built for the first frame that they write.
+#[derive(Default)]
+pub struct OwnKernels {
+    cuda: Option<CudaKernels>,
+    opencl: Option<OpenClKernel>,
+}
+
+impl OwnKernels {
+    /// Writes an RGBA8 frame, or the part that it replaces, at time `t`.
+    ///
+    /// # Errors
+    /// Where the backend's memory is none of the three's, and what cudarc and opencl3 report.
+    pub fn write(&mut self, frame: &mut WriteFrame<'_>, t: u32) -> Result<()> {
+        // SAFETY: what follows queues work for pixels of the view alone, in the stream or queue that is named, and the host writes
+        // at once. Nothing is kept but kernels.
+        let raw = unsafe { frame.raw() }?;
+        let View::Image(view @ ImageView { format: PixelFormat::Rgba8, .. }) = raw.view() else {
+            return Err(Error::invalid("own_kernels", "the frame is no RGBA8 picture"));
+        };
+        match raw.memory() {
+            RawMemory::Host { address } => {
+                // SAFETY: the frame's own memory, which nobody else touches before it is finished.
+                unsafe { host::write(address, &view, t) };
+                Ok(())
+            }
+            memory @ (RawMemory::Cuda { context, .. } | RawMemory::CudaArray { context, .. }) => {
+                // SAFETY: the context lives as long as the backend, which the link keeps, and this goes before the link.
+                let kernels = get(&mut self.cuda, || unsafe { CudaKernels::new(context) })?;
+                // SAFETY: names of the frame, in the kernels' context.
+                unsafe { kernels.write(memory, &view, t) }
+            }
+            RawMemory::OpenCl { buffer, queue, context, device } => {
+                // SAFETY: as for CUDA's.
+                let kernel = get(&mut self.opencl, || unsafe { OpenClKernel::new(context, device, queue) })?;
+                // SAFETY: as for CUDA's.
+                unsafe { kernel.write(buffer, &view, t) }
+            }
+            other => Err(Error::invalid("own_kernels", format!("no kernel here writes {other:?}"))),
+        }
+    }
+}
+
+/// What is there, or is made now.
+fn get<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
+    let made = match place.take() {
+        Some(made) => made,
+        None => make()?,
+    };
+    Ok(place.insert(made))
+}
