@@ -3,13 +3,12 @@
 use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
-use super::unwritten;
+use super::{sizes, unwritten};
 use crate::describe::error::Error;
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
-use crate::link::Link;
 
 /// A case by name.
 pub struct Case {
@@ -34,7 +33,8 @@ pub static CASES: &[Case] = &[
     Case { name: "unwritten pixels are kept", run: unwritten::kept },
     Case { name: "unwritten pixels are cleared", run: unwritten::cleared },
     Case { name: "unwritten pixels are the caller's", run: unwritten::overwritten },
-    Case { name: "resize shows the old frame", run: resized },
+    Case { name: "resize shows the old frame", run: sizes::resized },
+    Case { name: "sizes inside a larger one", run: sizes::within },
     Case { name: "bad input is refused", run: bad_input },
 ];
 
@@ -217,37 +217,6 @@ fn cancelled(context: &Context<'_>) -> Result<(), Failure> {
     }
     let expected = context.pattern_frame(&mut link, 77)?;
     same_bytes("the frame after", &expected, &link.read_back()?)
-}
-
-fn resized(context: &Context<'_>) -> Result<(), Failure> {
-    let mut link = context.open(SurfaceDesc::Image(any(16, 16, PixelFormat::Rgba8)))?;
-    let mut expected = context.pattern_frame(&mut link, 80)?;
-    for (nonce, (width, height)) in (81..).zip([(32, 8), (1, 1), (200, 100), (17, 5)]) {
-        link.resize(SurfaceDesc::Image(any(width, height, PixelFormat::Rgba8)))?;
-        same_bytes("old frame after resize", &expected, &link.read_back()?)?;
-        link.shown()?;
-        expected = context.pattern_frame(&mut link, nonce)?;
-        same_bytes("first frame after resize", &expected, &link.read_back()?)?;
-        paused(&mut link, &expected)?;
-        if link.path() != context.path {
-            return Err(Failure::Failed(format!("resize went over to {}", link.path())));
-        }
-    }
-    Ok(())
-}
-
-/// A window is minimised for a while.
-fn paused(link: &mut Link, expected: &[u8]) -> Result<(), Failure> {
-    let before = *link.desc();
-    link.resize(SurfaceDesc::Image(any(0, 0, PixelFormat::Rgba8)))?;
-    link.frame(|_| Err(Error::Paused))?;
-    if !link.is_paused() || !matches!(link.acquire(), Err(Error::Paused)) {
-        return Err(Failure::Failed("a link of 0x0 is not paused".into()));
-    }
-    same_bytes("paused", expected, &link.read_back()?)?;
-    link.resize(before)?;
-    same_bytes("after the pause", expected, &link.read_back()?)?;
-    if link.is_paused() { Err(Failure::Failed("the link is still paused".into())) } else { Ok(()) }
 }
 
 fn bad_input(context: &Context<'_>) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ mod context;
 mod drawing;
 mod failure;
 mod pixels;
+mod sizes;
 mod table;
 mod unwritten;
 

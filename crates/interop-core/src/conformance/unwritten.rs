@@ -84,10 +84,15 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
     }
     run.flush()?;
     run.frame(&full, &columns[..1])?;
-    run.resize()?;
-    let (part, inside) = &parts[0];
-    run.frame(part, std::slice::from_ref(inside))?;
-    run.frame(&full, &columns[3..4])?;
+    // Into new memory, then twice into what has room.
+    for (part, inside) in &parts {
+        run.resize()?;
+        let full = Part::full(&run.desc);
+        run.give_up(&full, &columns[..1])?;
+        run.frame(part, std::slice::from_ref(inside))?;
+        run.frame(&full, &columns[3..4])?;
+        run.frame(&full, &[])?;
+    }
     run.flush()
 }
 

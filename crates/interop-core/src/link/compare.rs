@@ -74,7 +74,7 @@ impl Link {
     }
 
     /// The path in use, and how it takes turns where that is not its own way.
-    fn way(&self) -> Way {
+    pub(super) fn way(&self) -> Way {
         let own = self.options.policy.paths.get(self.id).and_then(|spec| spec.syncs.first());
         Way { id: self.id, sync: Some(self.path.sync()).filter(|sync| Some(sync) != own) }
     }

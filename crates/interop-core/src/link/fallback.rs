@@ -4,6 +4,7 @@
 //! [`Link::frame`] is redone at once; one made by [`Link::acquire`] and `finish` gives its error, and the next `acquire`
 //! is by another path.
 
+use super::retired::Retired;
 use super::traced::Traced;
 use super::{Link, WriteFrame};
 use crate::describe::error::{Error, Result};
@@ -174,7 +175,7 @@ impl Link {
             // It has nothing on show, so it is not the one that does.
             Some(path) => Some((path, false)),
             None if self.id == begun.id => None,
-            None => self.retired.take().map(|(_, _, path)| (path, true)),
+            None => self.retired.take().and_then(Retired::into_path).map(|path| (path, true)),
         };
         if let Some((path, finished)) = before {
             (self.path, self.id, self.finished) = (path, begun.id, finished);
@@ -187,17 +188,24 @@ impl Link {
     /// Goes on with another path; what is shown stays until its first frame. Returns the path of before if it has
     /// nothing on show.
     pub(super) fn take(&mut self, selection: Selection, desc: &SurfaceDesc) -> Option<OpenedPath> {
-        let layout = FrameLayout::new(desc, self.display.caps());
-        let path = std::mem::replace(&mut self.path, selection.path);
-        let layout = std::mem::replace(&mut self.layout, layout);
-        let id = std::mem::replace(&mut self.id, selection.id);
+        let unshown = self.replace(selection.path, selection.id, desc);
         self.report = selection.report;
+        unshown
+    }
+
+    /// [`Link::take`] for a path that was proved for this surface.
+    pub(super) fn replace(&mut self, path: OpenedPath, id: PathId, desc: &SurfaceDesc) -> Option<OpenedPath> {
+        let layout = FrameLayout::new(desc, self.display.caps());
+        let path = std::mem::replace(&mut self.path, path);
+        let layout = std::mem::replace(&mut self.layout, layout);
+        let id = std::mem::replace(&mut self.id, id);
+        self.proved = *desc;
         self.broken = None;
         self.unclean = false;
         if !std::mem::take(&mut self.finished) {
             return Some(path);
         }
-        self.retired = Some((layout, id, path));
+        self.retired = Some(Retired::path(layout, id, path));
         None
     }
 
@@ -244,8 +252,8 @@ impl Link {
             return Ok(None);
         }
         match &mut self.retired {
-            Some((layout, _, path)) if layout.desc().with_unwritten(desc.unwritten()) == desc => {
-                match newest_picture(layout, path) {
+            Some(retired) if retired.desc().with_unwritten(desc.unwritten()) == desc => {
+                match retired.newest_picture() {
                     Err(error) if is_whole => {
                         tracing::warn!(%error, "the picture on show cannot be read: unwritten pixels are zero");
                         Ok(None)
@@ -256,11 +264,4 @@ impl Link {
             _ => Ok(None),
         }
     }
-}
-
-/// The frame that `path` finished last, shown or not: tight rows in the surface's order.
-fn newest_picture(layout: &FrameLayout, path: &mut OpenedPath) -> Result<Vec<u8>> {
-    let mut bytes = path.surface_mut().read_back(&layout.full())?;
-    path.overlay_unshown(&mut bytes)?;
-    Ok(layout.to_surface_rows(bytes))
 }

@@ -5,6 +5,9 @@
 
 mod compare;
 mod fallback;
+mod resize;
+mod retired;
+mod room;
 mod shown_frame;
 mod touch;
 mod traced;
@@ -15,13 +18,14 @@ pub use write_frame::WriteFrame;
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
-use crate::describe::geometry::{Extent, Region};
+use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{FrameTag, step};
 use crate::display::{Display, Part};
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
-use crate::select::{Keep, Meanwhile, Policy, Selection, Standing, Way, open_path, open_without};
+use crate::select::{Meanwhile, Policy, Selection, open_path};
+use retired::Retired;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -53,10 +57,12 @@ pub struct Link {
     path: OpenedPath,
     id: PathId,
     report: ProbeReport,
+    /// The largest surface for which the path in use was proved by pixels.
+    proved: SurfaceDesc,
     /// A frame of the user's (not only a verification pattern) is in `path`'s surface.
     finished: bool,
-    /// After a resize or a change of path: the path whose last frame is still shown until the first of the new size is finished.
-    retired: Option<(FrameLayout, PathId, OpenedPath)>,
+    /// After a resize or a change of path: what is shown until the first frame since then is finished.
+    retired: Option<Retired>,
     /// Paths that were left, and why.
     demoted: Vec<(PathId, String)>,
     /// The path failed; the next frame is by another.
@@ -101,6 +107,7 @@ impl Link {
             path,
             id,
             report,
+            proved: desc,
             finished: false,
             retired: None,
             demoted: Vec::new(),
@@ -150,7 +157,7 @@ impl Link {
     pub fn flush(&mut self) -> Result<()> {
         let _step = step!("flush");
         match &mut self.retired {
-            Some((_, _, path)) if !self.finished => path.flush(),
+            Some(retired) if !self.finished => retired.flush(),
             _ => self.path.flush(),
         }
     }
@@ -198,54 +205,12 @@ impl Link {
     /// # Errors
     /// [`Error::NothingShown`] before the first frame was finished.
     pub fn shown(&self) -> Result<ShownFrame<'_>> {
-        let (path, id) = match &self.retired {
-            _ if self.finished => (&self.path, self.id),
-            Some((_, id, path)) => (path, *id),
+        let (surface, id, frame) = match &self.retired {
+            _ if self.finished => (self.path.surface(), self.id, self.path.shown_frame()),
+            Some(retired) => (retired.surface(), retired.id(), retired.shown_frame()),
             None => return Err(Error::NothingShown),
         };
-        Ok(ShownFrame::new(path.surface(), id, path.shown_frame().or(self.newest), self.touched()))
-    }
-
-    /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
-    /// zero, whatever the surface's rule for unwritten pixels; where only that rule changes, the picture is kept. The path
-    /// is kept if it still works at the new size, else chosen anew. After an error everything is as before.
-    ///
-    /// An image of 0x0, which a minimised window has, pauses the link: [`Link::frame`] and its like do nothing, and the picture
-    /// stays. The next size that is none ends that; the old one is there at once.
-    ///
-    /// # Errors
-    /// The errors of [`Link::open`], where 0x0 is an error, too.
-    pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
-        self.paused = match desc {
-            SurfaceDesc::Image(image) if image.extent == Extent::new(0, 0) => true,
-            _ => {
-                self.resize_to(desc)?;
-                false
-            }
-        };
-        Ok(())
-    }
-
-    /// Whether it was resized to 0x0.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    fn resize_to(&mut self, desc: SurfaceDesc) -> Result<()> {
-        if desc == *self.layout.desc() {
-            return Ok(());
-        }
-        if let Err(error) = self.leave_broken(&mut None) {
-            tracing::debug!(%error, "no other path works: the one that failed is proved again");
-        }
-        let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
-        let keep = Keep { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };
-        let standing = Standing { demoted: &self.demoted, keep: Some(keep), ..Standing::default() };
-        let selection = open_without(&self.backend, &self.display, &desc, &policy, &standing)?;
-        self.take(selection, &desc);
-        self.meanwhile.restart(&self.options.policy.clock);
-        self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
-        Ok(())
+        Ok(ShownFrame::new(surface, id, frame.or(self.newest), self.touched()))
     }
 
     /// Makes the link as it was when it was opened: nothing is shown, and every pixel is zero.
@@ -267,13 +232,14 @@ impl Link {
 
     /// The shown frame as the display shows it: tight rows in the surface's order. Slow; for saving and testing.
     pub fn read_back(&mut self) -> Result<Vec<u8>> {
-        let (layout, path) = match &mut self.retired {
-            _ if self.finished => (&self.layout, &mut self.path),
-            Some((layout, _, path)) => (&*layout, path),
-            None => return Err(Error::NothingShown),
-        };
-        let bytes = path.surface_mut().read_back(&layout.full())?;
-        Ok(layout.to_surface_rows(bytes))
+        match &mut self.retired {
+            _ if self.finished => {
+                let bytes = self.path.surface_mut().read_back(&self.layout.full())?;
+                Ok(self.layout.to_surface_rows(bytes))
+            }
+            Some(retired) => retired.read_back(),
+            None => Err(Error::NothingShown),
+        }
     }
 
     pub(crate) fn finish_frame(&mut self) -> Result<()> {

@@ -3,10 +3,11 @@
 use super::contract::not_begun;
 use super::layout::{Crossing, FrameLayout};
 use super::pairing::Pairing;
-use super::unwritten::{Ages, Reader, clear};
+use super::unwritten::{Ages, Clear, Reader, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::Result;
 use crate::describe::pattern::rows;
+use crate::describe::view::View;
 use crate::devices::timeline::step;
 use crate::display::{Part, Surface};
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 /// [`finished`](Self::finished).
 pub struct Canvas {
     layout: FrameLayout,
+    /// Bytes of the memory.
+    room: usize,
     backend: Arc<dyn ComputeBackend>,
     memory: Box<dyn ComputeMemory>,
     ages: Ages,
@@ -32,9 +35,23 @@ impl Canvas {
     /// Those of the backend.
     pub fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let layout = pairing.layout();
-        let memory = pairing.backend.allocate(layout.frame_bytes()?)?;
+        let room = layout.frame_bytes()?;
+        let memory = pairing.backend.allocate(room)?;
         let ages = Ages::new(&layout, Reader::Uploads, 1)?;
-        Ok(Self { layout, backend: Arc::clone(pairing.backend), memory, ages, current: None })
+        Ok(Self { layout, room, backend: Arc::clone(pairing.backend), memory, ages, current: None })
+    }
+
+    /// Goes on with frames of another size, the first of which begins from zero. False where the memory has no room.
+    ///
+    /// # Errors
+    /// A size that cannot be laid out.
+    pub fn resize(&mut self, pairing: &Pairing<'_>) -> Result<bool> {
+        let layout = pairing.layout();
+        if layout.frame_bytes()? > self.room {
+            return Ok(false);
+        }
+        (self.ages, self.layout, self.current) = (self.ages.resized(&layout)?, layout, None);
+        Ok(true)
     }
 
     /// Begins a frame for `surface`, of which `part` (rows in the surface's order) is replaced.
@@ -49,16 +66,21 @@ impl Canvas {
             self.fetch_back(surface)?;
             self.ages.renewed(PIECE);
         }
-        self.current = Some(crossing);
-        if plan.clear {
-            let backend = Arc::clone(&self.backend);
-            let cleared = self.target().and_then(|target| clear(backend.as_ref(), target));
-            if cleared.is_err() {
-                self.current = None;
+        match plan.clear {
+            Clear::Nothing => {}
+            Clear::Part => self.clear(crossing.kernel)?,
+            Clear::Whole => {
+                self.clear(self.layout.whole()?)?;
+                self.ages.cleared(PIECE);
             }
-            return cleared;
         }
+        self.current = Some(crossing);
         Ok(())
+    }
+
+    fn clear(&mut self, view: View) -> Result<()> {
+        self.ages.touched(PIECE);
+        clear(self.backend.as_ref(), Target::new(self.memory.as_mut(), view)?)
     }
 
     /// A frame that was given up has written here: only the display has the one before it.

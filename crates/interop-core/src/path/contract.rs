@@ -1,5 +1,6 @@
 //! What every path must do for its frames.
 
+use super::pairing::Pairing;
 use crate::compute::Target;
 use crate::describe::error::{Error, Result};
 use crate::devices::capability::SyncKind;
@@ -48,6 +49,19 @@ pub trait SharingPath {
 
     /// Frees memory that is not needed at the present lateness.
     fn trim(&mut self) {}
+
+    /// Goes on with frames of another size in the memory that it has, which was proved for at least as many bytes. Frames on
+    /// their way are shown first; the first of the new size begins from zero. Returns the surface of before, which shows its
+    /// last frame on. `None`, and nothing has changed, where the memory has no room or the mechanism needs other memory.
+    ///
+    /// `pairing` differs in the size alone from what the path was opened with.
+    ///
+    /// # Errors
+    /// Those of the display; the size is then as before.
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+        let _ = pairing;
+        Ok(None)
+    }
 
     /// Pieces of memory that take turns.
     fn slots(&self) -> usize {

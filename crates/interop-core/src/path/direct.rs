@@ -5,7 +5,7 @@
 use super::contract::{SharingPath, not_begun};
 use super::layout::{Crossing, FrameLayout};
 use super::pairing::Pairing;
-use super::unwritten::{Ages, Reader, clear};
+use super::unwritten::{Ages, Clear, Reader, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::Result;
 use crate::describe::surface::SurfaceDesc;
@@ -101,7 +101,7 @@ impl Direct {
         if let Some((from, range)) = plan.copy {
             self.copy_forward(from, range)?;
         }
-        if plan.clear {
+        if plan.clear != Clear::Nothing {
             let backend = Arc::clone(&self.backend);
             clear(backend.as_ref(), self.target()?)?;
         }

@@ -50,6 +50,11 @@ impl SharingPath for HostRoundTrip {
         Ok(())
     }
 
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+        let surface = pairing.display.create_surface(pairing.desc)?;
+        Ok(self.canvas.resize(pairing)?.then(|| std::mem::replace(&mut self.surface, surface)))
+    }
+
     fn cancel(&mut self) {
         self.canvas.cancel();
     }

@@ -3,6 +3,7 @@
 use super::contract::SharingPath;
 use super::direct::Direct;
 use super::host_round_trip::HostRoundTrip;
+use super::pairing::Pairing;
 use super::pbo_staging::PboStaging;
 use super::plugged::Plugged;
 use super::shared_memory::SharedMemory;

@@ -85,6 +85,11 @@ impl SharingPath for PboStaging {
         Ok(())
     }
 
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+        let surface = pairing.display.create_surface(pairing.desc)?;
+        Ok(self.canvas.resize(pairing)?.then(|| std::mem::replace(&mut self.surface, surface)))
+    }
+
     fn slots(&self) -> usize {
         self.ring.len()
     }

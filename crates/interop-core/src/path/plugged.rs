@@ -108,6 +108,14 @@ impl SharingPath for Plugged {
         });
     }
 
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+        let before = self.call(|path| path.resize(pairing))?;
+        if before.is_some() {
+            self.missing.desc = *pairing.desc;
+        }
+        Ok(before)
+    }
+
     fn slots(&self) -> usize {
         // At least the one that is written.
         self.ask(1, |path| path.slots()).max(1)

@@ -8,7 +8,7 @@ use super::layout::{Crossing, FrameLayout};
 use super::pairing::Pairing;
 use super::pieces::Piece;
 use super::slot_sync::{RING_SLOTS, SlotSync};
-use super::unwritten::{Ages, Reader, clear};
+use super::unwritten::{Ages, Clear, Reader, clear};
 use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::pattern::rows;
@@ -42,6 +42,8 @@ pub enum Reading {
 /// The path by which the display reads the very memory that kernels write.
 pub struct SharedMemory {
     layout: FrameLayout,
+    /// Bytes of each piece.
+    room: usize,
     backend: Arc<dyn ComputeBackend>,
     surface: Box<dyn Surface>,
     ring: Vec<Slot>,
@@ -99,6 +101,7 @@ impl SharedMemory {
             ages: Ages::new(&layout, reader, ring.len())?,
             reader,
             layout,
+            room: bytes,
             surface,
             in_use: ring.len(),
             ring,
@@ -112,6 +115,12 @@ impl SharedMemory {
             shown_frame: None,
             next: 0,
         })
+    }
+
+    /// Writes zeros, in queue order.
+    fn clear(&mut self, slot: usize, view: View) -> Result<()> {
+        self.ages.touched(slot);
+        clear(self.backend.as_ref(), Target::new(self.ring[slot].piece.memory.as_mut(), view)?)
     }
 
     /// Brings a slot up to date. The display's own drawing around a part is kept, so it must be over.
@@ -212,15 +221,15 @@ impl SharingPath for SharedMemory {
         if let Some((from, range)) = plan.copy {
             self.copy_forward(from, slot, range, *part != self.layout.full())?;
         }
-        self.current = Some((slot, crossing));
-        if plan.clear {
-            let backend = Arc::clone(&self.backend);
-            let cleared = self.target().and_then(|target| clear(backend.as_ref(), target));
-            if cleared.is_err() {
-                self.current = None;
+        match plan.clear {
+            Clear::Nothing => {}
+            Clear::Part => self.clear(slot, crossing.kernel)?,
+            Clear::Whole => {
+                self.clear(slot, self.whole)?;
+                self.ages.cleared(slot);
             }
-            return cleared;
         }
+        self.current = Some((slot, crossing));
         Ok(())
     }
 
@@ -282,6 +291,23 @@ impl SharingPath for SharedMemory {
         self.shown = self.shown.filter(|slot| *slot < self.in_use);
         self.ring.truncate(self.in_use);
         self.ages.truncate(self.in_use);
+    }
+
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+        let layout = pairing.layout();
+        if self.reading == Reading::Texture || layout.frame_bytes()? > self.room {
+            return Ok(None);
+        }
+        let surface = match self.reading {
+            Reading::InPlace | Reading::Texture => pairing.display.create_in_place_surface(pairing.desc)?,
+            Reading::Upload => pairing.display.create_surface(pairing.desc)?,
+        };
+        let (whole, ages) = (layout.whole()?, self.ages.resized(&layout)?);
+        self.drain(0)?;
+        (self.layout, self.whole, self.ages, self.current) = (layout, whole, ages, None);
+        // A surface that reads in place shows its slot on, which stays the one that is shown.
+        self.next = self.free_after(self.next);
+        Ok(Some(std::mem::replace(&mut self.surface, surface)))
     }
 
     fn slots(&self) -> usize {

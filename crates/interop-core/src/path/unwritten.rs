@@ -28,8 +28,18 @@ pub(super) enum Reader {
 pub(super) struct Plan {
     /// These bytes are out of date; the piece named holds them. The same piece: only the display does.
     pub copy: Option<(usize, Range<usize>)>,
-    /// The part is then cleared, see [`clear`].
-    pub clear: bool,
+    /// This is then cleared, see [`clear`].
+    pub clear: Clear,
+}
+
+/// What of a piece is to be zero before kernels write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clear {
+    Nothing,
+    /// What the frame replaces.
+    Part,
+    /// The whole piece, which holds no picture of this surface.
+    Whole,
 }
 
 /// How old each piece of a path's memory is.
@@ -40,6 +50,9 @@ pub(super) struct Ages {
     whole: Range<usize>,
     /// For each piece, the bytes that are not those of the newest frame.
     stale: Vec<Range<usize>>,
+    /// For each piece, whether it holds what is no picture of this surface: frames of another size, or one that was given up
+    /// before the first was finished.
+    foreign: Vec<bool>,
     /// The piece with the frame finished last.
     newest: Option<usize>,
     /// The part that the frame replaces which was begun last.
@@ -49,7 +62,7 @@ pub(super) struct Ages {
 }
 
 impl Ages {
-    /// Pieces that hold no frame yet.
+    /// Pieces that hold no frame yet. What they hold is zero, or is made so by whoever opened them.
     pub(super) fn new(layout: &FrameLayout, reader: Reader, pieces: usize) -> Result<Self> {
         let whole = layout.whole()?.span();
         Ok(Self {
@@ -57,11 +70,18 @@ impl Ages {
             reader,
             full: layout.full(),
             stale: vec![whole.clone(); pieces],
+            foreign: vec![false; pieces],
             whole,
             newest: None,
             part: 0..0,
             touched: false,
         })
+    }
+
+    /// The same pieces, for frames of another size: each is zero before its first.
+    pub(super) fn resized(&self, layout: &FrameLayout) -> Result<Self> {
+        let pieces = self.stale.len();
+        Ok(Self { foreign: vec![true; pieces], ..Self::new(layout, self.reader, pieces)? })
     }
 
     /// The piece with the frame finished last: what other frames copy from, so it is not to be written.
@@ -78,18 +98,31 @@ impl Ages {
         };
         let stale = &self.stale[piece];
         let from = self.newest.filter(|_| must_hold && !stale.is_empty());
-        Plan { copy: from.map(|from| (from, stale.clone())), clear: self.rule == Unwritten::Clear }
+        let clear = match self.rule {
+            _ if self.foreign[piece] && from.is_none() => Clear::Whole,
+            Unwritten::Clear => Clear::Part,
+            Unwritten::Keep | Unwritten::Overwrite => Clear::Nothing,
+        };
+        Plan { copy: from.map(|from| (from, stale.clone())), clear }
     }
 
     /// What [`Plan::copy`] asked for was queued.
     pub(super) fn renewed(&mut self, piece: usize) {
         self.stale[piece] = 0..0;
+        self.foreign[piece] = false;
+    }
+
+    /// What [`Clear::Whole`] asked for was queued.
+    pub(super) fn cleared(&mut self, piece: usize) {
+        self.foreign[piece] = false;
     }
 
     /// Somebody may write the part from now on. Until the frame is finished, nothing there counts.
     pub(super) fn touched(&mut self, piece: usize) {
         self.touched = true;
         self.stale[piece] = joined(&self.stale[piece], &self.part);
+        // No other piece has what it would be brought up to date from.
+        self.foreign[piece] |= self.newest.is_none();
     }
 
     /// `piece` holds the newest frame; the others lack what changed.
@@ -103,11 +136,13 @@ impl Ages {
             *stale = if other == piece { 0..0 } else { joined(stale, &changed) };
         }
         self.newest = Some(piece);
+        self.foreign[piece] = false;
     }
 
     /// Only the first pieces are left.
     pub(super) fn truncate(&mut self, pieces: usize) {
         self.stale.truncate(pieces);
+        self.foreign.truncate(pieces);
         self.newest = self.newest.filter(|newest| *newest < pieces);
     }
 }
@@ -121,7 +156,7 @@ fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Clears what a frame is about to replace, in queue order.
+/// Clears memory that a frame is about to be written to, in queue order.
 pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
     let _step = step!("clear");
     backend.write_pattern(target, &Pattern::ZERO)
@@ -218,7 +253,34 @@ mod tests {
             let mut ages = Ages::new(&layout, Reader::Uploads, 2).unwrap();
             let mut of_uploads = |piece, rows| frame(&mut ages, &layout, piece, rows, true);
             assert_eq!((of_uploads(0, 0..10), of_uploads(1, 1..2), of_uploads(0, 3..4)), (None, None, None));
-            assert_eq!(ages.begin(1, &layout.in_place(&layout.full()).unwrap()).clear, rule == Unwritten::Clear);
+            let expected = if rule == Unwritten::Clear { Clear::Part } else { Clear::Nothing };
+            assert_eq!(ages.begin(1, &layout.in_place(&layout.full()).unwrap()).clear, expected);
+        }
+    }
+
+    #[test]
+    fn pieces_that_held_another_size_are_cleared_once() {
+        for rule in Unwritten::ALL {
+            let layout = layout(rule);
+            let mut ages = Ages::new(&layout, Reader::InPlace, 3).unwrap();
+            frame(&mut ages, &layout, 0, 0..10, true);
+            let mut ages = ages.resized(&layout).unwrap();
+            let crossing = layout.in_place(&Part::Image(Region::new(0, 3, 8, 1))).unwrap();
+            // A frame that is given up leaves no trace.
+            for _ in 0..2 {
+                let plan = ages.begin(1, &crossing);
+                assert_eq!((plan.copy, plan.clear), (None, Clear::Whole), "{rule}");
+                ages.cleared(1);
+                ages.touched(1);
+            }
+            ages.finished(1);
+            let plan = ages.begin(1, &layout.in_place(&layout.full()).unwrap());
+            assert_ne!(plan.clear, Clear::Whole, "{rule}");
+            let whole = ages.begin(2, &layout.in_place(&layout.full()).unwrap());
+            match rule {
+                Unwritten::Keep => assert_eq!((whole.copy, whole.clear), (Some((1, WHOLE)), Clear::Nothing)),
+                _ => assert_eq!((whole.copy, whole.clear), (None, Clear::Whole)),
+            }
         }
     }
 

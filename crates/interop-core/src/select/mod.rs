@@ -42,6 +42,7 @@ pub use stats::{Measured, Ratio, quantile, quantiles};
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
+use crate::devices::capability::Support;
 use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
@@ -54,6 +55,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::info;
+pub(crate) use verify::Compared;
 
 /// A path that works, and how it was found.
 pub struct Selection {
@@ -126,6 +128,30 @@ pub(crate) fn open_without(
     report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
     Ok(Selection { path, id, report, meanwhile })
+}
+
+/// Opens a way that worked before, for another surface, and compares its pixels. What that leaves behind is for the caller to
+/// overwrite.
+pub(crate) fn open_way(
+    pairing: &Pairing<'_>,
+    policy: &Policy,
+    way: Way,
+    frames_behind: usize,
+    compared: Compared,
+) -> Result<OpenedPath> {
+    let gone = || Error::invalid("resize", format!("{way} is none of the policy's paths"));
+    let candidate = Candidate { spec: policy.paths.get(way.id).ok_or_else(gone)?, sync: way.sync };
+    let pairing = candidate.pairing(pairing);
+    if let Support::No(reason) = candidate.spec.check_support(&pairing) {
+        let device = pairing.display.device().to_string();
+        return Err(Error::Unsupported { operation: "resize", device, reason });
+    }
+    contained(|| {
+        let mut path = candidate.spec.open(&pairing)?;
+        verify::compare(way.id, &mut path, pairing.backend.as_ref(), &pairing.layout(), compared)?;
+        settle(&mut path, &pairing, policy, Some(frames_behind), None)?;
+        Ok(path)
+    })
 }
 
 /// Settles how late frames are shown, where that was left open, and returns what was measured for it.

@@ -1,0 +1,77 @@
+//! Surfaces whose size changes.
+
+use super::context::Context;
+use super::failure::{Failure, each};
+use super::pixels::{any, same_bytes};
+use crate::describe::error::Error;
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::RowOrder;
+use crate::describe::surface::SurfaceDesc;
+use crate::link::Link;
+
+pub(super) fn resized(context: &Context<'_>) -> Result<(), Failure> {
+    let mut link = context.open(SurfaceDesc::Image(any(16, 16, PixelFormat::Rgba8)))?;
+    let mut expected = context.pattern_frame(&mut link, 80)?;
+    for (nonce, (width, height)) in (81..).zip([(32, 8), (1, 1), (200, 100), (17, 5)]) {
+        link.resize(SurfaceDesc::Image(any(width, height, PixelFormat::Rgba8)))?;
+        same_bytes("old frame after resize", &expected, &link.read_back()?)?;
+        link.shown()?;
+        expected = context.pattern_frame(&mut link, nonce)?;
+        same_bytes("first frame after resize", &expected, &link.read_back()?)?;
+        paused(&mut link, &expected)?;
+        if link.path() != context.path {
+            return Err(Failure::Failed(format!("resize went over to {}", link.path())));
+        }
+    }
+    Ok(())
+}
+
+/// A window is minimised for a while.
+fn paused(link: &mut Link, expected: &[u8]) -> Result<(), Failure> {
+    let before = *link.desc();
+    link.resize(SurfaceDesc::Image(any(0, 0, PixelFormat::Rgba8)))?;
+    link.frame(|_| Err(Error::Paused))?;
+    if !link.is_paused() || !matches!(link.acquire(), Err(Error::Paused)) {
+        return Err(Failure::Failed("a link of 0x0 is not paused".into()));
+    }
+    same_bytes("paused", expected, &link.read_back()?)?;
+    link.resize(before)?;
+    same_bytes("after the pause", expected, &link.read_back()?)?;
+    if link.is_paused() { Err(Failure::Failed("the link is still paused".into())) } else { Ok(()) }
+}
+
+/// Rows of every pitch in memory that has room for longer ones, all the way round a ring.
+pub(super) fn within(context: &Context<'_>) -> Result<(), Failure> {
+    let image = |width, height, format| any(width, height, format).with_row_order(RowOrder::BottomUp);
+    each([PixelFormat::R8, PixelFormat::Rgba8, PixelFormat::Rgba32F], |format| {
+        let sizes = [(90, 60), (89, 1), (1, 60), (33, 17), (64, 59), (90, 60)];
+        let sizes = sizes.map(|(width, height)| SurfaceDesc::Image(image(width, height, format)));
+        let textures = sizes.map(|desc| match desc {
+            SurfaceDesc::Image(image) => SurfaceDesc::image(image.extent.width, image.extent.height, format),
+            buffer => buffer,
+        });
+        each([sizes, textures], |sizes| all_show(context, sizes[0], &sizes))
+    })?;
+    let sizes = [9000, 1, 4097, 8999, 9000].map(SurfaceDesc::buffer);
+    all_show(context, sizes[0], &sizes)
+}
+
+fn all_show(context: &Context<'_>, most: SurfaceDesc, sizes: &[SurfaceDesc]) -> Result<(), Failure> {
+    let mut link = context.open(sizes[1])?;
+    let mut shown: Option<Vec<u8>> = None;
+    for (desc, nonce) in sizes.iter().zip((400..).step_by(10)) {
+        link.resize_within(most, *desc)?;
+        if let Some(shown) = &shown {
+            same_bytes(&format!("the frame before {desc}"), shown, &link.read_back()?)?;
+        }
+        for nonce in nonce..nonce + 5 {
+            let expected = context.pattern_frame(&mut link, nonce)?;
+            same_bytes(&format!("{desc} inside {most}"), &expected, &link.read_back()?)?;
+            shown = Some(expected);
+        }
+        if link.path() != context.path {
+            return Err(Failure::Failed(format!("{desc} inside {most} went over to {}", link.path())));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Other sizes: in the memory that the path has, or in new memory with room for the next.
+//!
+//! A window that is dragged changes its size at every frame. So memory is made and proved for a larger surface than was asked
+//! for, and sizes inside it are views of that memory: what carries its bytes was proved for all of them. Images whose order only
+//! drivers know have no views. They are made anew for each size, and a few rows of each are compared.
+
+use super::Link;
+use super::retired::Retired;
+use super::room::{covering, grown, is_inside};
+use crate::describe::error::Result;
+use crate::describe::geometry::Extent;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::timeline::stage;
+use crate::path::{FrameLayout, OpenedPath, SharingPath, blank};
+use crate::select::{Compared, Keep, Policy, Standing, Way, open_way, open_without};
+
+impl Link {
+    /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
+    /// zero, whatever the surface's rule for unwritten pixels; where only that rule changes, the picture is kept. The path
+    /// is kept if it still works at the new size, else chosen anew. After an error everything is as before.
+    ///
+    /// Sizes for which the link has room cost no proof by pixels, and most paths allocate for them at most a texture of the
+    /// display's. A larger size makes and proves memory with room for a quarter more on each side. [`Link::resize_within`]
+    /// makes room beforehand. The display's API may have another name for what is shown at each size.
+    ///
+    /// An image of 0x0, which a minimised window has, pauses the link: [`Link::frame`] and its like do nothing, and the picture
+    /// stays. The next size that is none ends that; the old one is there at once.
+    ///
+    /// # Errors
+    /// The errors of [`Link::open`], where 0x0 is an error, too.
+    pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
+        self.resize_to(desc, None)
+    }
+
+    /// Changes the size as [`Link::resize`] does, and makes room for `most`: no size up to that needs a whole proof from then
+    /// on, while the path stays. Memory is for `most` then, however small the surface is; open the link anew to give it back.
+    /// Where there is no memory for that, a warning says so, and each size that is larger than before makes its own.
+    ///
+    /// Only the size of `most` counts. A window's is that of its screen.
+    ///
+    /// # Errors
+    /// The errors of [`Link::open`], for both sizes.
+    pub fn resize_within(&mut self, most: SurfaceDesc, now: SurfaceDesc) -> Result<()> {
+        self.resize_to(now, Some(most))
+    }
+
+    /// Whether it was resized to 0x0.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    fn resize_to(&mut self, desc: SurfaceDesc, most: Option<SurfaceDesc>) -> Result<()> {
+        self.paused = match desc {
+            SurfaceDesc::Image(image) if image.extent == Extent::new(0, 0) => true,
+            _ => {
+                self.change_size(desc, most)?;
+                false
+            }
+        };
+        Ok(())
+    }
+
+    fn change_size(&mut self, desc: SurfaceDesc, most: Option<SurfaceDesc>) -> Result<()> {
+        let device = self.display.device().to_string();
+        desc.check(&device, self.display.caps(), "resize")?;
+        let most = most.map(|most| covering(&desc, &most)).transpose()?;
+        if let Some(most) = most {
+            most.check(&device, self.display.caps(), "resize_within")?;
+        }
+        let has_room = |link: &Self| is_inside(&most.unwrap_or(desc), &link.proved);
+        if desc == *self.layout.desc() && has_room(self) {
+            return Ok(());
+        }
+        let _stage = stage!("resize");
+        let left = self.leave_broken(&mut None);
+        if let Err(error) = &left {
+            tracing::debug!(%error, "no other path works: the one that failed is proved again");
+        }
+        if left.is_err() || !self.stay(&desc, most) {
+            self.choose_for(&desc)?;
+            if most.is_some() && !has_room(self) && !self.stay(&desc, most) {
+                tracing::warn!("there is no room for the larger size: each that is larger than before makes its own");
+            }
+        }
+        self.meanwhile.restart(&self.options.policy.clock);
+        self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
+        Ok(())
+    }
+
+    /// Goes on by the same way, where that takes the new size.
+    fn stay(&mut self, desc: &SurfaceDesc, most: Option<SurfaceDesc>) -> bool {
+        self.try_to_stay(desc, most).unwrap_or_else(|error| {
+            tracing::debug!(%error, path = %self.id, "the path does not take the new size as it is");
+            false
+        })
+    }
+
+    fn try_to_stay(&mut self, desc: &SurfaceDesc, most: Option<SurfaceDesc>) -> Result<bool> {
+        let needs = most.unwrap_or(*desc);
+        let pairing = self.options.policy.pairing(&self.backend, &self.display, desc);
+        if is_inside(&needs, &self.proved) {
+            let Some(surface) = self.path.resize(&pairing)? else {
+                let path = self.open_again(desc, Compared::FewRows)?;
+                self.go_on(path, desc, self.proved);
+                return Ok(true);
+            };
+            let frame = self.path.shown_frame().or(self.newest);
+            let before = std::mem::replace(&mut self.layout, FrameLayout::new(desc, self.display.caps()));
+            if std::mem::take(&mut self.finished) {
+                self.retired = Some(Retired::of_surface(before, self.id, surface, frame));
+            }
+            self.report.surface = *desc;
+            self.unclean = false;
+            return Ok(true);
+        }
+        let is_alike = covering(desc, &self.proved).is_ok_and(|both| is_inside(&self.proved, &both));
+        if !is_alike {
+            return Ok(false);
+        }
+        let larger = most.unwrap_or_else(|| grown(desc, &self.proved, self.display.caps()));
+        let mut path = self.open_again(&larger, Compared::All)?;
+        if path.resize(&pairing)?.is_none() {
+            drop(path);
+            path = self.open_again(desc, Compared::FewRows)?;
+        }
+        self.go_on(path, desc, larger);
+        Ok(true)
+    }
+
+    /// A second path by the way in use, which holds zero.
+    fn open_again(&self, desc: &SurfaceDesc, compared: Compared) -> Result<OpenedPath> {
+        let policy = &self.options.policy;
+        let pairing = policy.pairing(&self.backend, &self.display, desc);
+        let mut path = open_way(&pairing, policy, self.way(), self.path.frames_behind(), compared)?;
+        blank(&mut path, self.backend.as_ref(), &pairing.layout())?;
+        Ok(path)
+    }
+
+    fn go_on(&mut self, path: OpenedPath, desc: &SurfaceDesc, proved: SurfaceDesc) {
+        self.replace(path, self.id, desc);
+        self.report.surface = *desc;
+        self.proved = proved;
+    }
+
+    /// Chooses a path, that in use if it works.
+    fn choose_for(&mut self, desc: &SurfaceDesc) -> Result<()> {
+        let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
+        let keep = Keep { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };
+        let standing = Standing { demoted: &self.demoted, keep: Some(keep), ..Standing::default() };
+        let selection = open_without(&self.backend, &self.display, desc, &policy, &standing)?;
+        self.take(selection, desc);
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What is on show after a resize or a change of path, until the first frame since then is finished.
+
+use crate::describe::error::Result;
+use crate::describe::surface::SurfaceDesc;
+use crate::devices::timeline::FrameTag;
+use crate::display::Surface;
+use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
+
+/// What the frame on show lies in.
+pub(super) struct Retired {
+    layout: FrameLayout,
+    id: PathId,
+    holder: Holder,
+}
+
+enum Holder {
+    /// A path that was left.
+    Path(OpenedPath),
+    /// The surface that a path had for another size. Every frame of that size was handed over.
+    Surface(Box<dyn Surface>, Option<FrameTag>),
+}
+
+impl Retired {
+    pub fn path(layout: FrameLayout, id: PathId, path: OpenedPath) -> Self {
+        Self { layout, id, holder: Holder::Path(path) }
+    }
+
+    /// `frame`: the one that it shows.
+    pub fn of_surface(layout: FrameLayout, id: PathId, surface: Box<dyn Surface>, frame: Option<FrameTag>) -> Self {
+        Self { layout, id, holder: Holder::Surface(surface, frame) }
+    }
+
+    pub fn id(&self) -> PathId {
+        self.id
+    }
+
+    pub fn desc(&self) -> &SurfaceDesc {
+        self.layout.desc()
+    }
+
+    pub fn surface(&self) -> &dyn Surface {
+        match &self.holder {
+            Holder::Path(path) => path.surface(),
+            Holder::Surface(surface, _) => surface.as_ref(),
+        }
+    }
+
+    pub fn shown_frame(&self) -> Option<FrameTag> {
+        match &self.holder {
+            Holder::Path(path) => path.shown_frame(),
+            Holder::Surface(_, frame) => *frame,
+        }
+    }
+
+    /// The path, where one was left.
+    pub fn into_path(self) -> Option<OpenedPath> {
+        match self.holder {
+            Holder::Path(path) => Some(path),
+            Holder::Surface(..) => None,
+        }
+    }
+
+    pub fn flush(&mut self) -> Result<()> {
+        match &mut self.holder {
+            Holder::Path(path) => path.flush(),
+            Holder::Surface(..) => Ok(()),
+        }
+    }
+
+    /// The frame on show: tight rows in the surface's order.
+    pub fn read_back(&mut self) -> Result<Vec<u8>> {
+        let bytes = self.in_native_rows()?;
+        Ok(self.layout.to_surface_rows(bytes))
+    }
+
+    /// The frame finished last, shown or not: tight rows in the surface's order.
+    pub fn newest_picture(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = self.in_native_rows()?;
+        if let Holder::Path(path) = &mut self.holder {
+            path.overlay_unshown(&mut bytes)?;
+        }
+        Ok(self.layout.to_surface_rows(bytes))
+    }
+
+    fn in_native_rows(&mut self) -> Result<Vec<u8>> {
+        let full = self.layout.full();
+        match &mut self.holder {
+            Holder::Path(path) => path.surface_mut().read_back(&full),
+            Holder::Surface(surface, _) => surface.read_back(&full),
+        }
+    }
+}

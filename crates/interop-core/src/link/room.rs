@@ -1,0 +1,112 @@
+//! For how large a surface memory is made, and which surfaces are views of it.
+
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Extent;
+use crate::describe::surface::{BufferDesc, ImageDesc, SurfaceDesc};
+use crate::devices::capability::DisplayCaps;
+
+/// A side grows to a multiple of so many pixels.
+const PIXELS: u32 = 64;
+/// A buffer grows to a multiple of so many bytes.
+const BYTES: u64 = 4096;
+/// Room that was made for other sizes is kept while it takes at most so many times the memory.
+const MOST_KEPT: u64 = 2;
+
+/// Whether memory that was proved for `room` shows `desc` without another proof: it is no larger, and all but the size is the same.
+pub(super) fn is_inside(desc: &SurfaceDesc, room: &SurfaceDesc) -> bool {
+    covering(desc, room).is_ok_and(|both| both == *room)
+}
+
+/// `desc` with the size of whichever is larger, on each side.
+///
+/// # Errors
+/// One is an image, the other a buffer.
+pub(super) fn covering(desc: &SurfaceDesc, other: &SurfaceDesc) -> Result<SurfaceDesc> {
+    match (desc, other) {
+        (SurfaceDesc::Image(desc), SurfaceDesc::Image(other)) => {
+            let (a, b) = (desc.extent, other.extent);
+            let extent = Extent::new(a.width.max(b.width), a.height.max(b.height));
+            Ok(SurfaceDesc::Image(ImageDesc { extent, ..*desc }))
+        }
+        (SurfaceDesc::Buffer(desc), SurfaceDesc::Buffer(other)) => {
+            Ok(SurfaceDesc::Buffer(BufferDesc { bytes: desc.bytes.max(other.bytes), ..*desc }))
+        }
+        _ => Err(Error::invalid("resize_within", format!("room was asked for an {other}, the surface is an {desc}"))),
+    }
+}
+
+/// `desc` with a quarter more on each side that is larger than that of `room`, as a size that grows will grow on. The other
+/// side stays that of `room`, if that is no waste.
+pub(super) fn grown(desc: &SurfaceDesc, room: &SurfaceDesc, caps: &DisplayCaps) -> SurfaceDesc {
+    match (desc, room) {
+        (SurfaceDesc::Image(desc), SurfaceDesc::Image(room)) => {
+            let side = |side: u32| {
+                let more = side.saturating_add(side / 4).checked_next_multiple_of(PIXELS).unwrap_or(side);
+                more.min(caps.max_image_side).max(side)
+            };
+            let more = Extent::new(side(desc.extent.width), side(desc.extent.height));
+            let kept = |side: u32, room: u32, more: u32| if side > room { more } else { room };
+            let kept = Extent::new(
+                kept(desc.extent.width, room.extent.width, more.width),
+                kept(desc.extent.height, room.extent.height, more.height),
+            );
+            let extent = if kept.pixels() <= more.pixels().saturating_mul(MOST_KEPT) { kept } else { more };
+            SurfaceDesc::Image(ImageDesc { extent, ..*desc })
+        }
+        (SurfaceDesc::Buffer(desc), _) => {
+            let more = desc.bytes.saturating_add(desc.bytes / 4).checked_next_multiple_of(BYTES).unwrap_or(desc.bytes);
+            let bytes = more.min(caps.max_buffer_bytes as u64).max(desc.bytes);
+            SurfaceDesc::Buffer(BufferDesc { bytes, ..*desc })
+        }
+        (SurfaceDesc::Image(_), SurfaceDesc::Buffer(_)) => *desc,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::format::PixelFormat;
+    use crate::describe::geometry::RowOrder;
+    use crate::devices::capability::Support;
+
+    fn image(width: u32, height: u32) -> SurfaceDesc {
+        SurfaceDesc::image(width, height, PixelFormat::Rgba8)
+    }
+
+    #[test]
+    fn only_a_size_that_is_no_larger_is_inside() {
+        let room = image(640, 480);
+        assert!(is_inside(&image(640, 480), &room) && is_inside(&image(1, 480), &room));
+        assert!(!is_inside(&image(641, 1), &room) && !is_inside(&image(1, 481), &room));
+        assert!(!is_inside(&SurfaceDesc::image(64, 64, PixelFormat::R8), &room));
+        assert!(!is_inside(&SurfaceDesc::buffer(16), &room));
+        assert!(is_inside(&SurfaceDesc::buffer(16), &SurfaceDesc::buffer(17)));
+    }
+
+    #[test]
+    fn a_side_that_grows_has_room_to_grow_on() {
+        let no = || Support::No("not here".into());
+        let caps = DisplayCaps {
+            imports: Vec::new(),
+            exports: Vec::new(),
+            semaphores: Vec::new(),
+            orphaned_staging: no(),
+            persistent_staging: no(),
+            image_formats: PixelFormat::ALL.into(),
+            in_place_images: no(),
+            in_place_buffers: no(),
+            max_image_side: 2000,
+            max_in_place_pixels: 64,
+            max_buffer_bytes: 10_000,
+            row_pitch_alignment: 64,
+            native_row_order: RowOrder::TopDown,
+        };
+        let grown = |desc, room| grown(&desc, &room, &caps);
+        assert_eq!(grown(image(810, 600), image(800, 600)), image(1024, 600));
+        assert_eq!(grown(image(810, 610), image(800, 600)), image(1024, 768));
+        assert_eq!(grown(image(1900, 600), image(800, 600)), image(2000, 600), "no larger than the display's limit");
+        assert_eq!(grown(image(2000, 4), image(4, 2000)), image(2000, 64), "memory for sides that never meet");
+        assert_eq!(grown(SurfaceDesc::buffer(4000), SurfaceDesc::buffer(100)), SurfaceDesc::buffer(8192));
+        assert_eq!(grown(SurfaceDesc::buffer(9000), SurfaceDesc::buffer(100)), SurfaceDesc::buffer(10_000));
+    }
+}
