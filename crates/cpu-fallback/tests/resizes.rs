@@ -1,5 +1,7 @@
 //! What a resize costs: memory that has room is used again, and nothing is proved.
 
+#![allow(clippy::unwrap_used)] // how tests fail
+
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
     BufferDesc, ComputeBackend, Error, Extent, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,

@@ -55,9 +55,7 @@ impl Target {
     fn of(screen: &Headless) -> Result<Self> {
         let (width, height) = LARGEST;
         if let Some(gl) = screen.gl() {
-            let target = gl.create_offscreen_target(width, height)?;
-            target.bind()?;
-            return Ok(Self::Gl(target));
+            return Ok(Self::Gl(gl.create_offscreen_target(width, height)?));
         }
         #[cfg(feature = "wgpu")]
         if let Some(wgpu) = screen.wgpu() {
@@ -70,7 +68,8 @@ impl Target {
         let SurfaceDesc::Image(image) = shown.desc() else { return Err(Error::NothingShown) };
         let (width, height) = (image.extent.width, image.extent.height);
         match self {
-            Self::Gl(_) => {
+            Self::Gl(target) => {
+                target.bind()?;
                 let viewport = gl_display::Viewport { x: 0, y: 0, width, height };
                 let Some(gl) = screen.gl() else { return Err(Error::NothingShown) };
                 gl.draw(shown.surface(), viewport, DrawOptions::default())

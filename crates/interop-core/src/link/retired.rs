@@ -15,14 +15,14 @@ pub(super) struct Retired {
 
 enum Holder {
     /// A path that was left.
-    Path(OpenedPath),
+    Path(Box<OpenedPath>),
     /// The surface that a path had for another size. Every frame of that size was handed over.
     Surface(Box<dyn Surface>, Option<FrameTag>),
 }
 
 impl Retired {
     pub fn path(layout: FrameLayout, id: PathId, path: OpenedPath) -> Self {
-        Self { layout, id, holder: Holder::Path(path) }
+        Self { layout, id, holder: Holder::Path(Box::new(path)) }
     }
 
     /// `frame`: the one that it shows.
@@ -55,7 +55,7 @@ impl Retired {
     /// The path, where one was left.
     pub fn into_path(self) -> Option<OpenedPath> {
         match self.holder {
-            Holder::Path(path) => Some(path),
+            Holder::Path(path) => Some(*path),
             Holder::Surface(..) => None,
         }
     }

@@ -55,7 +55,7 @@ pub(super) fn grown(desc: &SurfaceDesc, room: &SurfaceDesc, caps: &DisplayCaps) 
         }
         (SurfaceDesc::Buffer(desc), _) => {
             let more = desc.bytes.saturating_add(desc.bytes / 4).checked_next_multiple_of(BYTES).unwrap_or(desc.bytes);
-            let bytes = more.min(caps.max_buffer_bytes as u64).max(desc.bytes);
+            let bytes = more.min(caps.max_buffer_bytes).max(desc.bytes);
             SurfaceDesc::Buffer(BufferDesc { bytes, ..*desc })
         }
         (SurfaceDesc::Image(_), SurfaceDesc::Buffer(_)) => *desc,
