@@ -74,8 +74,9 @@ impl Attachment {
     /// current and have compute shaders.
     pub(crate) fn bound(shared: &ContextState) -> Result<Self, Obstacle> {
         let features = &shared.features;
-        let textures = shared.raw.textures.filter(|_| features.dsa && features.version >= (4, 3));
-        let reason = "what a framebuffer holds is told by OpenGL 4.5, by functions that glow does not wrap";
+        let textures = shared.raw.textures.filter(|_| features.texture_kinds && features.version >= (4, 3));
+        let reason =
+            "what a framebuffer holds is told by OpenGL 4.5 in the core profile, by functions that glow does not wrap";
         let textures = textures.ok_or(Obstacle::NoShader(reason.into()))?;
         let gl = &shared.gl;
         // SAFETY: the context is current; an attachment is asked for what it is only where there is one, and of a texture.

@@ -17,6 +17,8 @@ pub(crate) struct Features {
     pub version: (u32, u32),
     /// GL 4.5, `ARB_direct_state_access`.
     pub dsa: bool,
+    /// `glGetTextureParameteriv` says what kind a texture is: GL 4.5. Mesa refuses it in the compatibility profile.
+    pub texture_kinds: bool,
     /// GL 4.2, `ARB_texture_storage`.
     pub texture_storage: bool,
     /// GL 4.4, `ARB_buffer_storage`.
@@ -66,9 +68,11 @@ impl Features {
         // SAFETY: MAX_VIEWPORT_DIMS is two integers.
         unsafe { gl.get_parameter_i32_slice(glow::MAX_VIEWPORT_DIMS, &mut viewport) };
         let viewport = viewport.map(|v| u32::try_from(v).unwrap_or(0));
+        let core = !gl.version().is_embedded && get(glow::CONTEXT_PROFILE_MASK) & glow::CONTEXT_CORE_PROFILE_BIT != 0;
         Self {
             version,
             dsa: has((4, 5), "GL_ARB_direct_state_access"),
+            texture_kinds: core && has((4, 5), "GL_ARB_direct_state_access"),
             texture_storage: has((4, 2), "GL_ARB_texture_storage"),
             buffer_storage: has((4, 4), "GL_ARB_buffer_storage"),
             client_mapped_barrier: version >= (4, 4),

@@ -12,6 +12,7 @@ use gl_display::{
     AlphaMode, DrawOptions, Encoding, EngineTexture, Filter, Fit, GlDisplay, Manner, TargetEncoding, ToneMap, Viewport,
 };
 use glow::HasContext as _;
+use glutin::context::GlProfile;
 use interop_core::display::{Display as _, StagingKind, Surface};
 use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result, SurfaceDesc};
 use state::{engine_framebuffers, make_unusual, unchanged};
@@ -176,6 +177,25 @@ fn a_texture_gets_the_pixels_of_a_draw_into_a_framebuffer() {
             }
         }
     }
+}
+
+/// miniquad makes such contexts. Mesa does not say there what kind a texture is.
+#[test]
+fn contexts_of_the_compatibility_profile_are_drawn_in() {
+    let mut pictures = Vec::new();
+    for profile in [GlProfile::Compatibility, GlProfile::Core] {
+        let Some(engine) = Engine::of(profile) else { return };
+        let (gl, display) = (engine.glow(), engine.pixelferry(None));
+        let texture = Texture::new(&gl, glow::RGBA8, 1, SIDE);
+        let shown = common::plain(&display);
+        for _ in 0..2 {
+            draw(&display, shown.as_ref(), texture.level(0, SIDE), DrawOptions::default()).unwrap();
+            // SAFETY: the context is current.
+            assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR, "{profile:?}");
+        }
+        pictures.push(texture.read(0, SIDE, FORMATS[0].1));
+    }
+    assert_eq!(pictures[0], pictures[1]);
 }
 
 /// Around the viewport, and on the levels beside it.

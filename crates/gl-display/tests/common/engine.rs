@@ -43,7 +43,12 @@ pub fn integers(parameter: u32, index: u32) -> [i32; 4] {
 impl Engine {
     /// Current on this thread; `None` after saying SKIPPED without EGL devices.
     pub fn new() -> Option<Self> {
-        Self::open(|display| {
+        Self::of(GlProfile::Core)
+    }
+
+    /// The same with a context of this profile.
+    pub fn of(profile: GlProfile) -> Option<Self> {
+        Self::open(profile, |display| {
             let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty());
             // SAFETY: the template names no window.
             let config =
@@ -55,7 +60,7 @@ impl Engine {
     /// The same with a framebuffer of its own, as windows have one: of this size, and so many bits of red and of alpha. `None` where
     /// the driver has none such, too.
     pub fn with_framebuffer(size: (u32, u32), bits: (u8, u8)) -> Option<Self> {
-        Self::open(|display| {
+        Self::open(GlProfile::Core, |display| {
             let template =
                 ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::PBUFFER).with_alpha_size(bits.1);
             // SAFETY: the template names no window.
@@ -75,14 +80,17 @@ impl Engine {
         })
     }
 
-    fn open(choose: impl FnOnce(&Display) -> Option<(Config, Option<Surface<PbufferSurface>>)>) -> Option<Self> {
+    fn open(
+        profile: GlProfile,
+        choose: impl FnOnce(&Display) -> Option<(Config, Option<Surface<PbufferSurface>>)>,
+    ) -> Option<Self> {
         let device = Device::query_devices().ok().and_then(Iterator::last);
         let device = need(Need::Egl, device.ok_or("EGL lists no device"))?;
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
         let (config, surface) = choose(&display)?;
         let attributes = ContextAttributesBuilder::new()
-            .with_profile(GlProfile::Core)
+            .with_profile(profile)
             .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5))))
             .build(None);
         // SAFETY: no window handle is passed.
