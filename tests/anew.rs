@@ -10,6 +10,7 @@ use pixelferry::{
     LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
 use pixelferry_tests::{Need, Usage, asked, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until};
+use std::collections::HashMap;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -87,7 +88,8 @@ fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
     let mut watch = Watch::default();
     watch.look("resizes", 0);
     let objects = || screen.gl().map(|gl| gl.object_counts());
-    let mut before = None;
+    // By path: each resize measures anew, and paths differ in what they keep.
+    let mut before = HashMap::new();
     for n in 0..resizes {
         link.resize(desc(n + 1)).unwrap();
         frame(&mut link, backend, n);
@@ -97,7 +99,7 @@ fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
             frame(&mut link, backend, n);
             watch.look("resizes", n + 1);
             let now = objects();
-            assert_eq!(before.replace(now).unwrap_or(now), now, "GL objects");
+            assert_eq!(*before.entry(link.path()).or_insert(now), now, "GL objects of {}", link.path());
         }
     }
     watch.judge("resizes");

@@ -10,7 +10,7 @@ pub fn need_display<T>(choice: DisplayChoice, opened: Result<T>) -> Option<T> {
     match choice {
         DisplayChoice::Gl => need(Need::Egl, opened),
         DisplayChoice::Compute => need(given(), opened),
-        DisplayChoice::Wgpu => need(Need::Lavapipe, opened),
+        DisplayChoice::Vulkan | DisplayChoice::Wgpu => need(Need::Lavapipe, opened),
         DisplayChoice::Auto | DisplayChoice::Memory => match opened {
             Ok(opened) => Some(opened),
             Err(error) => panic!("{choice:?} needs no driver: {error}"),

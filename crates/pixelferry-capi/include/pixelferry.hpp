@@ -10,6 +10,7 @@
 
 #include "pixelferry.h"
 
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 //! What drivers are known to lack or to do wrong.
 
-use Expected::{Fails, Lacks, MayLack};
+use Expected::{Fails, Lacks, MayFail, MayLack};
 use std::fmt;
 
 /// A driver whose results are known. Of others it is only said what they lack.
@@ -35,6 +35,8 @@ pub enum Expected {
     MayLack,
     /// The driver has it and does it wrong.
     Fails,
+    /// The driver does it wrong in some versions.
+    MayFail,
 }
 
 /// A row of [`KNOWN`].
@@ -83,6 +85,13 @@ pub const KNOWN: &[Known] = &[
         drivers: &["rusticl"],
         expected: Lacks,
         reason: "its queues keep the order of their commands",
+        link: FEATURES,
+    },
+    Known {
+        tests: &["user events: failure", "user events: failure of what nobody holds"],
+        drivers: &["rusticl"],
+        expected: MayFail,
+        reason: "from Mesa 25 on, commands in order after one that failed by its wait list fail, too",
         link: FEATURES,
     },
     Known {
@@ -327,7 +336,7 @@ fn verdict(
         (Outcome::Lacks(said), Some(Lacks | MayLack)) => Ok(format!("driver lacks it: {said}{why}")),
         (Outcome::Lacks(said), _) if strict => Err(format!("it should have this, but: {said}{why}")),
         (Outcome::Lacks(said), _) => Ok(format!("driver lacks it: {said}{why}")),
-        (Outcome::Fails(said), Some(Fails)) => Ok(format!("known failure: {said}{why}")),
+        (Outcome::Fails(said), Some(Fails | MayFail)) => Ok(format!("known failure: {said}{why}")),
         (Outcome::Fails(said), _) => Err(format!("{said}{why}")),
     }
 }
@@ -367,6 +376,7 @@ mod tests {
         row(&["absent"], Lacks),
         row(&["sometimes"], MayLack),
         Known { drivers: &["one", "two"], ..row(&["wrong"], Expected::Fails) },
+        row(&["since two"], MayFail),
     ];
 
     const fn row(tests: &'static [&'static str], expected: Expected) -> Known {
@@ -392,6 +402,8 @@ mod tests {
         for outcome in [Outcome::Pass, lacks()] {
             ask("sometimes", "CL One 3.1", &outcome, true).unwrap();
         }
+        ask("since two", "CL One 3.1", &Outcome::Pass, true).unwrap();
+        assert!(ask("since two", "CL One 3.1", &fails(), true).unwrap().starts_with("known failure: wrong pixels"));
         for device in ["CL One 3.1", "CL Two"] {
             assert!(ask("wrong", device, &fails(), true).unwrap().starts_with("known failure: wrong pixels"));
         }

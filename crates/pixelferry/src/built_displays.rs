@@ -1,6 +1,6 @@
 //! Opening the displays that the crate's features switch on; where one is off, the call says so.
 
-#[cfg(not(feature = "wgpu"))]
+#[cfg(not(all(feature = "vulkan", feature = "wgpu")))]
 use crate::availability::not_built_in;
 use crate::headless::Headless;
 use interop_core::{DeviceIdentity, Result};
@@ -14,6 +14,17 @@ pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
 #[cfg(not(feature = "wgpu"))]
 pub(crate) fn wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
     not_built_in("wgpu", "wgpu")
+}
+
+#[cfg(feature = "vulkan")]
+pub(crate) fn vulkan(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+    use vulkan_display::{VulkanDisplay, VulkanOptions};
+    Ok(VulkanDisplay::headless(&VulkanOptions::default().with_same_device_as(compute.cloned()))?.into())
+}
+
+#[cfg(not(feature = "vulkan"))]
+pub(crate) fn vulkan(_: Option<&DeviceIdentity>) -> Result<Headless> {
+    not_built_in("Vulkan", "vulkan")
 }
 
 #[cfg(feature = "gl")]

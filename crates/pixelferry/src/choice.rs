@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn every_display_has_its_row() {
-        use DisplayChoice::{Auto, Compute, Gl, Memory, Wgpu};
-        let all = [Auto, Gl, Compute, Memory, Wgpu];
+        use DisplayChoice::{Auto, Compute, Gl, Memory, Vulkan, Wgpu};
+        let all = [Auto, Gl, Compute, Memory, Wgpu, Vulkan];
         // A new one does not compile until it is listed here.
         let _ = all.map(|choice| match choice {
-            Auto | Gl | Compute | Memory | Wgpu => {}
+            Auto | Gl | Compute | Memory | Vulkan | Wgpu => {}
         });
         check(&all, |choice| Ok(open_headless(choice)?.display().device().api));
         let (displays, status) = open_all_headless();

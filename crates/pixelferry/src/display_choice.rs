@@ -24,4 +24,7 @@ pub enum DisplayChoice {
     Compute,
     /// Plain memory.
     Memory,
+    /// Vulkan without a window, on a device of the display's own, or an error: also where this library was built without its
+    /// feature `vulkan`.
+    Vulkan,
 }

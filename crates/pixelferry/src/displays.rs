@@ -79,6 +79,23 @@ pub(crate) static DRIVERS: &[Driver] = &[
         all: || Ok(vec![built::wgpu(None)?]),
         missing: Some("no-wgpu"),
     },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "vulkan"),
+            ..Named::new(
+                DisplayChoice::Vulkan,
+                "vulkan",
+                &["vk"],
+                "Vulkan itself, where it was built in (feature `vulkan`); without windows",
+            )
+        },
+        api: Some(Api::Vulkan),
+        kind: "vulkan",
+        taken_by_itself: |_| false,
+        best_for: |beside| built::vulkan(beside.device()),
+        all: || Ok(vec![built::vulkan(None)?]),
+        missing: Some("no-vulkan"),
+    },
 ];
 
 static AUTO: Named<DisplayChoice> =
@@ -106,7 +123,7 @@ impl Choice for DisplayChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayStatus {
-    /// Name of the kind: `gl-headless`, `compute`, `memory`, `wgpu`; `plugged` for a display of the program's own.
+    /// Name of the kind: `gl-headless`, `compute`, `memory`, `wgpu`, `vulkan`; `plugged` for a display of the program's own.
     pub kind: &'static str,
     /// Whether it can be used, and why not.
     #[serde(flatten)]

@@ -7,6 +7,8 @@ use gl_display::GlDisplay;
 use interop_core::{Display, Result};
 use std::any::Any;
 use std::rc::Rc;
+#[cfg(feature = "vulkan")]
+use vulkan_display::VulkanDisplay;
 #[cfg(feature = "wgpu")]
 use wgpu_display::WgpuDisplay;
 
@@ -59,6 +61,12 @@ impl Headless {
     /// The display on a compute device, where it is one.
     #[cfg(any(feature = "cuda", feature = "opencl"))]
     pub fn compute(&self) -> Option<&Rc<ComputeDisplay>> {
+        self.own.downcast_ref()
+    }
+
+    /// The Vulkan display, where it is one.
+    #[cfg(feature = "vulkan")]
+    pub fn vulkan(&self) -> Option<&Rc<VulkanDisplay>> {
         self.own.downcast_ref()
     }
 
