@@ -7,9 +7,9 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::repository;
 
-/// The crates that are published, by name, and where builds go.
+/// The crates that are published, and where builds go.
 pub struct Workspace {
-    pub published: Vec<String>,
+    pub published: Vec<Package>,
     pub target: PathBuf,
 }
 
@@ -19,11 +19,20 @@ struct Answer {
     target_directory: PathBuf,
 }
 
+/// One crate.
 #[derive(Deserialize)]
-struct Package {
-    name: String,
+pub struct Package {
+    pub name: String,
+    version: String,
     /// The registries it may go to: none of them where the manifest says `publish = false`.
     publish: Option<Vec<String>>,
+}
+
+impl Package {
+    /// What its packed file and its folder are called.
+    pub fn packed(&self) -> String {
+        format!("{}-{}", self.name, self.version)
+    }
 }
 
 impl Workspace {
@@ -35,6 +44,6 @@ impl Workspace {
         let answer: Answer = serde_json::from_slice(&output)
             .map_err(|error| Error::Command { command: COMMAND, message: error.to_string() })?;
         let published = answer.packages.into_iter().filter(|package| package.publish != Some(Vec::new()));
-        Ok(Self { published: published.map(|package| package.name).collect(), target: answer.target_directory })
+        Ok(Self { published: published.collect(), target: answer.target_directory })
     }
 }

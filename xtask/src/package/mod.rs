@@ -42,9 +42,8 @@ pub fn run(root: &Path) -> Result<(), Error> {
     pack(root, &workspace, &folder)?;
     let outside = folder.join("outside");
     fs::create_dir_all(outside.join("program")).map_err(Error::file("make", &outside))?;
-    let packed: Vec<String> =
-        workspace.published.iter().map(|name| format!("{name}-{}", env!("CARGO_PKG_VERSION"))).collect();
-    for package in &packed {
+    for package in &workspace.published {
+        let package = &package.packed();
         let file = folder.join("package").join(format!("{package}.crate"));
         let bytes = fs::metadata(&file).map_err(Error::file("find", &file))?.len();
         println!("{:>4} KiB {package}", bytes.div_ceil(1024));
@@ -76,8 +75,8 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
 fn pack(root: &Path, workspace: &Workspace, folder: &Path) -> Result<(), Error> {
     let mut cargo = cargo();
     cargo.args(["package", "--quiet", "--locked", "--no-verify", "--allow-dirty", "--target-dir"]).arg(folder);
-    for name in &workspace.published {
-        cargo.args(["--package", name]);
+    for package in &workspace.published {
+        cargo.args(["--package", &package.name]);
     }
     finish("cargo package", cargo.current_dir(root))
 }
@@ -106,12 +105,11 @@ fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error
         fs::write(&file, text).map_err(Error::file("write", file))
     };
     // Debug information as in the workspace, so that what others wrote is not built twice.
-    let mut manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [\"program\", \"*-{version}\"]\n\n\
+    let mut manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"program\", \"*-*.*.*\"]\n\n\
          [profile.dev]\ndebug = \"line-tables-only\"\n\n[patch.crates-io]\n"
-    );
-    for name in &workspace.published {
-        manifest.push_str(&format!("{name} = {{ path = \"{name}-{version}\" }}\n"));
+        .to_owned();
+    for package in &workspace.published {
+        manifest.push_str(&format!("{} = {{ path = \"{}\" }}\n", package.name, package.packed()));
     }
     write("Cargo.toml", &manifest)?;
     write(
