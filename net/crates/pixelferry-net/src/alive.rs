@@ -1,0 +1,83 @@
+//! Which workers of a scene live, by Zenoh's liveliness tokens.
+
+use crate::error::{CLOSED, Error, Result};
+use crate::key::{Keys, read_worker};
+use crate::wire::JobMessage;
+use pixelferry::Region;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zenoh::pubsub::Subscriber;
+use zenoh::sample::SampleKind;
+use zenoh::{Session, Wait};
+
+/// A poisoned lock holds no half-made state here: every change is one insertion or removal.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Live workers, and where each computes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Workers(BTreeMap<u64, Option<Region>>);
+
+impl Workers {
+    /// Which worker computes a tile: of those whose region holds all of it, the one that hashing says.
+    pub fn owner(&self, job: &JobMessage, tile: u32) -> Option<u64> {
+        let wanted = job.grid.region(tile)?;
+        let nodes = self.0.iter().filter(|(_, place)| place.is_none_or(|place| holds(place, wanted)));
+        job.weights.owner(nodes.map(|(&node, _)| node), tile)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn insert(&mut self, node: u64, place: Option<Region>) {
+        self.0.insert(node, place);
+    }
+
+    fn remove(&mut self, node: u64) {
+        self.0.remove(&node);
+    }
+}
+
+fn holds(outer: Region, inner: Region) -> bool {
+    let inside = |start: u32, len: u32, inner_start: u32, inner_len: u32| {
+        inner_start >= start && u64::from(inner_start) + u64::from(inner_len) <= u64::from(start) + u64::from(len)
+    };
+    inside(outer.x, outer.width, inner.x, inner.width) && inside(outer.y, outer.height, inner.y, inner.height)
+}
+
+/// Follows the tokens of a scene's workers; `changed` is called after each change, with all that live.
+pub(crate) fn follow(
+    session: &Session,
+    keys: &Keys,
+    changed: impl Fn(&Workers) + Send + Sync + 'static,
+) -> Result<Subscriber<()>> {
+    let workers = Arc::new(Mutex::new(Workers::default()));
+    let seen = move |sample: zenoh::sample::Sample| {
+        let Some((node, place)) = read_worker(sample.key_expr().as_str()) else { return };
+        let mut workers = lock(&workers);
+        match sample.kind() {
+            SampleKind::Put => workers.insert(node, place),
+            SampleKind::Delete => workers.remove(node),
+        }
+        changed(&workers);
+    };
+    let liveliness = session.liveliness();
+    let declared = liveliness.declare_subscriber(keys.workers()).history(true).callback(seen).wait();
+    declared.map_err(Error::zenoh("liveliness", CLOSED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_holds_what_lies_inside_it() {
+        let outer = Region::new(8, 8, 8, 8);
+        assert!(holds(outer, outer) && holds(outer, Region::new(9, 9, 7, 7)));
+        for outside in [Region::new(7, 8, 8, 8), Region::new(8, 9, 8, 8), Region::new(u32::MAX, 8, 8, 8)] {
+            assert!(!holds(outer, outside));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Memory that a message is computed in: shared where Zenoh can pass it on without a copy, else the program's own.
+
+use crate::alive::lock;
+use crate::wire::HEADER_BYTES;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, OnceLock};
+use zenoh::Wait;
+use zenoh::bytes::ZBytes;
+use zenoh::shm::{
+    AllocAlignment, GarbageCollect, MemoryLayout, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ZShmMut,
+    cleanup_orphaned_shm_segments,
+};
+
+/// Of a message and, its header being as long, of its pixels.
+#[repr(align(128))]
+struct Aligned;
+
+const ALIGNMENT: AllocAlignment = AllocAlignment::for_type::<Aligned>();
+
+type Provider = ShmProvider<PosixShmProviderBackend>;
+
+/// Shared memory of one program, made when it is first asked for.
+pub(crate) struct Pool {
+    bytes: usize,
+    provider: OnceLock<Option<Mutex<Provider>>>,
+}
+
+impl Pool {
+    /// `bytes` of shared memory; 0 for none.
+    pub fn new(bytes: usize) -> Self {
+        Self { bytes, provider: OnceLock::new() }
+    }
+
+    /// A buffer for a message with `payload` bytes after its header; `None` where that cannot be addressed.
+    pub fn canvas(&self, payload: usize) -> Option<Canvas> {
+        let bytes = payload.checked_add(HEADER_BYTES)?;
+        let shared = self.shared(bytes).map(Memory::Shared);
+        Some(Canvas(shared.unwrap_or_else(|| Memory::Own(vec![0; bytes]))))
+    }
+
+    fn shared(&self, bytes: usize) -> Option<ZShmMut> {
+        // A message that takes more than a quarter leaves no room for those that are being read.
+        if bytes > self.bytes / 4 {
+            return None;
+        }
+        let provider = self.provider.get_or_init(|| provider(self.bytes)).as_ref()?;
+        let mut canvas = lock(provider).alloc(bytes).with_policy::<GarbageCollect>().wait().ok()?;
+        // What an earlier message left there is nobody's picture.
+        canvas.fill(0);
+        Some(canvas)
+    }
+}
+
+fn provider(bytes: usize) -> Option<Mutex<Provider>> {
+    // Files of programs that were killed; nobody else takes them away.
+    cleanup_orphaned_shm_segments();
+    let size = ALIGNMENT.align_size(NonZeroUsize::new(bytes)?);
+    let layout = MemoryLayout::new(size, ALIGNMENT).ok()?;
+    match PosixShmProviderBackend::builder(layout).wait() {
+        Ok(backend) => Some(Mutex::new(ShmProviderBuilder::backend(backend).wait())),
+        Err(error) => {
+            tracing::warn!("no shared memory of {bytes} bytes ({error}); messages are copied");
+            None
+        }
+    }
+}
+
+enum Memory {
+    Shared(ZShmMut),
+    Own(Vec<u8>),
+}
+
+/// The bytes of one message, header first.
+pub(crate) struct Canvas(Memory);
+
+impl Canvas {
+    fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Memory::Shared(bytes) => bytes,
+            Memory::Own(bytes) => bytes,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match &mut self.0 {
+            Memory::Shared(bytes) => bytes,
+            Memory::Own(bytes) => bytes,
+        }
+    }
+
+    pub fn is_shared(&self) -> bool {
+        matches!(self.0, Memory::Shared(_))
+    }
+
+    /// What follows the header.
+    pub fn payload(&self) -> &[u8] {
+        self.bytes().get(HEADER_BYTES..).unwrap_or_default()
+    }
+
+    /// What follows the header.
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
+    }
+
+    /// The message, with this header.
+    pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> ZBytes {
+        if let Some(place) = self.bytes_mut().first_chunk_mut() {
+            *place = *header;
+        }
+        match self.0 {
+            Memory::Shared(bytes) => bytes.into(),
+            Memory::Own(bytes) => bytes.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canvases_beyond_the_shared_memory_are_the_programs_own() {
+        let pool = Pool::new(1 << 20);
+        let many: Vec<_> = (0..20).map(|_| pool.canvas(100_000).unwrap()).collect();
+        let shared = many.iter().filter(|canvas| canvas.is_shared()).count();
+        assert!((5..=10).contains(&shared), "{shared}");
+        assert!(many.iter().all(|canvas| !canvas.is_shared() || canvas.payload().as_ptr().addr() % 128 == 0));
+        assert!(!pool.canvas(1 << 20).unwrap().is_shared());
+        assert!(!Pool::new(0).canvas(1).unwrap().is_shared());
+        assert!(pool.canvas(usize::MAX).is_none());
+        assert!(many.iter().all(|canvas| canvas.payload().len() == 100_000));
+    }
+}

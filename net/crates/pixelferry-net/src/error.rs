@@ -1,0 +1,54 @@
+//! What can go wrong, typed.
+
+use crate::wire::WireError;
+use pixelferry::Region;
+
+/// Result of this crate's calls.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, and what to try.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The caller gave something that cannot be.
+    #[error("{operation}: {problem}")]
+    Invalid {
+        /// The call.
+        operation: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A message that is none of this protocol, or not for this scene.
+    #[error("message refused: {0}")]
+    Wire(#[from] WireError),
+    /// Zenoh reported an error.
+    #[error("{operation}: Zenoh says: {reason}. {hint}")]
+    Zenoh {
+        /// What was done.
+        operation: &'static str,
+        /// Zenoh's words.
+        reason: String,
+        /// What to try.
+        hint: &'static str,
+    },
+    /// A tile's shared memory was taken back by its worker before it was read.
+    #[error("the tile {0} is gone: its worker took the shared memory back before it was read; ask for it again")]
+    Gone(Region),
+    /// A display or a backend reported an error.
+    #[error(transparent)]
+    Pixelferry(#[from] pixelferry::Error),
+}
+
+impl Error {
+    pub(crate) fn invalid(operation: &'static str, problem: impl Into<String>) -> Self {
+        Self::Invalid { operation, problem: problem.into() }
+    }
+
+    /// For `map_err`.
+    pub(crate) fn zenoh(operation: &'static str, hint: &'static str) -> impl FnOnce(zenoh::Error) -> Self {
+        move |error| Self::Zenoh { operation, reason: error.to_string(), hint }
+    }
+}
+
+/// What a call on an open session fails of.
+pub(crate) const CLOSED: &str = "Was the network closed? Join again.";

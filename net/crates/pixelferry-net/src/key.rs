@@ -1,0 +1,105 @@
+//! Keys of the protocol.
+
+use crate::error::{Error, Result};
+use pixelferry::Region;
+
+const ROOT: &str = "pixelferry";
+/// Longest name of a scene.
+const MOST_LETTERS: usize = 64;
+
+/// A scene's keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Keys(String);
+
+impl Keys {
+    /// Refuses names that would be patterns or parts of other keys.
+    pub fn new(scene: &str) -> Result<Self> {
+        let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+        if scene.is_empty() || scene.len() > MOST_LETTERS || !scene.chars().all(allowed) {
+            let problem = format!(
+                "'{scene}' is no name of a scene; take 1 to {MOST_LETTERS} of the letters a-z, A-Z, 0-9, - and _"
+            );
+            return Err(Error::invalid("scene", problem));
+        }
+        Ok(Self(format!("{ROOT}/{scene}")))
+    }
+
+    pub fn job(&self) -> String {
+        format!("{}/job", self.0)
+    }
+
+    pub fn tile(&self, node: u64) -> String {
+        format!("{}/tile/{node:016x}", self.0)
+    }
+
+    pub fn tiles(&self) -> String {
+        format!("{}/tile/*", self.0)
+    }
+
+    pub fn view(&self) -> String {
+        format!("{}/view", self.0)
+    }
+
+    pub fn input(&self) -> String {
+        format!("{}/input", self.0)
+    }
+
+    /// The token of a worker that computes tiles inside `region`, or anywhere.
+    pub fn worker(&self, node: u64, region: Option<Region>) -> String {
+        let Region { x, y, width, height } = region.unwrap_or(Region::new(0, 0, 0, 0));
+        format!("{}/worker/{node:016x}/{x}_{y}_{width}_{height}", self.0)
+    }
+
+    pub fn workers(&self) -> String {
+        format!("{}/worker/*/*", self.0)
+    }
+}
+
+/// The key under which a node tells of itself.
+pub(crate) fn status(node: u64) -> String {
+    format!("{ROOT}/@node/{node:016x}")
+}
+
+/// All such keys.
+pub(crate) fn all_status() -> String {
+    format!("{ROOT}/@node/*")
+}
+
+/// Reads what [`Keys::worker`] wrote: the node, and where it computes. `None` for anything else.
+pub(crate) fn read_worker(key: &str) -> Option<(u64, Option<Region>)> {
+    let mut parts = key.rsplit('/');
+    let (place, node) = (parts.next()?, parts.next()?);
+    if parts.next() != Some("worker") || node.len() != 16 {
+        return None;
+    }
+    let mut sides = place.split('_').map(|side| side.parse().ok());
+    let mut side = || sides.next().flatten();
+    let region = Region::new(side()?, side()?, side()?, side()?);
+    let anywhere = region == Region::new(0, 0, 0, 0);
+    Some((u64::from_str_radix(node, 16).ok()?, (!anywhere).then_some(region)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workers_key_comes_back_and_others_are_none() {
+        let keys = Keys::new("sea-1").unwrap();
+        for region in [None, Some(Region::new(1, 2, 3, 4))] {
+            assert_eq!(read_worker(&keys.worker(7, region)), Some((7, region)));
+        }
+        for bad in ["", "a/worker/7/0_0_0_0", "a/worker/000000000000000g/0_0_0_0", "a/b/0000000000000007/0_0_0_0"] {
+            assert_eq!(read_worker(bad), None, "{bad}");
+        }
+        assert_eq!(read_worker("a/worker/0000000000000007/0_0_0"), None);
+        assert_eq!(read_worker("a/worker/0000000000000007/0_0_0_-1"), None);
+    }
+
+    #[test]
+    fn names_that_are_patterns_are_refused() {
+        for bad in ["", "*", "a/b", "a**", "@x", "ä", "a b", &"x".repeat(65)] {
+            assert!(Keys::new(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Pictures for viewers, and what viewers send back.
+
+use crate::alive::lock;
+use crate::codec::pack;
+use crate::error::{CLOSED, Error, Result};
+use crate::key::Keys;
+use crate::net::{Net, now};
+use crate::pixels::read_header;
+use crate::status::Entry;
+use crate::wire::{Codec, HEADER_BYTES, Header, Kind, WireError};
+use pixelferry::ImageDesc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use zenoh::Wait;
+use zenoh::bytes::ZBytes;
+use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::qos::{CongestionControl, Priority};
+use zenoh::query::Queryable;
+
+/// Inputs that wait to be read; of more the oldest are forgotten.
+const MOST_INPUTS: usize = 1024;
+
+/// Sends a scene's pictures to whoever views it.
+///
+/// Threads: any. A viewer that does not read loses pictures and delays nobody: what waits for it is bounded.
+pub struct Server {
+    net: Net,
+    epoch: u64,
+    codec: Codec,
+    quality: u8,
+    publisher: Publisher<'static>,
+    last: Arc<Mutex<Option<ZBytes>>>,
+    inputs: Arc<Mutex<VecDeque<Vec<u8>>>>,
+    entry: Arc<Entry>,
+    _queryable: Queryable<()>,
+    _inputs: Subscriber<()>,
+}
+
+impl Net {
+    /// Serves a scene to viewers.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
+    pub fn serve(&self, scene: &str) -> Result<Server> {
+        const OP: &str = "Net::serve";
+        let keys = Keys::new(scene)?;
+        let entry = Arc::new(self.status().enter("server", scene));
+        let publisher = self
+            .session()
+            .declare_publisher(keys.view())
+            .congestion_control(CongestionControl::Drop)
+            .priority(Priority::DataLow)
+            .wait()
+            .map_err(Error::zenoh(OP, CLOSED))?;
+        // Who begins to look gets the picture of now, even where none comes after it.
+        let last = Arc::new(Mutex::new(None::<ZBytes>));
+        let (told, key) = (last.clone(), keys.view());
+        let answer = move |query: zenoh::query::Query| {
+            let Some(picture) = lock(&told).clone() else { return };
+            if let Err(error) = query.reply(&key, picture).wait() {
+                tracing::debug!("no picture was sent: {error}");
+            }
+        };
+        let queryable = self.session().declare_queryable(keys.view()).callback(answer).wait();
+        let queryable = queryable.map_err(Error::zenoh(OP, CLOSED))?;
+        let inputs = Arc::new(Mutex::new(VecDeque::new()));
+        let (taken, refusing, limits) = (inputs.clone(), entry.clone(), self.limits());
+        let input = move |sample: zenoh::sample::Sample| {
+            if let Err(refused) = read_header(sample.payload(), Kind::Input, &limits) {
+                return refusing.refuse(&refused);
+            }
+            let mut inputs = lock(&taken);
+            if inputs.len() == MOST_INPUTS {
+                inputs.pop_front();
+            }
+            inputs.push_back(sample.payload().to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
+        };
+        let subscriber = self.session().declare_subscriber(keys.input()).callback(input).wait();
+        Ok(Server {
+            net: self.clone(),
+            epoch: now(),
+            codec: Codec::None,
+            quality: 85,
+            publisher,
+            last,
+            inputs,
+            entry,
+            _queryable: queryable,
+            _inputs: subscriber.map_err(Error::zenoh(OP, CLOSED))?,
+        })
+    }
+}
+
+impl Server {
+    /// Packs pictures by a codec; `quality` from 1 to 100 is JPEG's.
+    #[must_use]
+    pub fn with_codec(self, codec: Codec, quality: u8) -> Self {
+        Self { codec, quality, ..self }
+    }
+
+    /// Sends a picture: tight rows in its row order. `frame` counts up; viewers show no older frame after a newer one.
+    /// `asked` is when it was asked for, in microseconds since 1970, or `None` for now.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] for a picture that viewers would refuse; [`Error::Invalid`] where the bytes are not as many as its
+    /// pixels take, or the codec does not take its format; [`Error::Zenoh`].
+    pub fn publish(&self, image: ImageDesc, frame: u64, asked: Option<u64>, pixels: &[u8]) -> Result<()> {
+        let new = Header::new(Kind::Picture, image, image.extent.full());
+        let codec = self.codec;
+        let header = Header { codec, epoch: self.epoch, frame, time: asked.unwrap_or_else(now), ..new };
+        if pixels.len() as u64 != header.pixel_bytes() {
+            return Err(WireError::Length { promised: header.pixel_bytes(), found: pixels.len() as u64 }.into());
+        }
+        let packed = pack(&header, pixels, self.quality)?;
+        let header = Header { payload: packed.as_deref().unwrap_or(pixels).len() as u64, ..header };
+        Header::read(&header.to_bytes(), &self.net.limits())?;
+        let message: ZBytes = match packed {
+            Some(packed) => [header.to_bytes().as_slice(), &packed].concat().into(),
+            None => {
+                let no_memory = || Error::invalid("Server::publish", "the picture is larger than memory");
+                let mut canvas = self.net.pool().canvas(pixels.len()).ok_or_else(no_memory)?;
+                canvas.payload_mut().copy_from_slice(pixels);
+                canvas.into_message(&header.to_bytes())
+            }
+        };
+        *lock(&self.last) = Some(message.clone());
+        self.publisher.put(message).wait().map_err(Error::zenoh("Server::publish", CLOSED))?;
+        self.entry.count();
+        Ok(())
+    }
+
+    /// The oldest input that no call gave yet: a program's own bytes, from [`crate::Viewer::send`].
+    pub fn input(&self) -> Option<Vec<u8>> {
+        lock(&self.inputs).pop_front()
+    }
+
+    /// Whether anybody views the scene.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn is_viewed(&self) -> Result<bool> {
+        let status = self.publisher.matching_status().wait().map_err(Error::zenoh("Server::is_viewed", CLOSED))?;
+        Ok(status.matching())
+    }
+}

@@ -1,0 +1,185 @@
+//! Messages that are hostile, broken or somebody else's are refused: by the decoder, and by who listens.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod common;
+
+use common::*;
+use pixelferry::{Encoding, Extent, ImageDesc, PixelFormat, Region, RowOrder};
+use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Kind, Limits, VERSION};
+use pixelferry_net::{Codec, Error, Net, Options, Scene, WireError};
+use pixelferry_testing::{Dice, wait_until};
+use zenoh::Wait;
+
+fn image() -> ImageDesc {
+    ImageDesc::new(64, 48, PixelFormat::Rgba8).with_encoding(Encoding::Srgb).with_row_order(RowOrder::BottomUp)
+}
+
+fn tile() -> Header {
+    let mut header = Header::new(Kind::Tile, image(), Region::new(16, 0, 16, 16));
+    (header.epoch, header.frame, header.time, header.sender, header.cost) = (11, 12, 13, 14, 15);
+    header.payload = 16 * 16 * 4;
+    header
+}
+
+fn read(bytes: &[u8]) -> Result<Header, WireError> {
+    Header::read(bytes, &Limits::default())
+}
+
+/// Also in `net/docs/protocol.md`.
+#[test]
+fn the_header_has_the_bytes_of_the_protocol() {
+    let bytes = tile().to_bytes();
+    assert_eq!(bytes[..8], *b"PXFY\x01\x00\x01\x00");
+    assert_eq!(bytes[8..16], 11u64.to_le_bytes());
+    assert_eq!(bytes[40..64], [64, 48, 16, 0, 16, 16].map(u32::to_le_bytes).concat());
+    assert_eq!(bytes[64..68], [2, 1, 1, 0], "format, encoding, row order, alpha");
+    assert_eq!(bytes[68..80], [&15u32.to_le_bytes()[..], &1024u64.to_le_bytes()].concat());
+    assert!(bytes[80..].iter().all(|&byte| byte == 0));
+    assert_eq!(read(&bytes), Ok(tile()));
+}
+
+#[test]
+fn what_is_wrong_with_a_header_is_said() {
+    let changed = |at: usize, with: &[u8]| {
+        let mut bytes = tile().to_bytes();
+        bytes[at..at + with.len()].copy_from_slice(with);
+        read(&bytes).unwrap_err()
+    };
+    assert_eq!(read(&[]).unwrap_err(), WireError::Short { found: 0, needed: HEADER_BYTES });
+    assert_eq!(changed(0, b"HTTP"), WireError::Magic(*b"HTTP"));
+    assert_eq!(changed(4, &(VERSION + 1).to_le_bytes()), WireError::Version(VERSION + 1));
+    assert!(matches!(changed(6, &[0]), WireError::Unknown { field: "kind", value: 0 }));
+    assert!(matches!(changed(7, &[9]), WireError::Unknown { field: "codec", .. }));
+    assert!(matches!(changed(64, &[99]), WireError::Unknown { field: "pixel format", .. }));
+    assert!(matches!(changed(127, &[1]), WireError::Unknown { .. }), "a reserved byte");
+    assert!(matches!(changed(40, &[0; 4]), WireError::Side { width: 0, .. }));
+    assert!(matches!(changed(40, &[255; 4]), WireError::Side { .. }));
+    assert!(matches!(changed(48, &[255; 4]), WireError::Rectangle(_)));
+    assert!(matches!(changed(56, &[0; 4]), WireError::Rectangle(_)));
+    assert!(matches!(changed(72, &[255; 8]), WireError::TooLarge { .. }));
+    assert!(matches!(changed(72, &[1; 1]), WireError::Length { .. }));
+    // A picture of 16 GiB is within the sides that are allowed, and refused before anything is allocated.
+    let giant = ImageDesc::new(65_536, 65_536, PixelFormat::Rgba8);
+    let giant = Header::new(Kind::Picture, giant, giant.extent.full());
+    assert!(matches!(read(&giant.to_bytes()), Err(WireError::TooLarge { .. })));
+    assert!(matches!(tile().expect(Kind::Job, HEADER_BYTES + 1024), Err(WireError::Kind { .. })));
+    assert!(matches!(tile().expect(Kind::Tile, HEADER_BYTES + 1023), Err(WireError::Length { .. })));
+}
+
+fn job() -> JobMessage {
+    let header = Header::new(Kind::Job, image(), image().extent.full()).to_bytes();
+    let mut payload = [16, 16, 2, 1, 3, 0u32, 5, 11].map(u32::to_le_bytes).concat();
+    payload.extend([7u64, 500].map(u64::to_le_bytes).concat());
+    payload.extend(b"abc");
+    let mut bytes = header.to_vec();
+    bytes[72..80].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+    bytes.extend(payload);
+    let job = JobMessage::read(&bytes, &Limits::default()).unwrap();
+    assert_eq!(job.to_bytes(), bytes);
+    job
+}
+
+#[test]
+fn a_job_has_the_bytes_of_the_protocol() {
+    let job = job();
+    assert_eq!((job.grid.tile(), job.grid.len()), (Extent::new(16, 16), 12));
+    assert_eq!(
+        (job.wanted.as_slice(), job.weights.rows(), job.args.as_slice()),
+        (&[5, 11][..], &[(7, 500)][..], &b"abc"[..])
+    );
+}
+
+/// A hundred thousand messages: none stops the program, and none is read as more than it holds.
+#[test]
+fn fuzzed_messages_are_read_or_refused() {
+    let count: usize = std::env::var("PIXELFERRY_MESSAGES").ok().and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    let mut dice = Dice(19);
+    let seeds = [tile().to_bytes().to_vec(), job().to_bytes(), job().to_bytes()];
+    let limits = Limits { bytes: 1 << 20, ..Limits::default() };
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..count {
+        let mut message = dice.pick(&seeds).clone();
+        for _ in 0..dice.below(4) {
+            let at = dice.below(message.len());
+            message[at] = match dice.below(3) {
+                0 => dice.below(256) as u8,
+                1 => 255,
+                _ => message[at] ^ (1 << dice.below(8)),
+            };
+        }
+        if dice.below(8) == 0 {
+            message.truncate(dice.below(message.len() + 1));
+        }
+        if let Ok(header) = Header::read(&message, &limits) {
+            assert_eq!(header.to_bytes(), message[..HEADER_BYTES]);
+            header.region.check_inside(header.image.extent, "test").unwrap();
+        }
+        match JobMessage::read(&message, &limits) {
+            Ok(job) => {
+                assert_eq!(job.to_bytes(), message);
+                assert!(job.wanted.iter().all(|&tile| job.grid.region(tile).is_some()));
+                taken += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{taken} of {count} messages taken, {refused} refused");
+    assert!(taken > count / 10 && refused > count / 10);
+}
+
+#[test]
+fn a_display_refuses_what_no_worker_of_its_session_sends() {
+    let (net, endpoint) = hub();
+    let scene = Scene::new("guarded", image()).with_tile(16, 16);
+    let mut assembly = net.assemble(scene, NEVER).unwrap();
+    let epoch = assembly.epoch();
+    let frame = assembly.request(&1u32.to_le_bytes()).unwrap();
+    let stranger = Net::join(Options::through(&endpoint)).unwrap();
+    let good = Header { epoch, frame, ..tile() };
+    let message = |header: Header, payload: usize| {
+        let header = Header { payload: payload as u64, ..header };
+        [header.to_bytes().to_vec(), vec![7; payload]].concat()
+    };
+    let other = ImageDesc::new(64, 48, PixelFormat::Rgba8);
+    let bad = [
+        b"GET / HTTP/1.1".to_vec(),
+        message(Header { epoch: epoch + 1, ..good }, 1024),
+        message(Header { image: other, ..good }, 1024),
+        message(Header { region: Region::new(17, 0, 16, 16), ..good }, 1024),
+        message(Header { kind: Kind::Picture, ..good }, 1024),
+        // LZ4 and JPEG of nonsense, and LZ4 that claims to become far more than it could.
+        message(Header { codec: Codec::Lz4, ..good }, 1024),
+        message(Header { codec: Codec::Jpeg, ..good }, 1024),
+        message(Header { codec: Codec::Lz4, ..good }, 2),
+        message(good, 1024)[..1000].to_vec(),
+    ];
+    for message in &bad {
+        stranger.session().put("pixelferry/guarded/tile/0000000000000001", message.clone()).wait().unwrap();
+    }
+    wait_until("all are refused", || assembly.refused() == bad.len() as u64);
+    // A frame that nobody asked for is no reason to worry, and is not shown either.
+    let early = message(Header { frame: frame + 5, ..good }, 1024);
+    stranger.session().put("pixelferry/guarded/tile/0000000000000001", early).wait().unwrap();
+    // The session goes on.
+    let crew = Crew::start(1, &endpoint, "guarded", Codec::None);
+    let mut link = link(image());
+    show(&mut assembly, &mut link);
+    assert!(bytes(&mut link) == expected(&image(), image().extent.full(), 1));
+    assert_eq!(assembly.refused(), bad.len() as u64);
+    crew.stop();
+}
+
+#[test]
+fn impossible_scenes_are_refused_where_they_are_made() {
+    let (net, _) = hub();
+    let giant = ImageDesc::new(100_000, 10, PixelFormat::R8);
+    assert!(matches!(net.assemble(Scene::new("a", giant), NEVER), Err(Error::Wire(WireError::Side { .. }))));
+    let many = ImageDesc::new(60_000, 10_000, PixelFormat::R8);
+    assert!(matches!(net.assemble(Scene::new("a", many).with_tile(1, 1), NEVER), Err(Error::Invalid { .. })));
+    assert!(matches!(net.tile("a/*", None), Err(Error::Invalid { .. })));
+    let mut assembly = net.assemble(Scene::new("a", image()), NEVER).unwrap();
+    assert!(matches!(assembly.request(&vec![0; 1 << 20]), Err(Error::Wire(WireError::TooLarge { .. }))));
+    let server = net.serve("a").unwrap();
+    assert!(matches!(server.publish(image(), 1, None, &[0; 7]), Err(Error::Wire(WireError::Length { .. }))));
+}
