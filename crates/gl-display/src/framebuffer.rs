@@ -1,6 +1,7 @@
 //! Framebuffers with one colour texture.
 
 use crate::context_state::ContextState;
+use crate::draw_state::ClearState;
 use crate::gl_format::GlFormat;
 use crate::owned::Owned;
 use crate::state::{Framebuffers, Pack};
@@ -8,6 +9,44 @@ use crate::texture_object::create_texture;
 use glow::{HasContext as _, PixelPackData};
 use interop_core::Result;
 use std::rc::Rc;
+
+/// Runs `f` while a framebuffer of this texture is bound.
+fn with_framebuffer(
+    shared: &Rc<ContextState>,
+    texture: glow::Texture,
+    f: impl FnOnce(),
+) -> Result<Owned<glow::Framebuffer>> {
+    const OP: &str = "glCheckFramebufferStatus";
+    let gl = &shared.gl;
+    // SAFETY: the context is current and all names are of it.
+    let (framebuffer, status) = unsafe {
+        let name = gl.create_framebuffer().map_err(|e| shared.no_name("glGenFramebuffers", &e))?;
+        let framebuffer = Owned::new(shared, name);
+        let _bound = Framebuffers::bind(shared, name);
+        let (target, attachment) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+        gl.framebuffer_texture_2d(target, attachment, glow::TEXTURE_2D, Some(texture), 0);
+        let status = gl.check_framebuffer_status(target);
+        if status == glow::FRAMEBUFFER_COMPLETE {
+            f();
+        }
+        (framebuffer, status)
+    };
+    if status != glow::FRAMEBUFFER_COMPLETE {
+        shared.check(OP)?;
+        return Err(shared.failure(OP, i64::from(status), "framebuffer is not complete", ""));
+    }
+    Ok(framebuffer)
+}
+
+/// Makes every pixel of a texture zero. The host writes none.
+pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) -> Result<()> {
+    let clear = || {
+        let _state = ClearState::set(shared);
+        // SAFETY: the context is current; the slice is four channels.
+        unsafe { shared.gl.clear_buffer_f32_slice(glow::COLOR, 0, &[0.0; 4]) }
+    };
+    shared.checked("glClearBufferfv", || with_framebuffer(shared, texture, clear).map(drop))?
+}
 
 /// A texture to draw into.
 pub(crate) struct ColorTarget {
@@ -22,22 +61,8 @@ pub(crate) struct ColorTarget {
 impl ColorTarget {
     /// Makes the two; the sides were checked against the context's limit. The content is undefined.
     pub(crate) fn new(shared: &Rc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
-        const OP: &str = "glCheckFramebufferStatus";
         let texture = create_texture(shared, width, height, format, "glTexStorage2D")?;
-        let gl = &shared.gl;
-        // SAFETY: the context is current and all names are of it.
-        let (framebuffer, status) = unsafe {
-            let name = gl.create_framebuffer().map_err(|e| shared.no_name("glGenFramebuffers", &e))?;
-            let framebuffer = Owned::new(shared, name);
-            let _bound = Framebuffers::bind(shared, name);
-            let (target, attachment) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
-            gl.framebuffer_texture_2d(target, attachment, glow::TEXTURE_2D, Some(texture.get()), 0);
-            (framebuffer, gl.check_framebuffer_status(target))
-        };
-        if status != glow::FRAMEBUFFER_COMPLETE {
-            shared.check(OP)?;
-            return Err(shared.failure(OP, i64::from(status), "framebuffer is not complete", ""));
-        }
+        let framebuffer = with_framebuffer(shared, texture.get(), || ())?;
         Ok(Self { shared: Rc::clone(shared), framebuffer, texture, width, height, format })
     }
 

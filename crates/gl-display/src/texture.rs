@@ -2,6 +2,7 @@
 
 use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
 use crate::context_state::ContextState;
+use crate::framebuffer::zero_texture;
 use crate::gl_format::{GlFormat, gl_format};
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
@@ -15,9 +16,6 @@ use interop_core::display::{Part, Staging, Surface};
 use interop_core::{Error, HandleType, ImageDesc, Region, Result, SharedHandle, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
-
-/// Zeros are uploaded in pieces of about this many bytes.
-const ZERO_BYTES: usize = 1 << 22;
 
 /// A texture of one level.
 pub(crate) struct TextureSurface {
@@ -46,7 +44,8 @@ impl TextureSurface {
         let format = gl_format(image.format);
         let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
         set_order(shared, texture.get(), format, OP)?;
-        let surface = Self {
+        zero_texture(shared, texture.get())?;
+        Ok(Self {
             tools: Rc::clone(tools),
             desc,
             format,
@@ -54,24 +53,6 @@ impl TextureSurface {
             uploads: Proved::default(),
             staged_uploads: Proved::default(),
             device_copies: Proved::default(),
-        };
-        surface.zero(image)?;
-        Ok(surface)
-    }
-
-    fn zero(&self, image: &ImageDesc) -> Result<()> {
-        let shared = self.shared();
-        let row = image.extent.width as usize * image.format.bytes_per_pixel();
-        let rows = (ZERO_BYTES / row).clamp(1, image.extent.height as usize);
-        let zeros = vec![0; row * rows];
-        shared.checked("glTexSubImage2D", || {
-            let _unpack = Unpack::set(shared, 0, None);
-            for y in (0..image.extent.height).step_by(rows) {
-                let height = (image.extent.height - y).min(rows as u32);
-                let at = Region::new(0, y, image.extent.width, height);
-                let data = &zeros[..row * height as usize];
-                sub_image(shared, self.texture.get(), at, self.format, PixelUnpackData::Slice(Some(data)));
-            }
         })
     }
 
