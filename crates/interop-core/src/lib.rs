@@ -55,7 +55,7 @@ pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
 pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner};
-pub use link::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use link::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio, Trials};

@@ -35,7 +35,7 @@ pub use cuda_backend;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
 pub use examples::devices::{Display, Surface};
-pub use examples::frames::{Link, LinkOptions, ShownFrame, WriteFrame};
+pub use examples::frames::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame};
 pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, RawTarget, ReadBack, Target};
 pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, ProbeReport};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.

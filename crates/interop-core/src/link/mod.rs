@@ -8,11 +8,13 @@ mod fallback;
 mod resize;
 mod retired;
 mod room;
+mod shared;
 mod shown_frame;
 mod touch;
 mod traced;
 mod write_frame;
 
+pub use shared::{SharedFrame, SharedLink, StartedFrame};
 pub use shown_frame::ShownFrame;
 pub use write_frame::WriteFrame;
 
@@ -261,6 +263,11 @@ impl Link {
         self.newest = FrameTag::current();
         drop(self.touched());
         Ok(())
+    }
+
+    /// Whether what is shown may change while a frame begins: a path may be left, or go over to another.
+    pub(crate) fn may_show_before_a_frame(&self) -> bool {
+        self.unclean || self.broken.is_some() || !self.meanwhile.is_over()
     }
 
     pub(crate) fn opened(&mut self) -> (&mut OpenedPath, &dyn ComputeBackend) {

@@ -80,3 +80,64 @@ pub use interop_core::WriteFrame;
 ///
 #[doc(inline)]
 pub use interop_core::ShownFrame;
+
+/// A link for all threads: it lives on a thread of its own.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let backend = open_backend(BackendChoice::Cpu)?;
+/// let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+/// // What other threads are given of a frame; with wgpu a `TextureView`.
+/// let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| link.frame(|next| next.write(&[1, 2, 3, 4, 5, 6, 7, 8])));
+/// });
+/// assert_eq!(link.shown()?.get().data, [1, 2, 3, 4, 5, 6, 7, 8]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::SharedLink;
+
+/// A frame of a [`SharedLink`] on a thread that draws; it stays as it is while it is held.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// # let backend = open_backend(BackendChoice::Cpu)?;
+/// # let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+/// # let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
+/// link.frame(|next| next.write(&[9; 8]))?;
+/// let frame = link.shown()?;
+/// assert_eq!((frame.number(), frame.get().width), (1, 2));
+/// // Its own thread would wait for itself.
+/// assert!(link.frame(|next| next.write(&[8; 8])).is_err());
+/// drop(frame);
+/// link.frame(|next| next.write(&[8; 8]))?;
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::SharedFrame;
+
+/// A frame of a [`SharedLink`] that nobody waits for yet.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// # let backend = open_backend(BackendChoice::Cpu)?;
+/// # let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+/// # let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
+/// let started = link.start_frame(|next| next.write(&[5; 8]))?;
+/// // The simulation goes on.
+/// started.wait()?;
+/// assert_eq!(link.shown()?.get().data, [5; 8]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::StartedFrame;

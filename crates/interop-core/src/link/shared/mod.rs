@@ -1,0 +1,232 @@
+//! A link that every thread may use: it lives on a thread of its own.
+//!
+//! A display stays on its thread, and so does a [`Link`]. Engines whose frames are drawn on another thread than they are computed
+//! on, and engines that keep what they have in tables for all threads, take this one.
+
+mod gate;
+mod worker;
+
+use super::{Link, LinkOptions, WriteFrame};
+use crate::compute::ComputeBackend;
+use crate::describe::error::{Error, Result};
+use crate::describe::panics;
+use crate::describe::surface::SurfaceDesc;
+use crate::display::{Display, Surface};
+use crate::path::PathId;
+use gate::{Gate, Shown, ended};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, ThreadId, current};
+use worker::{End, Job, Opening, answer, work};
+
+/// A [`Link`] for all threads, with a display on a thread of its own. Frames are computed there, and any thread draws them.
+///
+/// `T` is what other threads draw: a `wgpu::TextureView`, bytes, a name in a context that shares. A closure makes it of each
+/// frame. While somebody holds a [`SharedFrame`], the next is computed and not handed over, so what is drawn does not change.
+/// (While paths are still compared, see [`crate::Policy::trials`], it is not begun either.)
+pub struct SharedLink<T> {
+    gate: Arc<Gate<T>>,
+    /// Taken only when it is dropped.
+    jobs: Option<Sender<Job>>,
+    worker: Mutex<Option<JoinHandle<()>>>,
+    thread: ThreadId,
+}
+
+impl<T> fmt::Debug for SharedLink<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedLink").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + Sync + 'static> SharedLink<T> {
+    /// Starts the thread, opens a display there by `display`, and a link to it as [`Link::open`] does. `give` makes of each
+    /// shown surface what other threads draw; it runs on the link's thread.
+    ///
+    /// # Errors
+    /// Those of `display` and of [`Link::open`]; [`Error::Unavailable`] where there is no thread.
+    pub fn open<D: Display>(
+        backend: Arc<dyn ComputeBackend>,
+        display: impl FnOnce() -> Result<Rc<D>> + Send + 'static,
+        desc: SurfaceDesc,
+        options: LinkOptions,
+        give: impl Fn(&D, &dyn Surface) -> Result<T> + Send + 'static,
+    ) -> Result<Self> {
+        let gate = Arc::new(Gate::new());
+        let (jobs, to_do) = channel();
+        let (opened, is_open) = channel();
+        let end = End(Arc::clone(&gate));
+        let body = move || {
+            let opening = Opening { backend, display, desc, options, give };
+            work(opening, &end.0, &to_do, &opened);
+        };
+        let thread = std::thread::Builder::new().name("pixelferry link".into()).spawn(body);
+        let worker = thread.map_err(|reason| Error::Unavailable {
+            what: "a thread for a link".into(),
+            reason: reason.to_string(),
+            hint: "End other programs, or raise the limit of threads.".into(),
+        })?;
+        let thread = worker.thread().id();
+        let link = Self { gate, jobs: Some(jobs), worker: Mutex::new(Some(worker)), thread };
+        answer(&is_open)?;
+        Ok(link)
+    }
+
+    /// Computes a frame by [`Link::frame`], with its rules, and waits until it is shown: until every [`SharedFrame`] was dropped.
+    ///
+    /// # Errors
+    /// Those of [`Link::frame`]; [`Error::InvalidInput`] where this thread holds a frame or is the link's own, as the call would
+    /// wait for itself; [`Error::Panicked`] where `compute` panics.
+    pub fn frame(&self, compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()> + Send + 'static) -> Result<()> {
+        self.may_wait()?;
+        self.start_frame(compute)?.wait()
+    }
+
+    /// [`SharedLink::frame`] without waiting. Frames are computed one after the other.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the link's thread has ended.
+    pub fn start_frame(
+        &self,
+        compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()> + Send + 'static,
+    ) -> Result<StartedFrame<T>> {
+        let (done, is_done) = channel();
+        self.send(Job::Frame(Box::new(compute), done))?;
+        Ok(StartedFrame { gate: Arc::clone(&self.gate), is_done })
+    }
+
+    /// The newest frame, for this thread to draw. While a hand-over is under way, waits for its end.
+    ///
+    /// # Errors
+    /// [`Error::NothingShown`] before the first frame; what making a `T` of it gave.
+    pub fn shown(&self) -> Result<SharedFrame<T>> {
+        let holder = current().id();
+        Ok(SharedFrame { shown: self.gate.take(holder)?, gate: Arc::clone(&self.gate), holder })
+    }
+
+    /// Changes the size by [`Link::resize`]. The frame shown stays until the first of the new size.
+    ///
+    /// # Errors
+    /// Those of [`Link::resize`] and of [`SharedLink::with`].
+    pub fn resize(&self, desc: SurfaceDesc) -> Result<()> {
+        self.with(move |link| link.resize(desc))?
+    }
+
+    /// Calls `f` with the link, on its thread, after the frames that were started before, while nobody holds a frame.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where this thread holds a frame or is the link's own; [`Error::Panicked`] where `f` panics.
+    pub fn with<R: Send + 'static>(&self, f: impl FnOnce(&mut Link) -> R + Send + 'static) -> Result<R> {
+        self.may_wait()?;
+        let (done, is_done) = channel();
+        self.send(Job::Link(Box::new(move |link| {
+            let called = || link.map(f);
+            // Nobody waits for it where the caller's thread is gone.
+            let _ = done.send(panics::as_error("what was called with a SharedLink's link", called));
+        })))?;
+        answer(&is_done)
+    }
+
+    fn send(&self, job: Job) -> Result<()> {
+        let sent = self.jobs.as_ref().map(|jobs| jobs.send(job));
+        if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(ended()) }
+    }
+
+    fn may_wait(&self) -> Result<()> {
+        may_wait(&self.gate)?;
+        if current().id() == self.thread {
+            let problem = "the link's own thread would wait for itself; use start_frame, or another thread";
+            return Err(Error::invalid("SharedLink", problem));
+        }
+        Ok(())
+    }
+}
+
+fn may_wait<T>(gate: &Gate<T>) -> Result<()> {
+    if gate.is_held_by(current().id()) {
+        let problem = "this thread took a frame that is held, and would wait for itself; drop the SharedFrame first";
+        return Err(Error::invalid("SharedLink", problem));
+    }
+    Ok(())
+}
+
+impl<T> Drop for SharedLink<T> {
+    /// Frames that were started are given up or finished, then link and display go, on their thread. Waits for that, but on
+    /// the link's own thread.
+    fn drop(&mut self) {
+        self.gate.end();
+        self.jobs = None;
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(worker) = worker.filter(|_| current().id() != self.thread) {
+            // Its panics were caught.
+            let _ = worker.join();
+        }
+    }
+}
+
+/// A frame that was started ([`SharedLink::start_frame`]). Dropped, it goes on, and its error is logged.
+pub struct StartedFrame<T> {
+    gate: Arc<Gate<T>>,
+    is_done: Receiver<Result<()>>,
+}
+
+impl<T> fmt::Debug for StartedFrame<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartedFrame").finish_non_exhaustive()
+    }
+}
+
+impl<T> StartedFrame<T> {
+    /// Waits until it is shown.
+    ///
+    /// # Errors
+    /// The errors of [`SharedLink::frame`].
+    pub fn wait(self) -> Result<()> {
+        may_wait(&self.gate)?;
+        answer(&self.is_done)
+    }
+}
+
+/// A finished frame on a thread that draws. While it is held, what it shows stays as it is.
+///
+/// Drop it when what reads it was submitted to the same queue; on another queue, when that has read it.
+pub struct SharedFrame<T> {
+    shown: Arc<Shown<T>>,
+    gate: Arc<Gate<T>>,
+    holder: ThreadId,
+}
+
+impl<T> fmt::Debug for SharedFrame<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedFrame").field("desc", self.desc()).field("number", &self.number()).finish_non_exhaustive()
+    }
+}
+
+impl<T> SharedFrame<T> {
+    /// What is drawn.
+    pub fn get(&self) -> &T {
+        &self.shown.value
+    }
+
+    /// What it is. After a resize this may still be the old size.
+    pub fn desc(&self) -> &SurfaceDesc {
+        &self.shown.desc
+    }
+
+    /// The path that brought it.
+    pub fn path(&self) -> PathId {
+        self.shown.path
+    }
+
+    /// How many frames the link had finished by then; another number, another frame.
+    pub fn number(&self) -> u64 {
+        self.shown.number
+    }
+}
+
+impl<T> Drop for SharedFrame<T> {
+    fn drop(&mut self) {
+        self.gate.give_back(self.holder);
+    }
+}

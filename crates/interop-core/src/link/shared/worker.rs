@@ -1,0 +1,142 @@
+//! The thread on which a shared link and its display live.
+
+use super::gate::{Gate, Shown, ended};
+use crate::compute::ComputeBackend;
+use crate::describe::error::Result;
+use crate::describe::panics;
+use crate::describe::surface::SurfaceDesc;
+use crate::display::{Display, Surface};
+use crate::link::{Link, LinkOptions, WriteFrame};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// What a frame computes.
+pub(super) type Compute = Box<dyn FnMut(&mut WriteFrame<'_>) -> Result<()> + Send>;
+
+/// What is done with the link, or learns that the link has ended.
+pub(super) type Call = Box<dyn FnOnce(Result<&mut Link>) + Send>;
+
+/// What the worker is told to do.
+pub(super) enum Job {
+    /// Compute a frame, hand it over, and say how that went.
+    Frame(Compute, Sender<Result<()>>),
+    /// Anything else.
+    Link(Call),
+}
+
+/// What is opened on the worker.
+pub(super) struct Opening<M, G> {
+    pub backend: Arc<dyn ComputeBackend>,
+    pub display: M,
+    pub desc: SurfaceDesc,
+    pub options: LinkOptions,
+    pub give: G,
+}
+
+struct Worker<'a, D, T, G> {
+    link: Link,
+    display: Rc<D>,
+    give: G,
+    gate: &'a Gate<T>,
+    number: u64,
+}
+
+/// The whole life of the worker. `opened` is told whether there is a link.
+pub(super) fn work<D, T, M, G>(
+    opening: Opening<M, G>,
+    gate: &Gate<T>,
+    jobs: &Receiver<Job>,
+    opened: &Sender<Result<()>>,
+) where
+    D: Display,
+    M: FnOnce() -> Result<Rc<D>>,
+    G: Fn(&D, &dyn Surface) -> Result<T>,
+{
+    let Opening { backend, display, desc, options, give } = opening;
+    let link = panics::as_error("what opens a SharedLink", || {
+        let display = display()?;
+        Ok((Link::open(backend, Rc::<D>::clone(&display), desc, options)?, display))
+    });
+    let mut worker = match link {
+        Ok((link, display)) => Worker { link, display, give, gate, number: 0 },
+        Err(error) => {
+            // Whoever opens waits for it.
+            let _ = opened.send(Err(error));
+            return;
+        }
+    };
+    let _ = opened.send(Ok(()));
+    for job in jobs {
+        match job {
+            Job::Frame(compute, done) => {
+                if let Err(unread) = done.send(worker.frame(compute))
+                    && let Err(error) = unread.0
+                {
+                    tracing::warn!(%error, "a frame of a shared link failed, and nobody waits for it");
+                }
+            }
+            Job::Link(f) => worker.with(f),
+        }
+    }
+    gate.end();
+}
+
+impl<D: Display, T, G: Fn(&D, &dyn Surface) -> Result<T>> Worker<'_, D, T, G> {
+    fn frame(&mut self, mut compute: Compute) -> Result<()> {
+        let gate = self.gate;
+        if self.link.may_show_before_a_frame() {
+            gate.close()?;
+        }
+        // Frames that are shown late are not waited for, so that they overlap.
+        let waits = self.link.frames_behind() == 0;
+        let done = panics::as_error("a frame of a SharedLink", || {
+            self.link.frame(|frame| {
+                compute(frame)?;
+                if waits {
+                    // Here, as nobody else waits for it here.
+                    frame.backend().finish()?;
+                }
+                gate.close()
+            })
+        });
+        drop(compute);
+        self.number += u64::from(done.is_ok());
+        self.publish();
+        done
+    }
+
+    fn with(&mut self, f: Call) {
+        match self.gate.close() {
+            Ok(()) => {
+                f(Ok(&mut self.link));
+                self.publish();
+            }
+            Err(error) => f(Err(error)),
+        }
+    }
+
+    /// Gives out what is shown now.
+    fn publish(&self) {
+        let shown = panics::as_error("what gives frames of a SharedLink out", || {
+            let frame = self.link.shown()?;
+            let value = (self.give)(&self.display, frame.surface())?;
+            Ok(Shown { value, desc: *frame.desc(), path: frame.path(), number: self.number })
+        });
+        self.gate.open(shown);
+    }
+}
+
+/// Says that the worker is gone, however it went.
+pub(super) struct End<T>(pub Arc<Gate<T>>);
+
+impl<T> Drop for End<T> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// The answer of a worker that may be gone.
+pub(super) fn answer<R>(from: &Receiver<Result<R>>) -> Result<R> {
+    from.recv().unwrap_or_else(|_| Err(ended()))
+}
