@@ -1,6 +1,7 @@
 //! Arrays made into pixels on the CPU. `kernels/show.cu` does the same on a GPU.
 
 use crate::plane::Element;
+use crate::raw::simd::{self, Loops};
 use bytemuck::Pod;
 use half::f16;
 use pixelferry::{Error, Result};
@@ -26,14 +27,34 @@ pub trait Pixel: Pod {
     }
 }
 
-fn unorm8(value: f32) -> u8 {
-    // NaN stays NaN, which becomes 0; the conversion cuts off.
-    (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
+/// The nearest of 256 levels from 0 to 1; 0 for NaN.
+#[inline(always)]
+fn unorm8(value: f32) -> u32 {
+    /// A float of this size has no fraction.
+    const WHOLE: f32 = 8_388_608.0;
+    // Comparisons with NaN are false.
+    let value = if value > 0.0 { value } else { 0.0 };
+    let value = if value < 1.0 { value } else { 1.0 };
+    let level = value * 255.0 + 0.5;
+    // Its last bits are the level, rounded, which is one too many where that went up.
+    let rounded = level + WHOLE;
+    (rounded.to_bits() - u32::from(rounded - WHOLE > level)) & 0xff
+}
+
+/// What [`f16::to_f32`] gives, but that it asks the processor for each number what it can do.
+#[inline(always)]
+fn wide(number: [u8; 2]) -> f32 {
+    let half = u32::from(u16::from_ne_bytes(number));
+    let (sign, rest) = ((half & 0x8000) << 16, (half & 0x7fff) << 13);
+    // 2 to the power of what the exponents' biases differ by.
+    let finite = (f32::from_bits(rest) * f32::from_bits(0x7780_0000)).to_bits();
+    let value = if rest < 0x7c00 << 13 { finite } else { rest | 0x7f80_0000 };
+    f32::from_bits(sign | value)
 }
 
 impl Pixel for u8 {
     fn of_colour(colour: [f32; 4]) -> Self {
-        unorm8(colour[0])
+        unorm8(colour[0]) as u8
     }
 
     fn of_bytes(colour: [u8; 4]) -> Self {
@@ -42,8 +63,10 @@ impl Pixel for u8 {
 }
 
 impl Pixel for [u8; 4] {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        colour.map(unorm8)
+    #[inline(always)]
+    fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
+        // As one number: bytes by themselves are not made into vectors.
+        (unorm8(r) | unorm8(g) << 8 | unorm8(b) << 16 | unorm8(a) << 24).to_le_bytes()
     }
 
     fn of_bytes(colour: [u8; 4]) -> Self {
@@ -86,15 +109,46 @@ impl Numbers<'_> {
 
     /// Pixels of row `y`.
     pub fn row<P: Pixel>(&self, y: u32, out: &mut [P]) {
+        simd::run(Row { numbers: self, y, out });
+    }
+
+    #[inline(always)]
+    fn row_here<P: Pixel>(&self, y: u32, out: &mut [P]) {
         match self.element {
             Element::U8 => self.row_of(y, out, |[byte]: [u8; 1]| byte, 255, P::of_bytes),
             Element::U16 => self.row_of(y, out, |n| f32::from(u16::from_ne_bytes(n)) / 65535.0, 1.0, P::of_colour),
-            Element::F16 => self.row_of(y, out, |n| f16::from_ne_bytes(n).to_f32(), 1.0, P::of_colour),
+            Element::F16 if self.is_tight() => self.halves(y, out),
+            Element::F16 => self.row_of(y, out, wide, 1.0, P::of_colour),
             Element::F32 => self.row_of(y, out, f32::from_ne_bytes, 1.0, P::of_colour),
         }
     }
 
+    /// Whether the numbers of a row follow each other.
+    fn is_tight(&self) -> bool {
+        let [_, column, channel] = self.strides;
+        let size = self.element.bytes() as i64;
+        column == size * i64::from(self.channels) && (channel == size || self.channels == 1)
+    }
+
+    /// A row of tight halves: some at a time as singles, by a loop without anything else, which is made into vectors.
+    #[inline(always)]
+    fn halves<P: Pixel>(&self, y: u32, out: &mut [P]) {
+        const TOGETHER: usize = 64;
+        let mut singles = [0.0_f32; 4 * TOGETHER];
+        let start = self.first + i64::from(y) * self.strides[0];
+        let halves = numbers::<2>(self.bytes.get(start as usize..).unwrap_or_default());
+        let channels = self.channels as usize;
+        for (out, halves) in out.chunks_mut(TOGETHER).zip(halves.chunks(channels * TOGETHER)) {
+            halves.iter().zip(&mut singles).for_each(|(half, single)| *single = wide(*half));
+            let strides = [0, 4 * i64::from(self.channels), 4];
+            let bytes = bytemuck::cast_slice(&singles);
+            let some = Numbers { bytes, first: 0, strides, channels: self.channels, element: Element::F32 };
+            some.row_of(0, out, f32::from_ne_bytes, 1.0, P::of_colour);
+        }
+    }
+
     /// Of numbers of `N` bytes: `number` reads one, `pixel` takes four.
+    #[inline(always)]
     fn row_of<P: Pixel, T: Copy, const N: usize>(
         &self,
         y: u32,
@@ -106,10 +160,9 @@ impl Numbers<'_> {
         let [row, column, channel] = self.strides;
         // `check` has compared all of this with the bytes there are.
         let start = self.first + i64::from(y) * row;
-        let size = N as i64;
-        let tight = column == size * i64::from(self.channels) && (channel == size || self.channels == 1);
-        let bytes = self.bytes.get(start as usize..).unwrap_or_default();
-        match (tight, self.channels) {
+        let at = |n: i64| self.bytes.get(start.wrapping_add(n * channel) as usize..).unwrap_or_default();
+        let bytes = at(0);
+        match (self.is_tight(), self.channels) {
             // Most arrays: loops that the compiler makes into vector instructions.
             (true, 4) => numbers::<N>(bytes).as_chunks().0.iter().zip(out).for_each(|([r, g, b, a], to)| {
                 *to = pixel([number(*r), number(*g), number(*b), number(*a)]);
@@ -121,6 +174,11 @@ impl Numbers<'_> {
                 let grey = number(*grey);
                 *to = pixel([grey, grey, grey, opaque]);
             }),
+            // Channels apart from each other, as in most tensors.
+            (false, 3) if column == N as i64 => {
+                let planes = numbers::<N>(bytes).iter().zip(numbers::<N>(at(1))).zip(numbers::<N>(at(2)));
+                planes.zip(out).for_each(|(((r, g), b), to)| *to = pixel([number(*r), number(*g), number(*b), opaque]));
+            }
             (false, channels) => {
                 let at = |at: i64| {
                     let there = self.bytes.get(at as usize..).and_then(|rest| rest.first_chunk());
@@ -138,7 +196,22 @@ impl Numbers<'_> {
     }
 }
 
+/// A row to be written.
+struct Row<'a, P> {
+    numbers: &'a Numbers<'a>,
+    y: u32,
+    out: &'a mut [P],
+}
+
+impl<P: Pixel> Loops for Row<'_, P> {
+    #[inline(always)]
+    fn run(self) {
+        self.numbers.row_here(self.y, self.out);
+    }
+}
+
 /// Whole numbers of `N` bytes.
+#[inline(always)]
 fn numbers<const N: usize>(bytes: &[u8]) -> &[[u8; N]] {
     bytes.as_chunks().0
 }

@@ -19,10 +19,15 @@ mod convert;
 mod items;
 #[path = "../src/plane.rs"]
 mod plane;
+#[path = "../src/raw"]
+mod raw {
+    pub mod simd;
+}
 #[path = "../src/span.rs"]
 mod span;
 
-use convert::Numbers;
+use convert::{Numbers, Pixel};
+use half::f16;
 use items::Items;
 use plane::{Axes, Element, Plane};
 use proptest::prelude::*;
@@ -130,5 +135,64 @@ fn one_column_may_have_any_stride() {
         let mut row = [[0u8; 4]];
         numbers.row(0, &mut row);
         assert_eq!(row, [[8, 8, 8, 255]], "{stride}");
+    }
+}
+
+/// A row of `count` pixels of these numbers, `[column, channel]` apart in numbers.
+fn row<P: Pixel, N: bytemuck::Pod>(
+    numbers: &[N],
+    [column, channel]: [usize; 2],
+    channels: u32,
+    element: Element,
+    count: usize,
+) -> Vec<P> {
+    let size = size_of::<N>();
+    let strides = [0, (column * size) as i64, (channel * size) as i64];
+    let numbers = Numbers { bytes: bytemuck::cast_slice(numbers), first: 0, strides, channels, element };
+    numbers.check(count as u32, 1).unwrap();
+    let mut out = vec![P::zeroed(); count];
+    numbers.row(0, &mut out);
+    out
+}
+
+/// By the definition.
+fn byte(value: f32) -> u8 {
+    (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
+}
+
+#[test]
+fn every_half_and_the_borders_of_every_byte_are_converted() {
+    let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+    let singles: Vec<f32> = row(&halves, [1, 1], 1, Element::F16, halves.len());
+    for (half, single) in halves.iter().zip(&singles) {
+        assert!(single.to_bits() == half.to_f32().to_bits() || single.is_nan() && half.is_nan(), "{half:?} {single}");
+    }
+    // Two steps to each side of where a byte ends, and what is outside of all.
+    let borders = (0..=256).flat_map(|level| {
+        let border = (level as f32 - 0.5) / 255.0;
+        [border.next_down().next_down(), border.next_down(), border, border.next_up(), border.next_up().next_up()]
+    });
+    let odd = [f32::NAN, -f32::NAN, f32::INFINITY, -f32::INFINITY, f32::MAX, f32::MIN, f32::MIN_POSITIVE, 1e-45, -0.0];
+    let mut values: Vec<f32> = borders.chain(odd).chain(singles).collect();
+    values.truncate(values.len() / 12 * 12);
+    let bytes: Vec<u8> = values.iter().map(|value| byte(*value)).collect();
+    let (count, third, fourth) = (values.len(), values.len() / 3, values.len() / 4);
+    let grey: Vec<[u8; 4]> = row(&values, [1, 1], 1, Element::F32, count);
+    assert!(grey.iter().zip(&bytes).all(|(found, byte)| *found == [*byte, *byte, *byte, 255]));
+    assert_eq!(row::<u8, _>(&values, [1, 1], 1, Element::F32, count), bytes);
+    let four: Vec<[u8; 4]> = row(&values, [4, 1], 4, Element::F32, fourth);
+    assert_eq!(four.as_flattened(), bytes);
+    let three: Vec<[u8; 4]> = row(&values, [3, 1], 3, Element::F32, third);
+    let apart: Vec<[u8; 4]> = row(&values, [1, third], 3, Element::F32, third);
+    for x in 0..third {
+        assert_eq!(three[x], [bytes[3 * x], bytes[3 * x + 1], bytes[3 * x + 2], 255]);
+        assert_eq!(apart[x], [bytes[x], bytes[third + x], bytes[2 * third + x], 255]);
+    }
+    // The last pixels are fewer than are made together.
+    let halves = &halves[100..100 + 3 * 333];
+    let three: Vec<[u8; 4]> = row(halves, [3, 1], 3, Element::F16, 333);
+    for (x, found) in three.iter().enumerate() {
+        let [r, g, b] = [0, 1, 2].map(|c| byte(halves[3 * x + c].to_f32()));
+        assert_eq!(*found, [r, g, b, 255]);
     }
 }

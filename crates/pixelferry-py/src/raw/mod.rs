@@ -1,5 +1,6 @@
-//! The `unsafe` of this crate (but for the two places at which `source` takes a protocol at its word): capsules of DLPack, the program's OpenGL context, and reading the memory that arrays describe.
+//! The `unsafe` of this crate (but for the two places at which `source` takes a protocol at its word): capsules of DLPack, the program's OpenGL context, reading the memory that arrays describe, and loops for one processor.
 
 pub mod context;
 pub mod dlpack;
 pub mod memory;
+pub mod simd;

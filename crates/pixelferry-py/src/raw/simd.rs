@@ -1,0 +1,22 @@
+//! Loops compiled for what this processor has.
+
+/// Loops. All that they call should be `inline(always)`, as only what is inlined is compiled for the processor.
+pub trait Loops {
+    fn run(self);
+}
+
+/// Runs loops with the widest vector instructions of the processor.
+pub fn run(loops: impl Loops) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has what the function needs.
+        return unsafe { avx2(loops) };
+    }
+    loops.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(loops: impl Loops) {
+    loops.run();
+}
