@@ -115,6 +115,12 @@ impl Attachment {
             )
         };
         let kind = of_texture(TEXTURE_TARGET);
+        if kind == 0 {
+            // Mesa (22.3) refuses the question in compatibility profiles; nobody shall find that error.
+            // SAFETY: the caller's promise.
+            unsafe { shared.gl.get_error() };
+            return Err(Obstacle::Texture("the driver does not tell of what kind it is (a compatibility profile)"));
+        }
         if of_level(glow::TEXTURE_SAMPLES) > 0 {
             return Err(Obstacle::Texture("it has several samples for each pixel"));
         }

@@ -4,7 +4,7 @@ use crate::held::{Held, Wishes};
 use crate::items::Items;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedBuffer, Stage};
-use pixelferry::PixelFormat;
+use pixelferry::{PixelFormat, RowOrder};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
@@ -26,8 +26,8 @@ impl Buffer {
     ) -> PyResult<Self> {
         let py = array_or_bytes.py();
         let wishes = Wishes { path, backend, stable };
-        // It shows no pictures: any format does.
-        let held = Held::new(py, PixelFormat::R8, &wishes, Stage::fill, Stage::buffer)?;
+        // It shows no pictures: any format and order do.
+        let held = Held::new(py, PixelFormat::R8, RowOrder::BottomUp, &wishes, Stage::fill, Stage::buffer)?;
         match array_or_bytes.cast::<PyInt>() {
             Ok(bytes) => held.begin(py, &Readable::zeros(bytes.extract()?)?)?,
             Err(_) => held.update(array_or_bytes, &Items::new)?,

@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::span::{Place, Raw};
 use crate::stage::{Settings, Stage};
 use pixelferry::driver::path::Paths;
-use pixelferry::{PixelFormat, Policy, Trials};
+use pixelferry::{PixelFormat, Policy, RowOrder, Trials};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
@@ -35,6 +35,7 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Held<D, N> {
     pub fn new(
         py: Python<'_>,
         format: PixelFormat,
+        rows: RowOrder,
         wishes: &Wishes<'_>,
         show: fn(&mut Stage, &Readable<D>, &Engine) -> Result<(), Failure>,
         name: fn(&Stage) -> Result<N, Failure>,
@@ -48,7 +49,7 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Held<D, N> {
         }
         // Another path would mean another name.
         let policy = Policy::default().with_force(force).with_trials(Trials::Off).with_paths(paths);
-        let ticket = py.detach(|| Ticket::new(Settings { format, policy }))?;
+        let ticket = py.detach(|| Ticket::new(Settings { format, rows, policy }))?;
         Ok(Self { ticket, engines, named: Mutex::new(None), show, name })
     }
 
@@ -79,6 +80,12 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Held<D, N> {
     /// Shows memory of our own.
     pub fn begin(&self, py: Python<'_>, readable: &Readable<D>) -> PyResult<()> {
         self.update_by(py, readable, &self.engines.engine(Place::Host)?)
+    }
+
+    /// Does something with what is shown.
+    pub fn run(&self, py: Python<'_>, work: impl FnOnce(&Stage) -> Result<(), Failure> + Send) -> PyResult<()> {
+        self.named()?;
+        Ok(py.detach(|| self.ticket.run(|stage| work(stage)))?)
     }
 
     /// What the program may know, while it is open.

@@ -9,7 +9,7 @@
 //! | arrays taken from Python | `source` (which protocol), `span` (what it says), `plane` and `items` (pictures, bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
-//! | threads | `host` (why they are), `window` (the event loop), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
+//! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine` |
 //! | exceptions | `failure` |
 
@@ -17,6 +17,7 @@ mod buffer;
 mod content;
 mod convert;
 mod engine;
+mod events;
 mod failure;
 mod held;
 mod here;
@@ -37,6 +38,7 @@ mod viewer;
 mod window;
 
 use buffer::Buffer;
+use events::Event;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -112,6 +114,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Viewer>()?;
+    module.add_class::<Event>()?;
     module.add_class::<Texture>()?;
     module.add_class::<Buffer>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::kernel::FORMATS;
 use crate::plane::Axes;
-use pixelferry::PixelFormat;
+use pixelferry::{Fit, PixelFormat};
 
 /// How a name that is none of `names` is refused.
 pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
@@ -22,5 +22,17 @@ pub fn layout(name: &str) -> Result<Axes, Failure> {
         "HWC" => Ok(Axes::Hwc),
         "CHW" => Ok(Axes::Chw),
         other => Err(one_of("layout", other, &["HWC", "CHW"])),
+    }
+}
+
+/// How a picture is put into an area.
+pub fn fit(name: &str) -> Result<Fit, Failure> {
+    match name {
+        "contain" => Ok(Fit::Contain),
+        "stretch" => Ok(Fit::Stretch),
+        "cover" => Ok(Fit::Cover),
+        "integer" => Ok(Fit::Integer),
+        "none" => Ok(Fit::None),
+        other => Err(one_of("fit", other, &["contain", "stretch", "cover", "integer", "none"])),
     }
 }

@@ -50,10 +50,10 @@ impl Screen {
         }
     }
 
-    /// An image as it must be for whoever draws it. A program finds row 0 of an array where `glTexSubImage2D` puts it.
-    const fn image(&self, image: ImageDesc) -> ImageDesc {
+    /// An image as it must be for whoever draws it.
+    const fn image(&self, image: ImageDesc, rows: RowOrder) -> ImageDesc {
         match self {
-            Self::Program(_) => image.with_access(ImageAccess::Texture).with_row_order(RowOrder::BottomUp),
+            Self::Program(_) => image.with_access(ImageAccess::Texture).with_row_order(rows),
             Self::Window(_) | Self::Offscreen(..) | Self::Memory(_) => image.with_access(ImageAccess::Any),
         }
     }
@@ -75,10 +75,15 @@ impl Screen {
 /// ms).
 const PRODUCED_BY_CUDA: PathId = PathId::EXTERNAL_TEXTURE;
 
+/// How windows show pictures: with their shape kept.
+const FIT: Fit = Fit::Contain;
+
 /// How a viewer shows.
 pub struct Settings {
     /// Of pictures.
     pub format: PixelFormat,
+    /// Of textures of the program's own: where row 0 of an array goes.
+    pub rows: RowOrder,
     pub policy: Policy,
 }
 
@@ -148,7 +153,7 @@ impl Stage {
         }
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
-        let image = self.screen.image(image).with_unwritten(Unwritten::Overwrite);
+        let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
         self.put(array, engine, SurfaceDesc::Image(image))?;
         self.draw()
     }
@@ -211,10 +216,10 @@ impl Stage {
         let draw = |gl: &GlDisplay, width, height| {
             let area = Extent::new(width, height);
             // A clear that the picture covers would cost as much as the draw.
-            if Fit::Contain.place(image.extent, area) != area.full() {
+            if FIT.place(image.extent, area) != area.full() {
                 gl.clear([0.0, 0.0, 0.0, 1.0])?;
             }
-            let options = DrawOptions::default().with_fit(Fit::Contain);
+            let options = DrawOptions::default().with_fit(FIT);
             gl.draw(shown.surface(), Viewport::full(width, height), options)
         };
         match &self.screen {
@@ -234,6 +239,25 @@ impl Stage {
             }
         }
         Ok(())
+    }
+
+    /// Column and row of the array that the window shows at a place, counted in pixels from its top left corner.
+    pub fn pixel_at(&self, x: f64, y: f64) -> Option<(u32, u32)> {
+        let (Screen::Window(window), Some(feed)) = (&self.screen, self.feeds.last()) else { return None };
+        let SurfaceDesc::Image(ImageDesc { extent, .. }) = feed.link.desc() else { return None };
+        let place = FIT.placement(*extent, window.size());
+        let along = |at: f64, start: i32, length: u32, pixels: u32| {
+            let part = (at - f64::from(start)) / f64::from(length);
+            (0.0..1.0).contains(&part).then_some((part * f64::from(pixels)) as u32)
+        };
+        Some((along(x, place.x, place.width, extent.width)?, along(y, place.y, place.height, extent.height)?))
+    }
+
+    /// Draws the texture into the framebuffer that is bound.
+    pub fn draw_into(&self, viewport: Viewport, options: DrawOptions) -> Result<(), Failure> {
+        self.screen.make_current()?;
+        let (display, shown) = self.program()?;
+        Ok(display.draw(shown.surface(), viewport, options)?)
     }
 
     /// The window has another size.

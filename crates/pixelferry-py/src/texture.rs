@@ -1,10 +1,13 @@
 //! `pixelferry.gl.Texture`, as Python sees it.
 
+use crate::failure::Failure;
 use crate::held::{Held, Wishes};
 use crate::named;
 use crate::plane::Plane;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedTexture, Stage};
+use pixelferry::gl_display::Viewport;
+use pixelferry::{DrawOptions, RowOrder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -18,7 +21,8 @@ pub struct Texture {
 #[pymethods]
 impl Texture {
     #[new]
-    #[pyo3(signature = (array_or_shape, layout="HWC", *, format="rgba8", path=None, backend=None, stable=true))]
+    #[pyo3(signature = (array_or_shape, layout="HWC", *, format="rgba8", path=None, backend=None, stable=true, flip=false))]
+    #[allow(clippy::too_many_arguments)] // by name, in Python
     fn new(
         array_or_shape: &Bound<'_, PyAny>,
         layout: &str,
@@ -26,12 +30,15 @@ impl Texture {
         path: Option<&str>,
         backend: Option<&str>,
         stable: bool,
+        flip: bool,
     ) -> PyResult<Self> {
         let py = array_or_shape.py();
         let axes = named::layout(layout)?;
         let (format, pixel_format) = named::format(format)?;
         let wishes = Wishes { path, backend, stable };
-        let held = Held::new(py, pixel_format, &wishes, Stage::show, Stage::texture)?;
+        // As glTexSubImage2D has it, or so that a draw puts row 0 on top.
+        let rows = if flip { RowOrder::TopDown } else { RowOrder::BottomUp };
+        let held = Held::new(py, pixel_format, rows, &wishes, Stage::show, Stage::texture)?;
         match array_or_shape.cast::<PyTuple>() {
             Ok(shape) => held.begin(py, &Readable::black(shape.extract()?, axes)?)?,
             Err(_) => held.update(array_or_shape, &|raw| Plane::new(raw, axes))?,
@@ -45,6 +52,25 @@ impl Texture {
         let axes = named::layout(layout)?;
         self.held.named()?;
         self.held.update(array, &|raw| Plane::new(raw, axes))
+    }
+
+    /// Draws the texture into the framebuffer that is bound for drawing.
+    #[pyo3(signature = (x, y, width, height, *, fit="contain", background=None))]
+    #[allow(clippy::too_many_arguments)] // by name, in Python
+    fn draw(
+        &self,
+        py: Python<'_>,
+        x: i32,
+        y: i32,
+        width: i64,
+        height: i64,
+        fit: &str,
+        background: Option<[f32; 3]>,
+    ) -> PyResult<()> {
+        let options = DrawOptions::default().with_fit(named::fit(fit)?).with_background(background);
+        let side = |side: i64| u32::try_from(side).map_err(|_| Failure::Shape(format!("no side has {side} pixels")));
+        let viewport = Viewport { x, y, width: side(width)?, height: side(height)? };
+        self.held.run(py, move |stage| stage.draw_into(viewport, options))
     }
 
     /// OpenGL's name of the texture.

@@ -1,6 +1,7 @@
 //! `Viewer`, as Python sees it.
 
 use crate::engine::{Asked, Engines};
+use crate::events::Event;
 use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
@@ -13,15 +14,15 @@ use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::gl_display::WindowOptions;
 use pixelferry::{
-    Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, open_headless, open_headless_beside,
-    open_headless_for,
+    Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, RowOrder, open_headless,
+    open_headless_beside, open_headless_for,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How late frames may be in throughput mode.
 const MOST_LATE: usize = 8;
@@ -109,7 +110,11 @@ impl Viewer {
         let names = || displays.iter().map(|row| row.name).collect::<Vec<_>>();
         let choice = known.ok_or_else(|| one_of("display", options.display, &names()))?;
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
-        let settings = Settings { format: pixel_format, policy: Policy::default().with_force(force).with_mode(mode) };
+        let settings = Settings {
+            format: pixel_format,
+            rows: RowOrder::TopDown,
+            policy: Policy::default().with_force(force).with_mode(mode),
+        };
         let engines = Arc::new(Engines::new(Asked::parse(options.backend)?));
         let size = Extent::new(width, height);
         let window =
@@ -200,6 +205,25 @@ impl Viewer {
         // Only now may its owner have it back.
         drop(source);
         shown
+    }
+
+    /// What the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
+    #[pyo3(signature = (timeout=0.0))]
+    fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {
+        let Host::Window(window) = &self.shared.host else { return Ok(Vec::new()) };
+        if self.shared.process != std::process::id() {
+            return Ok(Vec::new());
+        }
+        let end = Instant::now().checked_add(Duration::try_from_secs_f64(timeout.max(0.0)).unwrap_or(Duration::MAX));
+        loop {
+            let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()).min(TICK));
+            let events = py.detach(|| window.events().take(left));
+            // After the window has gone nothing comes any more.
+            if !events.is_empty() || left.is_zero() || !window.is_open() {
+                return Ok(events);
+            }
+            py.check_signals()?;
+        }
     }
 
     /// Waits until the newest array is on the screen.

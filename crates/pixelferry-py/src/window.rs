@@ -1,5 +1,6 @@
 //! Windows, all on one thread with the process's only event loop, which starts with the first of them.
 
+use crate::events::{Event, Events, Hand};
 use crate::failure::Failure;
 use crate::job::{Job, closed, guarded};
 use crate::stage::{Screen, Settings, Stage};
@@ -55,16 +56,17 @@ pub struct WindowHandle {
     id: WindowId,
     proxy: EventLoopProxy<Task>,
     gone: Arc<Gone>,
+    events: Arc<Events>,
 }
 
 impl WindowHandle {
     /// Opens a window.
     pub fn open(options: WindowOptions, settings: Settings) -> Result<Self, Failure> {
         let proxy = event_loop()?;
-        let gone = Arc::new(Gone::default());
+        let (gone, events) = (Arc::new(Gone::default()), Arc::new(Events::default()));
         let (answer, answered) = channel();
         let task: Task = Box::new({
-            let gone = gone.clone();
+            let (gone, events) = (gone.clone(), events.clone());
             move |event_loop, windows| {
                 let opened = guarded(|| {
                     let window = GlWindow::new(event_loop, &options).map_err(|e| Failure::NoDisplay(e.to_string()))?;
@@ -72,7 +74,7 @@ impl WindowHandle {
                     Ok((id, Stage::new(Screen::Window(window), settings)))
                 });
                 let opened = opened.map(|(id, stage)| {
-                    windows.0.insert(id, Open { stage, gone });
+                    windows.0.insert(id, Open { stage, gone, events, hand: Hand::default() });
                     id
                 });
                 let _ = answer.send(opened);
@@ -80,7 +82,7 @@ impl WindowHandle {
         });
         proxy.send_event(task).map_err(|_| ended())?;
         let id = answered.recv().unwrap_or_else(|_| Err(ended()))?;
-        Ok(Self { id, proxy, gone })
+        Ok(Self { id, proxy, gone, events })
     }
 
     pub fn post(&self, job: Job) -> Result<(), Failure> {
@@ -113,6 +115,11 @@ impl WindowHandle {
         !self.gone.is_set()
     }
 
+    /// What the user did, also where the window is gone.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
     /// Waits for the window's end, at most so long. Whether it came.
     pub fn wait_closed(&self, most: Duration) -> bool {
         self.gone.wait(most)
@@ -122,6 +129,8 @@ impl WindowHandle {
 struct Open {
     stage: Stage,
     gone: Arc<Gone>,
+    events: Arc<Events>,
+    hand: Hand,
 }
 
 #[derive(Default)]
@@ -129,9 +138,10 @@ struct Windows(HashMap<WindowId, Open>);
 
 impl Windows {
     fn close(&mut self, id: WindowId) {
-        if let Some(Open { stage, gone }) = self.0.remove(&id) {
+        if let Some(Open { stage, gone, events, .. }) = self.0.remove(&id) {
             drop(stage);
             gone.set();
+            events.push(Event::closed());
         }
     }
 }
@@ -154,6 +164,10 @@ impl ApplicationHandler<Task> for Windows {
     fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WindowEvent) {
         let escape = Key::Named(NamedKey::Escape);
         let Some(open) = self.0.get_mut(&id) else { return };
+        let Open { stage, events, hand, .. } = open;
+        if let Some(event) = hand.follow(&event, |x, y| stage.pixel_at(x, y)) {
+            events.push(event);
+        }
         let done = match event {
             WindowEvent::CloseRequested => return self.close(id),
             WindowEvent::KeyboardInput {

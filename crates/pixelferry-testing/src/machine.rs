@@ -25,6 +25,12 @@ pub enum Need {
     Python,
     /// moderngl, for OpenGL contexts of Python programs.
     Moderngl,
+    /// vispy, which draws by OpenGL without a window, too.
+    Vispy,
+    /// Qt for Python by its makers.
+    Pyside6,
+    /// Qt for Python by Riverbank.
+    Pyqt6,
     /// The devices of an NVIDIA GPU, by CUDA and OpenCL.
     Nvidia,
     /// OpenGL on the NVIDIA GPU.
@@ -94,12 +100,15 @@ pub const MACHINE: &[Row] = &[
     Row {
         need: Need::Xvfb,
         name: "xvfb",
-        packages: "xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 libglx-mesa0",
+        packages: "xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 libglx-mesa0 libxtst6",
         ..NONE
     },
     Row { need: Need::Weston, name: "weston", packages: "weston libwayland-client0 libwayland-egl1 libgles2", ..NONE },
     Row { need: Need::Python, name: "python", packages: "python3 python3-numpy python3-pytest", ..NONE },
     Row { need: Need::Moderngl, name: "moderngl", packages: "python3-moderngl", ..NONE },
+    Row { need: Need::Vispy, name: "vispy", packages: "python3-vispy", ..NONE },
+    Row { need: Need::Pyside6, name: "pyside6", ..NONE },
+    Row { need: Need::Pyqt6, name: "pyqt6", ..NONE },
     Row { need: Need::Nvidia, name: "nvidia", variable: Some("PIXELFERRY_GPU"), ..NONE },
     Row { need: Need::NvidiaGl, name: "nvidia-gl", ..NONE },
     Row { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },

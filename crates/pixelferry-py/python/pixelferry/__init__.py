@@ -6,6 +6,7 @@ from ._pixelferry import (
     DeviceError,
     DtypeError,
     Error,
+    Event,
     NoDisplayError,
     Report,
     ShapeError,
@@ -16,6 +17,6 @@ from ._pixelferry import (
 )
 
 __all__ = [
-    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
     "__version__", "probe", "show",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, Self, final, overload
 from typing_extensions import Buffer
 
 __all__ = [
-    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
     "__version__", "probe", "show",
 ]
 
@@ -54,6 +54,48 @@ class Report(dict[str, Any]):
     def __init__(self, data: dict[str, Any], text: str) -> None: ...
 
 @final
+class Event:
+    """What the user did with a window, or what happened to it. Fields that mean nothing for its kind are None."""
+
+    @property
+    def kind(self) -> Literal[
+        "mouse_move", "mouse_leave", "mouse_down", "mouse_up", "wheel", "key_down", "key_up", "resize", "focus", "blur", "close"
+    ]: ...
+    @property
+    def x(self) -> float | None:
+        """Where the mouse is, in pixels of the window from its left edge."""
+    @property
+    def y(self) -> float | None:
+        """And from its top edge."""
+    @property
+    def pixel(self) -> tuple[int, int] | None:
+        """Column and row of the array that the window shows there; None beside the picture."""
+    @property
+    def button(self) -> str | None:
+        """"left", "right", "middle", "back", "forward", or a number."""
+    @property
+    def dx(self) -> float | None:
+        """How far the wheel was turned to the right, in lines."""
+    @property
+    def dy(self) -> float | None:
+        """How far it was turned away from the user."""
+    @property
+    def key(self) -> str | None:
+        """What the key types ("a", "A", "+"), or the name that the web gives it ("Enter", "ArrowLeft", "F1", "Space")."""
+    @property
+    def text(self) -> str | None:
+        """What was typed, if anything."""
+    @property
+    def repeat(self) -> bool | None:
+        """Whether the key was held down."""
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """The window's new width and height in pixels."""
+    @property
+    def modifiers(self) -> list[str]:
+        """Those held down of "shift", "control", "alt" and "super"."""
+
+@final
 class Viewer:
     """Shows arrays: in a window, or off screen. Any thread may call.
 
@@ -63,6 +105,7 @@ class Viewer:
     mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
+    vsync: a window's `show` waits for the screen's next picture, so that none is torn.
     display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
     """
 
@@ -86,6 +129,10 @@ class Viewer:
         Shapes: (height, width), (height, width, 1|3|4); with layout="CHW" (1|3|4, height, width). Strides of any kind.
         When it returns the array was read and may be written again. Work that its library has queued on a GPU is
         waited for on the GPU.
+        """
+    def events(self, timeout: float = 0.0) -> list[Event]:
+        """What the user did with the window since the last call, oldest first. Waits at most so many seconds for the first.
+        Of moves in a row the last is kept, and of all the last 4096. Escape closes the window. Without a window there are none.
         """
     def finish(self) -> None:
         """Waits until the newest array is on the screen."""

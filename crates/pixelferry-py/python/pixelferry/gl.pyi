@@ -21,6 +21,7 @@ class Texture:
     backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
     stable: take only paths that keep the name. Others save a copy on the GPU, but show each array under the next of two or
         three names.
+    flip: row 0 of the array is the texture's last row, so that a draw by OpenGL's coordinates puts it on top.
     """
 
     def __new__(
@@ -32,9 +33,19 @@ class Texture:
         path: str | None = None,
         backend: str | None = None,
         stable: bool = True,
+        flip: bool = False,
     ) -> Self: ...
     def update(self, array: _Array, layout: _Layout = "HWC") -> None:
         """Writes an array, of what Viewer.show takes. When it returns the array was read and may be written again."""
+    def draw(
+        self, x: int, y: int, width: int, height: int, *,
+        fit: Literal["contain", "stretch", "cover", "integer", "none"] = "contain",
+        background: tuple[float, float, float] | None = None,
+    ) -> None:
+        """Draws the texture into this part of the framebuffer that is bound for drawing; y counts from the bottom.
+
+        background: red, green and blue from 0 to 1 for what the picture leaves of it; None leaves what is there.
+        """
     def explain(self) -> str:
         """Everything about the path in use, to paste into a bug report. On the texture's thread."""
     def close(self) -> None:

@@ -54,6 +54,33 @@ def test_formats_and_layouts(context):
         assert (read(context, texture, "f4", 1)[:, :, 0] == array[:, :, 0]).all()
 
 
+def test_draws_and_rows(context):
+    array = sample((24, 32, 4), "u1")
+    target = context.framebuffer([context.texture((64, 48), 4)])
+    target.use()
+
+    def drawn(*options, **more):
+        context.clear()
+        texture.draw(*options, **more)
+        return np.frombuffer(target.read(components=4), "u1").reshape(48, 64, 4)
+
+    for flip in [False, True]:
+        with pixelferry.gl.Texture(array, flip=flip) as texture:
+            rows = array[::-1] if flip else array
+            assert (read(context, texture) == rows).all()
+            assert (drawn(0, 0, 32, 24)[:24, :32] == rows).all()
+            assert (drawn(8, 4, 32, 24)[4:28, 8:40] == rows).all()
+            assert (drawn(0, 0, 64, 48, fit="stretch") == rows.repeat(2, 0).repeat(2, 1)).all()
+            alone = drawn(0, 0, 64, 48, fit="none")
+            assert (alone[12:36, 16:48] == rows).all() and not alone[:12].any()
+            assert (drawn(0, 0, 64, 48, fit="none", background=(1, 0, 0))[:12] == [255, 0, 0, 255]).all()
+            for wrong in [{"fit": "all"}, {"background": (2, 0, 0)}, {"width": 0}, {"width": -1}, {"height": 1_000_000}]:
+                with pytest.raises(pixelferry.ShapeError):
+                    texture.draw(**{"x": 0, "y": 0, "width": 4, "height": 4} | wrong)
+    with pytest.raises(pixelferry.ClosedError):
+        texture.draw(0, 0, 4, 4)
+
+
 def test_a_shape_is_black_and_another_size_is_taken(context):
     with pixelferry.gl.Texture((5, 7)) as texture:
         assert texture.size == (7, 5) and (read(context, texture) == [0, 0, 0, 255]).all()

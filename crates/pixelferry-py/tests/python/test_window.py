@@ -229,6 +229,111 @@ print("done")
 ''') == ["done"]
 
 
+def test_events(screen):
+    assert run(screen, '''
+try:
+    test = c.CDLL("libXtst.so.6")
+except OSError as why:
+    raise SystemExit(f"no libXtst: {why}")
+server = c.c_void_p(x.XOpenDisplay(None))
+with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry.Viewer(8, 8, headless=True) as other:
+    assert other.events(0.01) == []
+    # Four columns and three rows of 40 pixels.
+    viewer.show(plain((255, 255, 255))[:3, :4])
+    window, found = windows()["hand"], []
+    x.XMoveWindow(server, c.c_ulong(window), 200, 100)
+    x.XRaiseWindow(server, c.c_ulong(window))
+    x.XSetInputFocus(server, c.c_ulong(window), 1, c.c_ulong(0))
+    x.XSync(server, 0)
+
+    def until(kind):
+        """The next event of the kind."""
+        def came():
+            found.extend(viewer.events(timeout=0.1))
+            return kind in [event.kind for event in found]
+        assert wait_for(came), (kind, found)
+        at = [event.kind for event in found].index(kind)
+        event = found[at]
+        del found[: at + 1]
+        return event
+
+    def fake(name, *arguments):
+        getattr(test, name)(server, *arguments, c.c_ulong(0))
+        x.XFlush(server)
+
+    def at(event):
+        return event.x, event.y, event.pixel
+
+    until("focus")
+    fake("XTestFakeMotionEvent", -1, 200 + 50, 100 + 90)
+    while at(event := until("mouse_move")) != (50, 90, (1, 2)):
+        pass
+    assert event.modifiers == [] and event.button is None and event.key is None and "pixel=(1, 2)" in repr(event)
+    fake("XTestFakeButtonEvent", 1, 1)
+    event = until("mouse_down")
+    assert event.button == "left" and at(event) == (50, 90, (1, 2)), event
+    fake("XTestFakeButtonEvent", 1, 0)
+    assert until("mouse_up").button == "left"
+    for number, turned in [(4, 1), (5, -1)]:
+        fake("XTestFakeButtonEvent", number, 1)
+        fake("XTestFakeButtonEvent", number, 0)
+        # A button that stands for a wheel may count twice.
+        while (event := until("wheel")).dy != turned:
+            pass
+        assert event.dx == 0 and at(event) == (50, 90, (1, 2)), event
+    shift, letter, left = [x.XKeysymToKeycode(server, c.c_ulong(key)) for key in (0xFFE1, 0x61, 0xFF51)]
+    fake("XTestFakeKeyEvent", letter, 1)
+    event = until("key_down")
+    assert (event.key, event.text, event.repeat, event.modifiers) == ("a", "a", False, []), event
+    fake("XTestFakeKeyEvent", letter, 0)
+    assert until("key_up").key == "a"
+    fake("XTestFakeKeyEvent", shift, 1)
+    assert until("key_down").key == "Shift"
+    fake("XTestFakeKeyEvent", letter, 1)
+    event = until("key_down")
+    assert event.key == "A" and event.modifiers == ["shift"], event
+    fake("XTestFakeKeyEvent", letter, 0)
+    fake("XTestFakeKeyEvent", shift, 0)
+    fake("XTestFakeKeyEvent", left, 1)
+    assert until("key_down").key == "ArrowLeft"
+    fake("XTestFakeKeyEvent", left, 0)
+    x.XResizeWindow(server, c.c_ulong(window), 320, 120)
+    x.XFlush(server)
+    while until("resize").size != (320, 120):
+        pass
+    # The picture keeps its shape, so it has black to both sides.
+    fake("XTestFakeMotionEvent", -1, 200 + 85, 100 + 5)
+    while at(until("mouse_move")) != (85, 5, (0, 0)):
+        pass
+    fake("XTestFakeMotionEvent", -1, 200 + 20, 100 + 5)
+    while at(until("mouse_move")) != (20, 5, None):
+        pass
+    escape = x.XKeysymToKeycode(server, c.c_ulong(0xFF1B))
+    fake("XTestFakeKeyEvent", escape, 1)
+    fake("XTestFakeKeyEvent", escape, 0)
+    until("close")
+    assert not viewer.is_open and viewer.events(timeout=60) == []
+    try:
+        viewer.show(plain((1, 2, 3)))
+    except pixelferry.ClosedError:
+        print("done")
+''') == ["done"]
+
+
+def test_ctrl_c_ends_a_wait_for_events(screen):
+    assert run(screen, '''
+with pixelferry.Viewer(80, 60) as viewer:
+    viewer.show(plain((1, 1, 1)))
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        while True:
+            viewer.events(timeout=1e9)
+    except KeyboardInterrupt:
+        print("done")
+''') == ["done"]
+
+
 def test_no_screen():
     assert run(None, '''
 import numpy as np, os, pixelferry
