@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// Those whose buffers are drawn as points and lines with soft edges: rounding moves one by a part of a pixel.
 const DRAWN: [&str; 3] = ["sine", "fountain", "nbody"];
-const PICTURES: [&str; 4] = ["tile", "plasma", "fluid", "filter"];
+const PICTURES: [&str; 5] = ["tile", "plasma", "fluid", "filter", "rendered"];
 const ENGINES: [&str; 2] = ["engine_gl", "engine_wgpu"];
 
 /// `file` is of one test, as tests run beside one another.

@@ -7,6 +7,10 @@
 mod arguments;
 #[path = "../contexts/engine.rs"]
 mod contexts;
+#[path = "../way_back/engine.rs"]
+mod engine;
+#[path = "../way_back/into_engine.rs"]
+mod into_engine;
 mod objects;
 mod pairs;
 mod paths;
@@ -85,6 +89,11 @@ fn the_direct_path_conforms_with_events() {
 #[test]
 fn links_choose_it_and_leak_nothing() {
     on_double("paths::child_links", EVENTS);
+}
+
+#[test]
+fn an_engines_objects_are_read_and_written_where_they_lie() {
+    on_double("paths::child_way_back", SHARING);
 }
 
 #[test]

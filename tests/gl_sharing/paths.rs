@@ -43,6 +43,16 @@ fn child_conforms() {
 
 #[test]
 #[ignore = "run by the tests of the crate's root, in a process of its own"]
+fn child_way_back() {
+    let Some((backend, display)) = open() else { return };
+    let backend = backend as Arc<dyn ComputeBackend>;
+    let ran = crate::engine::check(&backend, Rc::clone(&display));
+    assert!(ran.contains("direct") && ran == crate::into_engine::check(&backend, display), "{ran:?}");
+    println!("ALL DONE: {ran:?}");
+}
+
+#[test]
+#[ignore = "run by the tests of the crate's root, in a process of its own"]
 fn child_links() {
     let Some((backend, display)) = open() else { return };
     let desc = SurfaceDesc::Image(ImageDesc::new(65, 33, PixelFormat::Rgba8));

@@ -3,7 +3,7 @@
 use crate::buffer_object::{copy, create_buffer, read_back_buffer, sub_data};
 use crate::checks::{buffer_part, buffer_transfer};
 use crate::context_state::ContextState;
-use crate::owned::Owned;
+use crate::owned::Named;
 use crate::proved::Proved;
 use crate::staging::GlStaging;
 use crate::tools::Tools;
@@ -18,7 +18,7 @@ const ZERO_BYTES: usize = 1 << 22;
 pub(crate) struct BufferSurface {
     tools: Rc<Tools>,
     desc: SurfaceDesc,
-    buffer: Owned<glow::Buffer>,
+    buffer: Named<glow::Buffer>,
     uploads: Proved,
     copies: Proved,
 }
@@ -35,7 +35,16 @@ impl BufferSurface {
                 sub_data(shared, buffer.get(), start, &zeros[..zeros.len().min(bytes - start)]);
             }
         })?;
-        Ok(Self { tools: Rc::clone(tools), desc, buffer, uploads: Proved::default(), copies: Proved::default() })
+        Ok(Self::with(tools, desc, Named::Ours(buffer)))
+    }
+
+    /// Over an engine's buffer, which was found to have so many bytes.
+    pub(crate) fn over(tools: &Rc<Tools>, desc: SurfaceDesc, buffer: glow::Buffer) -> Self {
+        Self::with(tools, desc, Named::Engines(buffer))
+    }
+
+    fn with(tools: &Rc<Tools>, desc: SurfaceDesc, buffer: Named<glow::Buffer>) -> Self {
+        Self { tools: Rc::clone(tools), desc, buffer, uploads: Proved::default(), copies: Proved::default() }
     }
 
     fn shared(&self) -> &Rc<ContextState> {
@@ -76,6 +85,23 @@ impl Surface for BufferSurface {
                 copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
             })
         })
+    }
+
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "download";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let staging = GlStaging::of_mut(staging, shared, OP)?;
+        let (range, view) = buffer_transfer(&self.desc, part, view, staging.len(), OP)?;
+        let to = staging.linear(OP)?.buffer();
+        let copied = self.tools.timed(OP, || {
+            shared.checked("glCopyBufferSubData", || {
+                copy(shared, self.buffer.get(), range.start, to, view.offset, view.len);
+            })
+        });
+        // Whoever waits for the block waits for this.
+        staging.mark_read();
+        copied
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {

@@ -54,6 +54,11 @@ impl GlDisplay {
         &self.tools
     }
 
+    /// For surfaces, which keep them.
+    pub(crate) fn tools_rc(&self) -> &Rc<Tools> {
+        &self.tools
+    }
+
     /// GL functions of the context, for the user's own drawing.
     ///
     /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST` at

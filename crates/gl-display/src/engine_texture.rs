@@ -1,49 +1,12 @@
 //! Draws into a texture that is an engine's own.
 
-use crate::context_state::ContextState;
 use crate::display::GlDisplay;
 use crate::draw_state::Viewport;
-use crate::state::{BoundTexture, Framebuffers};
-use glow::HasContext as _;
+use crate::engine_level::{Attached, EngineTexture, Level};
 use interop_core::display::Surface;
-use interop_core::{DrawOptions, Error, Extent, Result};
-use std::num::NonZeroU32;
+use interop_core::{DrawOptions, Result};
 
 const OP: &str = "draw_to_texture";
-
-/// No texture has more levels: sides are less than 2^31.
-const MOST_LEVELS: u32 = 31;
-
-/// One level of an engine's `TEXTURE_2D`, for [`GlDisplay::draw_to_texture`]. It is a plain number, so any version of glow will do,
-/// or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct EngineTexture {
-    /// Object name.
-    pub id: u32,
-    /// Mip level.
-    pub level: u32,
-    /// Size of that level in pixels.
-    pub extent: Extent,
-}
-
-impl EngineTexture {
-    /// Level 0 of a texture, of this size.
-    pub const fn new(id: u32, extent: Extent) -> Self {
-        Self { id, level: 0, extent }
-    }
-
-    /// Takes another level of the texture; `extent` is the size of that level.
-    #[must_use]
-    pub const fn with_level(self, level: u32, extent: Extent) -> Self {
-        Self { level, extent, ..self }
-    }
-
-    /// All of the level.
-    pub const fn viewport(&self) -> Viewport {
-        Viewport::full(self.extent.width, self.extent.height)
-    }
-}
 
 impl GlDisplay {
     /// Draws an image surface into a texture that the engine made and owns, over what is there: in all else as
@@ -55,8 +18,8 @@ impl GlDisplay {
     /// for it, else the numbers go there as they are. Levels above are not made anew.
     ///
     /// # Errors
-    /// The errors of [`GlDisplay::draw`]. [`Error::InvalidInput`] also for a number that is no texture of this context,
-    /// a texture that is not a `TEXTURE_2D`, and the texture that is shown. [`Error::InvalidInput`] also for a level
+    /// The errors of [`GlDisplay::draw`]. [`interop_core::Error::InvalidInput`] also for a number that is no texture of this context,
+    /// a texture that is not a `TEXTURE_2D`, and the texture that is shown. [`interop_core::Error::InvalidInput`] also for a level
     /// that the texture lacks, a size that is not the level's, and a format that holds integers or is not
     /// colour-renderable. Nothing is drawn then.
     ///
@@ -117,117 +80,11 @@ impl GlDisplay {
     ) -> Result<()> {
         let shared = self.shared();
         shared.enter(OP)?;
-        let level = Level::find(shared, texture)?;
+        let level = Level::find(shared, texture, OP)?;
         if self.image_source(surface, OP)?.texture == level.texture {
             return Err(level.refuse("it is the texture that is shown, which a draw cannot read and write at once"));
         }
         let _attached = Attached::new(shared, self.tools().lent_framebuffer()?, &level)?;
         self.draw_bound(OP, surface, viewport, options)
-    }
-}
-
-/// A level that the driver knows.
-struct Level {
-    texture: glow::Texture,
-    level: i32,
-    /// The internal format.
-    format: u32,
-}
-
-impl Level {
-    /// The context must be current.
-    fn find(shared: &ContextState, of: EngineTexture) -> Result<Self> {
-        let EngineTexture { id, level, extent } = of;
-        let gl = &shared.gl;
-        let no_texture = || Error::invalid(OP, format!("{id} is the name of no texture of this context"));
-        let texture = glow::NativeTexture(NonZeroU32::new(id).ok_or_else(no_texture)?);
-        // SAFETY: the context is current, and any number may be asked for.
-        if !unsafe { gl.is_texture(texture) } {
-            return Err(no_texture());
-        }
-        if extent.width == 0 || extent.height == 0 {
-            return Err(Error::invalid(OP, format!("a level of {extent} pixels was given for texture {id}")));
-        }
-        let no_level = || Error::invalid(OP, format!("texture {id} has no level {level}"));
-        if level >= MOST_LEVELS {
-            return Err(no_level());
-        }
-        let level = level as i32;
-        // Other targets refuse it, and the binding stays.
-        shared.drain_errors(OP);
-        let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
-        let other_target = || Error::invalid(OP, format!("texture {id} is not a TEXTURE_2D"));
-        check_unless(shared, glow::INVALID_OPERATION, other_target)?;
-        // SAFETY: the context is current, the texture is bound, and the parameters are of GL 3.0.
-        let get = |parameter| unsafe { gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, level, parameter) as u32 };
-        let found = Extent::new(get(glow::TEXTURE_WIDTH), get(glow::TEXTURE_HEIGHT));
-        let (numbers, format) = (get(glow::TEXTURE_RED_TYPE), get(glow::TEXTURE_INTERNAL_FORMAT));
-        // Of a level past the last that the driver could have.
-        check_unless(shared, glow::INVALID_VALUE, no_level)?;
-        if found.pixels() == 0 {
-            return Err(no_level());
-        }
-        let this = Self { texture, level, format };
-        if found != extent {
-            return Err(this.refuse(&format!("it is {found} pixels, not {extent}")));
-        }
-        if [glow::INT, glow::UNSIGNED_INT].contains(&numbers) {
-            return Err(this.refuse("it holds integers; colours are drawn into normalised numbers or floats"));
-        }
-        Ok(this)
-    }
-
-    fn refuse(&self, why: &str) -> Error {
-        let Self { texture, level, format } = self;
-        Error::invalid(OP, format!("texture {}, level {level}, internal format {format:#x}: {why}", texture.0))
-    }
-}
-
-/// The queued error, for which `refusal` stands where the driver refused a value with this code.
-fn check_unless(shared: &ContextState, code: u32, refusal: impl FnOnce() -> Error) -> Result<()> {
-    shared.check(OP).map_err(|error| match &error {
-        Error::Driver(driver) if driver.code == i64::from(code) => refusal(),
-        _ => error,
-    })
-}
-
-/// A level as the first colour buffer of the framebuffer that is bound. Dropped: it is that no more, and what was bound is again.
-struct Attached<'a> {
-    shared: &'a ContextState,
-    _bound: Framebuffers<'a>,
-}
-
-impl<'a> Attached<'a> {
-    /// The context must be current, and the framebuffer be without attachments.
-    fn new(shared: &'a ContextState, framebuffer: glow::Framebuffer, level: &Level) -> Result<Self> {
-        let attached = Self { shared, _bound: Framebuffers::bind(shared, framebuffer) };
-        attached.attach(Some(level.texture), level.level);
-        // SAFETY: the context is current.
-        let status = unsafe { shared.gl.check_framebuffer_status(glow::DRAW_FRAMEBUFFER) };
-        let error = shared.check(OP);
-        match status {
-            glow::FRAMEBUFFER_COMPLETE => return error.map(|()| attached),
-            // It could not say.
-            0 => error?,
-            // What it has against the level it says by the status, too.
-            _ => {}
-        }
-        Err(level.refuse(&format!(
-            "the driver cannot draw into it (glCheckFramebufferStatus: {status:#x}); give it a colour-renderable format such as \
-             RGBA8 or RGBA16F, and all levels, best by glTexStorage2D"
-        )))
-    }
-
-    fn attach(&self, texture: Option<glow::Texture>, level: i32) {
-        let (target, at) = (glow::DRAW_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
-        // SAFETY: the context is current with our framebuffer bound; a texture was found to be a TEXTURE_2D of it.
-        unsafe { self.shared.gl.framebuffer_texture_2d(target, at, glow::TEXTURE_2D, texture, level) }
-    }
-}
-
-impl Drop for Attached<'_> {
-    fn drop(&mut self) {
-        // An engine's texture that it deletes must go then.
-        self.attach(None, 0);
     }
 }

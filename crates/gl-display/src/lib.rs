@@ -36,6 +36,7 @@
 //! - draws that blend: also how draw buffer 0 blends;
 //! - draws by a compute shader: program, active unit, unit 0's texture and sampler, and image unit 0;
 //! - draws into an engine's texture: also both framebuffer bindings, and the active unit's `TEXTURE_2D`;
+//! - what an engine rendered, taken: what reading back saves, and the active unit's `TEXTURE_2D`;
 //! - kernels of a backend in the context ([`GlDevice`]): program, the general binding of `SHADER_STORAGE_BUFFER` and one
 //!   of its places for the kernel's target and for each memory among its arguments, `COPY_READ_BUFFER`,
 //!   `COPY_WRITE_BUFFER`;
@@ -64,9 +65,12 @@ mod context;
 mod context_state;
 mod device_copy;
 mod display;
+mod download;
 mod draw_program;
 mod draw_state;
 mod drawing;
+mod engine_level;
+mod engine_surface;
 mod engine_texture;
 mod error;
 mod error_codes;
@@ -107,7 +111,7 @@ pub use context::{EngineOptions, EsContext, GlFunctions, HeadlessDevice, Headles
 pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 pub use display::GlDisplay;
 pub use draw_state::Viewport;
-pub use engine_texture::EngineTexture;
+pub use engine_level::EngineTexture;
 pub use features::MIN_VERSION;
 pub use gl_objects::{GlBuffer, GlTexture};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};

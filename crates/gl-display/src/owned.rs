@@ -44,3 +44,20 @@ impl<T: GlName> Drop for Owned<T> {
         }
     }
 }
+
+/// A GL object of ours, or one of the engine's that is only named.
+pub(crate) enum Named<T: GlName> {
+    Ours(Owned<T>),
+    /// The engine keeps it for as long as this.
+    Engines(T),
+}
+
+impl<T: GlName + Copy> Named<T> {
+    /// The name.
+    pub(crate) fn get(&self) -> T {
+        match self {
+            Self::Ours(owned) => owned.get(),
+            Self::Engines(name) => *name,
+        }
+    }
+}

@@ -87,13 +87,19 @@ const PACK: [(u32, i32); 6] = [
 impl<'a> Pack<'a> {
     /// Tight rows into client memory.
     pub(crate) fn tight(shared: &'a ContextState) -> Self {
+        Self::set(shared, 0, None)
+    }
+
+    /// Rows of so many pixels (0: tight) into a buffer, or into client memory.
+    pub(crate) fn set(shared: &'a ContextState, row_length: i32, into: Option<glow::Buffer>) -> Self {
         let gl = &shared.gl;
         // SAFETY: the context is current; names are of GL 3.3.
         unsafe {
             let values = PACK.map(|(name, _)| gl.get_parameter_i32(name));
             let buffer = gl.get_parameter_buffer(glow::PIXEL_PACK_BUFFER_BINDING);
             PACK.iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
-            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            gl.pixel_store_i32(glow::PACK_ROW_LENGTH, row_length);
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, into);
             Self { shared, values, buffer }
         }
     }

@@ -2,10 +2,12 @@
 
 use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
 use crate::context_state::ContextState;
+use crate::download::{Reading, read_level};
+use crate::engine_level::{EngineTexture, Level};
 use crate::framebuffer::zero_texture;
 use crate::gl_format::{GlFormat, gl_format};
 use crate::image_source::ImageSource;
-use crate::owned::Owned;
+use crate::owned::Named;
 use crate::proved::Proved;
 use crate::staging::GlStaging;
 use crate::state::Unpack;
@@ -22,7 +24,7 @@ pub(crate) struct TextureSurface {
     tools: Rc<Tools>,
     desc: SurfaceDesc,
     format: GlFormat,
-    texture: Owned<glow::Texture>,
+    texture: Named<glow::Texture>,
     uploads: Proved,
     staged_uploads: Proved,
     device_copies: Proved,
@@ -49,11 +51,36 @@ impl TextureSurface {
             tools: Rc::clone(tools),
             desc,
             format,
-            texture,
+            texture: Named::Ours(texture),
             uploads: Proved::default(),
             staged_uploads: Proved::default(),
             device_copies: Proved::default(),
         })
+    }
+
+    /// Over level 0 of an engine's texture, which was found to be of this size and format.
+    pub(crate) fn over(tools: &Rc<Tools>, image: &ImageDesc, texture: glow::Texture) -> Self {
+        Self {
+            tools: Rc::clone(tools),
+            desc: SurfaceDesc::Image(*image),
+            format: gl_format(image.format),
+            texture: Named::Engines(texture),
+            uploads: Proved::default(),
+            staged_uploads: Proved::default(),
+            device_copies: Proved::default(),
+        }
+    }
+
+    /// The texture as the driver has it now. An engine's may be another by now.
+    fn level(&self, operation: &'static str) -> Result<Level> {
+        let SurfaceDesc::Image(image) = &self.desc else { return Err(Error::invalid(operation, "it is no image")) };
+        let of = EngineTexture::new(self.texture.get().0.get(), image.extent);
+        match self.texture {
+            Named::Engines(_) => Level::find(self.shared(), of, operation),
+            Named::Ours(_) => {
+                Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal, operation })
+            }
+        }
     }
 
     fn shared(&self) -> &Rc<ContextState> {
@@ -131,10 +158,34 @@ impl Surface for TextureSurface {
         self.tools.timed("upload", || self.staged_uploads.run(shared, "glTexSubImage2D", upload))
     }
 
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "download";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let staging = GlStaging::of_mut(staging, shared, OP)?;
+        let ImageTransfer { at, view, row_length } = image_transfer(&self.desc, part, view, staging.len(), OP)?;
+        let Some(row_length) = row_length else {
+            return Err(Error::invalid(OP, "the row pitch must be a multiple of the pixel"));
+        };
+        let level = self.level(OP)?;
+        let block = Rc::clone(staging.linear(OP)?);
+        let into = Reading::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
+        let read = self.tools.timed(OP, || read_level(&self.tools, &level, at, self.format, into));
+        // Whoever waits for the block waits for this.
+        staging.mark_read();
+        read
+    }
+
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         const OP: &str = "read_back";
         self.shared().enter(OP)?;
         let (region, format) = image_part(&self.desc, part, OP)?;
+        if matches!(self.texture, Named::Engines(_)) {
+            // Its numbers, whatever its swizzle and its encoding make of them in a draw.
+            let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
+            read_level(&self.tools, &self.level(OP)?, region, self.format, Reading::Client(&mut bytes))?;
+            return Ok(bytes);
+        }
         self.tools.read_back_image(&self.source(), region, format)
     }
 

@@ -20,6 +20,7 @@
 //! | [`compute`] | what a backend must do; queues, events, futures | [`display`] (to open a device in its context) and below |
 //! | [`path`] | how bytes get across | [`compute`] and below |
 //! | [`select`] | which way is taken, and why: proof by pixels, timing, reports | [`path`] and below |
+//! | [`engine`] | an engine's own textures and buffers: what it rendered there, for kernels, and what kernels write there | [`select`] and below |
 //! | [`link`] | what the user holds | [`select`] and below |
 //! | [`conformance`] | what every path and display must pass | all of them |
 
@@ -29,6 +30,7 @@ pub mod describe;
 pub mod devices;
 pub mod display;
 pub mod draw;
+pub mod engine;
 pub mod link;
 pub mod path;
 pub mod select;
@@ -55,6 +57,7 @@ pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
 pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner};
+pub use engine::{EnginePath, Intake, Outlet, OutletFrame, Taken};
 pub use link::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};

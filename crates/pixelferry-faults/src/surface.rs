@@ -30,6 +30,10 @@ impl Surface for SurfaceDouble {
         self.inner.upload_staged(at, staging, view)
     }
 
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        self.inner.download(part, staging, view)
+    }
+
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
         self.faults.check(Step::ReadInPlace)?;
         self.inner.read_in_place(staging, view)

@@ -13,5 +13,5 @@ pub use crate::examples::reports::{PathSpec, SharingPath};
 pub use interop_core::{
     ComputeSemaphore, DeviceClock, DeviceLuid, DeviceUuid, FrameTag, GlContext, GlName, HandleType, HostBlock,
     MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle, Part, Paths, QueueId, SemaphoreCap, SemaphoreHandle,
-    SharedHandle, compute, conformance, describe, devices, display, draw, link, owned, path, select,
+    SharedHandle, compute, conformance, describe, devices, display, draw, engine, link, owned, path, select,
 };

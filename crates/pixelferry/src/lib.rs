@@ -35,7 +35,9 @@ pub use cuda_backend;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
 pub use examples::devices::{Display, Surface};
-pub use examples::frames::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame};
+pub use examples::frames::{
+    Intake, Link, LinkOptions, Outlet, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame,
+};
 pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, RawTarget, ReadBack, Target};
 pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, ProbeReport};
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
@@ -47,11 +49,11 @@ pub use gl_display;
 pub use headless::Headless;
 // One by one: of a glob, rustdoc takes the page without the text of `examples`.
 pub use interop_core::{
-    AlphaMode, Api, Arg, BufferDesc, BufferView, DeviceIdentity, DrawOptions, Drawn, DriverError, Encoding, Error,
-    Event, EventStatus, Extent, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource, Language,
-    Manner, Mode, PathId, PathKind, PathState, PixelFormat, Policy, Priority, Profiles, QueueOptions, Ratio, RawMemory,
-    Region, Result, RowOrder, Support, SurfaceDesc, SyncKind, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent,
-    View,
+    AlphaMode, Api, Arg, BufferDesc, BufferView, DeviceIdentity, DrawOptions, Drawn, DriverError, Encoding, EnginePath,
+    Error, Event, EventStatus, Extent, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource,
+    Language, Manner, Mode, OutletFrame, PathId, PathKind, PathState, PixelFormat, Policy, Priority, Profiles,
+    QueueOptions, Ratio, RawMemory, Region, Result, RowOrder, Support, SurfaceDesc, SyncKind, Taken, TargetEncoding,
+    ToneMap, Trials, Unwritten, UserEvent, View,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};

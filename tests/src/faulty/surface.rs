@@ -56,6 +56,12 @@ impl Surface for FaultySurface {
         self.inner.upload_staged(at, staging.inner.as_mut(), view)
     }
 
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        let staging: Option<&mut FaultyStaging> = staging.as_any_mut().downcast_mut();
+        let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::download"))?;
+        self.inner.download(part, staging.inner.as_mut(), view)
+    }
+
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
         let staging: Option<&FaultyStaging> = staging.as_any().downcast_ref();
         let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::read_in_place"))?;

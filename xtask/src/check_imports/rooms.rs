@@ -11,7 +11,7 @@ pub type Rooms = (&'static str, &'static [&'static str]);
 /// Crates that have rooms.
 pub const ROOMS: &[Rooms] = &[(
     "crates/interop-core",
-    &["describe", "draw", "devices", "display", "compute", "path", "select", "link", "conformance"],
+    &["describe", "draw", "devices", "display", "compute", "path", "select", "engine", "link", "conformance"],
 )];
 
 /// What a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.

@@ -43,6 +43,26 @@ pub trait Surface {
     /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>>;
 
+    /// Copies what the surface holds into a staging block, behind all that the display was told before: `view` says where in
+    /// the block (rows in native order), `part` from where; both have the same size. [`Staging::wait`] waits until it is there.
+    ///
+    /// By default the host copies.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a block that neither the display nor the host writes.
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        let bytes = self.read_back(part)?;
+        let (span, len) = (view.span(), staging.len());
+        view.check_inside(len, "download")?;
+        if span.len() != bytes.len() {
+            return Err(Error::invalid("download", "the host copies tight rows only"));
+        }
+        staging.map_write(&mut |to| {
+            to[span.clone()].copy_from_slice(&bytes);
+            Ok(())
+        })
+    }
+
     /// Names the surface's own texture or buffer for [`crate::ComputeBackend::import_surface`].
     ///
     /// # Errors

@@ -21,7 +21,7 @@ mod pairing;
 mod paths;
 mod pattern_frame;
 mod pbo_staging;
-mod pieces;
+pub(crate) mod pieces;
 mod plugged;
 mod shared_memory;
 mod slot_sync;

@@ -141,3 +141,52 @@ pub use interop_core::SharedFrame;
 ///
 #[doc(inline)]
 pub use interop_core::StartedFrame;
+
+/// What the display rendered, as an argument of kernels: the way back.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let display: std::rc::Rc<dyn Display> = MemoryDisplay::new();
+/// let backend = open_backend(BackendChoice::Cpu)?;
+/// // In OpenGL, `GlDisplay::engine_image` makes a surface of an engine's own texture.
+/// let desc = SurfaceDesc::buffer(4);
+/// let mut rendered = display.create_surface(&desc)?;
+/// let (all, view) = (driver::Part::full(&desc), View::Buffer(BufferView { offset: 0, len: 4 }));
+/// rendered.upload(&all, &[1, 2, 3, 4], &view)?;
+///
+/// let mut scene = Intake::open(backend.clone(), display.clone(), rendered)?;
+/// let sum = backend.build(&KernelSource::new("plus_one").cpu_buffer(|out, args| {
+///     let scene = args.memory::<u8>(0)?;
+///     out.par_items(|i| scene[i] + 1)
+/// }))?;
+/// let mut link = Link::open(backend, display, desc, LinkOptions::default())?;
+/// let input = scene.take()?;
+/// link.frame(|next| next.launch(sum.as_ref(), &[input.arg()]))?;
+/// assert_eq!(link.read_back()?, [2, 3, 4, 5]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::Intake;
+
+/// Frames of kernels into one texture or buffer of an engine's own, whose name never changes.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let display: std::rc::Rc<dyn Display> = MemoryDisplay::new();
+/// let backend = open_backend(BackendChoice::Cpu)?;
+/// let count = KernelSource::new("count").cpu_buffer(|out, _| out.par_items(|i| i as u8));
+/// let count = backend.build(&count)?;
+/// // In OpenGL, `GlDisplay::engine_image` and `engine_buffer` make surfaces of an engine's own objects.
+/// let mine = display.create_surface(&SurfaceDesc::buffer(4))?;
+/// let mut vertices = Outlet::open(backend, display, mine)?;
+/// vertices.frame(|next| next.launch(count.as_ref(), &[]))?;
+/// let all = driver::Part::full(vertices.desc());
+/// assert_eq!(vertices.surface().read_back(&all)?, [0, 1, 2, 3]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+#[doc(inline)]
+pub use interop_core::Outlet;

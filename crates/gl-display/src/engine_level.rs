@@ -1,0 +1,154 @@
+//! A level of an engine's texture, as the driver knows it.
+
+use crate::context_state::ContextState;
+use crate::draw_state::Viewport;
+use crate::state::{BoundTexture, Framebuffers};
+use glow::HasContext as _;
+use interop_core::{Error, Extent, Result};
+use std::num::NonZeroU32;
+
+/// No texture has more levels: sides are less than 2^31.
+const MOST_LEVELS: u32 = 31;
+
+/// One level of an engine's `TEXTURE_2D`, for [`crate::GlDisplay::draw_to_texture`]. It is a plain number, so any version of glow will do,
+/// or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EngineTexture {
+    /// Object name.
+    pub id: u32,
+    /// Mip level.
+    pub level: u32,
+    /// Size of that level in pixels.
+    pub extent: Extent,
+}
+
+impl EngineTexture {
+    /// Level 0 of a texture, of this size.
+    pub const fn new(id: u32, extent: Extent) -> Self {
+        Self { id, level: 0, extent }
+    }
+
+    /// Takes another level of the texture; `extent` is the size of that level.
+    #[must_use]
+    pub const fn with_level(self, level: u32, extent: Extent) -> Self {
+        Self { level, extent, ..self }
+    }
+
+    /// All of the level.
+    pub const fn viewport(&self) -> Viewport {
+        Viewport::full(self.extent.width, self.extent.height)
+    }
+}
+
+/// A level that the driver knows.
+pub(crate) struct Level {
+    pub texture: glow::Texture,
+    pub level: i32,
+    /// The internal format.
+    pub format: u32,
+    /// The call that asks.
+    pub operation: &'static str,
+}
+
+impl Level {
+    /// The context must be current.
+    pub(crate) fn find(shared: &ContextState, of: EngineTexture, operation: &'static str) -> Result<Self> {
+        let EngineTexture { id, level, extent } = of;
+        let gl = &shared.gl;
+        let no_texture = || Error::invalid(operation, format!("{id} is the name of no texture of this context"));
+        let texture = glow::NativeTexture(NonZeroU32::new(id).ok_or_else(no_texture)?);
+        // SAFETY: the context is current, and any number may be asked for.
+        if !unsafe { gl.is_texture(texture) } {
+            return Err(no_texture());
+        }
+        if extent.width == 0 || extent.height == 0 {
+            return Err(Error::invalid(operation, format!("a level of {extent} pixels was given for texture {id}")));
+        }
+        let no_level = || Error::invalid(operation, format!("texture {id} has no level {level}"));
+        if level >= MOST_LEVELS {
+            return Err(no_level());
+        }
+        let level = level as i32;
+        // Other targets refuse it, and the binding stays.
+        shared.drain_errors(operation);
+        let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
+        let other_target = || Error::invalid(operation, format!("texture {id} is not a TEXTURE_2D"));
+        check_unless((shared, operation), glow::INVALID_OPERATION, other_target)?;
+        // SAFETY: the context is current, the texture is bound, and the parameters are of GL 3.0.
+        let get = |parameter| unsafe { gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, level, parameter) as u32 };
+        let found = Extent::new(get(glow::TEXTURE_WIDTH), get(glow::TEXTURE_HEIGHT));
+        let (numbers, format) = (get(glow::TEXTURE_RED_TYPE), get(glow::TEXTURE_INTERNAL_FORMAT));
+        // Of a level past the last that the driver could have.
+        check_unless((shared, operation), glow::INVALID_VALUE, no_level)?;
+        if found.pixels() == 0 {
+            return Err(no_level());
+        }
+        let this = Self { texture, level, format, operation };
+        if found != extent {
+            return Err(this.refuse(&format!("it is {found} pixels, not {extent}")));
+        }
+        if [glow::INT, glow::UNSIGNED_INT].contains(&numbers) {
+            return Err(this.refuse("it holds integers; colours are drawn into normalised numbers or floats"));
+        }
+        Ok(this)
+    }
+
+    pub(crate) fn refuse(&self, why: &str) -> Error {
+        let Self { texture, level, format, operation } = self;
+        Error::invalid(operation, format!("texture {}, level {level}, internal format {format:#x}: {why}", texture.0))
+    }
+}
+
+/// The queued error, for which `refusal` stands where the driver refused a value with this code.
+fn check_unless(
+    (shared, operation): (&ContextState, &'static str),
+    code: u32,
+    refusal: impl FnOnce() -> Error,
+) -> Result<()> {
+    shared.check(operation).map_err(|error| match &error {
+        Error::Driver(driver) if driver.code == i64::from(code) => refusal(),
+        _ => error,
+    })
+}
+
+/// A level as the first colour buffer of the framebuffer that is bound. Dropped: it is that no more, and what was bound is again.
+pub(crate) struct Attached<'a> {
+    shared: &'a ContextState,
+    _bound: Framebuffers<'a>,
+}
+
+impl<'a> Attached<'a> {
+    /// The context must be current, and the framebuffer be without attachments.
+    pub(crate) fn new(shared: &'a ContextState, framebuffer: glow::Framebuffer, level: &Level) -> Result<Self> {
+        let attached = Self { shared, _bound: Framebuffers::bind(shared, framebuffer) };
+        attached.attach(Some(level.texture), level.level);
+        // SAFETY: the context is current.
+        let status = unsafe { shared.gl.check_framebuffer_status(glow::DRAW_FRAMEBUFFER) };
+        let error = shared.check(level.operation);
+        match status {
+            glow::FRAMEBUFFER_COMPLETE => return error.map(|()| attached),
+            // It could not say.
+            0 => error?,
+            // What it has against the level it says by the status, too.
+            _ => {}
+        }
+        Err(level.refuse(&format!(
+            "the driver cannot draw into it (glCheckFramebufferStatus: {status:#x}); give it a colour-renderable format such as \
+             RGBA8 or RGBA16F, and all levels, best by glTexStorage2D"
+        )))
+    }
+
+    fn attach(&self, texture: Option<glow::Texture>, level: i32) {
+        let (target, at) = (glow::DRAW_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+        // SAFETY: the context is current with our framebuffer bound; a texture was found to be a TEXTURE_2D of it.
+        unsafe { self.shared.gl.framebuffer_texture_2d(target, at, glow::TEXTURE_2D, texture, level) }
+    }
+}
+
+impl Drop for Attached<'_> {
+    fn drop(&mut self) {
+        // An engine's texture that it deletes must go then.
+        self.attach(None, 0);
+    }
+}

@@ -1,0 +1,109 @@
+//! An engine's own textures and buffers as surfaces: what it rendered into them, for compute devices to take.
+
+use crate::buffer::BufferSurface;
+use crate::display::GlDisplay;
+use crate::engine_level::{EngineTexture, Level};
+use crate::gl_format::gl_format;
+use crate::state::BoundBuffer;
+use crate::texture::TextureSurface;
+use glow::HasContext as _;
+use interop_core::display::Surface;
+use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, RowOrder, SurfaceDesc};
+use std::num::NonZeroU32;
+
+/// Formats that encode, and those of the same bits.
+const ENCODED: [(u32, PixelFormat); 1] = [(glow::SRGB8_ALPHA8, PixelFormat::Rgba8)];
+
+impl GlDisplay {
+    /// Level 0 of an engine's texture as a surface, with the numbers that are stored there: for
+    /// [`Intake`](interop_core::Intake), by which kernels read what the engine rendered.
+    ///
+    /// Row 0 is at the bottom. `format` is that of the texture (`RGBA8` for [`PixelFormat::Rgba8`] and so on;
+    /// `SRGB8_ALPHA8` counts as `RGBA8`). A texture that gets another size or is deleted is refused by the next call.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]. [`Error::InvalidInput`] for a number that is no `TEXTURE_2D` of this context, a level other
+    /// than 0, another size, and another format.
+    ///
+    /// # Safety
+    /// Anybody's texture may have that number, so the caller vouches for it: the texture is the caller's own, or its owner has
+    /// agreed, and it exists with this storage until the surface and what was opened over it ([`interop_core::Intake`]) are
+    /// dropped. No other context changes it meanwhile.
+    ///
+    /// # Examples
+    /// ```
+    /// use gl_display::glow::{self, HasContext as _};
+    /// use gl_display::{EngineTexture, GlDisplay, HeadlessOptions};
+    /// use interop_core::{Extent, Part, PixelFormat};
+    ///
+    /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
+    /// let gl = display.gl();
+    /// // SAFETY: the context is current; the engine renders here.
+    /// let texture = unsafe {
+    ///     let texture = gl.create_texture().unwrap();
+    ///     gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+    ///     gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA8, 2, 1);
+    ///     let pixels = glow::PixelUnpackData::Slice(Some(&[1, 2, 3, 4, 5, 6, 7, 8]));
+    ///     gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, 0, 0, 2, 1, glow::RGBA, glow::UNSIGNED_BYTE, pixels);
+    ///     texture
+    /// };
+    /// let named = EngineTexture::new(texture.0.get(), Extent::new(2, 1));
+    /// // SAFETY: the texture was made above, and goes after the surface.
+    /// let mut surface = unsafe { display.engine_image(named, PixelFormat::Rgba8) }?;
+    /// let all = Part::full(surface.desc());
+    /// assert_eq!(surface.read_back(&all)?, [1, 2, 3, 4, 5, 6, 7, 8]);
+    /// drop(surface);
+    /// // SAFETY: the context is current.
+    /// unsafe { gl.delete_texture(texture) };
+    /// # Ok::<(), interop_core::Error>(())
+    /// ```
+    pub unsafe fn engine_image(&self, texture: EngineTexture, format: PixelFormat) -> Result<Box<dyn Surface>> {
+        const OP: &str = "engine_image";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let level = Level::find(shared, texture, OP)?;
+        if texture.level != 0 {
+            return Err(level.refuse("only level 0 is opened"));
+        }
+        let same_bits = ENCODED.contains(&(level.format, format)) || level.format == gl_format(format).internal;
+        if !same_bits || format == PixelFormat::Bgra8 {
+            return Err(level.refuse(&format!("it is not of the format {format}")));
+        }
+        let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
+        let image = image.with_row_order(RowOrder::BottomUp);
+        SurfaceDesc::Image(image).check(&self.device().name, self.caps(), OP)?;
+        Ok(Box::new(TextureSurface::over(self.tools_rc(), &image, level.texture)))
+    }
+
+    /// The first `bytes` bytes of an engine's buffer as a surface, as [`GlDisplay::engine_image`] for a texture.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a number that is no buffer of this context, no bytes, and more than
+    /// it has.
+    ///
+    /// # Safety
+    /// As of [`GlDisplay::engine_image`], for the buffer. It is not mapped meanwhile but persistently.
+    pub unsafe fn engine_buffer(&self, id: u32, bytes: u64) -> Result<Box<dyn Surface>> {
+        const OP: &str = "engine_buffer";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let desc = SurfaceDesc::buffer(bytes);
+        desc.check(&self.device().name, self.caps(), OP)?;
+        let no_buffer = || Error::invalid(OP, format!("{id} is the name of no buffer of this context"));
+        let name = glow::NativeBuffer(NonZeroU32::new(id).ok_or_else(no_buffer)?);
+        // SAFETY: the context is current, and any number may be asked for.
+        if !unsafe { shared.gl.is_buffer(name) } {
+            return Err(no_buffer());
+        }
+        let has = {
+            let _bound = BoundBuffer::read(shared, name);
+            // SAFETY: the context is current and the buffer bound; the limit on surfaces is that of 31 bits.
+            unsafe { shared.gl.get_buffer_parameter_i32(glow::COPY_READ_BUFFER, glow::BUFFER_SIZE) }
+        };
+        shared.check(OP)?;
+        if (has as u64) < bytes {
+            return Err(Error::invalid(OP, format!("buffer {id} has {has} bytes, {bytes} were asked for")));
+        }
+        Ok(Box::new(BufferSurface::over(self.tools_rc(), desc, name)))
+    }
+}

@@ -1,0 +1,81 @@
+//! Which path joins an engine's object to a backend: each that both sides offer is tried, and the fastest taken.
+
+use super::way::{Row, WAYS, Way};
+use crate::describe::error::{Error, Result};
+use crate::describe::path_id::PathId;
+use crate::path::Pairing;
+use std::fmt;
+use std::time::Duration;
+
+/// What was found of one path to an engine's own object.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EnginePath {
+    /// The path.
+    pub path: PathId,
+    /// What happens.
+    pub mechanism: &'static str,
+    /// Time of one crossing, the work of both sides included; or why the path is not there, or failed.
+    pub found: Result<Duration, String>,
+}
+
+impl fmt::Display for EnginePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.found {
+            Ok(time) => write!(f, "{}: {} ({time:.1?})", self.path, self.mechanism),
+            Err(reason) => write!(f, "{}: {reason}", self.path),
+        }
+    }
+}
+
+/// What was taken.
+pub(super) struct Chosen {
+    pub way: Way,
+    pub path: PathId,
+    pub rows: Vec<EnginePath>,
+}
+
+/// Tries the paths that are `wanted`.
+pub(super) fn choose(
+    pairing: &Pairing<'_>,
+    wanted: impl Fn(PathId) -> bool,
+    mut attempt: impl FnMut(&Row) -> Result<(Way, Duration)>,
+) -> Result<Chosen> {
+    let (mut rows, mut best, mut first_error) = (Vec::new(), None, None);
+    for row in WAYS.iter().filter(|row| wanted(row.id)) {
+        let tried = row.offered(pairing).and_then(|()| {
+            attempt(row).map_err(|error| {
+                let reason = error.to_string();
+                tracing::debug!(path = %row.id, %error, "an engine's object");
+                first_error.get_or_insert(error);
+                reason
+            })
+        });
+        let found = tried.map(|(way, time)| {
+            if best.as_ref().is_none_or(|(_, _, fastest)| time < *fastest) {
+                best = Some((way, row.id, time));
+            }
+            time
+        });
+        rows.push(EnginePath { path: row.id, mechanism: row.mechanism, found });
+    }
+    if let Some((way, path, _)) = best {
+        return Ok(Chosen { way, path, rows });
+    }
+    let reasons = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    Err(first_error.unwrap_or_else(|| Error::Unavailable {
+        what: format!("a path between {} and {}", pairing.display.device(), pairing.backend.device()),
+        reason: if reasons.is_empty() { "none of that name reaches an engine's object".into() } else { reasons },
+        hint: "Ask for no path, or for host-round-trip.".into(),
+    }))
+}
+
+/// The fastest path that was not left, once `left` has been, for this reason.
+pub(super) fn next(rows: &mut [EnginePath], left: PathId, why: &Error) -> Option<PathId> {
+    tracing::warn!(path = %left, %why, "an engine's object is reached by another path from now on");
+    if let Some(row) = rows.iter_mut().find(|row| row.path == left) {
+        row.found = Err(why.to_string());
+    }
+    let works = rows.iter().filter_map(|row| Some((row.found.as_ref().ok()?, row.path)));
+    works.min_by_key(|(time, _)| **time).map(|(_, path)| path)
+}

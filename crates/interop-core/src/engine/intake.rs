@@ -1,0 +1,189 @@
+//! The way back: what a display rendered becomes memory that kernels read.
+//!
+//! The paths are those of [`crate::path`] in the other direction, with their names and their needs. Each that both sides offer
+//! is opened, proved by pixels of the display's, and timed; the fastest is taken.
+
+use super::choose::{Chosen, EnginePath, choose, next};
+use super::proof;
+use super::way::{Row, Way, row_of, tight, zeros};
+use crate::compute::{Arg, ComputeBackend, ComputeMemory};
+use crate::describe::error::{Error, Result};
+use crate::describe::path_id::PathId;
+use crate::describe::surface::SurfaceDesc;
+use crate::describe::view::View;
+use crate::display::{Display, Surface};
+use crate::path::Pairing;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Takes of which the fastest counts.
+const TIMED: usize = 3;
+
+/// What the display renders into one texture or buffer, as memory of the compute device.
+///
+/// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits for it
+/// where the path needs that ([`EnginePath`]).
+pub struct Intake {
+    // Before the surface whose object it may have open.
+    way: Way,
+    source: Box<dyn Surface>,
+    rows: Vec<EnginePath>,
+    path: PathId,
+    view: View,
+    backend: Arc<dyn ComputeBackend>,
+    display: Rc<dyn Display>,
+}
+
+impl Intake {
+    /// Opens the way from `source`, a surface of the display's: one that the display gives an engine's texture or buffer, or
+    /// any other. Every path is proved with a surface of the same kind beside it, then with what `source` holds.
+    ///
+    /// # Errors
+    /// The first error of a path where none works.
+    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, source: Box<dyn Surface>) -> Result<Self> {
+        Self::open_of(backend, display, source, |_| true)
+    }
+
+    /// [`Intake::open`] by one path, or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where the path is not offered; what it reported where it failed.
+    pub fn open_by(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        source: Box<dyn Surface>,
+        path: PathId,
+    ) -> Result<Self> {
+        Self::open_of(backend, display, source, |id| id == path)
+    }
+
+    fn open_of(
+        backend: Arc<dyn ComputeBackend>,
+        display: Rc<dyn Display>,
+        mut source: Box<dyn Surface>,
+        wanted: impl Fn(PathId) -> bool,
+    ) -> Result<Self> {
+        let desc = *source.desc();
+        let view = tight(&desc)?;
+        let pairing = Pairing::new(&backend, &display, &desc);
+        let Chosen { way, path, rows } =
+            choose(&pairing, wanted, |row| attempt(row, &pairing, source.as_mut(), &view))?;
+        Ok(Self { way, source, rows, path, view, backend, display })
+    }
+
+    /// The path in use.
+    pub fn path(&self) -> PathId {
+        self.path
+    }
+
+    /// What was found of every path, in the order in which they were tried.
+    pub fn rows(&self) -> &[EnginePath] {
+        &self.rows
+    }
+
+    /// What is taken.
+    pub fn desc(&self) -> &SurfaceDesc {
+        self.source.desc()
+    }
+
+    /// The surface that is taken.
+    pub fn source(&mut self) -> &mut dyn Surface {
+        self.source.as_mut()
+    }
+
+    /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or buffer
+    /// where it is a buffer that went `direct`; otherwise it may.
+    ///
+    /// A path that fails is left for the next that works, as long as there is one.
+    ///
+    /// # Errors
+    /// The first error where none works; [`Error::WrongContext`].
+    pub fn take(&mut self) -> Result<Taken<'_>> {
+        let failed = match self.way.take(self.backend.as_ref(), self.source.as_mut(), &self.view) {
+            Ok(()) => return Ok(Taken { way: &mut self.way, view: self.view }),
+            Err(error @ (Error::WrongContext { .. } | Error::InvalidInput { .. })) => return Err(error),
+            Err(error) => error,
+        };
+        self.leave(&failed).map_err(|_| failed)?;
+        self.way.take(self.backend.as_ref(), self.source.as_mut(), &self.view)?;
+        Ok(Taken { way: &mut self.way, view: self.view })
+    }
+
+    /// Goes on by the fastest path that was not left.
+    fn leave(&mut self, why: &Error) -> Result<()> {
+        let desc = *self.source.desc();
+        let mut why = why.clone();
+        while let Some(path) = next(&mut self.rows, self.path, &why) {
+            self.path = path;
+            let pairing = Pairing::new(&self.backend, &self.display, &desc);
+            match attempt(row_of(path)?, &pairing, self.source.as_mut(), &self.view) {
+                Ok((way, _)) => {
+                    self.way = way;
+                    return Ok(());
+                }
+                Err(error) => why = error,
+            }
+        }
+        Err(why)
+    }
+}
+
+/// Opens, proves and times.
+fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut dyn Surface, view: &View) -> Result<(Way, Duration)> {
+    proof::with_patterns(row, pairing, view)?;
+    let mut way = (row.open)(pairing, source)?;
+    proof::with_what_is_there(row.id, &mut way, pairing, source, view)?;
+    let mut fastest = Duration::MAX;
+    for _ in 0..TIMED {
+        let start = Instant::now();
+        way.take(pairing.backend.as_ref(), source, view)?;
+        way.give_back()?;
+        pairing.backend.finish()?;
+        fastest = fastest.min(start.elapsed());
+    }
+    Ok((way, fastest))
+}
+
+/// What the display had rendered, for kernels to read. Dropped, it is given back; kernels that were launched before still read
+/// it as it is.
+pub struct Taken<'a> {
+    way: &'a mut Way,
+    view: View,
+}
+
+impl Taken<'_> {
+    /// The memory, of the backend's own kind.
+    pub fn memory(&self) -> &dyn ComputeMemory {
+        self.way.memory()
+    }
+
+    /// The memory as an argument of a kernel: a pointer to the first byte of [`Taken::view`].
+    pub fn arg(&self) -> Arg<'_> {
+        Arg::Memory(self.way.memory())
+    }
+
+    /// How it lies in the memory: tight rows from byte 0, in the display's own order ([`crate::DisplayCaps::native_row_order`];
+    /// in OpenGL row 0 is at the bottom).
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// Copies it to the host, for a look.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub fn read(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = zeros(self.view.payload_len())?;
+        self.way.memory_mut().read(0, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.way.give_back() {
+            tracing::warn!(%error, "what the display rendered could not be given back");
+        }
+    }
+}

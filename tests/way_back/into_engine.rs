@@ -1,0 +1,115 @@
+//! Kernels write an engine's own texture and buffer, whose names stay.
+
+use crate::engine::{BYTES, Engine, HEIGHT, WIDTH};
+use pixelferry::gl_display::GlDisplay;
+use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::{
+    Arg, ComputeBackend, CpuKernelExt as _, Display, Error, KernelSource, Outlet, PathId, Result, Surface,
+};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+fn kernels() -> [KernelSource; 2] {
+    let opencl = "kernel void ramp(PF_IMAGE(uchar4, out), uint n) {
+           uint x = get_global_id(0), y = get_global_id(1);
+           if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x, y, n, 255));
+         }";
+    let cuda = "__global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
+           unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+           if (x < out_width && y < out_height) PF_STORE(out, x, y, make_uchar4(x, y, n, 255));
+         }";
+    let opencl_bytes = "kernel void bytes(PF_BUFFER(uchar, out), uint n) {
+           uint i = get_global_id(0);
+           if (i < PF_LEN(out)) PF_PTR(out)[i] = i + n;
+         }";
+    let cuda_bytes = "__global__ void bytes(PF_BUFFER(unsigned char, out), unsigned n) {
+           unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+           if (i < PF_LEN(out)) PF_PTR(out)[i] = i + n;
+         }";
+    // SAFETY: all write inside the target only.
+    unsafe {
+        [
+            KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda).cpu_image(|out, args| {
+                let n = args.u32(0)?;
+                out.par_pixels(|x, y| [x as u8, y as u8, n as u8, 255])
+            }),
+            KernelSource::new("bytes")
+                .with_items(BYTES as usize)
+                .opencl_c(opencl_bytes)
+                .cuda_cpp(cuda_bytes)
+                .cpu_buffer(|out, args| {
+                    let n = args.u32(0)?;
+                    out.par_items(|i| (i as u32 + n) as u8)
+                }),
+        ]
+    }
+}
+
+fn pixels(engine: &Engine) -> Vec<u8> {
+    let mut pixels = vec![0; (WIDTH * HEIGHT * 4) as usize];
+    let gl = engine.display.gl();
+    // SAFETY: the context is current, and `pixels` as large as the texture.
+    unsafe {
+        gl.bind_texture(glow::TEXTURE_2D, Some(engine.texture));
+        let into = glow::PixelPackData::Slice(Some(&mut pixels));
+        gl.get_tex_image(glow::TEXTURE_2D, 0, glow::RGBA, glow::UNSIGNED_BYTE, into);
+    }
+    pixels
+}
+
+fn bytes(engine: &Engine) -> Vec<u8> {
+    let mut bytes = vec![0; BYTES as usize];
+    let gl = engine.display.gl();
+    // SAFETY: the context is current, and the buffer is larger.
+    unsafe {
+        gl.bind_buffer(glow::ARRAY_BUFFER, Some(engine.buffer));
+        gl.get_buffer_sub_data(glow::ARRAY_BUFFER, 0, &mut bytes);
+    }
+    bytes
+}
+
+/// Every path between the two; panics where one brings other bytes. The paths that brought the right ones.
+pub fn check(backend: &Arc<dyn ComputeBackend>, display: Rc<GlDisplay>) -> BTreeSet<&'static str> {
+    let engine = Engine::new(display);
+    let [ramp, filled] = kernels().map(|source| backend.build(&source).unwrap());
+    let open = |target: Box<dyn Surface>, by: Option<PathId>| -> Result<Outlet> {
+        let (backend, display) = (Arc::clone(backend), Rc::clone(&engine.display) as Rc<dyn Display>);
+        match by {
+            None => Outlet::open(backend, display, target),
+            Some(path) => Outlet::open_by(backend, display, target, path),
+        }
+    };
+    let mut ran = BTreeSet::new();
+    for by in PathId::ALL.into_iter().map(Some).chain([None]) {
+        let before = engine.render(3);
+        let mut picture = match open(engine.image(), by) {
+            Ok(outlet) => outlet,
+            Err(Error::Unavailable { .. }) => continue,
+            Err(other) => panic!("{by:?}: {other}"),
+        };
+        assert!(pixels(&engine) == before, "{}: nothing is written before the first frame", picture.path());
+        for n in 0..5 {
+            picture.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(n)])).unwrap();
+            let expected: Vec<u8> =
+                (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| [x as u8, y as u8, n as u8, 255])).collect();
+            assert!(pixels(&engine) == expected, "{}, frame {n}", picture.path());
+        }
+        let refused = picture.frame(|next| next.launch(filled.as_ref(), &[])).unwrap_err();
+        assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
+        picture.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(9)])).unwrap();
+        assert_eq!(pixels(&engine)[2], 9, "{} goes on after an error of the caller's", picture.path());
+        let mut vertices = open(engine.bytes(), by).unwrap();
+        for n in 0..5 {
+            vertices.frame(|next| next.launch(filled.as_ref(), &[Arg::U32(n)])).unwrap();
+            let expected: Vec<u8> = (0..BYTES as u32).map(|i| (i + n) as u8).collect();
+            assert!(bytes(&engine) == expected, "{}, bytes, frame {n}", vertices.path());
+        }
+        println!("GIVEN BY {} from {}", picture.path(), backend.device());
+        if by.is_none() {
+            picture.rows().iter().for_each(|row| println!("  {row}"));
+        }
+        ran.insert(picture.path().name());
+    }
+    ran
+}
