@@ -40,6 +40,11 @@ fn pixel(x: u32, y: u32, frame: u32) -> [u8; 4] {
     [x as u8, y as u8, (x ^ y).wrapping_add(frame.wrapping_mul(3)) as u8, 255]
 }
 
+/// The pixels of a picture of any size, RGBA, top row first.
+pub fn pixels(extent: Extent, frame: u32) -> Vec<u8> {
+    (0..extent.height).flat_map(|y| (0..extent.width).flat_map(move |x| pixel(x, y, frame))).collect()
+}
+
 /// The window's pixels with this frame, RGBA, top row first.
 pub fn window(frame: u32) -> Vec<u8> {
     let [red, green, blue] = BACKGROUND;

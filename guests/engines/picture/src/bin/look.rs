@@ -15,7 +15,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat, ImageOrder};
 use x11rb::rust_connection::RustConnection;
 
 /// Drivers build their shaders at the first start, on machines that are busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Running(Child);
 
@@ -85,5 +85,5 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     println!("{path} | {right} of {all}");
     let picture = ImageBuffer::from_raw(WINDOW.width, WINDOW.height, found).ok_or("the server gave too few pixels")?;
     pixelferry::save_rgba8(picture, Path::new(&file))?;
-    Ok(if right as u64 == all as u64 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if right as u64 == all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

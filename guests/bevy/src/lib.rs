@@ -1,0 +1,185 @@
+//! Frames of pixelferry as images of bevy: [`PixelferryPlugin`], and a [`Picture`] for each link.
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use pixelferry::*;
+//! use pixelferry_bevy::{Picture, Screen};
+//!
+//! fn open(world: &mut World, source: &KernelSource) -> pixelferry::Result<Handle<Image>> {
+//!     let screen = world.non_send::<Screen>().clone();
+//!     let backend = open_backend_for_display(BackendChoice::Auto, std::slice::from_ref(source), screen.display())?;
+//!     let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
+//!     let mut images = world.resource_mut::<Assets<Image>>();
+//!     let picture = Picture::open(&screen, &mut images, backend, surface, LinkOptions::default())?;
+//!     let image = picture.image();
+//!     // Links stay on the main thread, as this resource does.
+//!     world.insert_non_send(picture);
+//!     Ok(image)
+//! }
+//!
+//! // In each frame:
+//! fn compute(kernel: &dyn Kernel, picture: &mut Picture, images: &mut Assets<Image>) -> pixelferry::Result<()> {
+//!     picture.link().frame(|next| next.launch(kernel, &[]))?;
+//!     picture.show(images, DrawOptions::default())?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A frame is drawn into the image's own texture, on the device that bevy made and in its queue. So bevy may extract, resize and
+//! delete images as it likes, and its renderer may run on a thread of its own. Frames hold sRGB numbers.
+
+use bevy::asset::{AssetId, Assets, Handle};
+use bevy::ecs::prelude::{IntoScheduleConfigs as _, Res, Resource};
+use bevy::image::Image;
+use bevy::log::error;
+use bevy::prelude::{App, Plugin};
+use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::{Extent3d, TextureFormat, TextureView, TextureViewDescriptor};
+use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
+use bevy::render::texture::GpuImage;
+use bevy::render::{Render, RenderApp, RenderSystems};
+use pixelferry::wgpu_display::{Viewport, WgpuDisplay};
+use pixelferry::{ComputeBackend, DrawOptions, Error, Link, LinkOptions, Result, SurfaceDesc};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the renderer made of the pictures' images, told to the main world.
+#[derive(Resource, Clone, Default)]
+struct Views(Arc<Mutex<HashMap<AssetId<Image>, Option<TextureView>>>>);
+
+impl Views {
+    fn lock(&self) -> MutexGuard<'_, HashMap<AssetId<Image>, Option<TextureView>>> {
+        // Each change is one call, so nothing is half done after a panic.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens a [`Screen`] on bevy's device, as a resource of the main thread. Add it after bevy's own plugins.
+#[derive(Debug, Default)]
+pub struct PixelferryPlugin;
+
+impl Plugin for PixelferryPlugin {
+    fn build(&self, app: &mut App) {
+        let views = Views::default();
+        app.insert_resource(views.clone());
+        if let Some(renderer) = app.get_sub_app_mut(RenderApp) {
+            renderer.insert_resource(views).add_systems(Render, tell.after(RenderSystems::PrepareAssets));
+        }
+    }
+
+    fn finish(&self, app: &mut App) {
+        let world = app.world();
+        let parts = (
+            world.get_resource::<RenderAdapter>(),
+            world.get_resource::<RenderDevice>(),
+            world.get_resource::<RenderQueue>(),
+            world.get_resource::<Views>(),
+        );
+        let (Some(adapter), Some(device), Some(queue), Some(views)) = parts else {
+            error!("bevy has no renderer here, so there is no pixelferry_bevy::Screen");
+            return;
+        };
+        let queue: &pixelferry::wgpu_display::wgpu::Queue = queue;
+        match WgpuDisplay::from_engine(adapter, device.wgpu_device().clone(), queue.clone()) {
+            Ok(display) => {
+                let screen = Screen { display, views: views.clone() };
+                app.insert_non_send(screen);
+            }
+            Err(reason) => error!("there is no pixelferry_bevy::Screen: {reason}"),
+        }
+    }
+}
+
+fn tell(views: Res<'_, Views>, images: Res<'_, RenderAssets<GpuImage>>) {
+    for (id, view) in views.lock().iter_mut() {
+        *view = images.get(*id).map(|image| image.texture_view.clone());
+    }
+}
+
+/// A display on bevy's device. It stays on the main thread: systems ask for it by `NonSend`.
+#[derive(Clone)]
+pub struct Screen {
+    display: Rc<WgpuDisplay>,
+    views: Views,
+}
+
+impl Screen {
+    /// The display, to open a backend for it and links of other kinds.
+    pub fn display(&self) -> &WgpuDisplay {
+        &self.display
+    }
+}
+
+/// A link whose frames are an image of bevy's. Stays on the main thread.
+pub struct Picture {
+    link: Link,
+    screen: Screen,
+    image: Handle<Image>,
+}
+
+impl Picture {
+    /// Opens a link, and makes an image of its size.
+    ///
+    /// # Errors
+    /// Those of [`Link::open`]; [`Error::InvalidInput`] for a buffer.
+    pub fn open(
+        screen: &Screen,
+        images: &mut Assets<Image>,
+        backend: Arc<dyn ComputeBackend>,
+        surface: SurfaceDesc,
+        options: LinkOptions,
+    ) -> Result<Self> {
+        let SurfaceDesc::Image(image) = surface else {
+            return Err(Error::invalid("Picture::open", "a buffer is no image"));
+        };
+        let link = Link::open(backend, screen.display.clone(), surface, options)?;
+        let (width, height) = (image.extent.width, image.extent.height);
+        // Frames are stored as they are, and bevy's view decodes them: its sprites compute with light.
+        let (stored, seen) = (TextureFormat::Rgba8Unorm, TextureFormat::Rgba8UnormSrgb);
+        let image = images.add(Image::new_target_texture(width, height, stored, Some(seen)));
+        screen.views.lock().insert(image.id(), None);
+        Ok(Self { link, screen: screen.clone(), image })
+    }
+
+    /// The image, for sprites and materials.
+    pub fn image(&self) -> Handle<Image> {
+        self.image.clone()
+    }
+
+    /// The link: to compute frames, and to resize it.
+    pub fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Draws the shown frame into the image. Where the link was resized, the image is, too. False while bevy has not made the
+    /// image's texture yet: for some frames after it was opened or resized. Then nothing is drawn.
+    ///
+    /// # Errors
+    /// [`Error::NothingShown`] before the first frame, and those of [`WgpuDisplay::draw_to`].
+    pub fn show(&mut self, images: &mut Assets<Image>, options: DrawOptions) -> Result<bool> {
+        let shown = self.link.shown()?;
+        let SurfaceDesc::Image(desc) = *shown.desc() else {
+            return Err(Error::invalid("Picture::show", "the link was resized to a buffer, which is no image"));
+        };
+        let (width, height) = (desc.extent.width, desc.extent.height);
+        let wanted = Extent3d { width, height, depth_or_array_layers: 1 };
+        if images.get(&self.image).is_some_and(|image| image.texture_descriptor.size != wanted)
+            && let Some(mut image) = images.get_mut(&self.image)
+        {
+            image.resize(wanted);
+        }
+        let view = self.screen.views.lock().get(&self.image.id()).cloned().flatten();
+        let Some(view) = view.filter(|view| view.texture().size() == wanted) else { return Ok(false) };
+        let stored = view.texture().create_view(&TextureViewDescriptor::default());
+        let (format, all) = (view.texture().format(), Viewport::full(width, height));
+        self.screen.display.draw_to(shown.surface(), &stored, format, None, all, options)?;
+        Ok(true)
+    }
+}
+
+impl Drop for Picture {
+    fn drop(&mut self) {
+        self.screen.views.lock().remove(&self.image.id());
+    }
+}

@@ -1,0 +1,128 @@
+//! Frames of pixelferry in egui, by eframe's OpenGL and by its wgpu:
+//!
+//! ```ignore
+//! let screen = unsafe { Screen::new(cc) }?; // when eframe makes the app
+//! let mut picture = Picture::open(screen, backend, surface, LinkOptions::default())?;
+//! // In each frame:
+//! picture.link().frame(|next| next.launch(kernel.as_ref(), &[]))?;
+//! ui.add(picture.image(frame, DrawOptions::default())?);
+//! ```
+//!
+//! A frame is drawn into a texture that egui owns and may delete: the next call makes another. The link's own textures never reach
+//! egui, and the number that egui knows stays through every resize.
+//!
+//! egui blends textures as sRGB numbers that are multiplied by alpha. Frames with [`pixelferry::AlphaMode::Stored`], the default,
+//! go there as they are.
+
+mod gl;
+mod wgpu;
+
+pub use gl::GlTextures;
+
+use eframe::egui;
+use eframe::egui_wgpu::RenderState;
+use pixelferry::gl_display::{EngineOptions, GlDisplay};
+use pixelferry::wgpu_display::WgpuDisplay;
+use pixelferry::{ComputeBackend, Display, DrawOptions, Error, Link, LinkOptions, Result, SurfaceDesc};
+use std::{rc::Rc, sync::Arc};
+
+const OP: &str = "Picture::image";
+
+/// What egui draws with. Stays on egui's thread.
+#[derive(Clone)]
+pub enum Screen {
+    /// A context of OpenGL.
+    Gl(Rc<GlDisplay>),
+    /// A device of wgpu's, and egui's renderer on it.
+    Wgpu(Rc<WgpuDisplay>, RenderState),
+}
+
+impl Screen {
+    /// What an app of eframe draws with.
+    ///
+    /// # Errors
+    /// Those of [`GlDisplay::from_current`] and [`WgpuDisplay::from_engine`].
+    ///
+    /// # Safety
+    /// With OpenGL, all that is made of the screen goes before the context does. eframe drops the app first, so it is enough that
+    /// the app owns everything.
+    pub unsafe fn new(cc: &eframe::CreationContext<'_>) -> Result<Self> {
+        if let Some(state) = &cc.wgpu_render_state {
+            let display = WgpuDisplay::from_engine(&state.adapter, state.device.clone(), state.queue.clone())?;
+            return Ok(Self::Wgpu(display, state.clone()));
+        }
+        // SAFETY: the caller's promise; eframe makes its context current before it makes the app.
+        unsafe { GlDisplay::from_current(EngineOptions::default()) }.map(Self::Gl)
+    }
+
+    /// The display, to open a backend for it and links of other kinds.
+    pub fn display(&self) -> Rc<dyn Display> {
+        match self {
+            Self::Gl(display) => display.clone(),
+            Self::Wgpu(display, _) => display.clone(),
+        }
+    }
+}
+
+/// A link whose frames egui shows. Stays on egui's thread. With OpenGL egui keeps the texture of a picture that was dropped: eframe
+/// deletes none before the app ends. So keep pictures, and resize them.
+pub struct Picture {
+    link: Link,
+    texture: Texture,
+}
+
+enum Texture {
+    Gl(gl::GlTexture),
+    Wgpu(Box<wgpu::WgpuTexture>),
+}
+
+impl Picture {
+    /// Opens a link to the screen.
+    ///
+    /// # Errors
+    /// Those of [`Link::open`].
+    pub fn open(
+        screen: Screen,
+        backend: Arc<dyn ComputeBackend>,
+        surface: SurfaceDesc,
+        options: LinkOptions,
+    ) -> Result<Self> {
+        let link = Link::open(backend, screen.display(), surface, options)?;
+        let texture = match screen {
+            Screen::Gl(display) => Texture::Gl(gl::GlTexture { display, registered: None, made: None }),
+            Screen::Wgpu(display, state) => Texture::Wgpu(Box::new(wgpu::WgpuTexture { display, state, made: None })),
+        };
+        Ok(Self { link, texture })
+    }
+
+    /// The link: to compute frames, and to resize it.
+    pub fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Draws the shown frame into egui's texture, and gives it as a widget of the frame's size. `textures` is eframe's frame or an
+    /// `egui_glow::Painter`; with wgpu it is not asked. The filter of `options` is how egui scales; their fit does not count.
+    ///
+    /// # Errors
+    /// [`Error::NothingShown`] before the first frame; [`Error::InvalidInput`] for buffers, and for translucent frames without a
+    /// background, of which the frame before would shine through; and what the display reports.
+    pub fn image(&mut self, textures: &mut dyn GlTextures, options: DrawOptions) -> Result<egui::Image<'static>> {
+        let shown = self.link.shown()?;
+        let SurfaceDesc::Image(image) = *shown.desc() else {
+            return Err(Error::invalid(OP, "the link carries a buffer, not an image"));
+        };
+        if image.alpha.is_translucent() && options.background.is_none() {
+            let problem =
+                "translucent frames need a background, or AlphaMode::Stored: egui blends what is multiplied by alpha";
+            return Err(Error::invalid(OP, problem));
+        }
+        // In OpenGL row 0 is the lowest.
+        let (id, top) = match &mut self.texture {
+            Texture::Gl(texture) => (texture.draw(shown.surface(), image.extent, options, textures)?, 1.0),
+            Texture::Wgpu(texture) => (texture.draw(shown.surface(), image.extent, options)?, 0.0),
+        };
+        let uv = egui::Rect { min: egui::pos2(0.0, top), max: egui::pos2(1.0, 1.0 - top) };
+        let size = egui::vec2(image.extent.width as f32, image.extent.height as f32);
+        Ok(egui::Image::from_texture((id, size)).uv(uv))
+    }
+}

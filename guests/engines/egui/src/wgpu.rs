@@ -1,0 +1,62 @@
+//! A texture of wgpu's that egui shows.
+
+use eframe::egui::TextureId;
+use eframe::egui_wgpu::RenderState;
+use eframe::wgpu::FilterMode;
+use pixelferry::wgpu_display::{OffscreenTarget, Viewport, WgpuDisplay};
+use pixelferry::{DrawOptions, Extent, Filter, Result, Surface};
+use std::rc::Rc;
+
+/// What egui has, and what it was made for.
+pub(crate) struct Made {
+    target: OffscreenTarget,
+    what: (Extent, Filter),
+    id: TextureId,
+}
+
+pub(crate) struct WgpuTexture {
+    pub display: Rc<WgpuDisplay>,
+    pub state: RenderState,
+    pub made: Option<Made>,
+}
+
+impl WgpuTexture {
+    pub(crate) fn draw(&mut self, shown: &dyn Surface, extent: Extent, options: DrawOptions) -> Result<TextureId> {
+        let what = (extent, options.filter);
+        // Where egui deleted it, its number goes, too.
+        let before = self.made.take().filter(|made| self.state.renderer.read().texture(&made.id).is_some());
+        let made = match before {
+            Some(made) if made.what == what => made,
+            before => self.make(what, before.map(|made| made.id))?,
+        };
+        let made = self.made.insert(made);
+        let viewport = Viewport::full(extent.width, extent.height);
+        let (view, format) = (made.target.view(), made.target.draw_target().format);
+        self.display.draw_to(shown, view, format, None, viewport, options)?;
+        Ok(made.id)
+    }
+
+    fn make(&self, what: (Extent, Filter), id: Option<TextureId>) -> Result<Made> {
+        let (Extent { width, height, .. }, filter) = what;
+        let target = self.display.create_offscreen_target(width, height)?;
+        let (device, view) = (&self.state.device, target.view());
+        let filter = if filter == Filter::Nearest { FilterMode::Nearest } else { FilterMode::Linear };
+        let mut renderer = self.state.renderer.write();
+        let id = match id {
+            Some(id) => {
+                renderer.update_egui_texture_from_wgpu_texture(device, view, filter, id);
+                id
+            }
+            None => renderer.register_native_texture(device, view, filter),
+        };
+        Ok(Made { target, what, id })
+    }
+}
+
+impl Drop for WgpuTexture {
+    fn drop(&mut self) {
+        if let Some(made) = &self.made {
+            self.state.renderer.write().free_texture(&made.id);
+        }
+    }
+}
