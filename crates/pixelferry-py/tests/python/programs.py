@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import gc
 import threading
 
 import pytest
@@ -35,6 +36,8 @@ def current(context, after):
 
 @pytest.fixture
 def context():
+    # What tests before left goes here: a texture that goes has others deleted that wait for their context.
+    gc.collect()
     made = open_context()
     yield made
     made.release()
@@ -43,6 +46,7 @@ def context():
 @pytest.fixture
 def two():
     """Of which the second is current."""
+    gc.collect()
     made = open_context(), open_context()
     yield made
     for context in made:
