@@ -97,6 +97,12 @@ impl ComputeBackend for CpuBackend {
         Ok(Box::new(CpuMemory::new(Pages::allocate(bytes)?.into(), &self.engine.device)))
     }
 
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let memory = self.allocate(bytes)?;
+        // SAFETY: pages of the backend's own are for any thread; only somebody's host block is of one.
+        Ok(unsafe { memory.assume_send() })
+    }
+
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         let bytes = Bytes::of_block(block.clone(), block.len(), "CpuBackend::import_host")?;
         Ok(Box::new(CpuMemory::new(bytes, &self.engine.device)))

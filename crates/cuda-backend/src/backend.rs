@@ -177,6 +177,12 @@ impl ComputeBackend for CudaBackend {
         Ok(Box::new(CudaMemory::new(&self.session, Store::Device(Arc::new(block)), bytes)))
     }
 
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let memory = self.allocate(bytes)?;
+        // SAFETY: it is a `Store::Device`, which nobody changes. Beside it stand pinned memory, an event and hazards.
+        Ok(unsafe { memory.assume_send() })
+    }
+
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         let registered = self.register(block, "CudaBackend::import_host")?;
         Ok(Box::new(CudaMemory::new(&self.session, Store::Host(registered), block.len())))

@@ -146,6 +146,13 @@ impl ComputeBackend for OpenClBackend {
         Ok(Box::new(OpenClMemory::allocate(&self.shared, bytes)?))
     }
 
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let memory = self.allocate(bytes)?;
+        // SAFETY: a buffer of the device's own has no host block, which alone stays on its thread. OpenCL's objects are for all
+        // threads (OpenCL 3.0, appendix A.2), but for kernels, which are none of it.
+        Ok(unsafe { memory.assume_send() })
+    }
+
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         Ok(Box::new(OpenClMemory::import(&self.shared, block)?))
     }

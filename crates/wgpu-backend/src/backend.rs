@@ -139,6 +139,10 @@ impl ComputeBackend for WgpuBackend {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        self.allocate_send(bytes).map(|memory| memory as Box<dyn ComputeMemory>)
+    }
+
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         const OP: &str = "ComputeBackend::allocate";
         check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;

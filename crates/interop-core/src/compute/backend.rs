@@ -55,6 +55,17 @@ pub trait ComputeBackend: Any + Send + Sync {
     /// Allocates `bytes` of the device's own memory. The content is undefined.
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
 
+    /// Allocates as [`ComputeBackend::allocate`] does, memory that may go to another thread: one computes a frame into it, and
+    /// another brings it to a display, which stays on its thread. What was queued with it before is done before what is
+    /// queued after. One thread has it at a time.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where memory stays on the thread of a context (OpenGL), and in backends that do not say.
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
+        Err(Error::Unsupported { operation: "allocate_send", device: self.device().to_string(), reason })
+    }
+
     /// Makes host memory writable by kernels, in place. The block's address must satisfy the
     /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`]. A block may be imported several times: what one memory does
     /// beside a slice that another gave out is refused. So a backend forms slices by [`HostBlock::read`] and

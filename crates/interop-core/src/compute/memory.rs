@@ -69,6 +69,16 @@ pub trait ComputeMemory: Any {
 /// For backends to find their own types again. The compiler says what type a memory is of, so that nobody else's can pass
 /// for one: what a backend then asks it, its length above all, is answered by the backend itself.
 impl dyn ComputeMemory {
+    /// The same memory, for any thread ([`super::ComputeBackend::allocate_send`]). For backends whose type of memory has to do
+    /// with a thread in some cases only: where it was imported from a display, or lies in host memory that somebody shares.
+    ///
+    /// # Safety
+    /// All that this memory holds, now and later, may be used and dropped on any thread, one at a time.
+    pub unsafe fn assume_send(self: Box<Self>) -> Box<dyn ComputeMemory + Send> {
+        // SAFETY: the two types differ in an auto trait alone, so in nothing at run time, and the caller vouches for that trait.
+        unsafe { std::mem::transmute(self) }
+    }
+
     /// Whether it is of that type.
     pub fn is<M: ComputeMemory>(&self) -> bool {
         (self as &dyn Any).is::<M>()

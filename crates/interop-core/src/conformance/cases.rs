@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
-use super::{sizes, unwritten};
+use super::{sizes, threads, unwritten};
 use crate::describe::error::Error;
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::{Region, RowOrder};
@@ -35,6 +35,7 @@ pub static CASES: &[Case] = &[
     Case { name: "unwritten pixels are the caller's", run: unwritten::overwritten },
     Case { name: "resize shows the old frame", run: sizes::resized },
     Case { name: "sizes inside a larger one", run: sizes::within },
+    Case { name: "frames of another thread", run: threads::from_another },
     Case { name: "bad input is refused", run: bad_input },
 ];
 

@@ -10,6 +10,7 @@ mod failure;
 mod pixels;
 mod sizes;
 mod table;
+mod threads;
 mod unwritten;
 
 pub use cases::CASES;

@@ -1,0 +1,57 @@
+//! Frames that another thread computes.
+
+use super::context::Context;
+use super::failure::Failure;
+use super::pixels::{same_bytes, tight};
+use crate::compute::{ComputeBackend, ComputeMemory, Target};
+use crate::describe::error::Error;
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::SurfaceDesc;
+use std::sync::mpsc::channel;
+
+const BYTES: usize = 4096;
+const FRAMES: std::ops::Range<u32> = 500..508;
+
+/// One thread computes into memory of the device, the link's thread brings it into frames, and two memories go round.
+pub(super) fn from_another(context: &Context<'_>) -> Result<(), Failure> {
+    let backend: &dyn ComputeBackend = context.backend.as_ref();
+    let (empty, to_fill) = channel::<Box<dyn ComputeMemory + Send>>();
+    for _ in 0..2 {
+        match backend.allocate_send(BYTES) {
+            Ok(memory) => drop(empty.send(memory)),
+            // Its memory stays on a thread.
+            Err(Error::Unsupported { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let desc = SurfaceDesc::buffer(BYTES as u64);
+    let (mut link, view) = (context.open(desc)?, tight(&desc)?);
+    std::thread::scope(|threads| {
+        let (full, filled) = channel();
+        threads.spawn(move || {
+            for (nonce, mut memory) in FRAMES.zip(to_fill) {
+                let pattern = Pattern::for_view(&view, nonce);
+                let done = backend.write_pattern(Target::buffer(memory.as_mut()), &pattern);
+                if full.send((memory, done)).is_err() {
+                    return;
+                }
+            }
+        });
+        // Dropped at an error, too, which ends the other thread.
+        let empty = empty;
+        for nonce in FRAMES {
+            let (memory, done) = filled.recv().map_err(|_| Failure::Failed("the other thread ended".into()))?;
+            done?;
+            let mut frame = link.acquire()?;
+            let (target, _) = frame.target()?.into_parts();
+            backend.copy(memory.as_ref(), target, 0..BYTES)?;
+            frame.finish()?;
+            link.flush()?;
+            drop(empty.send(memory));
+            let mut expected = vec![0; BYTES];
+            Pattern::for_view(&view, nonce).write(&view, &mut expected);
+            same_bytes(&format!("frame {nonce} of another thread"), &expected, &link.read_back()?)?;
+        }
+        Ok(())
+    })
+}
