@@ -24,6 +24,8 @@ pub struct Viewer {
     publisher: Publisher<'static>,
     limits: Limits,
     _pictures: Subscriber<()>,
+    /// The connection lasts as long as this.
+    _net: Net,
 }
 
 struct Shared {
@@ -72,7 +74,7 @@ impl Net {
             }
         };
         self.session().get(keys.view()).callback(reply).wait().map_err(Error::zenoh(OP, CLOSED))?;
-        Ok(Viewer { shared, publisher, limits, _pictures: pictures })
+        Ok(Viewer { shared, publisher, limits, _pictures: pictures, _net: self.clone() })
     }
 }
 

@@ -180,6 +180,8 @@ pub struct Assembly {
     publisher: Publisher<'static>,
     _tiles: Subscriber<()>,
     _alive: Subscriber<()>,
+    /// The connection lasts as long as this.
+    _net: Net,
 }
 
 impl Net {
@@ -232,6 +234,7 @@ impl Net {
             publisher,
             _tiles: tiles,
             _alive: alive,
+            _net: self.clone(),
         })
     }
 }
