@@ -2,10 +2,12 @@
 
 use crate::codec::unpack;
 use crate::error::{Error, Result};
+use crate::net::now;
 use crate::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use pixelferry::{ImageView, Region, View, WriteFrame};
 use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
+use std::time::Duration;
 use zenoh::bytes::ZBytes;
 
 /// One message with pixels: a tile, or a picture.
@@ -58,6 +60,11 @@ impl Pixels {
     /// The part of the picture that they are.
     pub fn region(&self) -> Region {
         self.header.region
+    }
+
+    /// How long ago their frame was asked for, by the clocks of both machines; zero where those disagree.
+    pub fn age(&self) -> Duration {
+        Duration::from_micros(now().saturating_sub(self.header.time))
     }
 
     /// Whether they lie in memory that the sender shares.

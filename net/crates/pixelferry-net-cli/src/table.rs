@@ -1,0 +1,30 @@
+//! The nodes of a network as text.
+
+use pixelferry_net::NodeStatus;
+
+const TITLES: [&str; 8] = ["host", "process", "role", "scene", "messages", "per second", "refused", "detail"];
+
+/// A row for each thing that a node does.
+pub fn text(nodes: &[NodeStatus]) -> String {
+    let mut rows = vec![TITLES.map(String::from)];
+    for node in nodes {
+        for role in &node.roles {
+            let numbers = [role.messages.to_string(), format!("{:.0}", role.per_second), role.refused.to_string()];
+            let [messages, rate, refused] = numbers;
+            let (role_name, scene, detail) = (plain(&role.role), plain(&role.scene), plain(&role.detail));
+            rows.push([plain(&node.host), node.process.to_string(), role_name, scene, messages, rate, refused, detail]);
+        }
+    }
+    let widths: Vec<usize> =
+        (0..TITLES.len()).map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
+    let line = |row: &[String; 8]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// What others sent, without what would move a terminal's cursor.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(80).collect()
+}
