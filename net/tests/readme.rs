@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// The block of the README that begins with this line.
 fn command() -> String {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../README.md");
     let (_, rest) = readme.split_once("```sh\nexport HUB=").expect("the README has the command");
     let (block, _) = rest.split_once("```").unwrap();
     format!("export HUB={block}")
