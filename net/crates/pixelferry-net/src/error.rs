@@ -31,6 +31,17 @@ pub enum Error {
         /// What to try.
         hint: &'static str,
     },
+    /// Somebody listens at an endpoint, but did not let this program in.
+    #[error(
+        "Net::join: somebody listens at {endpoint}, but did not let in this program, which came {papers}. \
+         Do the protocol, the certificates, the name and the password fit both ends?"
+    )]
+    Refused {
+        /// The endpoint.
+        endpoint: String,
+        /// What this program showed, without secrets.
+        papers: String,
+    },
     /// A tile's shared memory was taken back by its worker before it was read.
     #[error("the tile {0} is gone: its worker took the shared memory back before it was read; ask for it again")]
     Gone(Region),

@@ -5,9 +5,10 @@ use crate::error::{CLOSED, Error, Result};
 use crate::options::Options;
 use crate::status::Board;
 use crate::wire::Limits;
+use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zenoh::{Session, Wait};
 
 /// A program's connection to the network. Clones are the same connection, which ends with the last of them and of what
@@ -25,15 +26,19 @@ pub(crate) struct Shared {
     made: AtomicU64,
 }
 
+/// How long the look waits whether anybody listens at an endpoint that was not joined.
+const KNOCK: Duration = Duration::from_secs(1);
+
 impl Net {
     /// Joins.
     ///
     /// # Errors
+    /// [`Error::Refused`] where somebody listens who does not take this program's certificate, name or password;
     /// [`Error::Zenoh`] where an endpoint cannot be listened at or reached, or an option is none.
     pub fn join(options: Options) -> Result<Self> {
         const OP: &str = "Net::join";
         let hint = "Does something else listen at the endpoint, and does somebody where it connects?";
-        let session = zenoh::open(options.config()?).wait().map_err(Error::zenoh(OP, hint))?;
+        let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
         let pool = Pool::new(if options.shared_memory { options.shared_memory_bytes } else { 0 });
         let id = session.zid().to_le_bytes();
         let node = id.iter().rev().fold(0u64, |node, &byte| node.rotate_left(8) ^ u64::from(byte));
@@ -79,6 +84,27 @@ impl Net {
         // One apart is enough: every use hashes it.
         self.0.made.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// Zenoh says the same of an endpoint where nobody listens and of one that lets nobody in; a bare connection tells them
+/// apart. Who began to listen only now is asked once more.
+fn open(options: &Options) -> Result<zenoh::Result<Session>> {
+    let opened = zenoh::open(options.config()?).wait();
+    let listens = || options.connect.iter().find(|endpoint| is_listening(endpoint));
+    if opened.is_ok() {
+        return Ok(opened);
+    }
+    let Some(endpoint) = listens() else { return Ok(opened) };
+    let again = zenoh::open(options.config()?).wait();
+    let refused = || Error::Refused { endpoint: endpoint.clone(), papers: options.security.papers() };
+    again.map(Ok).map_err(|_| refused())
+}
+
+fn is_listening(endpoint: &str) -> bool {
+    let Some((_protocol, rest)) = endpoint.split_once('/') else { return false };
+    let address = rest.split(['?', '#']).next().unwrap_or_default();
+    let Ok(mut found) = address.to_socket_addrs() else { return false };
+    found.any(|address| TcpStream::connect_timeout(&address, KNOCK).is_ok())
 }
 
 /// Microseconds since 1970.

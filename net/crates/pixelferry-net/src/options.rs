@@ -35,6 +35,22 @@ pub struct Security {
     pub users: Option<PathBuf>,
 }
 
+impl Security {
+    /// What this program shows to those it connects to, without secrets.
+    pub(crate) fn papers(&self) -> String {
+        let identity = self.identity.as_ref().filter(|_| self.mutual);
+        let certificate = identity.map(|(path, _)| format!("with the certificate {}", path.display()));
+        let user = self.user.as_ref().map(|(name, _)| format!("with the name {name} and a password"));
+        let authority = match &self.authority {
+            Some(path) => format!("trust in the authority {}", path.display()),
+            None => "trust in the usual authorities".into(),
+        };
+        let none = "without certificate, without name and password".to_owned();
+        let shown: Vec<_> = certificate.into_iter().chain(user).collect();
+        format!("{} ({authority})", if shown.is_empty() { none } else { shown.join(" and ") })
+    }
+}
+
 /// Options of [`crate::Net::join`]. By default nothing is connected, nothing listens beyond this machine, and nothing is
 /// looked for by multicast.
 ///
