@@ -1,4 +1,4 @@
-//! 10 000 frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and of the GPU, file
+//! 4 000 frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and of the GPU, file
 //! descriptors and GL objects stay flat.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
@@ -43,7 +43,7 @@ fn desc(size: u32) -> SurfaceDesc {
 }
 
 fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
-    let frames = number("PIXELFERRY_FRAMES", 10_000);
+    let frames = number("PIXELFERRY_FRAMES", 4_000);
     let frames_per_resize = (frames / number("PIXELFERRY_RESIZES", 200)).max(1);
     // Drivers fill caches in the beginning, one of them for a hundred resizes.
     let warm_up = frames / 2;
