@@ -8,8 +8,8 @@ use crate::step::Step;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
-    Support, SurfaceDesc, Target,
+    Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result,
+    SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -55,6 +55,11 @@ impl ComputeBackend for BackendDouble {
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         self.faults.check(Step::Allocate)?;
         Ok(self.memory(self.inner.allocate(bytes)?))
+    }
+
+    fn allocate_send(&self, _: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let reason = "the double's memory stays on its thread".into();
+        Err(Error::Unsupported { operation: "allocate_send", device: self.device().to_string(), reason })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {

@@ -119,6 +119,11 @@ impl ComputeBackend for FaultyBackend {
         Ok(self.wrap(self.inner.allocate(bytes)?, None))
     }
 
+    fn allocate_send(&self, _: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let reason = "the double's memory stays on its thread".into();
+        Err(Error::Unsupported { operation: "allocate_send", device: self.device().to_string(), reason })
+    }
+
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         self.faults.check(Step::ImportHost)?;
         self.over(block)
