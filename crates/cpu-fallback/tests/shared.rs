@@ -8,7 +8,7 @@ use interop_core::{
     Surface, SurfaceDesc, Trials,
 };
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -28,10 +28,16 @@ fn picture(display: &MemoryDisplay, surface: &dyn Surface) -> Result<Vec<u8>> {
 }
 
 fn open() -> SharedLink<Vec<u8>> {
+    open_giving(picture)
+}
+
+fn open_giving(
+    give: impl Fn(&MemoryDisplay, &dyn Surface) -> Result<Vec<u8>> + Send + 'static,
+) -> SharedLink<Vec<u8>> {
     let backend = Arc::new(CpuBackend::new().unwrap());
     // While paths are compared, no frame is begun that waits for others.
     let options = LinkOptions::new(Policy::default().with_trials(Trials::Off));
-    SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc(SIDE), options, picture).unwrap()
+    SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc(SIDE), options, give).unwrap()
 }
 
 fn start(link: &SharedLink<Vec<u8>>, value: u8) -> StartedFrame<Vec<u8>> {
@@ -178,6 +184,95 @@ fn the_last_owner_may_be_the_links_own_thread() {
     assert_eq!(is_gone.recv().unwrap(), 1);
     // The closure, and the link in it, go on the link's thread.
     let _ = started.wait();
+}
+
+/// What `f` gives, or a failure where it waits for ever.
+fn soon<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, is_done) = channel();
+    std::thread::spawn(move || done.send(f()));
+    is_done.recv_timeout(Duration::from_secs(20)).unwrap()
+}
+
+#[test]
+fn the_links_own_thread_never_waits_for_itself() {
+    let link = Arc::new(open());
+    start(&link, 1).wait().unwrap();
+    let own = Arc::clone(&link);
+    let taken = soon(move || Arc::clone(&own).with(move |_| own.shown().map(drop)).unwrap());
+    assert!(matches!(&taken, Err(Error::InvalidInput { .. })), "{taken:?}");
+    // A frame reads the one before it, and may not keep that.
+    for keeps in [false, true] {
+        let (own, mut kept) = (Arc::clone(&link), Vec::new());
+        let computed = soon(move || {
+            Arc::clone(&own).frame(move |frame| {
+                let before = own.shown()?;
+                let bytes: Vec<u8> = before.get().iter().map(|byte| byte + 1).collect();
+                kept.extend(Some(before).filter(|_| keeps));
+                frame.write(&bytes)
+            })
+        });
+        assert_eq!(computed.is_err(), keeps, "{computed:?}");
+    }
+    assert_eq!(link.shown().unwrap().get()[0], 2);
+    start(&link, 7).wait().unwrap();
+}
+
+#[test]
+fn a_frame_that_fails_is_not_given_out_beside_one_that_is_held() {
+    let given = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&given);
+    let link = Arc::new(open_giving(move |display, surface| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        picture(display, surface)
+    }));
+    start(&link, 1).wait().unwrap();
+    let held = link.shown().unwrap();
+    let other = Arc::clone(&link);
+    let failed = soon(move || other.frame(|_| Err(Error::invalid("the test", "on purpose"))));
+    assert!(failed.is_err());
+    assert_eq!((given.load(Ordering::SeqCst), held.get()[0]), (1, 1));
+    drop(held);
+    link.resize(SurfaceDesc::image(0, 0, PixelFormat::R8)).unwrap();
+    start(&link, 2).wait().unwrap();
+    assert_eq!(link.shown().unwrap().number(), 1, "a paused link finishes no frame");
+}
+
+#[test]
+fn many_threads_that_draw_leave_the_next_frame_its_turn() {
+    let link = Arc::new(open());
+    start(&link, 1).wait().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let drawing: Vec<_> = (0..8)
+        .map(|_| {
+            let (link, over) = (Arc::clone(&link), Arc::clone(&over));
+            std::thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    let _held = link.shown().unwrap();
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            })
+        })
+        .collect();
+    let next = Arc::clone(&link);
+    let (done, is_done) = channel();
+    std::thread::spawn(move || done.send((2..12).try_for_each(|value| start(&next, value).wait())));
+    let shown = is_done.recv_timeout(Duration::from_secs(20));
+    over.store(true, Ordering::Relaxed);
+    drawing.into_iter().for_each(|thread| thread.join().unwrap());
+    shown.unwrap().unwrap();
+}
+
+#[test]
+fn one_thread_that_keeps_a_frame_holds_no_other_up() {
+    let link = Arc::new(open());
+    start(&link, 1).wait().unwrap();
+    let kept = link.shown().unwrap();
+    let next = start(&link, 2);
+    let other = Arc::clone(&link);
+    let looked = soon(move || (0..200).map(|_| other.shown().unwrap().get()[0]).max());
+    assert_eq!(looked, Some(1));
+    drop(kept);
+    next.wait().unwrap();
 }
 
 #[test]

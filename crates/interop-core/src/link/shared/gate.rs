@@ -4,7 +4,11 @@ use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::path::PathId;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::ThreadId;
+use std::thread::{ThreadId, current};
+use std::time::{Duration, Instant};
+
+/// For so long a thread leaves the worker its turn. Most draws are over by then.
+const TURN: Duration = Duration::from_millis(50);
 
 /// A finished frame, as other threads have it.
 pub(super) struct Shown<T> {
@@ -19,8 +23,10 @@ struct State<T> {
     shown: Result<Arc<Shown<T>>>,
     /// Who took the frames that are held, one entry each.
     holders: Vec<ThreadId>,
-    /// The worker changes what is shown.
-    changing: bool,
+    /// The worker's thread, while it changes what is shown.
+    changing: Option<ThreadId>,
+    /// The worker waits for the threads that hold frames, and those that hold none let it.
+    is_next: bool,
     /// No frame is begun or given out any more.
     ended: bool,
 }
@@ -37,7 +43,7 @@ pub(super) fn ended() -> Error {
 
 impl<T> Gate<T> {
     pub fn new() -> Self {
-        let state = State { shown: Err(Error::NothingShown), holders: Vec::new(), changing: false, ended: false };
+        let state = State { shown: Err(Error::NothingShown), holders: Vec::new(), changing: None, is_next: false, ended: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -50,11 +56,25 @@ impl<T> Gate<T> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the newest frame for this thread, after a change that is under way.
+    /// Takes the newest frame for this thread, after a change that is under way, or the worker's next if that is soon: many
+    /// threads would else hold one frame in turn for ever. A thread that holds one may have to draw before it lets go.
     pub fn take(&self, holder: ThreadId) -> Result<Arc<Shown<T>>> {
         let mut state = self.state();
-        while state.changing && !state.ended {
-            state = self.wait(state);
+        let until = Instant::now() + TURN;
+        while !state.ended {
+            if state.changing == Some(holder) {
+                return Err(Error::invalid("SharedLink", "what is shown is being changed by this very thread"));
+            }
+            if state.changing.is_some() {
+                state = self.wait(state);
+            } else if state.is_next && !state.holders.contains(&holder) {
+                let left = until.saturating_duration_since(Instant::now());
+                // Somebody draws for longer, so that nobody else need wait for this change.
+                state.is_next = !left.is_zero();
+                state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                break;
+            }
         }
         if state.ended {
             return Err(ended());
@@ -77,24 +97,36 @@ impl<T> Gate<T> {
         self.state().holders.contains(&thread)
     }
 
-    /// Waits until nobody holds a frame. From then on nobody gets one until [`Gate::open`].
+    /// Waits until nobody holds a frame. From then on nobody gets one until [`Gate::open`]. Refused where the worker itself
+    /// holds one.
     pub fn close(&self) -> Result<()> {
-        let mut state = self.state();
+        let (mut state, worker) = (self.state(), current().id());
+        if state.holders.contains(&worker) {
+            let problem = "the link's own thread took a frame and keeps it; drop the SharedFrame before compute returns";
+            return Err(Error::invalid("SharedLink", problem));
+        }
+        state.is_next = !state.holders.is_empty();
         while !state.holders.is_empty() && !state.ended {
             state = self.wait(state);
         }
+        state.is_next = false;
         if state.ended {
             return Err(ended());
         }
-        state.changing = true;
+        state.changing = Some(worker);
         Ok(())
+    }
+
+    /// Whether [`Gate::close`] was called since [`Gate::open`].
+    pub fn is_closed(&self) -> bool {
+        self.state().changing.is_some()
     }
 
     /// This is shown from now on.
     pub fn open(&self, shown: Result<Shown<T>>) {
         let mut state = self.state();
         let before = std::mem::replace(&mut state.shown, shown.map(Arc::new));
-        state.changing = false;
+        state.changing = None;
         self.changed.notify_all();
         drop(state);
         // What others made is dropped without the lock.

@@ -83,7 +83,8 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         self.start_frame(compute)?.wait()
     }
 
-    /// [`SharedLink::frame`] without waiting. Frames are computed one after the other.
+    /// [`SharedLink::frame`] without waiting. Frames are computed one after the other. `compute` may take [`SharedLink::shown`],
+    /// and drops it before it returns. One that another thread took, moved into it, is waited for until the link is dropped.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the link's thread has ended.
@@ -96,10 +97,12 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         Ok(StartedFrame { gate: Arc::clone(&self.gate), is_done })
     }
 
-    /// The newest frame, for this thread to draw. While a hand-over is under way, waits for its end.
+    /// The newest frame, for this thread to draw. While a hand-over is under way, waits for its end; where one is due, this
+    /// thread holds no frame and others do, waits up to 50 ms for theirs.
     ///
     /// # Errors
-    /// [`Error::NothingShown`] before the first frame; what making a `T` of it gave.
+    /// [`Error::NothingShown`] before the first frame; what making a `T` of it gave. [`Error::InvalidInput`] where the link's
+    /// own thread changes what is shown: in [`SharedLink::with`] and in the closure that makes a `T`.
     pub fn shown(&self) -> Result<SharedFrame<T>> {
         let holder = current().id();
         Ok(SharedFrame { shown: self.gate.take(holder)?, gate: Arc::clone(&self.gate), holder })

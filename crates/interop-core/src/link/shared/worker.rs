@@ -101,8 +101,11 @@ impl<D: Display, T, G: Fn(&D, &dyn Surface) -> Result<T>> Worker<'_, D, T, G> {
             })
         });
         drop(compute);
-        self.number += u64::from(done.is_ok());
-        self.publish();
+        // A frame that failed before may be held, and a paused link finishes none.
+        if gate.is_closed() {
+            self.number += u64::from(done.is_ok() && !self.link.is_paused());
+            self.publish();
+        }
         done
     }
 
