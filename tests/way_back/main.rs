@@ -9,13 +9,13 @@ mod into_engine;
 use engine::{BYTES, Engine, HEIGHT, WIDTH};
 use pixelferry::cuda_backend::CudaBackend;
 use pixelferry::driver::{Part, conformance::tight};
-use pixelferry::gl_display::glow::HasContext as _;
+use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::gl_display::{EngineTexture, GlDisplay, HeadlessOptions};
 use pixelferry::opencl_backend::OpenClBackend;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
-    ComputeBackend, CpuBackend, Display, Error, Extent, Intake, MemoryDisplay, PixelFormat, Surface, SurfaceDesc,
-    backend_in,
+    ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame,
+    PixelFormat, Surface, SurfaceDesc, backend_in,
 };
 use pixelferry_tests::{Need, asked, given, need, pass_in_child};
 use std::rc::Rc;
@@ -95,6 +95,46 @@ fn what_is_not_the_engines_is_refused() {
         let all = Part::full(gone.desc());
         assert!(matches!(gone.read_back(&all), Err(Error::InvalidInput { .. })));
     }
+}
+
+/// An engine that makes its texture anew goes on once it has the size again; no path is left for that.
+#[test]
+fn a_texture_that_changes_is_refused_and_taken_again() {
+    let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+    let mut engine = Engine::new(display);
+    // SAFETY: the context is current, and the texture is the engine's own.
+    engine.texture = unsafe { engine.display.gl().create_texture() }.unwrap();
+    let specify = |width| {
+        let (gl, to, rgba) = (engine.display.gl(), glow::TEXTURE_2D, glow::RGBA);
+        // SAFETY: as above; the driver gets no pixels.
+        unsafe {
+            gl.bind_texture(to, Some(engine.texture));
+            let none = glow::PixelUnpackData::Slice(None);
+            gl.tex_image_2d(to, 0, glow::RGBA8 as i32, width, HEIGHT, 0, rgba, glow::UNSIGNED_BYTE, none);
+        }
+    };
+    specify(WIDTH);
+    let of = || (Arc::clone(&backend), Rc::clone(&engine.display) as Rc<dyn Display>);
+    let mut outlet = Outlet::open(of().0, of().1, engine.image()).unwrap();
+    let mut intake = Intake::open(of().0, of().1, engine.image()).unwrap();
+    let works = |rows: &[EnginePath]| rows.iter().filter(|row| row.found.is_ok()).count();
+    let before = (works(outlet.rows()), works(intake.rows()));
+    for n in 0..3 {
+        let picture: Vec<u8> = (0..WIDTH * HEIGHT * 4).map(|at| at as u8 ^ n).collect();
+        let write = |frame: &mut OutletFrame<'_>| {
+            let (memory, _) = frame.target()?.into_parts();
+            memory.write(0, &picture)
+        };
+        outlet.frame(write).unwrap();
+        assert!(intake.take().unwrap().read().unwrap() == picture);
+        specify(WIDTH * 2);
+        let refused = outlet.frame(write).unwrap_err();
+        assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
+        assert!(matches!(intake.take().err(), Some(Error::InvalidInput { .. })));
+        specify(WIDTH);
+    }
+    assert_eq!((works(outlet.rows()), works(intake.rows())), before);
 }
 
 /// By way of the host, where the display copies nothing itself.

@@ -31,9 +31,7 @@ fn open() -> SharedLink<Vec<u8>> {
     open_giving(picture)
 }
 
-fn open_giving(
-    give: impl Fn(&MemoryDisplay, &dyn Surface) -> Result<Vec<u8>> + Send + 'static,
-) -> SharedLink<Vec<u8>> {
+fn open_giving(give: impl Fn(&MemoryDisplay, &dyn Surface) -> Result<Vec<u8>> + Send + 'static) -> SharedLink<Vec<u8>> {
     let backend = Arc::new(CpuBackend::new().unwrap());
     // While paths are compared, no frame is begun that waits for others.
     let options = LinkOptions::new(Policy::default().with_trials(Trials::Off));

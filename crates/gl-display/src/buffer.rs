@@ -1,6 +1,6 @@
 //! Buffer surfaces with storage of their own.
 
-use crate::buffer_object::{copy, create_buffer, read_back_buffer, sub_data};
+use crate::buffer_object::{check_buffer, copy, create_buffer, read_back_buffer, sub_data};
 use crate::checks::{buffer_part, buffer_transfer};
 use crate::context_state::ContextState;
 use crate::owned::Named;
@@ -54,6 +54,14 @@ impl BufferSurface {
     pub(crate) fn buffer(&self) -> glow::Buffer {
         self.buffer.get()
     }
+
+    /// The buffer as it is now. An engine's may be another by now; the context must be current.
+    fn checked(&self, operation: &'static str) -> Result<glow::Buffer> {
+        if let Named::Engines(name) = self.buffer {
+            check_buffer(self.shared(), name, self.desc.byte_len(operation)? as u64, operation)?;
+        }
+        Ok(self.buffer.get())
+    }
 }
 
 impl Surface for BufferSurface {
@@ -66,9 +74,9 @@ impl Surface for BufferSurface {
         let shared = self.shared();
         shared.enter(OP)?;
         let (range, view) = buffer_transfer(&self.desc, at, view, bytes.len(), OP)?;
-        let bytes = &bytes[view.offset..view.offset + view.len];
+        let (buffer, bytes) = (self.checked(OP)?, &bytes[view.offset..view.offset + view.len]);
         self.tools.timed("upload", || {
-            self.uploads.run(shared, "glBufferSubData", || sub_data(shared, self.buffer.get(), range.start, bytes))
+            self.uploads.run(shared, "glBufferSubData", || sub_data(shared, buffer, range.start, bytes))
         })
     }
 
@@ -78,11 +86,12 @@ impl Surface for BufferSurface {
         shared.enter(OP)?;
         let staging = GlStaging::of_mut(staging, shared, OP)?;
         let (range, view) = buffer_transfer(&self.desc, at, view, staging.len(), OP)?;
+        let to = self.checked(OP)?;
         staging.mark_read();
         let from = staging.linear(OP)?.buffer();
         self.tools.timed("upload", || {
             self.copies.run(shared, "glCopyBufferSubData", || {
-                copy(shared, from, view.offset, self.buffer.get(), range.start, view.len);
+                copy(shared, from, view.offset, to, range.start, view.len);
             })
         })
     }
@@ -93,10 +102,10 @@ impl Surface for BufferSurface {
         shared.enter(OP)?;
         let staging = GlStaging::of_mut(staging, shared, OP)?;
         let (range, view) = buffer_transfer(&self.desc, part, view, staging.len(), OP)?;
-        let to = staging.linear(OP)?.buffer();
+        let (from, to) = (self.checked(OP)?, staging.linear(OP)?.buffer());
         let copied = self.tools.timed(OP, || {
             shared.checked("glCopyBufferSubData", || {
-                copy(shared, self.buffer.get(), range.start, to, view.offset, view.len);
+                copy(shared, from, range.start, to, view.offset, view.len);
             })
         });
         // Whoever waits for the block waits for this.
@@ -108,14 +117,14 @@ impl Surface for BufferSurface {
         const OP: &str = "read_back";
         self.shared().enter(OP)?;
         let range = buffer_part(&self.desc, part, OP)?;
-        read_back_buffer(self.shared(), self.buffer.get(), range)
+        read_back_buffer(self.shared(), self.checked(OP)?, range)
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         const OP: &str = "export";
         self.shared().enter(OP)?;
         match handle {
-            HandleType::GlObject => Ok(SharedHandle::GlBuffer { name: self.buffer.get().0.get() }),
+            HandleType::GlObject => Ok(SharedHandle::GlBuffer { name: self.checked(OP)?.0.get() }),
             other => Err(self.shared().unsupported(OP, format!("a buffer cannot be named by a {other}"))),
         }
     }

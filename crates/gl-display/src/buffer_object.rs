@@ -4,7 +4,7 @@ use crate::context_state::ContextState;
 use crate::owned::Owned;
 use crate::state::BoundBuffer;
 use glow::HasContext as _;
-use interop_core::Result;
+use interop_core::{Error, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -80,4 +80,34 @@ pub(crate) fn read_back_buffer(
         unsafe { shared.gl.get_buffer_sub_data(glow::COPY_WRITE_BUFFER, 0, &mut bytes) }
     })?;
     Ok(bytes)
+}
+
+/// How a name that is none is refused.
+pub(crate) fn no_buffer(id: u32, operation: &'static str) -> Error {
+    Error::invalid(operation, format!("{id} is the name of no buffer of this context"))
+}
+
+/// Refuses a name that is no buffer of so many bytes now. The context must be current.
+pub(crate) fn check_buffer(
+    shared: &ContextState,
+    name: glow::Buffer,
+    bytes: u64,
+    operation: &'static str,
+) -> Result<()> {
+    let id = name.0.get();
+    // SAFETY: the context is current, and any number may be asked for.
+    if !unsafe { shared.gl.is_buffer(name) } {
+        return Err(no_buffer(id, operation));
+    }
+    shared.drain_errors(operation);
+    let has = {
+        let _bound = BoundBuffer::read(shared, name);
+        // SAFETY: the context is current and the buffer bound; the limit on surfaces is that of 31 bits.
+        unsafe { shared.gl.get_buffer_parameter_i32(glow::COPY_READ_BUFFER, glow::BUFFER_SIZE) }
+    };
+    shared.check(operation)?;
+    if (has as u64) < bytes {
+        return Err(Error::invalid(operation, format!("buffer {id} has {has} bytes, {bytes} were asked for")));
+    }
+    Ok(())
 }

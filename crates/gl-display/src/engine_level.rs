@@ -2,10 +2,14 @@
 
 use crate::context_state::ContextState;
 use crate::draw_state::Viewport;
+use crate::gl_format::gl_format;
 use crate::state::{BoundTexture, Framebuffers};
 use glow::HasContext as _;
-use interop_core::{Error, Extent, Result};
+use interop_core::{Error, Extent, PixelFormat, Result};
 use std::num::NonZeroU32;
+
+/// Formats that encode, and those of the same bits.
+const ENCODED: [(u32, PixelFormat); 1] = [(glow::SRGB8_ALPHA8, PixelFormat::Rgba8)];
 
 /// No texture has more levels: sides are less than 2^31.
 const MOST_LEVELS: u32 = 31;
@@ -92,6 +96,33 @@ impl Level {
             return Err(this.refuse("it holds integers; colours are drawn into normalised numbers or floats"));
         }
         Ok(this)
+    }
+
+    /// Level 0 of a texture that stores pixels of this format. The context must be current.
+    pub(crate) fn of_pixels(
+        shared: &ContextState,
+        of: EngineTexture,
+        format: PixelFormat,
+        operation: &'static str,
+    ) -> Result<Self> {
+        let level = Self::find(shared, of, operation)?;
+        if of.level != 0 {
+            return Err(level.refuse("only level 0 is opened"));
+        }
+        let same_bits = ENCODED.contains(&(level.format, format)) || level.format == gl_format(format).internal;
+        if !same_bits || format == PixelFormat::Bgra8 {
+            return Err(level.refuse(&format!("it is not of the format {format}")));
+        }
+        Ok(level)
+    }
+
+    /// Whether an image unit surely takes it: others lose what is stored, without an error (OpenGL 4.6 core, section 8.26).
+    /// For contexts with image units; that of the texture must be current.
+    pub(crate) fn takes_stores(&self, shared: &ContextState) -> bool {
+        let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, self.texture);
+        // SAFETY: the context is current and the texture bound; the parameter is older than image units are.
+        let immutable = unsafe { shared.gl.get_tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_IMMUTABLE_FORMAT) };
+        immutable != 0 && ENCODED.iter().all(|(format, _)| *format != self.format)
     }
 
     pub(crate) fn refuse(&self, why: &str) -> Error {

@@ -1,28 +1,23 @@
 //! An engine's own textures and buffers as surfaces: what it rendered into them, for compute devices to take.
 
 use crate::buffer::BufferSurface;
+use crate::buffer_object::{check_buffer, no_buffer};
 use crate::display::GlDisplay;
 use crate::engine_level::{EngineTexture, Level};
-use crate::gl_format::gl_format;
-use crate::state::BoundBuffer;
 use crate::texture::TextureSurface;
-use glow::HasContext as _;
 use interop_core::display::Surface;
-use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, RowOrder, SurfaceDesc};
+use interop_core::{Display as _, ImageDesc, PixelFormat, Result, RowOrder, SurfaceDesc};
 use std::num::NonZeroU32;
-
-/// Formats that encode, and those of the same bits.
-const ENCODED: [(u32, PixelFormat); 1] = [(glow::SRGB8_ALPHA8, PixelFormat::Rgba8)];
 
 impl GlDisplay {
     /// Level 0 of an engine's texture as a surface, with the numbers that are stored there: for
     /// [`Intake`](interop_core::Intake), by which kernels read what the engine rendered.
     ///
     /// Row 0 is at the bottom. `format` is that of the texture (`RGBA8` for [`PixelFormat::Rgba8`] and so on;
-    /// `SRGB8_ALPHA8` counts as `RGBA8`). A texture that gets another size or is deleted is refused by the next call.
+    /// `SRGB8_ALPHA8` counts as `RGBA8`). While the texture has another size or format, or is deleted, each call is refused.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]. [`Error::InvalidInput`] for a number that is no `TEXTURE_2D` of this context, a level other
+    /// [`interop_core::Error::WrongContext`]. [`interop_core::Error::InvalidInput`] for a number that is no `TEXTURE_2D` of this context, a level other
     /// than 0, another size, and another format.
     ///
     /// # Safety
@@ -61,14 +56,7 @@ impl GlDisplay {
         const OP: &str = "engine_image";
         let shared = self.shared();
         shared.enter(OP)?;
-        let level = Level::find(shared, texture, OP)?;
-        if texture.level != 0 {
-            return Err(level.refuse("only level 0 is opened"));
-        }
-        let same_bits = ENCODED.contains(&(level.format, format)) || level.format == gl_format(format).internal;
-        if !same_bits || format == PixelFormat::Bgra8 {
-            return Err(level.refuse(&format!("it is not of the format {format}")));
-        }
+        let level = Level::of_pixels(shared, texture, format, OP)?;
         let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
         let image = image.with_row_order(RowOrder::BottomUp);
         SurfaceDesc::Image(image).check(&self.device().name, self.caps(), OP)?;
@@ -78,7 +66,7 @@ impl GlDisplay {
     /// The first `bytes` bytes of an engine's buffer as a surface, as [`GlDisplay::engine_image`] for a texture.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a number that is no buffer of this context, no bytes, and more than
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::InvalidInput`] for a number that is no buffer of this context, no bytes, and more than
     /// it has.
     ///
     /// # Safety
@@ -89,21 +77,8 @@ impl GlDisplay {
         shared.enter(OP)?;
         let desc = SurfaceDesc::buffer(bytes);
         desc.check(&self.device().name, self.caps(), OP)?;
-        let no_buffer = || Error::invalid(OP, format!("{id} is the name of no buffer of this context"));
-        let name = glow::NativeBuffer(NonZeroU32::new(id).ok_or_else(no_buffer)?);
-        // SAFETY: the context is current, and any number may be asked for.
-        if !unsafe { shared.gl.is_buffer(name) } {
-            return Err(no_buffer());
-        }
-        let has = {
-            let _bound = BoundBuffer::read(shared, name);
-            // SAFETY: the context is current and the buffer bound; the limit on surfaces is that of 31 bits.
-            unsafe { shared.gl.get_buffer_parameter_i32(glow::COPY_READ_BUFFER, glow::BUFFER_SIZE) }
-        };
-        shared.check(OP)?;
-        if (has as u64) < bytes {
-            return Err(Error::invalid(OP, format!("buffer {id} has {has} bytes, {bytes} were asked for")));
-        }
+        let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id, OP))?;
+        check_buffer(shared, name, bytes, OP)?;
         Ok(Box::new(BufferSurface::over(self.tools_rc(), desc, name)))
     }
 }

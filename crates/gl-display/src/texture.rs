@@ -76,7 +76,7 @@ impl TextureSurface {
         let SurfaceDesc::Image(image) = &self.desc else { return Err(Error::invalid(operation, "it is no image")) };
         let of = EngineTexture::new(self.texture.get().0.get(), image.extent);
         match self.texture {
-            Named::Engines(_) => Level::find(self.shared(), of, operation),
+            Named::Engines(_) => Level::of_pixels(self.shared(), of, image.format, operation),
             Named::Ours(_) => {
                 Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal, operation })
             }
@@ -102,7 +102,7 @@ impl Surface for TextureSurface {
         let shared = self.shared();
         shared.enter(OP)?;
         let transfer = image_transfer(&self.desc, at, view, bytes.len(), OP)?;
-        let (texture, format) = (self.texture.get(), self.format);
+        let (texture, format) = (self.level(OP)?.texture, self.format);
         let upload = || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
             if transfer.row_length.is_some() {
@@ -130,7 +130,8 @@ impl Surface for TextureSurface {
         {
             return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
         }
-        let (texture, format) = (self.texture.get(), self.format);
+        let (level, format) = (self.level(OP)?, self.format);
+        let texture = level.texture;
         let block = Rc::clone(staging.linear(OP)?);
         staging.mark_read();
         // Texels past the limit cannot be fetched.
@@ -138,6 +139,7 @@ impl Surface for TextureSurface {
         if block.is_device_memory()
             && let Some(from) = transfer.texels().filter(within)
             && let Some(copier) = self.tools.device_copy()
+            && (matches!(self.texture, Named::Ours(_)) || level.takes_stores(shared))
         {
             let source = block.texture(format.integers)?;
             let upload = || copier.copy(shared, source, from, texture, transfer.at, format);
@@ -194,7 +196,7 @@ impl Surface for TextureSurface {
         self.shared().enter(OP)?;
         match handle {
             HandleType::GlObject => {
-                Ok(SharedHandle::GlTexture { name: self.texture.get().0.get(), target: glow::TEXTURE_2D })
+                Ok(SharedHandle::GlTexture { name: self.level(OP)?.texture.0.get(), target: glow::TEXTURE_2D })
             }
             other => Err(self.shared().unsupported(OP, format!("a texture cannot be named by a {other}"))),
         }

@@ -115,7 +115,7 @@ impl Outlet {
     }
 
     fn once(&mut self, compute: &mut impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<(), Failure> {
-        self.way.begin().map_err(Failure::Path)?;
+        self.way.begin(self.target.as_ref()).map_err(Failure::Path)?;
         let done = compute(&mut OutletFrame { way: &mut self.way, view: self.view, backend: self.backend.as_ref() });
         if let Err(error) = done {
             if let Err(error) = self.way.give_back() {
@@ -156,7 +156,7 @@ fn attempt(row: &Row, pairing: &Pairing<'_>, target: &dyn Surface, view: &View) 
     let time = proof::into_a_surface(row, pairing, view)?;
     let mut way = (row.open)(pairing, target)?;
     // Drivers may refuse an object only when it is to be used.
-    way.begin()?;
+    way.begin(target)?;
     way.give_back()?;
     Ok((way, time))
 }

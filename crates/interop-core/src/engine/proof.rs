@@ -55,7 +55,7 @@ pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>, view: &View) -> R
     for frame in 0..FRAMES + 1 {
         let pattern = Pattern::for_view(view, next_nonce());
         let start = Instant::now();
-        way.begin()?;
+        way.begin(scratch.as_ref())?;
         backend.write_pattern(Target::new(way.target(), *view)?, &pattern)?;
         way.give(scratch.as_mut(), view)?;
         pairing.display.finish()?;

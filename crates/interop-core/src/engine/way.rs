@@ -119,7 +119,7 @@ impl Way {
     pub fn take(&mut self, backend: &dyn ComputeBackend, source: &mut dyn Surface, view: &View) -> Result<()> {
         let all = Part::full(source.desc());
         match self {
-            Self::Direct(direct) => direct.take(backend),
+            Self::Direct(direct) => direct.take(backend, source),
             Self::Shared(shared) => shared.take(source, &all, view),
             Self::Mapped(mapped) => mapped.take(source, &all, view),
             Self::Host { memory } => memory.write(0, &source.read_back(&all)?),
@@ -127,13 +127,9 @@ impl Way {
     }
 
     /// Begins the compute side's turn with what it is to write, once the display has read what was there before.
-    pub fn begin(&mut self) -> Result<()> {
+    pub fn begin(&mut self, to: &dyn Surface) -> Result<()> {
         match self {
-            Self::Direct(direct) => {
-                direct.object.memory.acquire()?;
-                direct.acquired = true;
-                Ok(())
-            }
+            Self::Direct(direct) => direct.acquire(to),
             Self::Shared(shared) if !shared.is_one_queue => {
                 shared.piece.staging.wait()?;
                 shared.piece.memory.acquire()
@@ -267,27 +263,38 @@ impl Direct {
         Ok(Self { linear: None, object, is_image, acquired: false })
     }
 
-    fn take(&mut self, backend: &dyn ComputeBackend) -> Result<()> {
-        let object = &mut self.object.memory;
-        if self.is_image && self.linear.is_none() {
-            self.linear = Some(backend.allocate(object.len())?);
-        }
-        object.acquire()?;
+    /// Begins a turn, after the end of one that a panic or another context left open.
+    fn acquire(&mut self, surface: &dyn Surface) -> Result<()> {
+        self.give_back()?;
+        // An engine's object may be another by now: the display says so.
+        surface.export(HandleType::GlObject)?;
+        self.object.memory.acquire()?;
         self.acquired = true;
+        Ok(())
+    }
+
+    fn take(&mut self, backend: &dyn ComputeBackend, source: &dyn Surface) -> Result<()> {
+        if self.is_image && self.linear.is_none() {
+            self.linear = Some(backend.allocate(self.object.memory.len())?);
+        }
+        self.acquire(source)?;
         if !self.is_image {
             return Ok(());
         }
-        let all = 0..object.len();
+        let object = self.object.memory.as_ref();
         let copied = match &mut self.linear {
-            Some(linear) => backend.copy(object.as_ref(), linear.as_mut(), all),
+            Some(linear) => backend.copy(object, linear.as_mut(), 0..object.len()),
             None => Err(gone()),
         };
-        self.acquired = false;
-        object.release().and(copied)
+        self.give_back().and(copied)
     }
 
     fn give_back(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.acquired) { self.object.memory.release() } else { Ok(()) }
+        if self.acquired {
+            self.object.memory.release()?;
+            self.acquired = false;
+        }
+        Ok(())
     }
 }
 

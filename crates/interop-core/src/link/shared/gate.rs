@@ -43,7 +43,13 @@ pub(super) fn ended() -> Error {
 
 impl<T> Gate<T> {
     pub fn new() -> Self {
-        let state = State { shown: Err(Error::NothingShown), holders: Vec::new(), changing: None, is_next: false, ended: false };
+        let state = State {
+            shown: Err(Error::NothingShown),
+            holders: Vec::new(),
+            changing: None,
+            is_next: false,
+            ended: false,
+        };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -102,7 +108,8 @@ impl<T> Gate<T> {
     pub fn close(&self) -> Result<()> {
         let (mut state, worker) = (self.state(), current().id());
         if state.holders.contains(&worker) {
-            let problem = "the link's own thread took a frame and keeps it; drop the SharedFrame before compute returns";
+            let problem =
+                "the link's own thread took a frame and keeps it; drop the SharedFrame before compute returns";
             return Err(Error::invalid("SharedLink", problem));
         }
         state.is_next = !state.holders.is_empty();
