@@ -1,6 +1,6 @@
 //! Which path joins an engine's object to a backend: each that both sides offer is tried, and the fastest taken.
 
-use super::way::{Row, WAYS, Way};
+use super::way::{Row, WAYS, Way, row_of};
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
 use crate::path::Pairing;
@@ -70,8 +70,31 @@ pub(super) fn choose(
     }))
 }
 
+/// Opens the fastest path that was not left, now that the one in use is for this reason. Where none works, it is not the
+/// paths' fault, and all is as before.
+pub(super) fn leave(
+    rows: &mut [EnginePath],
+    path: &mut PathId,
+    why: &Error,
+    mut attempt: impl FnMut(&Row) -> Result<(Way, Duration)>,
+) -> Result<Way> {
+    let (before, mut left, mut why) = (rows.to_vec(), *path, why.clone());
+    while let Some(next) = next(rows, left, &why) {
+        left = next;
+        match row_of(next).and_then(&mut attempt) {
+            Ok((way, _)) => {
+                *path = next;
+                return Ok(way);
+            }
+            Err(error) => why = error,
+        }
+    }
+    rows.clone_from_slice(&before);
+    Err(why)
+}
+
 /// The fastest path that was not left, once `left` has been, for this reason.
-pub(super) fn next(rows: &mut [EnginePath], left: PathId, why: &Error) -> Option<PathId> {
+fn next(rows: &mut [EnginePath], left: PathId, why: &Error) -> Option<PathId> {
     tracing::warn!(path = %left, %why, "an engine's object is reached by another path from now on");
     if let Some(row) = rows.iter_mut().find(|row| row.path == left) {
         row.found = Err(why.to_string());

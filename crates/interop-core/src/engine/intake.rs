@@ -3,9 +3,9 @@
 //! The paths are those of [`crate::path`] in the other direction, with their names and their needs. Each that both sides offer
 //! is opened, proved by pixels of the display's, and timed; the fastest is taken.
 
-use super::choose::{Chosen, EnginePath, choose, next};
+use super::choose::{Chosen, EnginePath, choose, leave};
 use super::proof;
-use super::way::{Row, Way, row_of, tight, zeros};
+use super::way::{Row, Way, tight, zeros};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory};
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
@@ -112,20 +112,11 @@ impl Intake {
 
     /// Goes on by the fastest path that was not left.
     fn leave(&mut self, why: &Error) -> Result<()> {
-        let desc = *self.source.desc();
-        let mut why = why.clone();
-        while let Some(path) = next(&mut self.rows, self.path, &why) {
-            self.path = path;
-            let pairing = Pairing::new(&self.backend, &self.display, &desc);
-            match attempt(row_of(path)?, &pairing, self.source.as_mut(), &self.view) {
-                Ok((way, _)) => {
-                    self.way = way;
-                    return Ok(());
-                }
-                Err(error) => why = error,
-            }
-        }
-        Err(why)
+        let Self { source, rows, path, view, backend, display, .. } = self;
+        let desc = *source.desc();
+        let pairing = Pairing::new(backend, display, &desc);
+        self.way = leave(rows, path, why, |row| attempt(row, &pairing, source.as_mut(), view))?;
+        Ok(())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Frames into an engine's own texture or buffer, whose name never changes.
 
-use super::choose::{Chosen, EnginePath, choose, next};
+use super::choose::{Chosen, EnginePath, choose, leave};
 use super::proof;
-use super::way::{Row, Way, row_of, tight};
+use super::way::{Row, Way, tight};
 use crate::compute::{Arg, ComputeBackend, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
@@ -91,12 +91,13 @@ impl Outlet {
     }
 
     /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is told
-    /// from now on sees it. A path that fails is left for the next that works, and the frame is done again there.
+    /// from now on sees it. A path that fails is left for the next that works, and the frame is done again there. Where
+    /// none does it, none is left: the next frame tries them again.
     ///
     /// # Errors
     /// Those of `compute`; the first error of a path where none works; [`Error::WrongContext`].
     pub fn frame(&mut self, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
-        let mut first = None;
+        let mut before: Option<Left> = None;
         loop {
             let failed = match self.once(&mut compute) {
                 Err(Failure::Path(error)) => error,
@@ -106,10 +107,17 @@ impl Outlet {
             if matches!(failed, Error::WrongContext { .. } | Error::InvalidInput { .. }) {
                 return Err(failed);
             }
-            let first = first.get_or_insert_with(|| failed.clone());
-            if let Err(error) = self.leave(&failed) {
-                tracing::warn!(%error, "no path into the engine's object works");
-                return Err(first.clone());
+            let (path, rows) = (self.path, self.rows.clone());
+            match self.leave(&failed) {
+                Ok(way) => {
+                    before.get_or_insert(Left { why: failed, way, path, rows });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "no path into the engine's object works: the next frame tries them again");
+                    let Some(left) = before else { return Err(failed) };
+                    (self.way, self.path, self.rows) = (left.way, left.path, left.rows);
+                    return Err(left.why);
+                }
             }
         }
     }
@@ -126,23 +134,22 @@ impl Outlet {
         self.way.give(self.target.as_mut(), &self.view).map_err(Failure::Path)
     }
 
-    /// Goes on by the fastest path that was not left.
-    fn leave(&mut self, why: &Error) -> Result<()> {
-        let desc = *self.target.desc();
-        let mut why = why.clone();
-        while let Some(path) = next(&mut self.rows, self.path, &why) {
-            self.path = path;
-            let pairing = Pairing::new(&self.backend, &self.display, &desc);
-            match attempt(row_of(path)?, &pairing, self.target.as_ref(), &self.view) {
-                Ok((way, _)) => {
-                    self.way = way;
-                    return Ok(());
-                }
-                Err(error) => why = error,
-            }
-        }
-        Err(why)
+    /// Goes on by the fastest path that was not left. The way of before.
+    fn leave(&mut self, why: &Error) -> Result<Way> {
+        let Self { target, rows, path, view, backend, display, .. } = self;
+        let desc = *target.desc();
+        let pairing = Pairing::new(backend, display, &desc);
+        let way = leave(rows, path, why, |row| attempt(row, &pairing, target.as_ref(), view))?;
+        Ok(std::mem::replace(&mut self.way, way))
     }
+}
+
+/// What was left in the middle of a frame, to go back to where no path does it.
+struct Left {
+    why: Error,
+    way: Way,
+    path: PathId,
+    rows: Vec<EnginePath>,
 }
 
 /// Whose error it is.
