@@ -34,8 +34,9 @@ impl Pool {
     /// A buffer for a message with `payload` bytes after its header; `None` where that cannot be addressed.
     pub fn canvas(&self, payload: usize) -> Option<Canvas> {
         let bytes = payload.checked_add(HEADER_BYTES)?;
-        let shared = self.shared(bytes).map(Memory::Shared);
-        Some(Canvas(shared.unwrap_or_else(|| Memory::Own(vec![0; bytes]))))
+        // What an earlier message left in shared memory is nobody's picture.
+        let shared = self.shared(bytes).map(|memory| Canvas { memory: Memory::Shared(memory), is_clean: false });
+        Some(shared.unwrap_or_else(|| Canvas { memory: Memory::Own(vec![0; bytes]), is_clean: true }))
     }
 
     fn shared(&self, bytes: usize) -> Option<ZShmMut> {
@@ -44,10 +45,7 @@ impl Pool {
             return None;
         }
         let provider = self.provider.get_or_init(|| provider(self.bytes)).as_ref()?;
-        let mut canvas = lock(provider).alloc(bytes).with_policy::<GarbageCollect>().wait().ok()?;
-        // What an earlier message left there is nobody's picture.
-        canvas.fill(0);
-        Some(canvas)
+        lock(provider).alloc(bytes).with_policy::<GarbageCollect>().wait().ok()
     }
 }
 
@@ -71,25 +69,29 @@ enum Memory {
 }
 
 /// The bytes of one message, header first.
-pub(crate) struct Canvas(Memory);
+pub(crate) struct Canvas {
+    memory: Memory,
+    /// Whether the payload is zero, or somebody's pixels.
+    is_clean: bool,
+}
 
 impl Canvas {
     fn bytes(&self) -> &[u8] {
-        match &self.0 {
+        match &self.memory {
             Memory::Shared(bytes) => bytes,
             Memory::Own(bytes) => bytes,
         }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        match &mut self.0 {
+        match &mut self.memory {
             Memory::Shared(bytes) => bytes,
             Memory::Own(bytes) => bytes,
         }
     }
 
     pub fn is_shared(&self) -> bool {
-        matches!(self.0, Memory::Shared(_))
+        matches!(self.memory, Memory::Shared(_))
     }
 
     /// What follows the header.
@@ -97,17 +99,39 @@ impl Canvas {
         self.bytes().get(HEADER_BYTES..).unwrap_or_default()
     }
 
-    /// What follows the header.
+    /// What follows the header, zero at first.
     pub fn payload_mut(&mut self) -> &mut [u8] {
-        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
+        let is_clean = std::mem::replace(&mut self.is_clean, true);
+        let payload = self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default();
+        if !is_clean {
+            payload.fill(0);
+        }
+        payload
+    }
+
+    /// Writes all that follows the header, which is cheaper than zeros first; `false` where these are not as many bytes.
+    pub fn write(&mut self, pixels: &[u8]) -> bool {
+        let payload = self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default();
+        if payload.len() != pixels.len() {
+            return false;
+        }
+        payload.copy_from_slice(pixels);
+        self.is_clean = true;
+        true
+    }
+
+    /// Zeros the payload unless somebody wrote it: it is about to be read.
+    pub fn finish(&mut self) {
+        self.payload_mut();
     }
 
     /// The message, with this header.
     pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> ZBytes {
+        self.finish();
         if let Some(place) = self.bytes_mut().first_chunk_mut() {
             *place = *header;
         }
-        match self.0 {
+        match self.memory {
             Memory::Shared(bytes) => bytes.into(),
             Memory::Own(bytes) => bytes.into(),
         }
@@ -117,6 +141,26 @@ impl Canvas {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_sees_what_an_earlier_message_left() {
+        let pool = Pool::new(1 << 20);
+        let header = [7; HEADER_BYTES];
+        // Fewer fit than are made, so that memory comes again.
+        for round in 0..40 {
+            let mut canvas = pool.canvas(200_000).unwrap();
+            assert!(canvas.is_shared());
+            if round % 2 == 0 {
+                assert!(canvas.write(&[9; 200_000]) && !canvas.write(&[9; 3]));
+                assert!(canvas.payload().iter().all(|&byte| byte == 9));
+            } else if round % 4 == 1 {
+                assert!(canvas.payload_mut().iter().all(|&byte| byte == 0), "round {round}");
+            } else {
+                let message = canvas.into_message(&header).to_bytes().into_owned();
+                assert!(message[..HEADER_BYTES] == header && message[HEADER_BYTES..].iter().all(|&byte| byte == 0));
+            }
+        }
+    }
 
     #[test]
     fn canvases_beyond_the_shared_memory_are_the_programs_own() {

@@ -119,7 +119,7 @@ impl Server {
             None => {
                 let no_memory = || Error::invalid("Server::publish", "the picture is larger than memory");
                 let mut canvas = self.net.pool().canvas(pixels.len()).ok_or_else(no_memory)?;
-                canvas.payload_mut().copy_from_slice(pixels);
+                canvas.write(pixels);
                 canvas.into_message(&header.to_bytes())
             }
         };
