@@ -8,14 +8,14 @@ mod opencl;
 pub use host::pixel;
 
 use cuda::CudaKernels;
-use opencl::OpenClKernel;
+use opencl::OpenClKernels;
 use pixelferry::{Error, ImageView, PixelFormat, RawMemory, Result, View, WriteFrame};
 
 /// The kernels, built for the first frame that they write.
 #[derive(Default)]
 pub struct OwnKernels {
     cuda: Option<CudaKernels>,
-    opencl: Option<OpenClKernel>,
+    opencl: Option<OpenClKernels>,
 }
 
 impl OwnKernels {
@@ -44,9 +44,15 @@ impl OwnKernels {
             }
             RawMemory::OpenCl { buffer, queue, context, device } => {
                 // SAFETY: as for CUDA's.
-                let kernel = get(&mut self.opencl, || unsafe { OpenClKernel::new(context, device, queue) })?;
+                let kernels = get(&mut self.opencl, || unsafe { OpenClKernels::new(context, device, queue) })?;
                 // SAFETY: as for CUDA's.
-                unsafe { kernel.write(buffer, &view, t) }
+                unsafe { kernels.write(buffer, &view, t) }
+            }
+            RawMemory::OpenClImage { image, first, step, queue, context, device } => {
+                // SAFETY: as for CUDA's.
+                let kernels = get(&mut self.opencl, || unsafe { OpenClKernels::new(context, device, queue) })?;
+                // SAFETY: as for CUDA's.
+                unsafe { kernels.write_image(image, first, step, &view, t) }
             }
             other => Err(Error::invalid("own_kernels", format!("no kernel here writes {other:?}"))),
         }

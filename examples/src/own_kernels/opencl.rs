@@ -1,23 +1,30 @@
-//! A kernel of opencl3's, in the frame's queue.
+//! Kernels of opencl3's, in the frame's queue.
 
 use opencl3::context::Context;
 use opencl3::kernel::Kernel;
 use opencl3::program::Program;
 use opencl3::types::{cl_command_queue, cl_mem};
-use pixelferry::{DriverError, Error, ImageView, Result};
+use pixelferry::{DriverError, Error, Extent, ImageView, Result};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr;
 
-const TEXT: &str = "kernel void own(global uchar *memory, ulong offset, long pitch, uint width, uint height, uint t) {
+const TEXT: &str = "uchar4 own(uint x, uint y, uint t) { return (uchar4)(x * 7 + t, x ^ y, y * 3 + t, 255); }
+kernel void linear(global uchar *memory, ulong offset, long pitch, uint width, uint height, uint t) {
     uint x = get_global_id(0), y = get_global_id(1);
     if (x >= width || y >= height) return;
-    *(global uchar4 *)(memory + (long)offset + (long)y * pitch + 4 * x) = (uchar4)(x * 7 + t, x ^ y, y * 3 + t, 255);
+    *(global uchar4 *)(memory + (long)offset + (long)y * pitch + 4 * x) = own(x, y, t);
+}
+kernel void texture(write_only image2d_t image, int left, int first, int step, uint width, uint height, uint t) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= width || y >= height) return;
+    write_imagef(image, (int2)(left + x, first + step * y), convert_float4(own(x, y, t)) / 255.0f);
 }";
 
-/// The kernel, built for the frame's device.
-pub struct OpenClKernel {
-    kernel: Kernel,
+/// The kernels, built for the frame's device.
+pub struct OpenClKernels {
+    linear: Kernel,
+    texture: Kernel,
     queue: cl_command_queue,
 }
 
@@ -25,8 +32,8 @@ fn failed(code: impl std::fmt::Display) -> Error {
     Error::from(DriverError::new("opencl3", "the frame's device", 0, code.to_string()))
 }
 
-impl OpenClKernel {
-    /// Builds it.
+impl OpenClKernels {
+    /// Builds them.
     ///
     /// # Safety
     /// The three are live, belong together, and live as long as this.
@@ -34,28 +41,61 @@ impl OpenClKernel {
         // Not dropped: its reference is the backend's.
         let context = ManuallyDrop::new(Context::new(context, &[device]));
         let program = Program::create_and_build_from_source(&context, TEXT, "").map_err(failed)?;
-        Ok(Self { kernel: Kernel::create(&program, "own").map_err(failed)?, queue })
+        let kernel = |name| Kernel::create(&program, name).map_err(failed);
+        Ok(Self { linear: kernel("linear")?, texture: kernel("texture")?, queue })
     }
 
     /// Queues a launch that writes the view.
     ///
     /// # Safety
-    /// The view lies inside the buffer, which is of the kernel's context, and no other thread launches the kernel.
+    /// The view lies inside the buffer, which is of the kernels' context, and no other thread launches the kernels.
     pub unsafe fn write(&self, buffer: cl_mem, view: &ImageView, t: u32) -> Result<()> {
-        let (width, height) = (view.extent.width, view.extent.height);
         let (pitch, offset) = (view.row_pitch as i64, view.offset as u64);
         // SAFETY: arguments of the kernel's types, in their order; it stays inside the view.
         unsafe {
-            self.kernel.set_arg(0, &buffer).map_err(failed)?;
-            self.kernel.set_arg(1, &offset).map_err(failed)?;
-            self.kernel.set_arg(2, &pitch).map_err(failed)?;
-            self.kernel.set_arg(3, &width).map_err(failed)?;
-            self.kernel.set_arg(4, &height).map_err(failed)?;
-            self.kernel.set_arg(5, &t).map_err(failed)?;
+            self.linear.set_arg(0, &buffer).map_err(failed)?;
+            self.linear.set_arg(1, &offset).map_err(failed)?;
+            self.linear.set_arg(2, &pitch).map_err(failed)?;
+            self.launch(&self.linear, 3, view.extent, t)
+        }
+    }
+
+    /// Queues a launch that writes the view's extent of an image, from column `left` and row `first` on, by `step` rows.
+    ///
+    /// # Safety
+    /// What is written lies inside the image, which is of the kernels' context, and no other thread launches the kernels.
+    pub unsafe fn write_image(
+        &self,
+        image: cl_mem,
+        (left, first): (u32, u32),
+        step: i32,
+        view: &ImageView,
+        t: u32,
+    ) -> Result<()> {
+        // SAFETY: arguments of the kernel's types, in their order; it stays inside the view.
+        unsafe {
+            self.texture.set_arg(0, &image).map_err(failed)?;
+            self.texture.set_arg(1, &left).map_err(failed)?;
+            self.texture.set_arg(2, &first).map_err(failed)?;
+            self.texture.set_arg(3, &step).map_err(failed)?;
+            self.launch(&self.texture, 4, view.extent, t)
+        }
+    }
+
+    /// Sets the last arguments, `next` the first of them, and launches.
+    ///
+    /// # Safety
+    /// The arguments before are set, and the kernel stays inside what they name.
+    unsafe fn launch(&self, kernel: &Kernel, next: u32, Extent { width, height, .. }: Extent, t: u32) -> Result<()> {
+        // SAFETY: the caller's promise; the three are the kernel's last.
+        unsafe {
+            for (argument, value) in (next..).zip([width, height, t]) {
+                kernel.set_arg(argument, &value).map_err(failed)?;
+            }
             let items = [width as usize, height as usize];
             let event = opencl3::command_queue::enqueue_nd_range_kernel(
                 self.queue,
-                self.kernel.get(),
+                kernel.get(),
                 2,
                 ptr::null(),
                 items.as_ptr(),

@@ -35,9 +35,9 @@ pub enum RawMemory {
         first: (u32, u32),
         /// From one row of the picture to the next in the array: 1 or -1.
         step: i32,
-        /// As of [`RawMemory::Cuda`].
+        /// `CUstream`.
         stream: *mut c_void,
-        /// As of [`RawMemory::Cuda`].
+        /// `CUcontext`.
         context: *mut c_void,
     },
     /// A buffer of OpenCL's.
@@ -59,11 +59,11 @@ pub enum RawMemory {
         first: (u32, u32),
         /// From one row of the picture to the next in the image: 1 or -1.
         step: i32,
-        /// As of [`RawMemory::OpenCl`].
+        /// `cl_command_queue`, in order.
         queue: *mut c_void,
-        /// As of [`RawMemory::OpenCl`].
+        /// `cl_context`.
         context: *mut c_void,
-        /// As of [`RawMemory::OpenCl`].
+        /// `cl_device_id`.
         device: *mut c_void,
     },
     /// A buffer of Vulkan's, in a queue that somebody else submits to: record a barrier before and after your writes.
