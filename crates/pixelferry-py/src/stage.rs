@@ -72,8 +72,8 @@ impl Screen {
 /// The path that is tried first for arrays of the GPU that draws. `direct` is as quick by itself, and calibration
 /// cannot tell the two apart. But where kernels of the array's producer run before, the hand-over of `direct` by
 /// OpenGL's own order makes the GPU switch between compute and graphics once more (H200, 4K: 1.42 ms a frame for 1.12
-/// ms).
-const PRODUCED_BY_CUDA: PathId = PathId::EXTERNAL_TEXTURE;
+/// ms). The second is for textures that keep their name.
+const PRODUCED_BY_CUDA: [PathId; 2] = [PathId::EXTERNAL_TEXTURE, PathId::EXTERNAL_UPLOAD];
 
 /// How windows show pictures: with their shape kept.
 const FIT: Fit = Fit::Contain;
@@ -198,7 +198,7 @@ impl Stage {
                 };
                 let mut policy = self.settings.policy.clone();
                 if matches!(place, Place::Cuda(_)) && backend.device().same_device(display.device()).is_yes() {
-                    policy.prefer = Some(PRODUCED_BY_CUDA);
+                    policy.prefer = PRODUCED_BY_CUDA.into_iter().find(|path| policy.paths.get(*path).is_some());
                 }
                 let link = Link::open(backend, display, desc, LinkOptions::new(policy))?;
                 self.feeds.push(Feed { place, link, kernel });
