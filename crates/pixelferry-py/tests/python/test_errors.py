@@ -62,7 +62,7 @@ def test_too_large_for_the_display():
 
 
 @pytest.mark.parametrize("options", [
-    {"format": "rgb"}, {"mode": "fast"}, {"display": "vulkan"}, {"backend": "rocm"}, {"backend": "cuda:x"},
+    {"format": "rgb"}, {"mode": "fast"}, {"display": "metal"}, {"backend": "rocm"}, {"backend": "cuda:x"},
     {"path": ""}, {"width": 0}, {"height": 0},
 ], ids=str)
 def test_options(options):

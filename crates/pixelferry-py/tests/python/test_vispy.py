@@ -105,7 +105,7 @@ def test_what_vispy_draws():
     # vispy asks for the display that needs no name.
     environment["EGL_PLATFORM"] = "surfaceless"
     ended = patience.run([sys.executable, "-c", CODE], env=environment)
-    for what, name in [("NO VISPY", "vispy"), ("NO EGL", "egl")]:
+    for name, what in [("vispy", "NO VISPY"), ("egl", "NO EGL")]:
         if what in ended.stderr:
             missing(name, ended.stderr)
     assert ended.returncode == 0 and "done" in ended.stdout, ended.stdout + ended.stderr
