@@ -156,7 +156,9 @@ fn with_fault(run: &mut Run<'_>, path: PathId, situation: &Situation, fault: Fau
     }
     if run.link.path() == path {
         let healed = HEALED.contains(&fault.step) && !fault.lasting && fault.kind != FaultKind::ContextLost;
-        return match healed || failed {
+        // A resize that the fault stops is done by the same path once more.
+        let again = situation.resize && !fault.lasting && fault.kind != FaultKind::ContextLost;
+        return match healed || failed || again {
             true => Ok(failed),
             false => Err("the fault made no difference".into()),
         };

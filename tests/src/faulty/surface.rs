@@ -34,6 +34,15 @@ impl FaultySurface {
     }
 }
 
+/// A path that keeps its memory at another size makes a new surface for it.
+impl Drop for FaultySurface {
+    fn drop(&mut self) {
+        if let Some(shown) = self.shown.take() {
+            shown.gone();
+        }
+    }
+}
+
 impl Surface for FaultySurface {
     fn desc(&self) -> &SurfaceDesc {
         self.inner.desc()

@@ -76,6 +76,11 @@ impl Turn {
         self.fenced.set(false);
     }
 
+    /// The surface that showed it is gone. Its reads are over where a fence said so before.
+    pub fn gone(&self) {
+        self.shown.set(false);
+    }
+
     pub fn fence(&self) {
         self.fenced.set(true);
     }
