@@ -39,16 +39,18 @@ FORMAT = QImage.Format.Format_RGBA8888
 
 
 # Widgets with OpenGL crash on the offscreen platform of Qt 6.4, which Debian 12 has for PyQt6.
-PLATFORMS = {"PySide6": "offscreen", "PyQt6": "xcb"}
+# Each with the name of its row in pixelferry-testing.
+PLATFORMS = {"PySide6": ("pyside6", "offscreen"), "PyQt6": ("pyqt6", "xcb")}
 
 
 def run(screen, binding, code):
+    row, platform = PLATFORMS[binding]
     environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
-    environment |= {"DISPLAY": screen, "QT_QPA_PLATFORM": PLATFORMS[binding]}
+    environment |= {"DISPLAY": screen, "QT_QPA_PLATFORM": platform}
     environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), environment.get("PYTHONPATH", "")])
     ended = patience.run([sys.executable, "-c", (HEAD + code).replace("BINDING", binding)], env=environment)
     if "NO QT" in ended.stderr:
-        missing(binding.lower(), ended.stderr)
+        missing(row, ended.stderr)
     assert ended.returncode == 0 and "done" in ended.stdout, ended.stdout + ended.stderr
 
 
