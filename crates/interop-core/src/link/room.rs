@@ -67,7 +67,6 @@ mod tests {
     use super::*;
     use crate::describe::format::PixelFormat;
     use crate::describe::geometry::RowOrder;
-    use crate::devices::capability::Support;
 
     fn image(width: u32, height: u32) -> SurfaceDesc {
         SurfaceDesc::image(width, height, PixelFormat::Rgba8)
@@ -85,22 +84,10 @@ mod tests {
 
     #[test]
     fn a_side_that_grows_has_room_to_grow_on() {
-        let no = || Support::No("not here".into());
-        let caps = DisplayCaps {
-            imports: Vec::new(),
-            exports: Vec::new(),
-            semaphores: Vec::new(),
-            orphaned_staging: no(),
-            persistent_staging: no(),
-            image_formats: PixelFormat::ALL.into(),
-            in_place_images: no(),
-            in_place_buffers: no(),
-            max_image_side: 2000,
-            max_in_place_pixels: 64,
-            max_buffer_bytes: 10_000,
-            row_pitch_alignment: 64,
-            native_row_order: RowOrder::TopDown,
-        };
+        let caps = DisplayCaps::new(2000, 10_000, RowOrder::TopDown)
+            .with_image_formats(PixelFormat::ALL)
+            .with_max_in_place_pixels(64)
+            .with_row_pitch_alignment(64);
         let grown = |desc, room| grown(&desc, &room, &caps);
         assert_eq!(grown(image(810, 600), image(800, 600)), image(1024, 600));
         assert_eq!(grown(image(810, 610), image(800, 600)), image(1024, 768));

@@ -78,7 +78,7 @@ impl Ages {
         })
     }
 
-    /// The same pieces, for frames of another size: each is zero before its first.
+    /// Goes on with these pieces of memory for frames of another size: each is zero before its first.
     pub(super) fn resized(&self, layout: &FrameLayout) -> Result<Self> {
         let pieces = self.stale.len();
         Ok(Self { foreign: vec![true; pieces], ..Self::new(layout, self.reader, pieces)? })
@@ -166,25 +166,13 @@ pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<
 mod tests {
     use super::*;
     use crate::devices::capability::DisplayCaps;
-    use crate::{PixelFormat, Region, RowOrder, Support, SurfaceDesc};
+    use crate::{PixelFormat, Region, RowOrder, SurfaceDesc};
 
     fn layout(rule: Unwritten) -> FrameLayout {
-        let no = || Support::No("not here".into());
-        let caps = DisplayCaps {
-            imports: Vec::new(),
-            exports: Vec::new(),
-            semaphores: Vec::new(),
-            orphaned_staging: no(),
-            persistent_staging: no(),
-            image_formats: crate::describe::format::PixelFormat::ALL.into(),
-            in_place_images: no(),
-            in_place_buffers: no(),
-            max_image_side: 64,
-            max_in_place_pixels: 64,
-            max_buffer_bytes: 4096,
-            row_pitch_alignment: 64,
-            native_row_order: RowOrder::TopDown,
-        };
+        let caps = DisplayCaps::new(64, 4096, RowOrder::TopDown)
+            .with_image_formats(PixelFormat::ALL)
+            .with_max_in_place_pixels(64)
+            .with_row_pitch_alignment(64);
         // 10 rows of 32 bytes, 64 apart.
         FrameLayout::new(&SurfaceDesc::image(8, 10, PixelFormat::Rgba8).with_unwritten(rule), &caps)
     }

@@ -48,7 +48,7 @@ pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, l
     compare(id, path, backend, layout, Compared::All)
 }
 
-/// As much of [`verify`] as `compared` says.
+/// Compares the whole frame or a few of its rows, whichever `compared` says.
 pub(super) fn compare(
     id: PathId,
     path: &mut OpenedPath,
