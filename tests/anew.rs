@@ -13,6 +13,7 @@ use pixelferry_tests::{Need, Usage, asked, given, need, need_display, pass_in_ch
 use std::collections::HashMap;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What allocators and drivers keep here and there.
 const RSS_SLACK: u64 = 12 << 20;
@@ -96,6 +97,8 @@ fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
         if (n + 1) % (resizes / PARTS) == 0 {
             // Always looked at with the same size.
             link.resize(desc(0)).unwrap();
+            // A path that is being compared has objects of its own.
+            link.compare_paths(Duration::from_secs(60));
             frame(&mut link, backend, n);
             watch.look("resizes", n + 1);
             let now = objects();

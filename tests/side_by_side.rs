@@ -53,7 +53,7 @@ fn each_goes_on_when_the_other_is_gone() {
     works(&wgpu, "wgpu, OpenGL gone");
 }
 
-/// The same where wgpu draws by OpenGL, with contexts of its own.
+/// wgpu draws by OpenGL here, with contexts of its own.
 #[test]
 fn opengl_goes_on_beside_wgpus() {
     let open_wgpu = || {

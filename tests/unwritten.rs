@@ -6,12 +6,12 @@
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::wgpu_display::wgpu;
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,
+    Arg, ComputeBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,
     KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
-    Unwritten, WriteFrame, cuda_backend, open_headless, opencl_backend,
+    Unwritten, WriteFrame, open_headless,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
-use pixelferry_tests::{Need, asked, given, need, pass_in_child};
+use pixelferry_tests::{Need, need, on_each_backend};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -268,40 +268,4 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     }
 }
 
-#[test]
-fn on_threads() {
-    check(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_opencl() {
-    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
-    check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-fn on_pocl() {
-    pass_in_child("child_opencl", Some(Need::Pocl), &[], &["RAN ON"]);
-}
-
-#[test]
-fn on_rusticl() {
-    pass_in_child("child_opencl", Some(Need::Rusticl), &[], &["RAN ON"]);
-}
-
-#[test]
-#[ignore = "run by the test below, in a process of its own"]
-fn child_cuda() {
-    check(&(Arc::new(cuda_backend::CudaBackend::open_best().unwrap()) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-fn on_nvidia() {
-    if !asked(Need::Nvidia) {
-        return;
-    }
-    for child in ["child_opencl", "child_cuda"] {
-        pass_in_child(child, None, &[], &["RAN ON"]);
-    }
-}
+on_each_backend!(check, "RAN ON");

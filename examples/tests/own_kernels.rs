@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-use pixelferry::cuda_backend::CudaBackend;
-use pixelferry::opencl_backend::OpenClBackend;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Link, LinkOptions,
     MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RawMemory, Region, RowOrder, SurfaceDesc, backend_in,
     open_headless,
 };
 use pixelferry_examples::own_kernels::{OwnKernels, pixel};
-use pixelferry_tests::{Need, asked, given, need, pass_in_child};
+use pixelferry_tests::{Need, need, on_each_backend};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -78,43 +76,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     }
 }
 
-#[test]
-fn a_pointer_of_the_host() {
-    check(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_opencl() {
-    let Some(backend) = need(given(), OpenClBackend::open_best()) else { return };
-    check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-fn opencl3_on_pocl() {
-    pass_in_child("child_opencl", Some(Need::Pocl), &[], &["OWN KERNELS ON"]);
-}
-
-#[test]
-fn opencl3_on_rusticl() {
-    pass_in_child("child_opencl", Some(Need::Rusticl), &[], &["OWN KERNELS ON"]);
-}
-
-#[test]
-#[ignore = "run by the test below, in a process of its own"]
-fn child_cuda() {
-    check(&(Arc::new(CudaBackend::open_best().unwrap()) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-fn cudarc_on_nvidia() {
-    if !asked(Need::Nvidia) {
-        return;
-    }
-    for child in ["child_opencl", "child_cuda"] {
-        pass_in_child(child, None, &[], &["OWN KERNELS ON"]);
-    }
-}
+on_each_backend!(check, "OWN KERNELS ON");
 
 /// Memory of a buffer, and of a backend that has no names outside.
 #[test]

@@ -1,14 +1,16 @@
-//! The command `pixelferry-net`: a plasma that workers compute in tiles, a display puts together and serves, and viewers see;
-//! and a table of all nodes.
+//! The command `pixelferry-net`: a plasma that workers compute in tiles, a display puts together and serves, and viewers see,
+//! in browsers too; and a table of all nodes.
 
 mod plasma;
 mod table;
+#[cfg(feature = "web")]
+mod web;
 
 use clap::{Args, Parser, Subcommand};
 use pixelferry::{
-    ComputeBackend as _, CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc,
+    ComputeBackend as _, CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc, Unwritten,
 };
-use pixelferry_net::{Codec, Net, Options, Scene, Update};
+use pixelferry_net::{Net, Options, Packing, Scene, Update};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,6 +30,9 @@ enum Command {
     Display(Display),
     /// Look at the pictures that a display serves; prints their rate and age.
     View(View),
+    /// Show the pictures in browsers, which send mouse and keys back.
+    #[cfg(feature = "web")]
+    Web(web::Options),
     /// List all nodes and what they do.
     Probe(Through),
 }
@@ -49,9 +54,9 @@ struct Worker {
     /// Name of the scene.
     #[arg(long, default_value = "plasma")]
     scene: String,
-    /// How tiles are packed: none, lz4, jpeg.
+    /// How tiles are packed: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
     #[arg(long, default_value = "none")]
-    codec: Codec,
+    codec: Packing,
     /// Seconds without work after which it ends; without this it goes on.
     #[arg(long)]
     idle: Option<u64>,
@@ -71,9 +76,9 @@ struct Display {
     /// Size of the picture.
     #[arg(long, default_value_t = 360)]
     height: u32,
-    /// How pictures for viewers are packed: none, lz4, jpeg.
+    /// How pictures for viewers are packed: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
     #[arg(long, default_value = "jpeg")]
-    codec: Codec,
+    codec: Packing,
     /// Frames to show; without this it goes on.
     #[arg(long)]
     frames: Option<u64>,
@@ -102,6 +107,9 @@ enum Failure {
     Pixelferry(#[from] pixelferry::Error),
     #[error("frame {0} is late: {1} tiles are missing, and no worker lives; start one")]
     Alone(u64, usize),
+    #[cfg(feature = "web")]
+    #[error(transparent)]
+    Web(#[from] pixelferry_web::Error),
 }
 
 fn main() -> ExitCode {
@@ -109,6 +117,8 @@ fn main() -> ExitCode {
         Command::Worker(options) => worker(&options),
         Command::Display(options) => display(&options),
         Command::View(options) => view(&options),
+        #[cfg(feature = "web")]
+        Command::Web(options) => web::run(&options),
         Command::Probe(through) => probe(&through),
     };
     match done {
@@ -154,17 +164,22 @@ const DEADLINE: Duration = Duration::from_secs(10);
 
 fn display(options: &Display) -> Result<(), Failure> {
     let net = Net::join(Options::hub(&options.listen))?;
-    let image = ImageDesc::new(options.width, options.height, PixelFormat::Rgba8);
+    let image = ImageDesc::new(options.width, options.height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
     let mut assembly = net.assemble(Scene::new(&options.scene, image).with_tile(128, 128), DEADLINE)?;
     let server = net.serve(&options.scene)?.with_codec(options.codec, 85);
     let screen = MemoryDisplay::new();
     let backend = Arc::new(CpuBackend::new()?);
     let mut link = Link::open(backend, screen.clone(), SurfaceDesc::Image(image), LinkOptions::default())?;
     let (begun, pause) = (Instant::now(), Duration::from_secs(1) / options.rate.max(1));
-    let mut shown = 0;
+    let (mut shown, mut waves) = (0, plasma::Waves::default());
+    let mut last = begun;
     while options.frames.is_none_or(|frames| shown < frames) {
         let frame_begun = Instant::now();
-        assembly.request(&begun.elapsed().as_secs_f32().to_le_bytes())?;
+        while let Some(input) = server.input() {
+            waves.take(&input);
+        }
+        assembly.request(&waves.arguments((frame_begun - last).as_secs_f32()))?;
+        last = frame_begun;
         loop {
             match assembly.show(&mut link, Duration::from_secs(1))? {
                 Update::Tiles(tiles) => {

@@ -2,7 +2,7 @@
 
 use pixelferry_net::NodeStatus;
 
-const TITLES: [&str; 8] = ["host", "process", "role", "scene", "messages", "per second", "refused", "detail"];
+const TITLES: [&str; 9] = ["host", "process", "role", "scene", "messages", "per second", "refused", "codec", "detail"];
 
 /// A row for each thing that a node does.
 pub fn text(nodes: &[NodeStatus]) -> String {
@@ -11,13 +11,15 @@ pub fn text(nodes: &[NodeStatus]) -> String {
         for role in &node.roles {
             let numbers = [role.messages.to_string(), format!("{:.0}", role.per_second), role.refused.to_string()];
             let [messages, rate, refused] = numbers;
-            let (role_name, scene, detail) = (plain(&role.role), plain(&role.scene), plain(&role.detail));
-            rows.push([plain(&node.host), node.process.to_string(), role_name, scene, messages, rate, refused, detail]);
+            let [role_name, scene, codec, detail] =
+                [&role.role, &role.scene, &role.codec, &role.detail].map(|text| plain(text));
+            let (host, process) = (plain(&node.host), node.process.to_string());
+            rows.push([host, process, role_name, scene, messages, rate, refused, codec, detail]);
         }
     }
     let widths: Vec<usize> =
         (0..TITLES.len()).map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 8]| {
+    let line = |row: &[String; TITLES.len()]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };

@@ -88,7 +88,7 @@ impl Rig {
         queue.launch(self.mix.as_ref(), Target::buffer(out), &[Arg::Memory(a), Arg::U32(k)], wait)
     }
 
-    /// The same in the backend's own queue.
+    /// [`Self::mix`] in the backend's own queue.
     pub fn mix_by_default(&self, out: &mut dyn ComputeMemory, a: &dyn ComputeMemory, k: u32) -> pixelferry::Result<()> {
         self.backend.launch(self.mix.as_ref(), Target::buffer(out), &[Arg::Memory(a), Arg::U32(k)])
     }

@@ -21,12 +21,15 @@ use std::rc::Rc;
 pub enum System {
     /// EGL on a device, without a display server.
     Egl,
+    /// For a context of OpenGL ES.
+    EglEs,
     /// GLX of the X server that `DISPLAY` names.
     Glx,
 }
 
 /// Where contexts of one system come from; `Display` names the system's connection.
 pub struct Maker {
+    system: System,
     config: Config,
     /// The X connection is its.
     _event_loop: Option<EventLoop<()>>,
@@ -36,7 +39,7 @@ impl Maker {
     /// `None` after having said why.
     pub fn of(system: System) -> Option<Self> {
         let (display, event_loop) = match system {
-            System::Egl => (egl_display()?, None),
+            System::Egl | System::EglEs => (egl_display()?, None),
             System::Glx => {
                 let event_loop = EventLoop::builder().with_x11().with_any_thread(true).build();
                 let event_loop = need(Need::Xvfb, event_loop)?;
@@ -46,19 +49,25 @@ impl Maker {
                 (unsafe { Display::new(handle, preference) }.unwrap(), Some(event_loop))
             }
         };
+        let api = if system == System::EglEs { Api::GLES2 } else { Api::OPENGL };
         let template =
-            ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::PBUFFER).with_api(Api::OPENGL).build();
+            ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::PBUFFER).with_api(api).build();
         // SAFETY: the template names no window.
         let config = unsafe { display.find_configs(template) }.unwrap().next().unwrap();
-        Some(Self { config, _event_loop: event_loop })
+        Some(Self { system, config, _event_loop: event_loop })
     }
 
     /// A context, current on this thread.
     pub fn context(&self) -> Engine {
-        let attributes = ContextAttributesBuilder::new()
-            .with_profile(GlProfile::Core)
-            .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5))))
-            .build(None);
+        let attributes = match self.system {
+            System::EglEs => {
+                ContextAttributesBuilder::new().with_context_api(ContextApi::Gles(Some(Version::new(3, 0))))
+            }
+            _ => ContextAttributesBuilder::new()
+                .with_profile(GlProfile::Core)
+                .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5)))),
+        };
+        let attributes = attributes.build(None);
         let one = NonZeroU32::MIN;
         let pbuffer = SurfaceAttributesBuilder::<PbufferSurface>::new().build(one, one);
         let display = self.config.display();

@@ -1,10 +1,11 @@
 //! Several contexts on one thread, of which the display finds out by itself which one is current: by EGL, and by GLX under
-//! a virtual X server.
+//! a virtual X server. And contexts of OpenGL ES.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod engine;
+mod es;
 mod two;
 
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child};

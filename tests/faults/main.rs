@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod conform;
+mod engine;
 mod fallback;
 mod matrix;
 mod rig;

@@ -37,7 +37,7 @@ impl Table {
         Step::ALL.iter().copied().filter(|step| !tried(*step)).collect()
     }
 
-    /// As text; steps that no path makes in a situation are left out.
+    /// The table's text, without steps that no path makes in a situation.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();

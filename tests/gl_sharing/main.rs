@@ -9,6 +9,8 @@ mod arguments;
 mod contexts;
 #[path = "../way_back/engine.rs"]
 mod engine;
+#[path = "../way_back/gl_engine.rs"]
+mod gl_engine;
 #[path = "../way_back/into_engine.rs"]
 mod into_engine;
 mod objects;
@@ -35,7 +37,7 @@ fn on_double_at(child: &str, events: bool, server: Option<&Xvfb>) {
     pass_in_child(child, Some(Need::Pocl), &env, &["ALL DONE"]);
 }
 
-/// The same under a virtual X server.
+/// Runs `child` on the double under a virtual X server.
 fn on_double_under_x(child: &str) {
     let Some(server) = need(Need::Xvfb, Xvfb::start(200, 150)) else { return };
     on_double_at(child, EVENTS, Some(&server));

@@ -46,8 +46,9 @@ fn child_conforms() {
 fn child_way_back() {
     let Some((backend, display)) = open() else { return };
     let backend = backend as Arc<dyn ComputeBackend>;
-    let ran = crate::engine::check(&backend, Rc::clone(&display));
-    assert!(ran.contains("direct") && ran == crate::into_engine::check(&backend, display), "{ran:?}");
+    let engine = crate::gl_engine::GlEngine::new(display);
+    let ran = crate::engine::check(&backend, &engine);
+    assert!(ran.contains("direct") && ran == crate::into_engine::check(&backend, &engine), "{ran:?}");
     println!("ALL DONE: {ran:?}");
 }
 

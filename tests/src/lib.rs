@@ -1,6 +1,7 @@
 //! What the tests of whole links share, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a kernel.
 
 mod displays;
+mod each_backend;
 #[cfg(unix)]
 pub mod faulty;
 mod paths;
@@ -10,6 +11,7 @@ mod viewer;
 mod xvfb;
 
 pub use displays::{displays, need_display};
+pub use each_backend::on;
 pub use paths::{has_path, path_problems};
 /// The name it had.
 pub use pixelferry_testing::Need as Driver;

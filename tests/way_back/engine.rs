@@ -1,10 +1,8 @@
-//! An engine in OpenGL, and what kernels see of what it rendered.
+//! An engine of any API, and what kernels see of what it rendered.
 
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{EngineTexture, GlDisplay};
 use pixelferry::{
-    ComputeBackend, CpuKernelExt as _, Display, Error, Extent, ImageDesc, Intake, KernelSource, Link, LinkOptions,
-    MemoryDisplay, PathId, PixelFormat, RowOrder, Surface, SurfaceDesc,
+    ComputeBackend, CpuKernelExt as _, Display, Error, ImageDesc, Intake, KernelSource, Link, LinkOptions,
+    MemoryDisplay, PathId, PixelFormat, Surface, SurfaceDesc,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -28,8 +26,16 @@ fn negative() -> KernelSource {
            uchar4 c = scene[y * out_width + x];
            PF_STORE(out, x, y, make_uchar4(255 - c.x, 255 - c.y, 255 - c.z, c.w));
          }";
+    let wgsl = "@group(1) @binding(0) var<storage, read> scene: array<u32>;
+         @compute @workgroup_size(8, 8)
+         fn negative(@builtin(global_invocation_id) id: vec3<u32>) {
+           let size = pf_size();
+           if (id.x >= size.x || id.y >= size.y) { return; }
+           let c = unpack4x8unorm(scene[id.y * size.x + id.x]);
+           pf_store(id.xy, vec4<f32>(1.0 - c.xyz, c.w));
+         }";
     // SAFETY: both write pixels below the width and height only, and read as many of the scene.
-    unsafe { KernelSource::new("negative").opencl_c(opencl).cuda_cpp(cuda) }.cpu_image(|out, args| {
+    unsafe { KernelSource::new("negative").opencl_c(opencl).cuda_cpp(cuda) }.wgsl(wgsl).cpu_image(|out, args| {
         let (scene, width) = (args.memory::<[u8; 4]>(0)?, out.width());
         out.par_pixels(|x, y| {
             let [r, g, b, a] = scene[(y * width + x) as usize];
@@ -38,95 +44,68 @@ fn negative() -> KernelSource {
     })
 }
 
-/// The engine: a texture and a buffer of its own.
-pub struct Engine {
-    pub display: Rc<GlDisplay>,
-    pub texture: glow::Texture,
-    pub buffer: glow::Buffer,
+/// An engine: a texture and a buffer of its own, [`WIDTH`] by [`HEIGHT`] pixels of RGBA8, and [`BYTES`] and more bytes.
+pub trait Engine {
+    fn display(&self) -> Rc<dyn Display>;
+
+    /// Lets a frame of the engine's be in its texture. Its rows, in the display's order.
+    fn render(&self, n: u32) -> Vec<u8>;
+
+    /// Lets bytes be in its buffer.
+    fn fill(&self, n: u8) -> Vec<u8>;
+
+    /// The texture as a surface.
+    fn image(&self) -> Box<dyn Surface>;
+
+    /// The buffer as a surface.
+    fn bytes(&self) -> Box<dyn Surface>;
+
+    /// What the engine reads of its texture.
+    fn pixels(&self) -> Vec<u8>;
+
+    /// What it reads of the first bytes of its buffer.
+    fn contents(&self) -> Vec<u8>;
+
+    /// What the engine named stays its own.
+    fn check_is_there(&self) {}
 }
 
-impl Engine {
-    pub fn new(display: Rc<GlDisplay>) -> Self {
-        let gl = display.gl();
-        // SAFETY: the display's context is current, here and below.
-        let (texture, buffer) = unsafe {
-            let texture = gl.create_texture().unwrap();
-            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
-            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA8, WIDTH, HEIGHT);
-            let buffer = gl.create_buffer().unwrap();
-            gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer));
-            gl.buffer_data_size(glow::ARRAY_BUFFER, BYTES as i32 + 24, glow::DYNAMIC_DRAW);
-            (texture, buffer)
-        };
-        Self { display, texture, buffer }
+/// Colours of a frame of the engine's: a background, and a square that moves.
+pub struct Scene {
+    pub background: [u8; 4],
+    pub square: [u8; 4],
+    /// Left, first row, width, height.
+    pub at: [i32; 4],
+}
+
+impl Scene {
+    pub fn new(n: u32) -> Self {
+        Self { background: [0, 51, 0, 255], square: [255, 102, n as u8 * 17, 255], at: [3 + n as i32, 2, 5, 4] }
     }
 
-    /// A frame of the engine's: a background, and a square that moves.
-    pub fn render(&self, n: u32) -> Vec<u8> {
-        let gl = self.display.gl();
-        let (background, square) = ([0, 51, 0, 255], [255, 102, n as u8 * 17, 255]);
-        let (x, y) = (3 + n as i32, 2);
-        let float = |colour: [u8; 4]| colour.map(|c| f32::from(c) / 255.0);
-        let clear = |[r, g, b, a]: [f32; 4]| {
-            // SAFETY: as above.
-            unsafe {
-                gl.clear_color(r, g, b, a);
-                gl.clear(glow::COLOR_BUFFER_BIT);
-            }
-        };
-        // SAFETY: as above.
-        unsafe {
-            let framebuffer = gl.create_framebuffer().unwrap();
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
-            let (to, at) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
-            gl.framebuffer_texture_2d(to, at, glow::TEXTURE_2D, Some(self.texture), 0);
-            clear(float(background));
-            gl.enable(glow::SCISSOR_TEST);
-            gl.scissor(x, y, 5, 4);
-            clear(float(square));
-            gl.disable(glow::SCISSOR_TEST);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-            gl.delete_framebuffer(framebuffer);
-        }
-        let inside = |column: i32, row: i32| (x..x + 5).contains(&column) && (y..y + 4).contains(&row);
+    pub fn rows(&self) -> Vec<u8> {
+        let [x, y, width, height] = self.at;
+        let inside = |column: i32, row: i32| (x..x + width).contains(&column) && (y..y + height).contains(&row);
         (0..HEIGHT)
             .flat_map(|row| (0..WIDTH).map(move |column| (column, row)))
-            .flat_map(|(column, row)| if inside(column, row) { square } else { background })
+            .flat_map(|(column, row)| if inside(column, row) { self.square } else { self.background })
             .collect()
     }
+}
 
-    /// Bytes that a frame of the engine's leaves in its buffer.
-    fn fill(&self, n: u8) -> Vec<u8> {
-        let bytes: Vec<u8> = (0..BYTES).map(|at| (at as u8).wrapping_mul(3).wrapping_add(n)).collect();
-        let gl = self.display.gl();
-        // SAFETY: as above; the buffer is larger.
-        unsafe {
-            gl.bind_buffer(glow::ARRAY_BUFFER, Some(self.buffer));
-            gl.buffer_sub_data_u8_slice(glow::ARRAY_BUFFER, 0, &bytes);
-        }
-        bytes
-    }
-
-    pub fn image(&self) -> Box<dyn Surface> {
-        let named = EngineTexture::new(self.texture.0.get(), Extent::new(WIDTH as u32, HEIGHT as u32));
-        // SAFETY: the engine's own, which outlives the surface.
-        unsafe { self.display.engine_image(named, PixelFormat::Rgba8) }.unwrap()
-    }
-
-    pub fn bytes(&self) -> Box<dyn Surface> {
-        // SAFETY: as above.
-        unsafe { self.display.engine_buffer(self.buffer.0.get(), BYTES) }.unwrap()
-    }
+/// Bytes that a frame of the engine's leaves in its buffer.
+pub fn filling(n: u8) -> Vec<u8> {
+    (0..BYTES).map(|at| (at as u8).wrapping_mul(3).wrapping_add(n)).collect()
 }
 
 /// One path, or the one that is chosen.
 fn open(
     backend: &Arc<dyn ComputeBackend>,
-    engine: &Engine,
+    engine: &dyn Engine,
     source: Box<dyn Surface>,
     by: Option<PathId>,
 ) -> Option<Intake> {
-    let (backend, display) = (Arc::clone(backend), Rc::clone(&engine.display) as Rc<dyn Display>);
+    let (backend, display) = (Arc::clone(backend), engine.display());
     match by {
         None => Some(Intake::open(backend, display, source).unwrap()),
         Some(path) => match Intake::open_by(backend, display, source, path) {
@@ -141,16 +120,15 @@ fn open(
 }
 
 /// Every path between the two; panics where one brings other bytes. The paths that brought the right ones.
-pub fn check(backend: &Arc<dyn ComputeBackend>, display: Rc<GlDisplay>) -> BTreeSet<&'static str> {
-    let engine = Engine::new(display);
+pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet<&'static str> {
     let kernel = backend.build(&negative()).unwrap();
-    let shown: [Rc<dyn Display>; 2] = [Rc::clone(&engine.display) as _, MemoryDisplay::new()];
+    let shown: [Rc<dyn Display>; 2] = [engine.display(), MemoryDisplay::new()];
     let mut ran = BTreeSet::new();
     for by in PathId::ALL.into_iter().map(Some).chain([None]) {
         engine.render(9);
-        let Some(mut scene) = open(backend, &engine, engine.image(), by) else { continue };
+        let Some(mut scene) = open(backend, engine, engine.image(), by) else { continue };
         let image = ImageDesc::new(WIDTH as u32, HEIGHT as u32, PixelFormat::Rgba8);
-        let desc = SurfaceDesc::Image(image.with_row_order(RowOrder::BottomUp));
+        let desc = SurfaceDesc::Image(image.with_row_order(engine.display().caps().native_row_order));
         for to in &shown {
             let mut link = Link::open(Arc::clone(backend), Rc::clone(to), desc, LinkOptions::default()).unwrap();
             for n in 0..4 {
@@ -167,7 +145,7 @@ pub fn check(backend: &Arc<dyn ComputeBackend>, display: Rc<GlDisplay>) -> BTree
             }
         }
         engine.fill(0);
-        let Some(mut vertices) = open(backend, &engine, engine.bytes(), by) else { panic!("{by:?} of a buffer") };
+        let Some(mut vertices) = open(backend, engine, engine.bytes(), by) else { panic!("{by:?} of a buffer") };
         for n in 0..4 {
             let expected = engine.fill(n);
             assert!(vertices.take().unwrap().read().unwrap() == expected, "{}, bytes, frame {n}", vertices.path());
@@ -179,9 +157,6 @@ pub fn check(backend: &Arc<dyn ComputeBackend>, display: Rc<GlDisplay>) -> BTree
         }
         ran.insert(scene.path().name());
     }
-    let gl = engine.display.gl();
-    // SAFETY: the context is current.
-    let stayed = unsafe { gl.is_texture(engine.texture) && gl.is_buffer(engine.buffer) };
-    assert!(stayed, "what the engine named stays its own");
+    engine.check_is_there();
     ran
 }

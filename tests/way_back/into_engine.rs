@@ -1,13 +1,8 @@
 //! Kernels write an engine's own texture and buffer, whose names stay.
 
 use crate::engine::{BYTES, Engine, HEIGHT, WIDTH};
-use pixelferry::gl_display::GlDisplay;
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::{
-    Arg, ComputeBackend, CpuKernelExt as _, Display, Error, KernelSource, Outlet, PathId, Result, Surface,
-};
+use pixelferry::{Arg, ComputeBackend, CpuKernelExt as _, Error, KernelSource, Outlet, PathId, Result, Surface};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
 fn kernels() -> [KernelSource; 2] {
@@ -27,10 +22,22 @@ fn kernels() -> [KernelSource; 2] {
            unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
            if (i < PF_LEN(out)) PF_PTR(out)[i] = i + n;
          }";
+    let wgsl = "@compute @workgroup_size(8, 8)
+         fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
+           pf_store(id.xy, vec4<f32>(vec3<f32>(f32(id.x), f32(id.y), f32(pf_arg_u32(0))) / 255.0, 1.0));
+         }";
+    let wgsl_bytes = "@compute @workgroup_size(64)
+         fn bytes(@builtin(global_invocation_id) id: vec3<u32>) {
+           let i = pf_index(id);
+           if (i * 4u >= pf_items()) { return; }
+           var word = 0u;
+           for (var b = 0u; b < 4u; b++) { word |= ((i * 4u + b + pf_arg_u32(0)) & 0xffu) << (b * 8u); }
+           pf_put(i, word);
+         }";
     // SAFETY: all write inside the target only.
     unsafe {
         [
-            KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda).cpu_image(|out, args| {
+            KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda).wgsl(wgsl).cpu_image(|out, args| {
                 let n = args.u32(0)?;
                 out.par_pixels(|x, y| [x as u8, y as u8, n as u8, 255])
             }),
@@ -38,6 +45,7 @@ fn kernels() -> [KernelSource; 2] {
                 .with_items(BYTES as usize)
                 .opencl_c(opencl_bytes)
                 .cuda_cpp(cuda_bytes)
+                .wgsl(wgsl_bytes)
                 .cpu_buffer(|out, args| {
                     let n = args.u32(0)?;
                     out.par_items(|i| (i as u32 + n) as u8)
@@ -46,35 +54,11 @@ fn kernels() -> [KernelSource; 2] {
     }
 }
 
-fn pixels(engine: &Engine) -> Vec<u8> {
-    let mut pixels = vec![0; (WIDTH * HEIGHT * 4) as usize];
-    let gl = engine.display.gl();
-    // SAFETY: the context is current, and `pixels` as large as the texture.
-    unsafe {
-        gl.bind_texture(glow::TEXTURE_2D, Some(engine.texture));
-        let into = glow::PixelPackData::Slice(Some(&mut pixels));
-        gl.get_tex_image(glow::TEXTURE_2D, 0, glow::RGBA, glow::UNSIGNED_BYTE, into);
-    }
-    pixels
-}
-
-fn bytes(engine: &Engine) -> Vec<u8> {
-    let mut bytes = vec![0; BYTES as usize];
-    let gl = engine.display.gl();
-    // SAFETY: the context is current, and the buffer is larger.
-    unsafe {
-        gl.bind_buffer(glow::ARRAY_BUFFER, Some(engine.buffer));
-        gl.get_buffer_sub_data(glow::ARRAY_BUFFER, 0, &mut bytes);
-    }
-    bytes
-}
-
 /// Every path between the two; panics where one brings other bytes. The paths that brought the right ones.
-pub fn check(backend: &Arc<dyn ComputeBackend>, display: Rc<GlDisplay>) -> BTreeSet<&'static str> {
-    let engine = Engine::new(display);
+pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet<&'static str> {
     let [ramp, filled] = kernels().map(|source| backend.build(&source).unwrap());
     let open = |target: Box<dyn Surface>, by: Option<PathId>| -> Result<Outlet> {
-        let (backend, display) = (Arc::clone(backend), Rc::clone(&engine.display) as Rc<dyn Display>);
+        let (backend, display) = (Arc::clone(backend), engine.display());
         match by {
             None => Outlet::open(backend, display, target),
             Some(path) => Outlet::open_by(backend, display, target, path),
@@ -88,22 +72,22 @@ pub fn check(backend: &Arc<dyn ComputeBackend>, display: Rc<GlDisplay>) -> BTree
             Err(Error::Unavailable { .. }) => continue,
             Err(other) => panic!("{by:?}: {other}"),
         };
-        assert!(pixels(&engine) == before, "{}: nothing is written before the first frame", picture.path());
+        assert!(engine.pixels() == before, "{}: nothing is written before the first frame", picture.path());
         for n in 0..5 {
             picture.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(n)])).unwrap();
             let expected: Vec<u8> =
                 (0..HEIGHT).flat_map(|y| (0..WIDTH).flat_map(move |x| [x as u8, y as u8, n as u8, 255])).collect();
-            assert!(pixels(&engine) == expected, "{}, frame {n}", picture.path());
+            assert!(engine.pixels() == expected, "{}, frame {n}", picture.path());
         }
         let refused = picture.frame(|next| next.launch(filled.as_ref(), &[])).unwrap_err();
         assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
         picture.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(9)])).unwrap();
-        assert_eq!(pixels(&engine)[2], 9, "{} goes on after an error of the caller's", picture.path());
+        assert_eq!(engine.pixels()[2], 9, "{} goes on after an error of the caller's", picture.path());
         let mut vertices = open(engine.bytes(), by).unwrap();
         for n in 0..5 {
             vertices.frame(|next| next.launch(filled.as_ref(), &[Arg::U32(n)])).unwrap();
             let expected: Vec<u8> = (0..BYTES as u32).map(|i| (i + n) as u8).collect();
-            assert!(bytes(&engine) == expected, "{}, bytes, frame {n}", vertices.path());
+            assert!(engine.contents() == expected, "{}, bytes, frame {n}", vertices.path());
         }
         println!("GIVEN BY {} from {}", picture.path(), backend.device());
         if by.is_none() {

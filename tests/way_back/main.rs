@@ -1,76 +1,81 @@
-//! The way back: what OpenGL rendered into an engine's texture or buffer is an argument of a kernel, whose result is shown.
+//! The way back: what an engine rendered into its texture or buffer is an argument of a kernel, whose result is shown.
 //! On every path of every driver, byte for byte.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod engine;
+mod gl_engine;
 mod into_engine;
+mod vulkan_engine;
+mod wgpu_engine;
 
 use engine::{BYTES, Engine, HEIGHT, WIDTH};
-use pixelferry::cuda_backend::CudaBackend;
+use gl_engine::GlEngine;
 use pixelferry::driver::{Part, conformance::tight};
 use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::gl_display::{EngineTexture, GlDisplay, HeadlessOptions};
-use pixelferry::opencl_backend::OpenClBackend;
+use pixelferry::vulkan_display::{VulkanDisplay, VulkanOptions};
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame,
-    PixelFormat, Surface, SurfaceDesc, backend_in,
+    PixelFormat, Surface, SurfaceDesc, View, backend_in,
 };
-use pixelferry_tests::{Need, asked, given, need, pass_in_child};
+use pixelferry_tests::{Need, need, on_each_backend};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use vulkan_engine::VulkanEngine;
+use wgpu_backend::WgpuBackend;
+use wgpu_engine::WgpuEngine;
+
+/// Both ways, by every path. The names of those that were offered.
+fn both_ways(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet<&'static str> {
+    let taken = engine::check(backend, engine);
+    let given = into_engine::check(backend, engine);
+    assert!(!taken.is_empty() && taken == given, "{taken:?} {given:?}");
+    taken
+}
+
+/// On Vulkan, where the backend computes if that can be.
+fn wgpu_display(beside: Option<&dyn ComputeBackend>) -> Option<Rc<WgpuDisplay>> {
+    let beside = beside.map(|backend| backend.device().clone());
+    let vulkan = WgpuOptions::default().with_same_device_as(beside).with_backends(wgpu::Backends::VULKAN);
+    need(Need::Lavapipe, WgpuDisplay::headless(vulkan))
+}
 
 fn check(backend: &Arc<dyn ComputeBackend>) {
-    let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
-    let backend = backend_in(backend, display.as_ref());
-    let taken = engine::check(&backend, Rc::clone(&display));
-    let given = into_engine::check(&backend, display);
-    assert!(taken.len() >= 2 && taken == given, "{taken:?} {given:?}");
-}
-
-#[test]
-fn to_threads() {
-    check(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_opencl() {
-    let Some(backend) = need(given(), OpenClBackend::open_best()) else { return };
-    check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-fn to_pocl() {
-    pass_in_child("child_opencl", Some(Need::Pocl), &[], &["TAKEN BY host-round-trip"]);
-}
-
-#[test]
-fn to_rusticl() {
-    pass_in_child("child_opencl", Some(Need::Rusticl), &[], &["TAKEN BY host-round-trip"]);
-}
-
-#[test]
-#[ignore = "run by the test below, in a process of its own"]
-fn child_cuda() {
-    check(&(Arc::new(CudaBackend::open_best().unwrap()) as Arc<dyn ComputeBackend>));
-}
-
-#[test]
-fn to_nvidia() {
-    if !asked(Need::Nvidia) {
-        return;
+    if let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) {
+        let backend = backend_in(backend, display.as_ref());
+        let paths = both_ways(&backend, &GlEngine::new(display));
+        assert!(paths.len() >= 2, "{paths:?}");
     }
-    pass_in_child("child_opencl", None, &[], &["TAKEN BY host-round-trip"]);
-    pass_in_child("child_cuda", None, &[], &["TAKEN BY direct"]);
+    if let Some(display) = wgpu_display(Some(backend.as_ref())) {
+        let paths = both_ways(backend, &WgpuEngine::new(display));
+        assert!(paths.len() >= 2, "{paths:?}");
+    }
+    let options = VulkanOptions::default().with_same_device_as(backend.device().clone());
+    if let Some(display) = need(Need::Lavapipe, VulkanDisplay::headless(&options)) {
+        let paths = both_ways(backend, &VulkanEngine::new(display));
+        assert!(paths.len() >= 2, "{paths:?}");
+    }
 }
+
+/// Kernels in the engine's own queue.
+#[test]
+fn on_wgpu() {
+    let Some(display) = wgpu_display(None) else { return };
+    let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
+    let paths = both_ways(&backend, &WgpuEngine::new(display));
+    assert!(paths.contains("in-queue-upload"), "{paths:?}");
+}
+
+on_each_backend!(check, "TAKEN BY host-round-trip", "TAKEN BY direct");
 
 /// What a number may not be.
 #[test]
 fn what_is_not_the_engines_is_refused() {
     let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
-    let engine = Engine::new(display);
+    let engine = GlEngine::new(display);
     let (texture, buffer) = (engine.texture.0.get(), engine.buffer.0.get());
     let extent = Extent::new(WIDTH as u32, HEIGHT as u32);
     // SAFETY: nothing is done with what is refused.
@@ -102,7 +107,7 @@ fn what_is_not_the_engines_is_refused() {
 fn a_texture_that_changes_is_refused_and_taken_again() {
     let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let mut engine = Engine::new(display);
+    let mut engine = GlEngine::new(display);
     // SAFETY: the context is current, and the texture is the engine's own.
     engine.texture = unsafe { engine.display.gl().create_texture() }.unwrap();
     let specify = |width| {
@@ -123,8 +128,9 @@ fn a_texture_that_changes_is_refused_and_taken_again() {
     for n in 0..3 {
         let picture: Vec<u8> = (0..WIDTH * HEIGHT * 4).map(|at| at as u8 ^ n).collect();
         let write = |frame: &mut OutletFrame<'_>| {
-            let (memory, _) = frame.target()?.into_parts();
-            memory.write(0, &picture)
+            let (memory, View::Image(view)) = frame.target()?.into_parts() else { panic!("no image") };
+            let rows = (0..).zip(picture.chunks(view.row_len()));
+            rows.into_iter().try_for_each(|(y, row)| memory.write(view.row(y).start, row))
         };
         outlet.frame(write).unwrap();
         assert!(intake.take().unwrap().read().unwrap() == picture);

@@ -14,8 +14,8 @@ const RSS_SLACK: u64 = 2 << 20;
 /// Above that, what a window may leave for good: 65 bytes were measured over 2400 rounds.
 const RSS_PER_WINDOW: u64 = 256;
 
-/// The same where wgpu ends EGL's display with each window: llvmpipe keeps three pages of compiled code of each (see
-/// `docs/drivers.md`).
+/// What a window may leave where wgpu ends EGL's display with it: llvmpipe keeps three pages of compiled code of each
+/// (`docs/drivers.md`).
 const RSS_PER_EGL_DISPLAY: u64 = 16 << 10;
 
 /// What Mesa's Vulkan leaves in the X server with each swapchain where it draws on the CPU (see `docs/drivers.md`), and how
@@ -68,7 +68,7 @@ fn churn(kind: &str) {
     churn_by(kind, None);
 }
 
-/// The same, with every draw by one manner.
+/// Of a kind of windows, with every draw by `manner`.
 fn churn_by(kind: &str, manner: Option<Manner>) {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     // With a heap for each thread that comes and goes the allocator keeps 10 MB more or less by chance.

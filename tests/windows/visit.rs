@@ -126,7 +126,7 @@ impl Visit {
     }
 }
 
-/// As winit has it.
+/// `size` in winit's type.
 pub fn winit_size(size: Extent) -> pixelferry::gl_display::winit::dpi::PhysicalSize<u32> {
     pixelferry::gl_display::winit::dpi::PhysicalSize::new(size.width, size.height)
 }

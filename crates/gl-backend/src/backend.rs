@@ -44,7 +44,7 @@ impl GlBackend {
     /// Computes in the display's context, in its queue.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below OpenGL 4.3, where no
+    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, where no
     /// window system knows the context, and where its compute shaders do not build.
     pub fn on(display: &GlDisplay) -> Result<Self> {
         const OP: &str = "GlBackend::on";

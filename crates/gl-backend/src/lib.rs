@@ -1,4 +1,4 @@
-//! OpenGL as a compute backend of pixelferry: kernels in WGSL or GLSL, run by compute shaders (OpenGL 4.3) in the context of a display.
+//! OpenGL as a compute backend of pixelferry: kernels in WGSL or GLSL, run by compute shaders (OpenGL 4.3, OpenGL ES 3.1) in the context of a display.
 //!
 //! | to get a backend | call |
 //! |---|---|

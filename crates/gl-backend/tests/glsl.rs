@@ -20,7 +20,7 @@ use state::{engine_framebuffers, make_unusual, unchanged};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// As [`PAINT`].
+/// What [`PAINT`] writes, in GLSL.
 const SHADER: &str = "layout(local_size_x = 8, local_size_y = 8) in;
 void main() {
   uvec2 at = gl_GlobalInvocationID.xy;
@@ -42,7 +42,7 @@ void main() {
   pf_put(swapped, a[i] + uint(own));
 }";
 
-/// As the text of a kernel that keeps to what it must, but where it is refused before it runs.
+/// A kernel of `text`. It keeps to what a kernel must, or is refused before it runs.
 fn source(name: &'static str, text: &'static str) -> KernelSource {
     // SAFETY: the texts of this file write by `pf_store` and `pf_put`, and read below the items of launches whose memories are
     // as long.

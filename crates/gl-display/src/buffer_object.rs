@@ -73,13 +73,36 @@ pub(crate) fn read_back_buffer(
 ) -> Result<Vec<u8>> {
     let scratch = create_buffer(shared, range.len(), glow::STREAM_READ)?;
     let mut bytes = vec![0; range.len()];
-    shared.checked("glGetBufferSubData", || {
+    let is_there = shared.checked("glGetBufferSubData", || {
         copy(shared, buffer, range.start, scratch.get(), 0, range.len());
         let _bound = BoundBuffer::write(shared, scratch.get());
         // SAFETY: the context is current, and the scratch buffer is bound and as long as `bytes`.
-        unsafe { shared.gl.get_buffer_sub_data(glow::COPY_WRITE_BUFFER, 0, &mut bytes) }
+        unsafe { read_bound(&shared.gl, shared.features.es, glow::COPY_WRITE_BUFFER, 0, &mut bytes) }
     })?;
-    Ok(bytes)
+    if is_there { Ok(bytes) } else { Err(shared.no_name("glMapBufferRange", NOT_MAPPED)) }
+}
+
+/// What a driver did that gave no address.
+pub(crate) const NOT_MAPPED: &str = "nothing was mapped";
+
+/// Reads the buffer that is bound to `target`; false where it could not be mapped, as OpenGL ES needs it to be.
+///
+/// # Safety
+/// The context is current and `gl` of it, the buffer has the bytes from `at` on, and offset and length fit in 31 bits.
+pub(crate) unsafe fn read_bound(gl: &glow::Context, es: bool, target: u32, at: usize, into: &mut [u8]) -> bool {
+    // SAFETY: the caller's promise; what is mapped is read before it is unmapped.
+    unsafe {
+        if !es {
+            gl.get_buffer_sub_data(target, at as i32, into);
+            return true;
+        }
+        let mapped = gl.map_buffer_range(target, at as i32, into.len() as i32, glow::MAP_READ_BIT);
+        if !mapped.is_null() {
+            mapped.copy_to_nonoverlapping(into.as_mut_ptr(), into.len());
+            gl.unmap_buffer(target);
+        }
+        !mapped.is_null()
+    }
 }
 
 /// How a name that is none is refused.

@@ -1,7 +1,15 @@
 //! Checks of what callers hand in, with arithmetic that cannot overflow: views are plain data that anybody can fill.
 
+use crate::context_state::ContextState;
 use interop_core::{BufferView, Error, ImageView, Part, PixelFormat, Region, Result, SurfaceDesc, View};
 use std::ops::Range;
+
+impl ContextState {
+    /// Refuses what the context cannot show. Bytes of one frame.
+    pub(crate) fn check_desc(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
+        desc.check(&self.device.name, &self.caps, operation)
+    }
+}
 
 /// Where and how a checked image transfer goes.
 #[derive(Clone, Copy, Debug)]

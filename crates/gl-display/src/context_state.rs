@@ -2,10 +2,11 @@
 
 use crate::caps::caps;
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
-use crate::features::{Features, check_version};
+use crate::features::Features;
 use crate::identity::{Origin, identify};
 use crate::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::raw::RawFns;
+use crate::version::{GlVersion, check_version};
 use interop_core::devices::owned::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
@@ -59,19 +60,24 @@ impl ContextState {
     /// engine's context stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) asks for.
     pub(crate) unsafe fn new(
         gl: GlFunctions,
-        raw: RawFns,
+        mut raw: RawFns,
         (ownership, native): (Ownership, Option<NativeContext>),
         origin: &Origin,
         limit: Option<(u32, u32)>,
     ) -> Result<Rc<Self>> {
-        use glow::HasContext as _;
-        let version = gl.version();
-        let pair = (!version.is_embedded).then_some((version.major, version.minor));
-        check_version(pair, &format!("{}.{}", version.major, version.minor))?;
+        let version = GlVersion::of(&gl);
+        check_version(Some(version), &version.to_string())?;
         // SAFETY: the caller's promise, and the version was checked.
         let (features, device) = unsafe {
-            let features = Features::query(&gl, limit);
+            let mut features = raw.suffixed.limit(Features::query(&gl, limit));
+            if features.es {
+                // EXT_disjoint_timer_query tells of a disturbance once: whoever asks first takes it from the engine.
+                raw.timers = None;
+            }
             let device = identify(&gl, &raw, &features, origin);
+            if features.es && features.memory_object && device.uuid.is_none() && raw.memory_objects.is_some() {
+                features.sharing_refused = true;
+            }
             (features, device)
         };
         let mut caps = caps(&features, &raw);
@@ -84,7 +90,7 @@ impl ContextState {
             Ownership::Own(own) => (Some(own), None),
             Ownership::Engine(told) => (None, told),
         };
-        Ok(Rc::new(Self {
+        let state = Rc::new(Self {
             gl,
             raw,
             features,
@@ -98,7 +104,12 @@ impl ContextState {
             held,
             deferred,
             vulkan: OnceCell::new(),
-        }))
+        });
+        if state.features.sharing_refused {
+            // The query was an error, which nobody shall find.
+            state.drain_errors("GlDisplay");
+        }
+        Ok(state)
     }
 
     /// True where an engine's state must be left as it was.

@@ -27,7 +27,7 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An OpenGL context (3.3 core or later) as a display.
+/// An OpenGL context (3.3 or later), or an engine's of OpenGL ES (3.0 or later), as a display.
 ///
 /// The display stays on its thread. Calls while another context is current give [`Error::WrongContext`]. Objects
 /// dropped then are deleted later, when the display's context is current again.
@@ -67,9 +67,15 @@ impl GlDisplay {
         &self.shared().gl
     }
 
-    /// The OpenGL version that the display uses: that of the context, or the limit in the options.
+    /// The version that the display uses: that of the context, or the limit in the options. Of OpenGL ES where
+    /// [`GlDisplay::is_es`] says so.
     pub fn version(&self) -> (u32, u32) {
         self.shared().features.version
+    }
+
+    /// Whether the context is one of OpenGL ES.
+    pub fn is_es(&self) -> bool {
+        self.shared().features.es
     }
 
     /// True where GL calls on this thread reach this context.
@@ -126,8 +132,8 @@ impl GlDisplay {
     /// switch between contexts, no fence and no copy.
     ///
     /// # Errors
-    /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3, and where no
-    /// window system (EGL, GLX, WGL, CGL) knows the context.
+    /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, and
+    /// where no window system (EGL, GLX, WGL, CGL) knows the context.
     pub fn shared_device(&self) -> Result<GlDevice> {
         self.shared().enter("shared_device")?;
         GlDevice::new(self.shared())
@@ -148,8 +154,10 @@ impl GlDisplay {
 
     /// Fills the framebuffer that is bound for drawing (its first colour buffer).
     pub fn clear(&self, color: [f32; 4]) -> Result<()> {
-        self.shared().enter("clear")?;
-        self.tools.timed("clear", || self.tools.clear(color));
+        const OP: &str = "clear";
+        self.shared().enter(OP)?;
+        check_encoding(self.shared(), false, OP)?;
+        self.tools.timed(OP, || self.tools.clear(color));
         Ok(())
     }
 
@@ -169,6 +177,8 @@ impl GlDisplay {
     /// - [`Error::InvalidInput`] for a framebuffer object that does not encode where
     ///   [`interop_core::TargetEncoding::SrgbFormat`] says so. Windows are taken at their word, as drivers answer for
     ///   them as they like.
+    /// - [`Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a framebuffer object that encodes where
+    ///   the options do not ask for that: nothing can switch it off.
     /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
@@ -198,9 +208,7 @@ impl GlDisplay {
             return Err(Error::invalid(operation, format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
         let plan = Plan::new(image, Extent::new(viewport.width, viewport.height), &options)?;
-        if plan.format_encodes {
-            encodes(shared, operation)?;
-        }
+        check_encoding(shared, plan.format_encodes, operation)?;
         let quad = self.tools.quad()?;
         let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan, keep: false };
         let drawn = self.tools.timed(operation, || {
@@ -289,27 +297,35 @@ impl GlDisplay {
     }
 }
 
-/// Refuses a framebuffer object whose first colour buffer does not encode.
-fn encodes(shared: &ContextState, operation: &'static str) -> Result<()> {
+/// Whether the first colour buffer of the bound framebuffer object encodes; `None` where there is none to ask. The context must
+/// be current.
+fn encodes(shared: &ContextState) -> Option<bool> {
     let gl = &shared.gl;
-    // SAFETY: the context is current; the queries are of GL 3.3, and an attachment is asked for what it is only where
-    // there is one.
-    let encoding = unsafe {
-        if gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING).is_none() {
-            return Ok(());
-        }
+    // SAFETY: the context is current; the queries are of GL 3.3 and ES 3.0, and an attachment is asked for what it is only
+    // where there is one.
+    unsafe {
+        gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING)?;
         let (target, buffer) = (glow::DRAW_FRAMEBUFFER, gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
         let get = |name| gl.get_framebuffer_attachment_parameter_i32(target, buffer, name) as u32;
         if buffer == glow::NONE || get(glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) == glow::NONE {
-            return Ok(());
+            return None;
         }
-        get(glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING)
-    };
-    if encoding == glow::SRGB {
-        return Ok(());
+        Some(get(glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == glow::SRGB)
     }
-    let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
-    Err(Error::invalid(operation, problem))
+}
+
+/// Refuses a framebuffer object that does not encode where it is to, or does where nothing can switch that off.
+fn check_encoding(shared: &ContextState, wanted: bool, operation: &'static str) -> Result<()> {
+    if wanted && encodes(shared) == Some(false) {
+        let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
+        return Err(Error::invalid(operation, problem));
+    }
+    if !wanted && !shared.features.srgb_switch && encodes(shared) == Some(true) {
+        let reason = "the framebuffer's format encodes, which nothing switches off without GL_EXT_sRGB_write_control; draw \
+                      with TargetEncoding::SrgbFormat, or into RGBA8";
+        return Err(shared.unsupported(operation, reason.into()));
+    }
+    Ok(())
 }
 
 /// A step of a frame: its draw.
@@ -332,7 +348,7 @@ impl Display for GlDisplay {
         const OP: &str = "create_surface";
         let shared = self.shared();
         shared.enter(OP)?;
-        let bytes = desc.check(&shared.device.name, &shared.caps, OP)?;
+        let bytes = shared.check_desc(desc, OP)?;
         Ok(match desc {
             SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.tools, image)?),
             SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.tools, *desc, bytes)?),
@@ -343,7 +359,7 @@ impl Display for GlDisplay {
         const OP: &str = "create_in_place_surface";
         let shared = self.shared();
         shared.enter(OP)?;
-        desc.check(&shared.device.name, &shared.caps, OP)?;
+        shared.check_desc(desc, OP)?;
         // What a buffer texture can hold counts only once it is to show linear memory.
         Ok(match desc {
             SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.tools, *desc)),
@@ -364,7 +380,7 @@ impl Display for GlDisplay {
         const OP: &str = "create_staging";
         let shared = self.shared();
         shared.enter(OP)?;
-        SurfaceDesc::buffer(bytes as u64).check(&shared.device.name, &shared.caps, OP)?;
+        shared.check_desc(&SurfaceDesc::buffer(bytes as u64), OP)?;
         Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
     }
 

@@ -3,6 +3,7 @@
 use crate::context_state::ContextState;
 use crate::engine_level::{Attached, Level};
 use crate::gl_format::GlFormat;
+use crate::pixel_read::{self, is_direct};
 use crate::state::Pack;
 use crate::tools::Tools;
 use glow::{HasContext as _, PixelPackData};
@@ -20,16 +21,23 @@ pub(crate) enum Reading<'a> {
 pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFormat, into: Reading<'_>) -> Result<()> {
     let shared: &ContextState = tools.shared();
     let _attached = Attached::new(shared, tools.lent_framebuffer()?, level)?;
+    let (channels, ty) = (format.format, format.ty);
+    if matches!(into, Reading::Buffer { .. }) && !is_direct(shared, channels, ty) {
+        let reason = "OpenGL ES reads four channels of few types from a framebuffer, and none that this texture stores";
+        return Err(shared.unsupported(level.operation, reason.into()));
+    }
     shared.checked("glReadPixels", || {
-        let (_pack, data) = match into {
-            Reading::Buffer { buffer, offset, row_length } => {
-                // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
-                (Pack::set(shared, row_length, Some(buffer)), PixelPackData::BufferOffset(offset as u32))
-            }
-            Reading::Client(bytes) => (Pack::tight(shared), PixelPackData::Slice(Some(bytes))),
-        };
         let [x, y, width, height] = [at.x, at.y, at.width, at.height].map(|n| n as i32);
-        // SAFETY: the context is current with the level attached, and the bytes lie inside buffer or slice.
-        unsafe { shared.gl.read_pixels(x, y, width, height, format.format, format.ty, data) }
+        match into {
+            Reading::Buffer { buffer, offset, row_length } => {
+                let _pack = Pack::set(shared, row_length, Some(buffer));
+                // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
+                let data = PixelPackData::BufferOffset(offset as u32);
+                // SAFETY: the context is current with the level attached, and the bytes lie inside the buffer.
+                unsafe { shared.gl.read_pixels(x, y, width, height, channels, ty, data) }
+            }
+            // SAFETY: the context is current with the level attached, and the bytes are those of tight rows.
+            Reading::Client(bytes) => unsafe { pixel_read::read(shared, at, channels, ty, bytes) },
+        }
     })
 }

@@ -4,7 +4,7 @@ use crate::context_state::ContextState;
 use crate::gl_format::Decoding;
 use crate::image_source::ImageSource;
 use crate::owned::Owned;
-use crate::program::{compute_version, link};
+use crate::program::{compute_version, draw_version, link};
 use glow::HasContext as _;
 use interop_core::draw::{Plan, Variant};
 use interop_core::{Region, Result};
@@ -64,7 +64,6 @@ struct Given {
 #[derive(Default)]
 pub(crate) struct Programs(RefCell<Vec<(ProgramKey, Rc<Program>)>>);
 
-const VERSION: &str = "#version 330 core\n";
 const VERTEX: &str = include_str!("quad.vert");
 const CURVES: &str = include_str!("curves.glsl");
 const COLOR: &str = include_str!("color.glsl");
@@ -113,7 +112,8 @@ impl Program {
         let program = if kind.storer.is_some() {
             link(shared, &[(glow::COMPUTE_SHADER, &format!("{}{text}", compute_version(&shared.features)))])?
         } else {
-            let (vertex, fragment) = (format!("{VERSION}{VERTEX}"), format!("{VERSION}{text}"));
+            let version = draw_version(&shared.features, kind.memory.is_some());
+            let (vertex, fragment) = (format!("{version}{VERTEX}"), format!("{version}{text}"));
             link(shared, &[(glow::VERTEX_SHADER, &vertex), (glow::FRAGMENT_SHADER, &fragment)])?
         };
         // SAFETY: the context is current and the program is of it and linked.

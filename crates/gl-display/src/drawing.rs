@@ -96,7 +96,8 @@ impl Drawing {
     /// What draws reach.
     fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
         if !shared.features.compute {
-            return Err(Obstacle::NoShader("OpenGL 4.3 has them".into()));
+            let have = if shared.features.es { "in OpenGL ES a triangle draws" } else { "OpenGL 4.3 has them" };
+            return Err(Obstacle::NoShader(have.into()));
         }
         // SAFETY: the context is current.
         let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };

@@ -4,12 +4,16 @@ use crate::context_state::ContextState;
 use crate::draw_state::Viewport;
 use crate::gl_format::gl_format;
 use crate::state::{BoundTexture, Framebuffers};
+use crate::tools::Tools;
 use glow::HasContext as _;
+use interop_core::describe::format::ChannelKind;
 use interop_core::{Error, Extent, PixelFormat, Result};
 use std::num::NonZeroU32;
 
 /// Formats that encode, and those of the same bits.
 const ENCODED: [(u32, PixelFormat); 1] = [(glow::SRGB8_ALPHA8, PixelFormat::Rgba8)];
+
+const INTEGERS: &str = "it holds integers; colours are drawn into normalised numbers or floats";
 
 /// No texture has more levels: sides are less than 2^31.
 const MOST_LEVELS: u32 = 31;
@@ -56,9 +60,10 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// The context must be current.
-    pub(crate) fn find(shared: &ContextState, of: EngineTexture, operation: &'static str) -> Result<Self> {
+    /// The context must be current. OpenGL ES 3.0 tells no size, which is the caller's word then.
+    pub(crate) fn find(tools: &Tools, of: EngineTexture, operation: &'static str) -> Result<Self> {
         let EngineTexture { id, level, extent } = of;
+        let shared: &ContextState = tools.shared();
         let gl = &shared.gl;
         let no_texture = || Error::invalid(operation, format!("{id} is the name of no texture of this context"));
         let texture = glow::NativeTexture(NonZeroU32::new(id).ok_or_else(no_texture)?);
@@ -79,33 +84,44 @@ impl Level {
         let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
         let other_target = || Error::invalid(operation, format!("texture {id} is not a TEXTURE_2D"));
         check_unless((shared, operation), glow::INVALID_OPERATION, other_target)?;
-        // SAFETY: the context is current, the texture is bound, and the parameters are of GL 3.0.
+        // SAFETY: the context is current, the texture is bound, and the parameters are of GL 3.0 and ES 3.1.
         let get = |parameter| unsafe { gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, level, parameter) as u32 };
-        let found = Extent::new(get(glow::TEXTURE_WIDTH), get(glow::TEXTURE_HEIGHT));
-        let (numbers, format) = (get(glow::TEXTURE_RED_TYPE), get(glow::TEXTURE_INTERNAL_FORMAT));
+        let asked = |parameter| if shared.features.level_queries { get(parameter) } else { 0 };
+        let found = Extent::new(asked(glow::TEXTURE_WIDTH), asked(glow::TEXTURE_HEIGHT));
+        let (numbers, format) = (asked(glow::TEXTURE_RED_TYPE), asked(glow::TEXTURE_INTERNAL_FORMAT));
         // Of a level past the last that the driver could have.
         check_unless((shared, operation), glow::INVALID_VALUE, no_level)?;
-        if found.pixels() == 0 {
+        if shared.features.level_queries && found.pixels() == 0 {
             return Err(no_level());
         }
-        let this = Self { texture, level, format, operation };
-        if found != extent {
+        let mut this = Self { texture, level, format, operation };
+        if shared.features.level_queries && found != extent {
             return Err(this.refuse(&format!("it is {found} pixels, not {extent}")));
         }
         if [glow::INT, glow::UNSIGNED_INT].contains(&numbers) {
-            return Err(this.refuse("it holds integers; colours are drawn into normalised numbers or floats"));
+            return Err(this.refuse(INTEGERS));
+        }
+        if shared.features.es {
+            // What engines give without a size (`RGBA` of bytes) has one that the framebuffer tells.
+            let attached = Attached::new(shared, tools.lent_framebuffer()?, &this)?;
+            let bits = attached.bits();
+            shared.check(operation)?;
+            if [glow::INT, glow::UNSIGNED_INT].contains(&bits.numbers) {
+                return Err(this.refuse(INTEGERS));
+            }
+            this.format = bits.format().unwrap_or(format);
         }
         Ok(this)
     }
 
     /// Level 0 of a texture that stores pixels of this format. The context must be current.
     pub(crate) fn of_pixels(
-        shared: &ContextState,
+        tools: &Tools,
         of: EngineTexture,
         format: PixelFormat,
         operation: &'static str,
     ) -> Result<Self> {
-        let level = Self::find(shared, of, operation)?;
+        let level = Self::find(tools, of, operation)?;
         if of.level != 0 {
             return Err(level.refuse("only level 0 is opened"));
         }
@@ -174,6 +190,63 @@ impl<'a> Attached<'a> {
         let (target, at) = (glow::DRAW_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
         // SAFETY: the context is current with our framebuffer bound; a texture was found to be a TEXTURE_2D of it.
         unsafe { self.shared.gl.framebuffer_texture_2d(target, at, glow::TEXTURE_2D, texture, level) }
+    }
+}
+
+/// What a framebuffer tells of its first colour buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bits {
+    /// Of red, green, blue and alpha.
+    channels: [u32; 4],
+    /// `UNSIGNED_NORMALIZED`, `FLOAT` or a type of integers.
+    numbers: u32,
+    encodes: bool,
+}
+
+impl Bits {
+    const fn of(format: PixelFormat) -> Self {
+        let (each, numbers) = match format.channel_kind() {
+            ChannelKind::Unorm10A2 => {
+                return Self { channels: [10, 10, 10, 2], numbers: glow::UNSIGNED_NORMALIZED, encodes: false };
+            }
+            kind if kind.is_float() => (kind.bytes() as u32 * 8, glow::FLOAT),
+            kind => (kind.bytes() as u32 * 8, glow::UNSIGNED_NORMALIZED),
+        };
+        let channels = match format.channels() {
+            1 => [each, 0, 0, 0],
+            2 => [each, each, 0, 0],
+            _ => [each; 4],
+        };
+        Self { channels, numbers, encodes: false }
+    }
+
+    /// The sized internal format, if a pixel format has it.
+    fn format(self) -> Option<u32> {
+        let plain = Self { encodes: false, ..self };
+        let format = PixelFormat::ALL.into_iter().find(|format| Self::of(*format) == plain)?;
+        let encoded = ENCODED.iter().find(|(_, same_bits)| self.encodes && *same_bits == format);
+        Some(encoded.map_or(gl_format(format).internal, |(encoded, _)| *encoded))
+            .filter(|_| encoded.is_some() == self.encodes)
+    }
+}
+
+impl Attached<'_> {
+    /// The context must be current.
+    fn bits(&self) -> Bits {
+        // SAFETY: the context is current, and the framebuffer has this colour buffer; each is a single integer of ES 3.0.
+        let get = |name| unsafe {
+            let (target, at) = (glow::DRAW_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+            self.shared.gl.get_framebuffer_attachment_parameter_i32(target, at, name) as u32
+        };
+        let channels = [
+            glow::FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+            glow::FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
+            glow::FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
+            glow::FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
+        ]
+        .map(get);
+        let encodes = get(glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == glow::SRGB;
+        Bits { channels, numbers: get(glow::FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE), encodes }
     }
 }
 

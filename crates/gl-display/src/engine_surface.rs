@@ -6,7 +6,7 @@ use crate::display::GlDisplay;
 use crate::engine_level::{EngineTexture, Level};
 use crate::texture::TextureSurface;
 use interop_core::display::Surface;
-use interop_core::{Display as _, ImageDesc, PixelFormat, Result, RowOrder, SurfaceDesc};
+use interop_core::{ImageDesc, PixelFormat, Result, RowOrder, SurfaceDesc};
 use std::num::NonZeroU32;
 
 impl GlDisplay {
@@ -56,10 +56,10 @@ impl GlDisplay {
         const OP: &str = "engine_image";
         let shared = self.shared();
         shared.enter(OP)?;
-        let level = Level::of_pixels(shared, texture, format, OP)?;
+        let level = Level::of_pixels(self.tools(), texture, format, OP)?;
         let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
         let image = image.with_row_order(RowOrder::BottomUp);
-        SurfaceDesc::Image(image).check(&self.device().name, self.caps(), OP)?;
+        shared.check_desc(&SurfaceDesc::Image(image), OP)?;
         Ok(Box::new(TextureSurface::over(self.tools_rc(), &image, level.texture)))
     }
 
@@ -70,13 +70,14 @@ impl GlDisplay {
     /// it has.
     ///
     /// # Safety
-    /// As of [`GlDisplay::engine_image`], for the buffer. It is not mapped meanwhile but persistently.
+    /// The buffer meets what [`GlDisplay::engine_image`] asks of a texture. While the surface is used, it is mapped persistently or
+    /// not at all.
     pub unsafe fn engine_buffer(&self, id: u32, bytes: u64) -> Result<Box<dyn Surface>> {
         const OP: &str = "engine_buffer";
         let shared = self.shared();
         shared.enter(OP)?;
         let desc = SurfaceDesc::buffer(bytes);
-        desc.check(&self.device().name, self.caps(), OP)?;
+        shared.check_desc(&desc, OP)?;
         let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id, OP))?;
         check_buffer(shared, name, bytes, OP)?;
         Ok(Box::new(BufferSurface::over(self.tools_rc(), desc, name)))

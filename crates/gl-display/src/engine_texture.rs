@@ -21,7 +21,9 @@ impl GlDisplay {
     /// The errors of [`GlDisplay::draw`]. [`interop_core::Error::InvalidInput`] also for a number that is no texture of this context,
     /// a texture that is not a `TEXTURE_2D`, and the texture that is shown. [`interop_core::Error::InvalidInput`] also for a level
     /// that the texture lacks, a size that is not the level's, and a format that holds integers or is not
-    /// colour-renderable. Nothing is drawn then.
+    /// colour-renderable. Nothing is drawn then. OpenGL ES 3.0 tells the driver's checks no size of a level, so there it is the
+    /// caller's word. [`interop_core::Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a format that
+    /// encodes, where the options do not ask for that.
     ///
     /// # Safety
     /// Anybody's texture may have that number, so the caller vouches for what the driver cannot say: the texture is the caller's
@@ -80,7 +82,7 @@ impl GlDisplay {
     ) -> Result<()> {
         let shared = self.shared();
         shared.enter(OP)?;
-        let level = Level::find(shared, texture, OP)?;
+        let level = Level::find(self.tools(), texture, OP)?;
         if self.image_source(surface, OP)?.texture == level.texture {
             return Err(level.refuse("it is the texture that is shown, which a draw cannot read and write at once"));
         }

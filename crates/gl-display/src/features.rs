@@ -1,40 +1,76 @@
-//! What this context can do, asked once. glow panics where a function is missing, so every call above GL 3.3 is
-//! gated here.
+//! What this context can do, asked once. glow panics where a function is missing, so every call that not all of OpenGL 3.3
+//! and OpenGL ES 3.0 have is gated here.
 
 use crate::os;
+use crate::version::{ES_COMPUTE, GlVersion};
 use glow::HasContext as _;
-use interop_core::{Error, Result};
+use interop_core::PixelFormat;
+use interop_core::describe::format::ChannelKind;
 
 /// `GL_AMD_pinned_memory`: the target through which a buffer takes host memory in place.
 pub(crate) const EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD: u32 = 0x9160;
 
-/// Lowest version that this crate works with.
-pub const MIN_VERSION: (u32, u32) = (3, 3);
+/// A version that every context has, and one that none has.
+const ALWAYS: (u32, u32) = (0, 0);
+const NEVER: (u32, u32) = (u32::MAX, 0);
+
+/// Where OpenGL ES below 3.2 has the functions of something: they end in this, as its extension begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suffix {
+    Ext,
+    Oes,
+}
 
 /// Versions and extensions of one context.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Features {
+    /// OpenGL ES, by whose versions the others are counted then.
+    pub es: bool,
     pub version: (u32, u32),
     /// GL 4.5, `ARB_direct_state_access`.
     pub dsa: bool,
     /// `glGetTextureParameteriv` says what kind a texture is: GL 4.5. Mesa refuses it in the compatibility profile.
     pub texture_kinds: bool,
-    /// GL 4.2, `ARB_texture_storage`.
+    /// GL 4.2, `ARB_texture_storage`; ES 3.0.
     pub texture_storage: bool,
-    /// GL 4.4, `ARB_buffer_storage`.
+    /// The size of a texture's level can be asked: ES 3.1.
+    pub level_queries: bool,
+    /// GL 4.4, `ARB_buffer_storage`; on ES `EXT_buffer_storage`.
     pub buffer_storage: bool,
-    /// GL 4.2: `glMemoryBarrier`; the client-mapped bit needs 4.4.
+    /// `glMemoryBarrier` with the client-mapped bit: GL 4.4; ES 3.1 with `EXT_buffer_storage`.
     pub client_mapped_barrier: bool,
-    /// Compute shaders that store into images: GL 4.3, or `ARB_compute_shader`, which builds on GL 4.2.
+    /// Draws and copies by compute shaders that store into images: GL 4.3, or `ARB_compute_shader`, which builds on GL 4.2. In ES a
+    /// triangle draws: its image units take few formats, and nobody says what a framebuffer holds.
     pub compute: bool,
-    /// GL 4.0: draw buffers blend each in its own way, so that only the first is ours to change.
+    /// Kernels: GL 4.3, ES 3.1.
+    pub kernels: bool,
+    /// GL 4.0, ES 3.2: draw buffers blend each in its own way, so that only the first is ours to change.
     pub indexed_blending: bool,
-    /// GL 4.1: several viewports, so that only the first is ours to change.
+    /// ES below 3.2 that does so by `EXT_draw_buffers_indexed` or `OES_draw_buffers_indexed`.
+    pub suffixed_blending: Option<Suffix>,
+    /// GL 4.1, on ES `OES_viewport_array`: several viewports, so that only the first is ours to change.
     pub indexed_viewports: bool,
+    /// Buffer textures: ES 3.2, or an extension of ES 3.1 with [`Features::suffixed_buffer_textures`].
+    pub buffer_textures: bool,
+    pub suffixed_buffer_textures: Option<Suffix>,
+    /// Encoding as sRGB can be switched off: on ES `EXT_sRGB_write_control`.
+    pub srgb_switch: bool,
+    /// ES 3.1.
+    pub sample_mask: bool,
+    /// On ES `EXT_clip_cull_distance`.
+    pub clip_distances: bool,
+    /// 16-bit normalised numbers: on ES `EXT_texture_norm16`.
+    pub norm16: bool,
+    /// Framebuffers of 16-bit floats: ES 3.2, `EXT_color_buffer_half_float`, and what 32-bit floats need.
+    pub half_targets: bool,
+    /// Framebuffers of 32-bit floats: ES 3.2, `EXT_color_buffer_float`.
+    pub float_targets: bool,
     /// `AMD_pinned_memory`.
     pub pinned_memory: bool,
     /// `EXT_memory_object`.
     pub memory_object: bool,
+    /// The driver refuses the functions of what it lists of memory and semaphores: Mesa 22.3 below ES 3.2.
+    pub sharing_refused: bool,
     /// `EXT_memory_object_fd`, on Windows `_win32`.
     pub memory_import: bool,
     /// `EXT_memory_object_win32` or `EXT_semaphore_win32`, which name the adapter.
@@ -44,6 +80,7 @@ pub(crate) struct Features {
     /// `NV_timeline_semaphore`.
     pub timeline_semaphore: bool,
     pub max_texture_side: u32,
+    /// 0 where there are no buffer textures.
     pub max_buffer_texels: u64,
     pub map_alignment: usize,
 }
@@ -52,99 +89,95 @@ impl Features {
     /// Asks the current context. With `limit`, only what that version has in core is used.
     ///
     /// # Safety
-    /// The context is current and is at least of [`MIN_VERSION`].
+    /// The context is current and is at least of [`crate::MIN_VERSION`] or [`crate::MIN_ES_VERSION`].
     pub(crate) unsafe fn query(gl: &glow::Context, limit: Option<(u32, u32)>) -> Self {
-        let actual = (gl.version().major, gl.version().minor);
-        let version = limit.map_or(actual, |l| l.min(actual));
-        let has = |core: (u32, u32), extension: &str| {
-            version >= core || (limit.is_none() && gl.supported_extensions().contains(extension))
+        let GlVersion { es, number } = GlVersion::of(gl);
+        let version = limit.map_or(number, |l| l.min(number));
+        let listed = |extension: &str| limit.is_none() && gl.supported_extensions().contains(extension);
+        // Since which version of either, or by which extension of either.
+        let has = |(desktop, desktop_extension): ((u32, u32), &str), (of_es, es_extension): ((u32, u32), &str)| {
+            let (since, extension) = if es { (of_es, es_extension) } else { (desktop, desktop_extension) };
+            version >= since || listed(extension)
         };
-        let never = (u32::MAX, 0);
+        let by_suffix = |extension: &str, listed: &dyn Fn(&str) -> bool| {
+            let of = |prefix: &str| es && listed(&format!("GL_{prefix}_{extension}"));
+            of("EXT").then_some(Suffix::Ext).or_else(|| of("OES").then_some(Suffix::Oes))
+        };
+        // What an engine may have set, whatever the limit.
+        let in_context = |extension: &str| gl.supported_extensions().contains(extension);
         let get = |name: u32| {
-            // SAFETY: the caller's promise; each name is a single integer of GL 3.3 or gated below.
+            // SAFETY: the caller's promise; each name is a single integer of GL 3.3 and ES 3.0, or gated below.
             u32::try_from(unsafe { gl.get_parameter_i32(name) }).unwrap_or(0)
         };
         let mut viewport = [0; 2];
         // SAFETY: MAX_VIEWPORT_DIMS is two integers.
         unsafe { gl.get_parameter_i32_slice(glow::MAX_VIEWPORT_DIMS, &mut viewport) };
         let viewport = viewport.map(|v| u32::try_from(v).unwrap_or(0));
-        let core = !gl.version().is_embedded && get(glow::CONTEXT_PROFILE_MASK) & glow::CONTEXT_CORE_PROFILE_BIT != 0;
+        let core = !es && get(glow::CONTEXT_PROFILE_MASK) & glow::CONTEXT_CORE_PROFILE_BIT != 0;
+        let (no_es, any_desktop) = ((NEVER, ""), (ALWAYS, ""));
+        let direct_access = ((4, 5), "GL_ARB_direct_state_access");
+        let buffer_storage = has(((4, 4), "GL_ARB_buffer_storage"), (NEVER, "GL_EXT_buffer_storage"));
+        let suffixed_buffer_textures = by_suffix("texture_buffer", &listed).filter(|_| version == (3, 1));
+        let buffer_textures = has(any_desktop, ((3, 2), "")) || suffixed_buffer_textures.is_some();
+        let float_targets = has(any_desktop, ((3, 2), "GL_EXT_color_buffer_float"));
+        let desktop_compute = version >= (4, 2) && has(((4, 3), "GL_ARB_compute_shader"), no_es);
         Self {
+            es,
             version,
-            dsa: has((4, 5), "GL_ARB_direct_state_access"),
-            texture_kinds: core && has((4, 5), "GL_ARB_direct_state_access"),
-            texture_storage: has((4, 2), "GL_ARB_texture_storage"),
-            buffer_storage: has((4, 4), "GL_ARB_buffer_storage"),
-            client_mapped_barrier: version >= (4, 4),
-            compute: version >= (4, 2) && has((4, 3), "GL_ARB_compute_shader"),
-            indexed_blending: version >= (4, 0),
-            indexed_viewports: version >= (4, 1),
-            pinned_memory: has(never, "GL_AMD_pinned_memory"),
-            memory_object: has(never, "GL_EXT_memory_object"),
-            memory_import: has(never, "GL_EXT_memory_object") && has(never, os::MEMORY_EXTENSION),
-            luid: has(never, "GL_EXT_memory_object_win32") || has(never, "GL_EXT_semaphore_win32"),
-            semaphore_import: has(never, "GL_EXT_semaphore") && has(never, os::SEMAPHORE_EXTENSION),
-            timeline_semaphore: has(never, "GL_NV_timeline_semaphore"),
+            dsa: has(direct_access, no_es),
+            texture_kinds: core && has(direct_access, no_es),
+            texture_storage: has(((4, 2), "GL_ARB_texture_storage"), (ALWAYS, "")),
+            level_queries: has(any_desktop, ((3, 1), "")),
+            buffer_storage,
+            client_mapped_barrier: if es { version >= (3, 1) && buffer_storage } else { version >= (4, 4) },
+            compute: desktop_compute,
+            kernels: has(((4, 3), ""), (ES_COMPUTE, "")),
+            indexed_blending: if es { number >= (3, 2) } else { version >= (4, 0) },
+            suffixed_blending: by_suffix("draw_buffers_indexed", &in_context).filter(|_| number < (3, 2)),
+            indexed_viewports: has(((4, 1), ""), no_es) || (es && in_context("GL_OES_viewport_array")),
+            buffer_textures,
+            suffixed_buffer_textures,
+            srgb_switch: has(any_desktop, (NEVER, "GL_EXT_sRGB_write_control")),
+            sample_mask: !es || number >= (3, 1),
+            clip_distances: !es || in_context("GL_EXT_clip_cull_distance"),
+            norm16: has(any_desktop, (NEVER, "GL_EXT_texture_norm16")),
+            half_targets: float_targets || has(any_desktop, (NEVER, "GL_EXT_color_buffer_half_float")),
+            float_targets,
+            pinned_memory: has((NEVER, "GL_AMD_pinned_memory"), no_es),
+            memory_object: listed("GL_EXT_memory_object"),
+            // Found out when the device is asked who it is.
+            sharing_refused: false,
+            memory_import: listed("GL_EXT_memory_object") && listed(os::MEMORY_EXTENSION),
+            luid: listed("GL_EXT_memory_object_win32") || listed("GL_EXT_semaphore_win32"),
+            semaphore_import: listed("GL_EXT_semaphore") && listed(os::SEMAPHORE_EXTENSION),
+            timeline_semaphore: listed("GL_NV_timeline_semaphore"),
             max_texture_side: get(glow::MAX_TEXTURE_SIZE).min(viewport[0]).min(viewport[1]),
-            max_buffer_texels: u64::from(get(glow::MAX_TEXTURE_BUFFER_SIZE)),
-            map_alignment: if version >= (4, 2) { get(glow::MIN_MAP_BUFFER_ALIGNMENT).max(1) as usize } else { 1 },
-        }
-    }
-}
-
-/// Major and minor number of a desktop `GL_VERSION`; `None` for OpenGL ES and for what is no version.
-pub(crate) fn parse_version(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.split([' ', '.']);
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
-}
-
-/// Refuses what is older than [`MIN_VERSION`], or no desktop OpenGL; `text` is how the driver calls it.
-pub(crate) fn check_version(version: Option<(u32, u32)>, text: &str) -> Result<()> {
-    if version.is_some_and(|v| v >= MIN_VERSION) {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        operation: "GlDisplay",
-        device: format!("OpenGL {text}"),
-        reason: format!("desktop OpenGL {}.{} or later is needed", MIN_VERSION.0, MIN_VERSION.1),
-    })
-}
-
-/// The OpenGL ES that computes.
-pub(crate) const ES_COMPUTE: (u8, u8) = (3, 1);
-
-/// Refuses what is no OpenGL ES, or one without compute shaders; `text` is how the driver calls it.
-pub(crate) fn check_es_version(text: &str) -> Result<()> {
-    let version = text.strip_prefix("OpenGL ES ").and_then(parse_version);
-    if version.is_some_and(|v| v >= (ES_COMPUTE.0.into(), ES_COMPUTE.1.into())) {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        operation: "EsContext::headless",
-        device: text.to_owned(),
-        reason: format!("compute shaders need OpenGL ES {}.{} or later", ES_COMPUTE.0, ES_COMPUTE.1),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{check_es_version, parse_version};
-
-    #[test]
-    fn versions_of_es() {
-        for good in ["OpenGL ES 3.1 Mesa 22.3.6", "OpenGL ES 3.2 NVIDIA 580.159"] {
-            assert!(check_es_version(good).is_ok());
-        }
-        for bad in ["OpenGL ES 3.0 Mesa", "4.5 (Core Profile) Mesa", "", "OpenGL ES"] {
-            assert!(check_es_version(bad).unwrap_err().to_string().contains("3.1"));
+            max_buffer_texels: if buffer_textures { u64::from(get(glow::MAX_TEXTURE_BUFFER_SIZE)) } else { 0 },
+            map_alignment: if has(((4, 2), ""), no_es) {
+                get(glow::MIN_MAP_BUFFER_ALIGNMENT).max(1) as usize
+            } else {
+                1
+            },
         }
     }
 
-    #[test]
-    fn versions() {
-        assert_eq!(parse_version("4.5 (Core Profile) Mesa 22.3.6"), Some((4, 5)));
-        assert_eq!(parse_version("4.6.0 NVIDIA 580.159"), Some((4, 6)));
-        assert_eq!(parse_version("OpenGL ES 3.2 Mesa"), None);
-        assert_eq!(parse_version(""), None);
+    /// What a context without persistent mapping lacks.
+    pub(crate) const fn needed_to_map(&self) -> &'static str {
+        if self.es {
+            "persistent mapping needs GL_EXT_buffer_storage in OpenGL ES, which the driver does not list"
+        } else {
+            "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage, which the driver does not list"
+        }
+    }
+
+    /// What this context lacks to show images of a format: they are drawn into textures of the same when they are read back.
+    pub(crate) fn lacks_for(&self, format: PixelFormat) -> Option<&'static str> {
+        let (has, what) = match format.channel_kind() {
+            ChannelKind::Unorm16 => (self.norm16, "GL_EXT_texture_norm16"),
+            ChannelKind::Float16 => (self.half_targets, "OpenGL ES 3.2, GL_EXT_color_buffer_float and _half_float"),
+            ChannelKind::Float32 => (self.float_targets, "OpenGL ES 3.2 and GL_EXT_color_buffer_float"),
+            _ => (true, ""),
+        };
+        (!has).then_some(what)
     }
 }

@@ -4,10 +4,11 @@ use crate::context_state::ContextState;
 use crate::draw_state::ClearState;
 use crate::gl_format::GlFormat;
 use crate::owned::Owned;
-use crate::state::{Framebuffers, Pack};
+use crate::pixel_read;
+use crate::state::Framebuffers;
 use crate::texture_object::create_texture;
-use glow::{HasContext as _, PixelPackData};
-use interop_core::Result;
+use glow::HasContext as _;
+use interop_core::{Extent, Result};
 use std::rc::Rc;
 
 /// Runs `f` while a framebuffer of this texture is bound.
@@ -82,12 +83,10 @@ impl ColorTarget {
     pub(crate) fn read_bound(&self, bytes_per_pixel: usize) -> Result<Vec<u8>> {
         let shared = &self.shared;
         let mut bytes = vec![0; self.width as usize * self.height as usize * bytes_per_pixel];
+        let all = Extent::new(self.width, self.height).full();
         shared.checked("glReadPixels", || {
-            let _pack = Pack::tight(shared);
-            let data = PixelPackData::Slice(Some(&mut bytes));
-            let (w, h, format) = (self.width as i32, self.height as i32, self.format);
-            // SAFETY: the context is current, `bytes` is as large as tight rows are, and no pack buffer is bound.
-            unsafe { shared.gl.read_pixels(0, 0, w, h, format.colors, format.ty, data) }
+            // SAFETY: the context is current, the framebuffer is of the format, and `bytes` is as large as tight rows are.
+            unsafe { pixel_read::read(shared, all, self.format.colors, self.format.ty, &mut bytes) }
         })?;
         Ok(bytes)
     }

@@ -30,6 +30,8 @@ pub(crate) enum Decoding {
     Bgra,
     /// A word of 10, 10, 10 and 2 bits.
     Rgb10A2,
+    /// 16 bits, normalised.
+    R16,
 }
 
 impl Decoding {
@@ -39,6 +41,7 @@ impl Decoding {
             Self::None => None,
             Self::Bgra => Some("BGRA"),
             Self::Rgb10A2 => Some("RGB10A2"),
+            Self::R16 => Some("R16"),
         }
     }
 }
@@ -83,4 +86,13 @@ const ROWS: PerFormat<GlFormat> = {
 /// Names of `format`.
 pub(crate) const fn gl_format(format: PixelFormat) -> GlFormat {
     ROWS.get(format)
+}
+
+/// Format of buffer textures over such pixels, and what shaders make of a texel. OpenGL ES takes no 16-bit normalised numbers
+/// there (OpenGL ES 3.2, table 8.20).
+pub(crate) const fn texels(format: PixelFormat, es: bool) -> (u32, Decoding) {
+    match (format, es) {
+        (PixelFormat::R16, true) => (glow::R16UI, Decoding::R16),
+        _ => (gl_format(format).texels, gl_format(format).decoding),
+    }
 }

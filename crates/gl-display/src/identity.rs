@@ -2,6 +2,7 @@
 
 use crate::features::Features;
 use crate::raw::{NUM_DEVICE_UUIDS_EXT, RawFns};
+use crate::version::named;
 use glow::HasContext as _;
 use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 #[cfg(all(unix, not(target_vendor = "apple")))]
@@ -76,8 +77,7 @@ pub(crate) unsafe fn identify(
     DeviceIdentity::new(Api::OpenGl, renderer)
         .with_memory(memory)
         .with_vendor(vendor)
-        // OpenGL ES says so itself.
-        .with_driver(if version.starts_with("OpenGL") { version } else { format!("OpenGL {version}") })
+        .with_driver(named(&version))
         .with_uuid(uuid.map(DeviceUuid))
         .with_luid(luid.map(DeviceLuid))
         .with_pci(origin.pci.clone())

@@ -2,7 +2,7 @@
 // writes it there.
 
 #ifdef LINEAR_MEMORY
-#ifdef RGB10A2
+#if defined(RGB10A2) || defined(R16)
 uniform usamplerBuffer image;
 #else
 uniform samplerBuffer image;
@@ -14,6 +14,8 @@ vec4 texel(ivec2 p) {
 #if defined(RGB10A2)
   uint word = texelFetch(image, at).r;
   return vec4(uvec4(word, word >> 10, word >> 20, word >> 30) & uvec4(1023u, 1023u, 1023u, 3u)) / vec4(1023, 1023, 1023, 3);
+#elif defined(R16)
+  return vec4(float(texelFetch(image, at).r) / 65535.0, 0.0, 0.0, 1.0);
 #elif defined(BGRA)
   return texelFetch(image, at).bgra;
 #else

@@ -4,7 +4,7 @@
 use crate::buffer_object::read_back_buffer;
 use crate::checks::{buffer_part, buffer_transfer, image_part, image_transfer};
 use crate::context_state::ContextState;
-use crate::gl_format::{GlFormat, gl_format};
+use crate::gl_format;
 use crate::image_source::ImageSource;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use crate::tools::Tools;
@@ -79,7 +79,7 @@ impl Surface for InPlaceImage {
             return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
         }
         let block = staging.linear(OP)?;
-        let GlFormat { texels: fetched, decoding, .. } = gl_format(format);
+        let (fetched, decoding) = gl_format::texels(format, shared.features.es);
         let texture = block.texture(fetched)?;
         let (base, pitch) = (texels.base, texels.pitch);
         let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base, pitch, decoding };

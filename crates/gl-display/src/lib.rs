@@ -1,14 +1,34 @@
-//! OpenGL (3.3 core and later) as a display of pixelferry.
+//! OpenGL (3.3 and later) as a display of pixelferry, and an engine's OpenGL ES (3.0 and later).
 //!
 //! | to get a display | call |
 //! |---|---|
 //! | with no window | [`GlDisplay::headless`] |
 //! | in a window of its own | [`run_window`], or [`GlWindow`] in an event loop of yours |
-//! | in an engine's context | [`GlDisplay::from_engine`], [`GlDisplay::from_loader`] |
+//! | in an engine's context | [`GlDisplay::from_current`], [`GlDisplay::from_engine`], [`GlDisplay::from_loader`] |
 //!
 //! # Threads and contexts
 //! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the
 //! display's context is current. Objects dropped while it is not are deleted by the next call that finds it current.
+//!
+//! # OpenGL ES
+//! All three ways in take an engine's context of OpenGL ES, which [`GlDisplay::is_es`] tells. What it lacks is refused with the
+//! reason, in [`interop_core::DisplayCaps`] or by the call:
+//!
+//! | | ES 3.0 | ES 3.1 | ES 3.2 |
+//! |---|---|---|---|
+//! | images of `R8`, `RG8`, `RGBA8`, `BGRA8`, `RGB10A2` | yes | yes | yes |
+//! | images of `R16` | `EXT_texture_norm16` | the same | the same |
+//! | images of `R16F`, `RG16F`, `RGBA16F` | `EXT_color_buffer_half_float` or `_float` | the same | yes |
+//! | images of `R32F`, `RG32F`, `RGBA32F` | `EXT_color_buffer_float` | the same | yes |
+//! | persistent mapping | `EXT_buffer_storage` | the same | the same |
+//! | draws that read linear memory in place | no | `EXT_texture_buffer`, `OES_texture_buffer` | yes |
+//! | kernels in the context ([`GlDisplay::shared_device`]) | no | yes | yes |
+//! | the size of an engine's texture is checked | no | yes | yes |
+//! | draws into sRGB formats that do not encode | `EXT_sRGB_write_control` | the same | the same |
+//! | timelines ([`interop_core::Display::set_timeline`]), draws by a compute shader | no | no | no |
+//!
+//! `glReadPixels` gives few formats there. The host picks the channels when it reads back. Downloads into staging blocks
+//! ([`interop_core::Surface::download`]) are refused where the driver does not give the stored pixels themselves.
 //!
 //! # Sharing by handles
 //! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`, on Windows (never run) by
@@ -30,7 +50,7 @@
 //! - buffers and staging: `COPY_READ_BUFFER`, `COPY_WRITE_BUFFER`; the active unit's `TEXTURE_BUFFER` when a block is
 //!   first shown in place or copied from;
 //! - draws: program, vertex array, active unit, unit 0's texture and sampler, viewport 0, the colour mask of draw
-//!   buffer 0, and polygon mode;
+//!   buffer 0, and polygon mode (not in OpenGL ES);
 //! - draws, of the switches: blending (draw buffer 0), scissor (viewport 0), depth, stencil, culling, dithering, logic
 //!   op, rasterizer discard, sRGB framebuffers, alpha-to-coverage, sample coverage and mask, clip distances 0 to 7;
 //! - draws that blend: also how draw buffer 0 blends;
@@ -87,6 +107,7 @@ mod memory_object;
 mod names;
 mod os;
 mod owned;
+mod pixel_read;
 mod program;
 mod proved;
 mod quad;
@@ -96,6 +117,8 @@ mod semaphore_object;
 mod staging;
 mod state;
 mod store;
+mod suffixed;
+mod switches;
 mod target;
 mod texture;
 mod texture_object;
@@ -103,6 +126,7 @@ mod texture_query;
 mod timeline;
 mod timer;
 mod tools;
+mod version;
 mod vulkan;
 
 pub use compute::{ComputeLimits, ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
@@ -112,11 +136,11 @@ pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 pub use display::GlDisplay;
 pub use draw_state::Viewport;
 pub use engine_level::EngineTexture;
-pub use features::MIN_VERSION;
 pub use gl_objects::{GlBuffer, GlTexture};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 pub use names::ObjectCounts;
 pub use target::OffscreenTarget;
+pub use version::{MIN_ES_VERSION, MIN_VERSION};
 
 /// The version of glow whose types appear in this API.
 pub use glow;

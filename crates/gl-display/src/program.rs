@@ -1,7 +1,7 @@
 //! Programs.
 
 use crate::context_state::ContextState;
-use crate::features::Features;
+use crate::features::{Features, Suffix};
 use crate::owned::Owned;
 use glow::HasContext as _;
 use interop_core::Result;
@@ -14,6 +14,26 @@ pub(crate) fn compute_version(features: &Features) -> &'static str {
     } else {
         "#version 420 core\n#extension GL_ARB_compute_shader : require\n"
     }
+}
+
+/// Precisions that OpenGL ES has no default for, or a low one.
+const PRECISIONS: &str = "precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n";
+const BUFFER_PRECISIONS: &str = "precision highp samplerBuffer;\nprecision highp usamplerBuffer;\n";
+
+/// The start of both stages of a draw; `buffers`: they read buffer textures, which the context has.
+pub(crate) fn draw_version(features: &Features, buffers: bool) -> String {
+    if !features.es {
+        return "#version 330 core\n".into();
+    }
+    let (number, extension) = match (features.version, features.suffixed_buffer_textures) {
+        ((3, 0), _) => (300, ""),
+        ((3, 1), Some(Suffix::Ext)) if buffers => (310, "#extension GL_EXT_texture_buffer : require\n"),
+        ((3, 1), Some(Suffix::Oes)) if buffers => (310, "#extension GL_OES_texture_buffer : require\n"),
+        ((3, 1), _) => (310, ""),
+        _ => (320, ""),
+    };
+    let more = if buffers { BUFFER_PRECISIONS } else { "" };
+    format!("#version {number} es\n{extension}{PRECISIONS}{more}")
 }
 
 /// Compiles and links stages, each given by its type and whole text. The context must be current and have them.

@@ -2,6 +2,7 @@
 
 use crate::memory_object::MemoryObjectFns;
 use crate::semaphore_object::SemaphoreFns;
+use crate::suffixed::SuffixedFns;
 use crate::texture_query::TextureFns;
 use crate::timer::TimerFns;
 use std::ffi::{CStr, c_void};
@@ -31,6 +32,8 @@ pub(crate) struct RawFns {
     pub timers: Option<TimerFns>,
     /// Textures by name.
     pub textures: Option<TextureFns>,
+    /// Extensions of OpenGL ES.
+    pub suffixed: SuffixedFns,
 }
 
 impl RawFns {
@@ -52,6 +55,7 @@ impl RawFns {
                 semaphores: SemaphoreFns::load(load),
                 timers: TimerFns::load(load),
                 textures: TextureFns::load(load),
+                suffixed: SuffixedFns::load(load),
             }
         }
     }

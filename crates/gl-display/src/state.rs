@@ -7,6 +7,24 @@
 use crate::context_state::ContextState;
 use glow::HasContext as _;
 
+type Parameters = [(u32, i32)];
+
+/// Of a table, what this context knows.
+fn known<'a>(shared: &ContextState, table: &'a [(u32, i32); 6]) -> &'a Parameters {
+    if shared.features.es { &table[..4] } else { table }
+}
+
+/// Values of parameters, in their order.
+///
+/// # Safety
+/// The context is current and knows the parameters, of which there are six at most.
+unsafe fn values(gl: &glow::Context, parameters: &Parameters) -> [i32; 6] {
+    let mut values = [0; 6];
+    // SAFETY: the caller's promise; each is a single integer.
+    values.iter_mut().zip(parameters).for_each(|(value, (name, _))| *value = unsafe { gl.get_parameter_i32(*name) });
+    values
+}
+
 /// Pixel unpack parameters and the unpack buffer.
 pub(crate) struct Unpack<'a> {
     shared: &'a ContextState,
@@ -15,6 +33,7 @@ pub(crate) struct Unpack<'a> {
     bound: bool,
 }
 
+/// The last two are of desktop OpenGL.
 const UNPACK: [(u32, i32); 6] = [
     (glow::UNPACK_ALIGNMENT, 1),
     (glow::UNPACK_ROW_LENGTH, 0),
@@ -28,12 +47,13 @@ impl<'a> Unpack<'a> {
     /// Rows of `row_length` pixels (0: tight) with no alignment, from `buffer` or from client memory.
     pub(crate) fn set(shared: &'a ContextState, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
         let gl = &shared.gl;
-        // SAFETY: the context is current; parameters and targets are of GL 3.3, the buffer is of this context.
+        // SAFETY: the context is current; parameters and targets are of GL 3.3 and ES 3.0, the buffer is of this context.
         let saved = unsafe {
             let saved = shared.is_engine().then(|| {
-                let values = UNPACK.map(|(name, _)| gl.get_parameter_i32(name));
+                let known = known(shared, &UNPACK);
+                let values = values(gl, known);
                 let bound = gl.get_parameter_buffer(glow::PIXEL_UNPACK_BUFFER_BINDING);
-                UNPACK[2..].iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
+                known[2..].iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
                 (values, bound)
             });
             gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
@@ -52,7 +72,10 @@ impl Drop for Unpack<'_> {
         unsafe {
             match self.saved {
                 Some((values, buffer)) => {
-                    UNPACK.iter().zip(values).for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+                    known(self.shared, &UNPACK)
+                        .iter()
+                        .zip(values)
+                        .for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
                     gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
                 }
                 None => {
@@ -75,6 +98,7 @@ pub(crate) struct Pack<'a> {
     buffer: Option<glow::Buffer>,
 }
 
+/// The last two are of desktop OpenGL.
 const PACK: [(u32, i32); 6] = [
     (glow::PACK_ALIGNMENT, 1),
     (glow::PACK_ROW_LENGTH, 0),
@@ -93,11 +117,12 @@ impl<'a> Pack<'a> {
     /// Rows of so many pixels (0: tight) into a buffer, or into client memory.
     pub(crate) fn set(shared: &'a ContextState, row_length: i32, into: Option<glow::Buffer>) -> Self {
         let gl = &shared.gl;
-        // SAFETY: the context is current; names are of GL 3.3.
+        // SAFETY: the context is current; names are of GL 3.3 and ES 3.0.
         unsafe {
-            let values = PACK.map(|(name, _)| gl.get_parameter_i32(name));
+            let known = known(shared, &PACK);
+            let values = values(gl, known);
             let buffer = gl.get_parameter_buffer(glow::PIXEL_PACK_BUFFER_BINDING);
-            PACK.iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
+            known.iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
             gl.pixel_store_i32(glow::PACK_ROW_LENGTH, row_length);
             gl.bind_buffer(glow::PIXEL_PACK_BUFFER, into);
             Self { shared, values, buffer }
@@ -110,7 +135,10 @@ impl Drop for Pack<'_> {
         let gl = &self.shared.gl;
         // SAFETY: the context is still current; the values came from it.
         unsafe {
-            PACK.iter().zip(self.values).for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+            known(self.shared, &PACK)
+                .iter()
+                .zip(self.values)
+                .for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
             gl.bind_buffer(glow::PIXEL_PACK_BUFFER, self.buffer);
         }
     }

@@ -76,7 +76,7 @@ impl TextureSurface {
         let SurfaceDesc::Image(image) = &self.desc else { return Err(Error::invalid(operation, "it is no image")) };
         let of = EngineTexture::new(self.texture.get().0.get(), image.extent);
         match self.texture {
-            Named::Engines(_) => Level::of_pixels(self.shared(), of, image.format, operation),
+            Named::Engines(_) => Level::of_pixels(&self.tools, of, image.format, operation),
             Named::Ours(_) => {
                 Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal, operation })
             }

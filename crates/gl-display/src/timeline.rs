@@ -76,7 +76,12 @@ impl Timeline {
             return Ok(Support::Yes);
         }
         let Some(timers) = shared.raw.timers else {
-            return Ok(Support::No("the driver has no glQueryCounter".into()));
+            let reason = if shared.features.es {
+                "the timestamps of OpenGL ES share a flag with the engine's own, which is cleared when it is read"
+            } else {
+                "the driver has no glQueryCounter"
+            };
+            return Ok(Support::No(reason.into()));
         };
         // SAFETY: the context is current.
         let bits = unsafe { timers.bits() };

@@ -105,7 +105,7 @@ fn draw(display: &GlDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
     target.read_pixels().unwrap()
 }
 
-/// The same drawn in a manner.
+/// `case`, drawn by `manner`.
 fn by(manner: Manner, case: &Drawing) -> Drawing {
     Drawing { options: case.options.with_manner(manner), ..case.clone() }
 }

@@ -119,7 +119,7 @@ fn the_shader_copies_the_same_bits() {
     assert_eq!((counts.textures, counts.buffers, counts.memory_objects), (0, 0, 0));
 }
 
-/// The same on what Mesa makes into older drivers: OpenGL 4.2 with and without the extension.
+/// Mesa plays older drivers: OpenGL 4.2 with and without the extension.
 #[test]
 fn older_drivers_copy_the_same_bits() {
     let Some(display) = headless(None) else { return };

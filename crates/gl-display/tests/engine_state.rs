@@ -20,7 +20,7 @@ use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
 use interop_core::{BufferView, HostBlock, ImageDesc, PixelFormat, Region, SurfaceDesc, View};
-use pixelferry_testing::{Need, need};
+use pixelferry_testing::{Need, need, pass_in_child};
 use state::{engine_framebuffers, make_unusual, snapshot, unchanged};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -66,6 +66,12 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         common::assert_same("staged", &common::expected(&padded, nonce), &back);
 
         let mut in_place = unchanged(gl, "create in place", || display.create_in_place_surface(&desc).unwrap());
+        if !display.caps().in_place_images.is_yes() {
+            let refused = unchanged(gl, "read_in_place", || in_place.read_in_place(staging.as_ref(), &padded));
+            assert!(matches!(refused, Err(interop_core::Error::Unsupported { .. })));
+            unchanged(gl, "drop", || drop((in_place, staging)));
+            continue;
+        }
         unchanged(gl, "read_in_place", || in_place.read_in_place(staging.as_ref(), &padded).unwrap());
         let back = unchanged(gl, "read_back in place", || in_place.read_back(&full).unwrap());
         common::assert_same("in place", &common::expected(&padded, nonce), &back);
@@ -219,17 +225,55 @@ fn every_operation_leaves_the_state_as_it_was() {
     }
 }
 
+/// Below 3.2 by the extensions of each version.
+#[test]
+fn every_operation_leaves_the_state_of_opengl_es_as_it_was() {
+    for version in ["3.0", "3.1", "3.2"] {
+        pass_in_child("child_es", None, &[("MESA_GLES_VERSION_OVERRIDE", version)], &["RAN ON"]);
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_es() {
+    let Some(engine) = Engine::es() else { return };
+    let gl = engine.glow();
+    println!("RAN ON {:?}", gl.version());
+    for (on, limit) in [(true, None), (false, None), (true, Some((3, 0)))] {
+        engine_framebuffers(&gl);
+        make_unusual(&gl, on, limit.is_none());
+        let display = unchanged(&gl, "from_loader", || engine.pixelferry(limit));
+        for format in display.caps().image_formats.iter().copied().step_by(3) {
+            exercise(&gl, &display, format);
+            exercise_manners(&gl, &display, format, false);
+        }
+        unchanged(&gl, "drop display", || drop(display));
+    }
+}
+
+#[test]
+fn the_snapshot_sees_changes_in_opengl_es() {
+    let Some(engine) = Engine::es() else { return };
+    let all = sees_changes(&engine.glow());
+    assert!(all > 60, "{all} values are too few");
+}
+
 #[test]
 fn the_snapshot_sees_changes() {
     let Some(engine) = Engine::new() else { return };
-    let gl = engine.glow();
-    let before = snapshot(&gl);
-    engine_framebuffers(&gl);
-    make_unusual(&gl, true, true);
-    let after = snapshot(&gl);
+    sees_changes(&engine.glow());
+}
+
+/// Fails unless nearly all values of the snapshot change with the state; how many there are.
+fn sees_changes(gl: &glow::Context) -> usize {
+    let before = snapshot(gl);
+    engine_framebuffers(gl);
+    make_unusual(gl, true, true);
+    let after = snapshot(gl);
     let same: Vec<_> = before.iter().filter(|(name, value)| after[*name] == **value).map(|(n, _)| n).collect();
     // Set through the other attachments only, or not settable in a surfaceless context.
     assert!(same.len() < 10, "these never change, so the comparison proves nothing: {same:?}");
+    before.len()
 }
 
 #[test]
@@ -282,7 +326,7 @@ fn works_by_the_engines_own_glow() {
     assert_eq!(Rc::strong_count(&gl), 1);
 }
 
-/// As eframe and three-d have it.
+/// eframe and three-d hold their glow in an `Arc`.
 #[test]
 fn works_by_a_glow_that_the_engine_shares() {
     let Some(engine) = Engine::new() else { return };

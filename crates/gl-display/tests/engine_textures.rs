@@ -19,7 +19,7 @@ use state::{engine_framebuffers, make_unusual, unchanged};
 
 const SIDE: u32 = 16;
 
-/// As the engine reads it: format and type of its pixels in client memory, and their bytes.
+/// How the engine reads a texture: format and type of its pixels in client memory, and their bytes.
 type Reading = (u32, u32, usize);
 
 /// Internal formats that are drawn into, each with how it is read.
@@ -119,7 +119,7 @@ fn light(display: &GlDisplay) -> Box<dyn Surface> {
     common::patterned(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
-/// The same in place, in linear memory.
+/// An image that lies in linear memory and is shown in place.
 fn in_place(display: &GlDisplay) -> Box<dyn Surface> {
     let desc = SurfaceDesc::image(5, 3, PixelFormat::Rgba8);
     let view = common::tight(&desc);

@@ -2,8 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests may
 
 mod common;
+#[path = "common/engine.rs"]
+mod engine;
+#[path = "common/es.rs"]
+mod es;
 
-use common::{FORMATS, assert_same, displays, expected, image_view, pattern, read_all, tight};
+use common::{assert_same, expected, image_view, pattern, read_all, tight};
+use es::{all_displays, formats};
 use gl_display::GlDisplay;
 use interop_core::devices::borrows::Holder;
 use interop_core::display::{Display, Part, Staging, StagingKind};
@@ -25,6 +30,19 @@ fn stagings(display: &GlDisplay, bytes: usize) -> Vec<(&'static str, Box<dyn Sta
     all
 }
 
+/// Where there are no buffer textures, that is said.
+fn reads_in_place(display: &GlDisplay) -> bool {
+    let has = display.caps().in_place_images.is_yes();
+    assert_eq!(has, !display.is_es() || display.version() >= (3, 2));
+    if !has {
+        let desc = SurfaceDesc::image(4, 4, interop_core::PixelFormat::Rgba8);
+        let staging = display.create_staging(StagingKind::Orphaned, 64).unwrap();
+        let refused = display.create_in_place_surface(&desc).unwrap().read_in_place(staging.as_ref(), &tight(&desc));
+        assert!(matches!(&refused, Err(Error::Unsupported { reason, .. }) if reason.contains("3.2")), "{refused:?}");
+    }
+    has
+}
+
 fn fill(staging: &mut dyn Staging, bytes: &[u8]) {
     staging.wait().unwrap();
     staging
@@ -37,8 +55,8 @@ fn fill(staging: &mut dyn Staging, bytes: &[u8]) {
 
 #[test]
 fn surfaces_begin_as_zero() {
-    for display in displays() {
-        for format in FORMATS {
+    for display in all_displays() {
+        for format in formats(&display) {
             let mut surface = display.create_surface(&SurfaceDesc::image(37, 21, format)).unwrap();
             assert!(read_all(surface.as_mut()).iter().all(|b| *b == 0), "{format}");
         }
@@ -49,7 +67,7 @@ fn surfaces_begin_as_zero() {
 
 #[test]
 fn large_surfaces_begin_as_zero() {
-    for display in displays() {
+    for display in all_displays() {
         // More than one piece of zeros.
         let mut surface =
             display.create_surface(&SurfaceDesc::image(1920, 700, interop_core::PixelFormat::Rgba8)).unwrap();
@@ -61,8 +79,8 @@ fn large_surfaces_begin_as_zero() {
 
 #[test]
 fn images_from_client_memory() {
-    for display in displays() {
-        for format in FORMATS {
+    for display in all_displays() {
+        for format in formats(&display) {
             let bpp = format.bytes_per_pixel();
             for (width, height) in SIZES {
                 let desc = SurfaceDesc::image(width, height, format);
@@ -83,8 +101,8 @@ fn images_from_client_memory() {
 
 #[test]
 fn images_from_every_staging() {
-    for display in displays() {
-        for format in FORMATS {
+    for display in all_displays() {
+        for format in formats(&display) {
             let (bpp, channel) = (format.bytes_per_pixel(), format.channel_kind().bytes());
             for (width, height) in SIZES {
                 let desc = SurfaceDesc::image(width, height, format);
@@ -108,8 +126,8 @@ fn images_from_every_staging() {
 
 #[test]
 fn images_in_place() {
-    for display in displays() {
-        for format in FORMATS {
+    for display in all_displays().filter(|display| reads_in_place(display)) {
+        for format in formats(&display) {
             let bpp = format.bytes_per_pixel();
             for (width, height) in SIZES {
                 let desc = SurfaceDesc::image(width, height, format);
@@ -133,7 +151,7 @@ fn images_in_place() {
 
 #[test]
 fn an_in_place_surface_keeps_its_block() {
-    for display in displays() {
+    for display in all_displays().filter(|display| reads_in_place(display)) {
         let desc = SurfaceDesc::image(16, 16, interop_core::PixelFormat::Rgba8);
         let mut surface = display.create_in_place_surface(&desc).unwrap();
         for (name, mut staging) in stagings(&display, 1024) {
@@ -148,8 +166,8 @@ fn an_in_place_surface_keeps_its_block() {
 
 #[test]
 fn regions_leave_the_rest() {
-    for display in displays() {
-        for format in FORMATS {
+    for display in all_displays() {
+        for format in formats(&display) {
             let bpp = format.bytes_per_pixel();
             let desc = SurfaceDesc::image(37, 23, format);
             let mut surface = display.create_surface(&desc).unwrap();
@@ -181,7 +199,7 @@ fn regions_leave_the_rest() {
 
 #[test]
 fn buffers_by_every_way() {
-    for display in displays() {
+    for display in all_displays() {
         for bytes in [1usize, 4, 4095, 80_001] {
             let desc = SurfaceDesc::buffer(bytes as u64);
             let mut own = display.create_surface(&desc).unwrap();
@@ -211,7 +229,7 @@ fn buffers_by_every_way() {
 
 #[test]
 fn mapped_memory_is_what_gl_reads() {
-    for display in displays() {
+    for display in all_displays() {
         for (name, mut staging) in stagings(&display, 64 * 4) {
             let Some(host) = staging.host_block() else {
                 assert_eq!(name, "orphaned");
@@ -231,7 +249,7 @@ fn mapped_memory_is_what_gl_reads() {
 
 #[test]
 fn many_frames_round_a_ring() {
-    for display in displays() {
+    for display in all_displays() {
         let desc = SurfaceDesc::image(65, 33, interop_core::PixelFormat::Rgba8);
         let view = tight(&desc);
         let mut surface = display.create_surface(&desc).unwrap();
@@ -256,7 +274,7 @@ fn many_frames_round_a_ring() {
 
 #[test]
 fn an_unfenced_block_is_waited_for_all_the_same() {
-    for display in displays() {
+    for display in all_displays() {
         let desc = SurfaceDesc::image(512, 512, interop_core::PixelFormat::Rgba8);
         let view = tight(&desc);
         let mut surface = display.create_surface(&desc).unwrap();
@@ -271,7 +289,7 @@ fn an_unfenced_block_is_waited_for_all_the_same() {
 
 #[test]
 fn a_failing_fill_leaves_a_usable_block() {
-    for display in displays() {
+    for display in all_displays() {
         for (name, mut staging) in stagings(&display, 100) {
             let failed = staging.map_write(&mut |_| Err(Error::NothingShown));
             assert!(matches!(failed, Err(Error::NothingShown)), "{name}");

@@ -62,7 +62,7 @@ fn all(gl: &glow::Context) -> Vec<u8> {
     read(gl, (0, 0, SIZE.0, SIZE.1))
 }
 
-/// As it must be, where a compute shader can do it.
+/// Fails unless `manner` drew it, where a compute shader can do it.
 fn assert_drawn(drawn: Option<Drawn>, manner: Manner) {
     assert_eq!(drawn, Some(Drawn::new(manner, manner == Manner::Compute, Why::Asked)));
 }

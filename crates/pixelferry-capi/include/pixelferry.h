@@ -326,13 +326,14 @@ typedef struct pf_gl_options {
     uint32_t version_minor;
 } pf_gl_options;
 
-/* Works in the OpenGL context (3.3 core or later) that is current on this thread, whoever made it. EGL, GLX, WGL and CGL are
- * asked for it. Every call leaves the context's state as it found it. `options` may be NULL.
+/* Works in the OpenGL context (3.3 or OpenGL ES 3.0, or later) that is current on this thread, whoever made it. EGL, GLX, WGL and
+ * CGL are asked for it. Every call leaves the context's state as it found it. `options` may be NULL.
  *
  * YOU VOUCH that the context is used from this thread only, and stays alive until the display, its links, frames, and the
  * backends that were opened for it are freed, or pf_display_gl_context_lost is called. Calls while another context is current
  * give PF_ERROR_CONTEXT; what is freed then is deleted by a later call.
- * Errors: PF_ERROR_UNAVAILABLE where no context is current, PF_ERROR_UNSUPPORTED below OpenGL 3.3. */
+ * Errors: PF_ERROR_UNAVAILABLE where no context is current, PF_ERROR_UNSUPPORTED below OpenGL 3.3 and
+ * OpenGL ES 3.0. */
 PF_EXPORT pf_status pf_display_from_current_gl(const pf_gl_options *options, pf_display **display);
 
 /* The same with functions found by `get_proc`, which is called during this call only: for contexts of another system (OSMesa).

@@ -46,6 +46,7 @@ steps! {
     Wait Display "display: wait for a fence",
     Fence Display "display: fence",
     ReadBack Display "display: read back",
+    Download Display "display: download",
     DrawOffscreen Display "display: draw",
     DisplayFinish Display "display: finish",
     DisplaySignal Display "display: signal semaphore",

@@ -16,6 +16,14 @@ impl Surface for SurfaceDouble {
         self.inner.desc()
     }
 
+    fn check_upload(&self) -> Result<()> {
+        self.inner.check_upload()
+    }
+
+    fn check_download(&self) -> Result<()> {
+        self.inner.check_download()
+    }
+
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
         if self.faults.check_or_lie(Step::Upload)? {
             return Ok(());
@@ -31,6 +39,7 @@ impl Surface for SurfaceDouble {
     }
 
     fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        self.faults.check(Step::Download)?;
         self.inner.download(part, staging, view)
     }
 

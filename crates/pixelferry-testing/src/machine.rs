@@ -57,6 +57,8 @@ pub enum Need {
     Valgrind,
     /// Vulkan, to compile C against.
     VulkanDev,
+    /// Chromium, for the network's page.
+    Chromium,
 }
 
 /// A row of [`MACHINE`].
@@ -67,7 +69,7 @@ pub struct Row {
     /// Its name in `PIXELFERRY_REQUIRE`.
     pub name: &'static str,
     /// The Debian packages that give it, with spaces between them; `scripts/lib.sh` reads them here. Empty where no package
-    /// of Debian's does.
+    /// of Debian's does, or where only tests of another workspace need it.
     pub packages: &'static str,
     /// The variable that must be 1 for tests to look for it at all. It must be there then.
     pub variable: Option<&'static str>,
@@ -122,6 +124,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
     Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
     Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
+    Row { need: Need::Chromium, name: "chromium", ..NONE },
 ];
 
 impl Need {

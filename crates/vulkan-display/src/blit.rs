@@ -51,11 +51,11 @@ impl VulkanDisplay {
         }
         let device = self.shared.sharing.device();
         match shown(&self.shared, surface, OP)? {
-            Shown::Image(image) => {
-                let desc = image.desc();
-                self.check_blit(vk_format(desc.format), target.format, filter)?;
+            Shown::Image(place, desc) => {
+                surface.check_download()?;
+                self.check_blit(place.format, target.format, filter)?;
                 let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-                let from = (image.raw(), desc.extent);
+                let from = (place, desc.extent);
                 // SAFETY: the caller's promise; the image lives until the next frame, and has that layout.
                 unsafe { commands::blit(device, commands, from, (target.image, region), filter) };
             }
@@ -64,7 +64,7 @@ impl VulkanDisplay {
                     let (from, to) = (view.extent, region.extent());
                     return Err(self.shared.unsupported(OP, as_rows(from, to)));
                 }
-                let from: Rows = rows(buffer.raw(), &view, OP)?;
+                let from: Rows = rows(buffer, &view, OP)?;
                 // SAFETY: as above; the rows lie in the buffer.
                 unsafe { commands::rows_to(device, commands, from, (target.image, region)) };
             }

@@ -21,6 +21,16 @@ const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     layer_count: 1,
 };
 
+/// An image as copies meet it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub image: vk::Image,
+    /// Of the image, which may encode.
+    pub format: vk::Format,
+    /// Before and after each copy.
+    pub layout: vk::ImageLayout,
+}
+
 /// Where an image's pixels lie in a buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows {
@@ -85,7 +95,7 @@ pub(crate) unsafe fn clear(device: &ash::Device, commands: vk::CommandBuffer, im
     }
 }
 
-/// Copies rows to a region of an image, which is ready to be read before and after.
+/// Copies rows to a region of an image.
 ///
 /// # Safety
 /// The promises of [`change`]; the rows lie in the buffer, the region in the image, which may be copied to.
@@ -93,15 +103,15 @@ pub(crate) unsafe fn to_image(
     device: &ash::Device,
     commands: vk::CommandBuffer,
     from: Rows,
-    image: vk::Image,
+    Place { image, layout, .. }: Place,
     region: Region,
 ) {
     const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     // SAFETY: the caller's promise.
     unsafe {
-        change(device, commands, image, (READ, TO));
+        change(device, commands, image, (layout, TO));
         device.cmd_copy_buffer_to_image(commands, from.buffer, image, TO, &[from.copy(region)]);
-        change(device, commands, image, (TO, READ));
+        change(device, commands, image, (TO, layout));
     }
 }
 
@@ -112,16 +122,16 @@ pub(crate) unsafe fn to_image(
 pub(crate) unsafe fn to_rows(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    image: vk::Image,
+    Place { image, layout, .. }: Place,
     region: Region,
     to: Rows,
 ) {
     const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
     // SAFETY: the caller's promise.
     unsafe {
-        change(device, commands, image, (READ, FROM));
+        change(device, commands, image, (layout, FROM));
         device.cmd_copy_image_to_buffer(commands, image, FROM, to.buffer, &[to.copy(region)]);
-        change(device, commands, image, (FROM, READ));
+        change(device, commands, image, (FROM, layout));
     }
 }
 
@@ -141,7 +151,7 @@ pub(crate) unsafe fn to_buffer(
     unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
 }
 
-/// Copies all of an image, which is ready to be read before and after, stretched into a region of another, which has the
+/// Copies all of an image, stretched into a region of another, which has the
 /// layout for it.
 ///
 /// # Safety
@@ -149,7 +159,7 @@ pub(crate) unsafe fn to_buffer(
 pub(crate) unsafe fn blit(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    (from, extent): (vk::Image, Extent),
+    (Place { image: from, layout, .. }, extent): (Place, Extent),
     (to, region): (vk::Image, Region),
     filter: vk::Filter,
 ) {
@@ -163,9 +173,9 @@ pub(crate) unsafe fn blit(
     };
     // SAFETY: the caller's promise.
     unsafe {
-        change(device, commands, from, (READ, FROM));
+        change(device, commands, from, (layout, FROM));
         device.cmd_blit_image(commands, from, FROM, to, vk::ImageLayout::TRANSFER_DST_OPTIMAL, &[blit], filter);
-        change(device, commands, from, (FROM, READ));
+        change(device, commands, from, (FROM, layout));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The display: what a user holds.
 
-use crate::commands::READ;
+use crate::commands::Place;
 use crate::device_state::{DeviceState, Handles, caps};
 use crate::engine::VulkanEngine;
 use crate::frame::{TimelinePoint, VulkanFrame, VulkanObject};
@@ -126,20 +126,12 @@ impl VulkanDisplay {
     /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
     pub fn surface_frame(&self, surface: &dyn Surface) -> Result<VulkanFrame> {
         let object = match shown(&self.shared, surface, "surface_frame")? {
-            Shown::Image(image) => {
-                let desc = image.desc();
-                VulkanObject::Image {
-                    image: image.raw(),
-                    format: vk_format(desc.format),
-                    extent: desc.extent,
-                    layout: READ,
-                }
+            Shown::Image(Place { image, format, layout }, desc) => {
+                VulkanObject::Image { image, format, extent: desc.extent, layout }
             }
-            Shown::Rows(buffer, view) => {
-                VulkanObject::Rows { buffer: buffer.raw(), format: vk_format(view.format), view }
-            }
+            Shown::Rows(buffer, view) => VulkanObject::Rows { buffer, format: vk_format(view.format), view },
             Shown::Bytes(buffer, view) => {
-                VulkanObject::Bytes { buffer: buffer.raw(), offset: view.offset as u64, len: view.len as u64 }
+                VulkanObject::Bytes { buffer, offset: view.offset as u64, len: view.len as u64 }
             }
         };
         let ready = self.shared.submissions.ready()?;
@@ -205,6 +197,7 @@ impl Display for VulkanDisplay {
 
     /// Copies the surface to memory of the device, as a draw would read it.
     fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+        surface.check_download()?;
         offscreen::read_through(&self.shared, &shown(&self.shared, surface, "draw_offscreen")?)
     }
 

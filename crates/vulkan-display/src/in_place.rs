@@ -68,8 +68,10 @@ impl Surface for InPlaceImage {
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let region = region(&self.desc, part, "read_back")?;
         match self.pixels()? {
-            Pixels::Image(image) => read_image(image, region),
-            Pixels::Rows(buffer, view) => read_rows(buffer, view, region),
+            Pixels::Image(image) => {
+                read_image(&self.shared, image.place(), image.desc().format.bytes_per_pixel(), region)
+            }
+            Pixels::Rows(buffer, view) => read_rows(&self.shared, buffer.raw(), view, region),
         }
     }
 
@@ -117,7 +119,7 @@ impl Surface for InPlaceBuffer {
         let range = range(&self.desc, part, "read_back")?;
         let (buffer, view) = self.bytes()?;
         let start = view.offset as u64;
-        read_buffer(buffer, &(start + range.start..start + range.end))
+        read_buffer(&self.shared, buffer.raw(), &(start + range.start..start + range.end))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -11,6 +11,7 @@
 //! | see what the engine should switch on | [`device_extensions`], [`device_extensions_raw`] |
 //! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
 //! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
+//! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
 //!
 //! # Threads
@@ -29,6 +30,7 @@ mod commands;
 mod device_state;
 mod display;
 mod engine;
+mod engine_surfaces;
 mod frame;
 mod functions;
 mod headless;
@@ -50,6 +52,7 @@ mod transfer;
 pub use blit::BlitTarget;
 pub use display::VulkanDisplay;
 pub use engine::{RawVulkan, VulkanEngine};
+pub use engine_surfaces::{EngineBuffer, EngineImage};
 pub use frame::{TimelinePoint, VulkanFrame, VulkanObject};
 pub use headless::VulkanOptions;
 pub use needs::{device_extensions, device_extensions_raw};

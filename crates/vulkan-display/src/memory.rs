@@ -1,12 +1,12 @@
 //! Buffers and images of the display, which go when the queue has done with them.
 
-use crate::commands;
+use crate::commands::{self, Place, READ};
 use crate::device_state::{BUFFER_USAGE, DeviceState, IMAGE_USAGE};
 use ash::vk;
 use interop_core::{Error, HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
-use vulkan_sharing::{Allocation, Object};
+use vulkan_sharing::{Allocation, Object, vk_format};
 
 const OP: &str = "create_staging";
 
@@ -129,8 +129,8 @@ impl Image {
         Ok(made)
     }
 
-    pub(crate) fn raw(&self) -> vk::Image {
-        self.raw
+    pub(crate) fn place(&self) -> Place {
+        Place { image: self.raw, format: vk_format(self.desc.format), layout: READ }
     }
 
     pub(crate) fn desc(&self) -> &ImageDesc {

@@ -1,9 +1,9 @@
 //! Reading a surface through once, for measurements.
 
-use crate::commands::{self, Rows};
+use crate::commands::Rows;
 use crate::device_state::{BUFFER_USAGE, DeviceState};
 use crate::shown::Shown;
-use crate::transfer::copy_bytes;
+use crate::transfer::{copy_bytes, copy_to_rows};
 use ash::vk;
 use interop_core::{Error, Result};
 use vulkan_sharing::Object;
@@ -25,29 +25,22 @@ fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
 }
 
 /// Copies what a surface shows to where nobody looks.
-pub(crate) fn read_through(shared: &DeviceState, shown: &Shown<'_>) -> Result<()> {
+pub(crate) fn read_through(shared: &DeviceState, shown: &Shown) -> Result<()> {
     match shown {
-        Shown::Image(image) => {
-            let desc = image.desc();
+        Shown::Image(place, desc) => {
             let bytes = desc.extent.pixels() * desc.format.bytes_per_pixel() as u64;
             let to = Rows { buffer: target(shared, bytes)?, offset: 0, row_length: 0 };
-            let (raw, region) = (image.raw(), desc.extent.full());
-            let record = |device: &ash::Device, commands| {
-                // SAFETY: it is all of the image, which the buffer holds. Both are retired when they go.
-                unsafe { commands::to_rows(device, commands, raw, region, to) }
-            };
-            // SAFETY: as above.
-            unsafe { shared.submissions.record(record) }.map(drop)
+            copy_to_rows(shared, *place, desc.extent.full(), to).map(drop)
         }
         Shown::Rows(buffer, view) => {
             let span = view.span();
             let bytes = span.len() as u64;
             let to = target(shared, bytes)?;
-            copy_bytes(shared, (buffer.raw(), span.start as u64), (to, 0), bytes).map(drop)
+            copy_bytes(shared, (*buffer, span.start as u64), (to, 0), bytes).map(drop)
         }
         Shown::Bytes(buffer, view) => {
             let to = target(shared, view.len as u64)?;
-            copy_bytes(shared, (buffer.raw(), view.offset as u64), (to, 0), view.len as u64).map(drop)
+            copy_bytes(shared, (*buffer, view.offset as u64), (to, 0), view.len as u64).map(drop)
         }
     }
 }

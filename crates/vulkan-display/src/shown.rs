@@ -1,37 +1,37 @@
 //! What a surface shows, and where.
 
+use crate::commands::Place;
 use crate::device_state::DeviceState;
 use crate::in_place::{InPlaceBuffer, InPlaceImage, Pixels};
-use crate::memory::{Buffer, Image};
 use crate::stored::{StoredBuffer, StoredImage};
+use ash::vk;
 use interop_core::devices::owned::{find, foreign};
-use interop_core::{BufferView, ImageView, Result, Surface};
+use interop_core::{BufferView, ImageDesc, ImageView, Result, Surface};
 
-pub(crate) enum Shown<'s> {
-    Image(&'s Image),
-    Rows(&'s Buffer, ImageView),
-    Bytes(&'s Buffer, BufferView),
+pub(crate) enum Shown {
+    Image(Place, ImageDesc),
+    Rows(vk::Buffer, ImageView),
+    Bytes(vk::Buffer, BufferView),
 }
 
 /// Of any surface of this display's.
-pub(crate) fn shown<'s>(shared: &DeviceState, surface: &'s dyn Surface, operation: &'static str) -> Result<Shown<'s>> {
+pub(crate) fn shown(shared: &DeviceState, surface: &dyn Surface, operation: &'static str) -> Result<Shown> {
     let any = surface.as_any();
     if let Some(s) = find::<StoredImage>(any, shared) {
-        return Ok(Shown::Image(&s.image));
+        return Ok(Shown::Image(s.place(), *s.image()));
     }
     if let Some(s) = find::<StoredBuffer>(any, shared) {
-        let len = s.buffer.len();
-        return Ok(Shown::Bytes(&s.buffer, BufferView { offset: 0, len }));
+        return Ok(Shown::Bytes(s.raw(), BufferView { offset: 0, len: s.len() }));
     }
     if let Some(s) = find::<InPlaceImage>(any, shared) {
         return Ok(match s.pixels()? {
-            Pixels::Image(image) => Shown::Image(image),
-            Pixels::Rows(buffer, view) => Shown::Rows(buffer, *view),
+            Pixels::Image(image) => Shown::Image(image.place(), *image.desc()),
+            Pixels::Rows(buffer, view) => Shown::Rows(buffer.raw(), *view),
         });
     }
     if let Some(s) = find::<InPlaceBuffer>(any, shared) {
         let (buffer, view) = s.bytes()?;
-        return Ok(Shown::Bytes(buffer, view));
+        return Ok(Shown::Bytes(buffer.raw(), view));
     }
     Err(foreign::<StoredImage>(shared, operation))
 }

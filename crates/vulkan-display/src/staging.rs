@@ -77,7 +77,7 @@ impl VulkanStaging {
         own_mut::<Self>(staging.as_any_mut(), shared, operation)
     }
 
-    /// The buffer to copy from.
+    /// The buffer to copy from, or to.
     pub(crate) fn buffer(&self, operation: &'static str) -> Result<vk::Buffer> {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
@@ -107,8 +107,8 @@ impl VulkanStaging {
         }
     }
 
-    /// The queue reads the block up to this submission.
-    pub(crate) fn read_until(&mut self, number: u64) {
+    /// The queue reads or writes the block up to this submission.
+    pub(crate) fn used_until(&mut self, number: u64) {
         self.fence = Some(number);
     }
 

@@ -1,25 +1,65 @@
-//! Surfaces with storage of their own.
+//! Surfaces with storage: the display's own, or an engine's.
 
+use crate::commands::Place;
 use crate::device_state::DeviceState;
 use crate::memory::{Buffer, Image};
 use crate::staging::VulkanStaging;
-use crate::transfer::{copy_bytes, copy_to_image, read_buffer, read_image, rows, upload_bytes, upload_pixels};
-use interop_core::display::checks::{buffer_source, image_source, range, region};
+use crate::transfer::{
+    copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
+};
+use ash::vk;
+use interop_core::display::checks::{buffer_source, image_source, made_with, range, region};
 use interop_core::{ImageDesc, Part, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
 
-/// An image.
-pub(crate) struct StoredImage {
-    desc: SurfaceDesc,
-    pub image: Image,
+/// Whose it is.
+enum Owner<O, U> {
+    /// The display's, kept here.
+    Ours(O),
+    /// An engine's, with the usage that it says it made it with.
+    Engines(U),
 }
 
-interop_core::owned!(StoredImage: DeviceState, "surface", |surface| &surface.image.shared);
+/// An image.
+pub(crate) struct StoredImage {
+    image: ImageDesc,
+    desc: SurfaceDesc,
+    place: Place,
+    owner: Owner<Image, vk::ImageUsageFlags>,
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(StoredImage: DeviceState, "surface", |surface| &surface.shared);
 
 impl StoredImage {
     pub(crate) fn new(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
-        Ok(Self { desc: SurfaceDesc::Image(*desc), image: Image::zeroed(shared, desc)? })
+        let image = Image::zeroed(shared, desc)?;
+        Ok(Self::of(shared, desc, image.place(), Owner::Ours(image)))
+    }
+
+    /// An engine's, which is as the arguments say and outlives what is submitted with it.
+    pub(crate) fn over(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, usage: vk::ImageUsageFlags) -> Self {
+        Self::of(shared, desc, place, Owner::Engines(usage))
+    }
+
+    fn of(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, owner: Owner<Image, vk::ImageUsageFlags>) -> Self {
+        Self { image: *desc, desc: SurfaceDesc::Image(*desc), place, owner, shared: Rc::clone(shared) }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(crate) fn image(&self) -> &ImageDesc {
+        &self.image
+    }
+
+    fn needs(&self, usage: vk::ImageUsageFlags, name: &str, operation: &'static str) -> Result<()> {
+        match &self.owner {
+            Owner::Ours(_) => Ok(()),
+            Owner::Engines(has) => made_with(has.contains(usage), name, has, operation),
+        }
     }
 }
 
@@ -28,22 +68,44 @@ impl Surface for StoredImage {
         &self.desc
     }
 
+    fn check_upload(&self) -> Result<()> {
+        self.needs(vk::ImageUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
+    }
+
+    fn check_download(&self) -> Result<()> {
+        self.needs(vk::ImageUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
+    }
+
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        self.check_upload()?;
         let (region, view) = image_source(&self.desc, at, view, bytes.len(), "upload")?;
-        upload_pixels(&self.image, region, bytes, &view)
+        upload_pixels(&self.shared, self.place, region, bytes, &view)
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "upload_staged";
-        let staging = VulkanStaging::of_mut(staging, &self.image.shared, OP)?;
+        self.check_upload()?;
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
         let (region, view) = image_source(&self.desc, at, view, staging.len(), OP)?;
-        let number = copy_to_image(&self.image, rows(staging.buffer(OP)?, &view, OP)?, region)?;
-        staging.read_until(number);
+        let from = rows(staging.buffer(OP)?, &view, OP)?;
+        staging.used_until(copy_to_image(&self.shared, self.place, from, region)?);
+        Ok(())
+    }
+
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "download";
+        self.check_download()?;
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
+        let (region, view) = image_source(&self.desc, part, view, staging.len(), OP)?;
+        let to = rows(staging.buffer(OP)?, &view, OP)?;
+        staging.used_until(copy_to_rows(&self.shared, self.place, region, to)?);
         Ok(())
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        read_image(&self.image, region(&self.desc, part, "read_back")?)
+        self.check_download()?;
+        let region = region(&self.desc, part, "read_back")?;
+        read_image(&self.shared, self.place, self.image.format.bytes_per_pixel(), region)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -54,14 +116,44 @@ impl Surface for StoredImage {
 /// A buffer.
 pub(crate) struct StoredBuffer {
     desc: SurfaceDesc,
-    pub buffer: Buffer,
+    len: usize,
+    raw: vk::Buffer,
+    owner: Owner<Buffer, vk::BufferUsageFlags>,
+    shared: Rc<DeviceState>,
 }
 
-interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.buffer.shared);
+interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl StoredBuffer {
-    pub(crate) fn new(shared: &Rc<DeviceState>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
-        Ok(Self { desc, buffer: Buffer::zeroed(shared, bytes)? })
+    pub(crate) fn new(shared: &Rc<DeviceState>, desc: SurfaceDesc, len: usize) -> Result<Self> {
+        let buffer = Buffer::zeroed(shared, len)?;
+        Ok(Self { desc, len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
+    }
+
+    /// The first bytes of an engine's, which is as the arguments say and outlives what is submitted with it.
+    pub(crate) fn over(
+        shared: &Rc<DeviceState>,
+        desc: SurfaceDesc,
+        len: usize,
+        raw: vk::Buffer,
+        usage: vk::BufferUsageFlags,
+    ) -> Self {
+        Self { desc, len, raw, owner: Owner::Engines(usage), shared: Rc::clone(shared) }
+    }
+
+    pub(crate) fn raw(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn needs(&self, usage: vk::BufferUsageFlags, name: &str, operation: &'static str) -> Result<()> {
+        match &self.owner {
+            Owner::Ours(_) => Ok(()),
+            Owner::Engines(has) => made_with(has.contains(usage), name, has, operation),
+        }
     }
 }
 
@@ -70,24 +162,44 @@ impl Surface for StoredBuffer {
         &self.desc
     }
 
+    fn check_upload(&self) -> Result<()> {
+        self.needs(vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
+    }
+
+    fn check_download(&self) -> Result<()> {
+        self.needs(vk::BufferUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
+    }
+
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+        self.check_upload()?;
         let (to, view) = buffer_source(&self.desc, at, view, bytes.len(), "upload")?;
         let from = &bytes[view.offset..view.offset + view.len];
-        upload_bytes(&self.buffer, &(to.start as u64..to.end as u64), from)
+        upload_bytes(&self.shared, (self.raw, to.start as u64), from)
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         const OP: &str = "upload_staged";
-        let staging = VulkanStaging::of_mut(staging, &self.buffer.shared, OP)?;
+        self.check_upload()?;
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
         let (to, view) = buffer_source(&self.desc, at, view, staging.len(), OP)?;
         let from = (staging.buffer(OP)?, view.offset as u64);
-        let number = copy_bytes(&self.buffer.shared, from, (self.buffer.raw(), to.start as u64), view.len as u64)?;
-        staging.read_until(number);
+        staging.used_until(copy_bytes(&self.shared, from, (self.raw, to.start as u64), view.len as u64)?);
+        Ok(())
+    }
+
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        const OP: &str = "download";
+        self.check_download()?;
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
+        let (from, view) = buffer_source(&self.desc, part, view, staging.len(), OP)?;
+        let to = (staging.buffer(OP)?, view.offset as u64);
+        staging.used_until(copy_bytes(&self.shared, (self.raw, from.start as u64), to, view.len as u64)?);
         Ok(())
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        read_buffer(&self.buffer, &range(&self.desc, part, "read_back")?)
+        self.check_download()?;
+        read_buffer(&self.shared, self.raw, &range(&self.desc, part, "read_back")?)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,8 +1,7 @@
 //! Copies between the host, buffers and images.
 
-use crate::commands::{self, Rows};
+use crate::commands::{self, Place, Rows};
 use crate::device_state::DeviceState;
-use crate::memory::{Buffer, Image};
 use crate::scratch::Scratch;
 use ash::vk;
 use interop_core::compute::host_bytes;
@@ -25,8 +24,13 @@ pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView, operation: &'static str
 }
 
 /// Copies pixels from the host.
-pub(crate) fn upload_pixels(image: &Image, region: Region, bytes: &[u8], view: &ImageView) -> Result<()> {
-    let shared = &*image.shared;
+pub(crate) fn upload_pixels(
+    shared: &DeviceState,
+    to: Place,
+    region: Region,
+    bytes: &[u8],
+    view: &ImageView,
+) -> Result<()> {
     let row = view.row_len();
     let len = row * region.height as usize;
     let scratch = Scratch::take(shared, len)?;
@@ -37,28 +41,32 @@ pub(crate) fn upload_pixels(image: &Image, region: Region, bytes: &[u8], view: &
         Ok(())
     })?;
     let from = Rows { buffer: scratch.raw(), offset: 0, row_length: 0 };
-    let number = copy_to_image(image, from, region)?;
+    let number = copy_to_image(shared, to, from, region)?;
     scratch.give_back(shared, number);
     Ok(())
 }
 
 /// Copies pixels from a buffer; the rows lie inside it.
-pub(crate) fn copy_to_image(image: &Image, from: Rows, region: Region) -> Result<u64> {
-    let raw = image.raw();
-    let submissions = &image.shared.submissions;
-    // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they go.
-    unsafe { submissions.record(|device, commands| commands::to_image(device, commands, from, raw, region)) }
+pub(crate) fn copy_to_image(shared: &DeviceState, to: Place, from: Rows, region: Region) -> Result<u64> {
+    // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they go, or are an
+    // engine's, which keeps them.
+    unsafe { shared.submissions.record(|device, commands| commands::to_image(device, commands, from, to, region)) }
+}
+
+/// Copies pixels to a buffer; the rows lie inside it.
+pub(crate) fn copy_to_rows(shared: &DeviceState, from: Place, region: Region, to: Rows) -> Result<u64> {
+    // SAFETY: as in `copy_to_image`.
+    unsafe { shared.submissions.record(|device, commands| commands::to_rows(device, commands, from, region, to)) }
 }
 
 /// Copies bytes from the host.
-pub(crate) fn upload_bytes(buffer: &Buffer, to: &Range<u64>, bytes: &[u8]) -> Result<()> {
-    let shared = &*buffer.shared;
+pub(crate) fn upload_bytes(shared: &DeviceState, to: (vk::Buffer, u64), bytes: &[u8]) -> Result<()> {
     let scratch = Scratch::take(shared, bytes.len())?;
     scratch.fill(bytes.len(), |to| {
         to.copy_from_slice(bytes);
         Ok(())
     })?;
-    let number = copy_bytes(shared, (scratch.raw(), 0), (buffer.raw(), to.start), bytes.len() as u64)?;
+    let number = copy_bytes(shared, (scratch.raw(), 0), to, bytes.len() as u64)?;
     scratch.give_back(shared, number);
     Ok(())
 }
@@ -70,51 +78,41 @@ pub(crate) fn copy_bytes(
     to: (vk::Buffer, u64),
     bytes: u64,
 ) -> Result<u64> {
-    // SAFETY: the callers checked the ranges. Both buffers are retired when they go.
+    // SAFETY: the callers checked the ranges. Both buffers are retired when they go, or are an engine's, which keeps them.
     unsafe { shared.submissions.record(|device, commands| commands::to_buffer(device, commands, from, to, bytes)) }
 }
 
-/// The pixels of a region in tight rows.
-pub(crate) fn read_image(image: &Image, region: Region) -> Result<Vec<u8>> {
-    let pixel = image.desc().format.bytes_per_pixel();
+/// The pixels of a region, each of `pixel` bytes, in tight rows.
+pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region: Region) -> Result<Vec<u8>> {
     let len = region.width as usize * region.height as usize * pixel;
-    let raw = image.raw();
-    read(&image.shared, len, |shared, scratch| {
-        let to = Rows { buffer: scratch.raw(), offset: 0, row_length: 0 };
-        let record = |device: &ash::Device, commands| {
-            // SAFETY: the region was checked to lie in the image, and the buffer holds it. Both live until the copy is done.
-            unsafe { commands::to_rows(device, commands, raw, region, to) }
-        };
-        // SAFETY: as above.
-        unsafe { shared.submissions.record(record) }
+    read(shared, len, |scratch| {
+        copy_to_rows(shared, from, region, Rows { buffer: scratch.raw(), offset: 0, row_length: 0 })
     })
 }
 
 /// The bytes of a range.
-pub(crate) fn read_buffer(buffer: &Buffer, range: &Range<u64>) -> Result<Vec<u8>> {
+pub(crate) fn read_buffer(shared: &DeviceState, from: vk::Buffer, range: &Range<u64>) -> Result<Vec<u8>> {
     let bytes = range.end - range.start;
-    read(&buffer.shared, bytes as usize, |shared, scratch| {
-        copy_bytes(shared, (buffer.raw(), range.start), (scratch.raw(), 0), bytes)
-    })
+    read(shared, bytes as usize, |scratch| copy_bytes(shared, (from, range.start), (scratch.raw(), 0), bytes))
 }
 
 /// The pixels of a region of an image that lies in a buffer, in tight rows.
-pub(crate) fn read_rows(buffer: &Buffer, view: &ImageView, region: Region) -> Result<Vec<u8>> {
+pub(crate) fn read_rows(shared: &DeviceState, from: vk::Buffer, view: &ImageView, region: Region) -> Result<Vec<u8>> {
     let pixel = view.format.bytes_per_pixel();
     let part =
         ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + region.x as usize * pixel) };
     let span = part.span();
-    let all = read_buffer(buffer, &(span.start as u64..span.end as u64))?;
+    let all = read_buffer(shared, from, &(span.start as u64..span.end as u64))?;
     let part = part.moved_to(0);
     let mut pixels = host_bytes(part.row_len() * region.height as usize)?;
     (0..region.height).for_each(|y| pixels.extend_from_slice(&all[part.row(y)]));
     Ok(pixels)
 }
 
-fn read(shared: &DeviceState, len: usize, copy: impl FnOnce(&DeviceState, &Scratch) -> Result<u64>) -> Result<Vec<u8>> {
+fn read(shared: &DeviceState, len: usize, copy: impl FnOnce(&Scratch) -> Result<u64>) -> Result<Vec<u8>> {
     let mut bytes = host_bytes(len)?;
     let scratch = Scratch::take(shared, len)?;
-    let number = copy(shared, &scratch)?;
+    let number = copy(&scratch)?;
     let waited = shared.submissions.wait(number);
     if waited.is_ok() {
         scratch.read(len, |from| bytes.extend_from_slice(from))?;

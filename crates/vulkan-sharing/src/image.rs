@@ -129,6 +129,18 @@ pub const fn vk_format(format: PixelFormat) -> vk::Format {
     VK_FORMATS.get(format)
 }
 
+/// The format of a frame with the same bytes, whether Vulkan encodes or not. `None` where there is none.
+pub fn pixel_format(format: vk::Format) -> Option<PixelFormat> {
+    let stored = match format {
+        vk::Format::R8_SRGB => vk::Format::R8_UNORM,
+        vk::Format::R8G8_SRGB => vk::Format::R8G8_UNORM,
+        vk::Format::R8G8B8A8_SRGB => vk::Format::R8G8B8A8_UNORM,
+        vk::Format::B8G8R8A8_SRGB => vk::Format::B8G8R8A8_UNORM,
+        other => other,
+    };
+    PixelFormat::ALL.into_iter().find(|pixels| vk_format(*pixels) == stored)
+}
+
 /// Vulkan 1.3, section 34.1.
 const VK_FORMATS: PerFormat<vk::Format> = PerFormat::new([
     (PixelFormat::R8, vk::Format::R8_UNORM),

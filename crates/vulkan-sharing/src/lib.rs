@@ -42,7 +42,7 @@ pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGri
 pub use device::{Sharing, enabled};
 pub use error::failure;
 pub use ids::Ids;
-pub use image::vk_format;
+pub use image::{pixel_format, vk_format};
 pub use instance::{Candidate, Instance, loader, loader_support};
 pub use memory_host::HOST_EXTENSION;
 pub use os::{MEMORY_EXTENSION, MEMORY_HANDLE, SEMAPHORE_EXTENSION};

@@ -13,7 +13,7 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
     Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, Target, View,
+    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -51,11 +51,9 @@ impl WgpuBackend {
         }
         let identity = device.identity.clone().with_api(Api::Wgpu);
         let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
-        let caps = ComputeCaps::new(languages(&device), most).with_exports(vec![MemoryCap::new(
-            HandleType::QueueBuffer(device.queue_id()),
-            MemoryShape::Linear,
-            Support::Yes,
-        )]);
+        let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
+        let caps = ComputeCaps::new(languages(&device), most);
+        let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared]);
         let (numbers, layout) = device.scoped(OP, || (Numbers::new(&device.device), layout(&device.device)))?;
         let numbers = Mutex::new(numbers);
         let (memories, groups) =
@@ -164,6 +162,18 @@ impl ComputeBackend for WgpuBackend {
         let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
         let memory = WgpuMemory::over(&self.session, buffer.clone(), bytes);
         Ok((Box::new(memory), buffer.into_handle()))
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::import_surface";
+        let device = &self.session.device;
+        if desc.shape() != MemoryShape::Linear {
+            return Err(device.unsupported(OP, "its kernels have buffers only"));
+        }
+        let bytes = desc.byte_len(OP)?;
+        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
+        let buffer = QueueBuffer::open(handle, device, bytes, OP)?;
+        Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {

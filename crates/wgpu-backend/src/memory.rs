@@ -36,7 +36,7 @@ impl WgpuMemory {
         self.buffer.address()
     }
 
-    /// The same, for a kernel of CUDA's.
+    /// [`Self::address`], or the error that a kernel of CUDA's gets without one.
     #[cfg(feature = "cuda")]
     pub fn must_have_address(&self, operation: &'static str) -> Result<u64> {
         self.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))

@@ -23,7 +23,7 @@ fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
   pf_store(id.xy, vec4<f32>(pf_arg_f32(0), 0.0, 0.0, 1.0));
 }";
 
-/// The same frame: a kernel that has numbers, and a draw that has a picture, its look, and a target.
+/// Our frame, written by hand: a kernel that has numbers, and a draw that has a picture, its look, and a target.
 const BY_HAND: &str = "
 @group(0) @binding(0) var<storage, read_write> memory: array<u32>;
 @group(0) @binding(1) var<uniform> numbers: vec4<f32>;

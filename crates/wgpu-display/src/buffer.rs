@@ -1,12 +1,11 @@
 //! Buffers with storage of their own.
 
+use crate::buffer_copies::{self, Place};
 use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
-use crate::splice::Splice;
-use crate::staging::WgpuStaging;
 use crate::tools::Tools;
 use interop_core::display::checks::{buffer_source, range};
-use interop_core::{Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::{HandleType, Part, Result, SharedHandle, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -42,21 +41,9 @@ impl BufferSurface {
         &self.buffer
     }
 
-    /// Whether a copy of whole words does what is asked: what lies behind the surface's last byte is nobody's.
-    fn is_whole(&self, to: &Range<u64>) -> bool {
-        to.start.is_multiple_of(WORD) && (to.end.is_multiple_of(WORD) || to.end == self.bytes)
-    }
-
-    /// Copies from a buffer to any place.
-    fn copy(&self, from: &wgpu::Buffer, from_byte: u64, to: &Range<u64>) -> Result<wgpu::SubmissionIndex> {
-        let shared = &self.tools.shared;
-        let bytes = to.end - to.start;
-        if self.is_whole(to) && from_byte.is_multiple_of(WORD) {
-            return shared.submit("upload_staged", |encoder| {
-                encoder.copy_buffer_to_buffer(from, from_byte, &self.buffer, to.start, whole_words(bytes));
-            });
-        }
-        self.tools.splicer.copy(shared, &Splice { to: &self.buffer, to_byte: to.start, bytes }, from, from_byte)
+    /// A place in it: what lies behind the surface's last byte is nobody's.
+    fn place(&self, at: &Range<u64>) -> Place<'_> {
+        Place { buffer: &self.buffer, bytes: at.clone(), is_end: at.end == self.bytes }
     }
 }
 
@@ -71,7 +58,7 @@ impl Surface for BufferSurface {
         let to = to.start as u64..to.end as u64;
         let from = &bytes[view.offset..view.offset + view.len];
         let shared = &self.tools.shared;
-        if self.is_whole(&to) {
+        if self.place(&to).is_whole() {
             // The last word may lack bytes.
             let (words, rest) = from.split_at(from.len() / WORD as usize * WORD as usize);
             let mut last = [0; WORD as usize];
@@ -96,23 +83,24 @@ impl Surface for BufferSurface {
             scratch.unmap();
             written.map(|()| scratch).map_err(|e| shared.failure(OP, e.to_string(), ""))
         })??;
-        self.copy(&scratch, 0, &to).map(drop)
+        buffer_copies::copy(&self.tools, (&scratch, 0), &self.place(&to), OP).map(drop)
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        const OP: &str = "upload_staged";
-        let len = staging.len();
-        let staging = WgpuStaging::of_mut(staging, &self.tools.shared, OP)?;
-        let (to, view) = buffer_source(&self.desc, at, view, len, OP)?;
-        let to = to.start as u64..to.end as u64;
-        let index = self.copy(staging.buffer(OP)?, view.offset as u64, &to)?;
-        staging.read_until(index);
-        Ok(())
+        buffer_copies::from_staging(&self.tools, &self.desc, at, staging, view, |at| self.place(at))
+    }
+
+    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        buffer_copies::to_staging(&self.tools, &self.buffer, &self.desc, part, staging, view)
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let range = range(&self.desc, part, "read_back")?;
         self.tools.shared.read_buffer(&self.buffer, range, "read_back")
+    }
+
+    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        buffer_copies::export(&self.tools.shared, &self.buffer, handle)
     }
 
     fn as_any(&self) -> &dyn Any {

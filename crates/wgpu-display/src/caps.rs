@@ -33,8 +33,8 @@ pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueI
         limits.max_buffer_size / crate::format::WORD * crate::format::WORD,
         RowOrder::TopDown,
     )
-    .with_imports(sharing.imports.into_iter().chain([lent]).collect())
-    .with_exports(sharing.exports)
+    .with_imports(sharing.imports.into_iter().chain([lent.clone()]).collect())
+    .with_exports(sharing.exports.into_iter().chain([lent]).collect())
     .with_semaphores(sharing.semaphores)
     .with_orphaned_staging(Support::Yes)
     .with_persistent_staging(sharing.persistent)

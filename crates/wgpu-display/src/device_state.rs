@@ -74,6 +74,14 @@ impl DeviceState {
         self.gl.as_ref().map_or(Ok(()), |gl| gl.collect(operation))
     }
 
+    /// Lets the host see what the device has written to memory that stays mapped, once this submission is done.
+    pub(crate) fn show_host(&self, operation: &'static str) -> Result<wgpu::SubmissionIndex> {
+        if let Some(vulkan) = &self.vulkan {
+            self.record_apart(operation, |encoder| vulkan.show_host(encoder))?;
+        }
+        self.flush(operation)
+    }
+
     /// What textures of this format are for.
     pub(crate) fn texture_usage(&self, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
         if self.is_drawn_to(format) { TEXTURE_USAGE } else { TEXTURE_USAGE - wgpu::TextureUsages::RENDER_ATTACHMENT }

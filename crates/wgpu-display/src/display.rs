@@ -6,6 +6,7 @@ use crate::buffer::BufferSurface;
 use crate::caps::{Sharing, caps};
 use crate::device::WgpuDevice;
 use crate::device_state::Parts;
+use crate::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::error::Loss;
 use crate::gl::Gl;
 use crate::identity::identify;
@@ -366,6 +367,12 @@ impl WgpuDisplay {
 
     /// Of the right kind but not ours, or of the wrong kind.
     fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
+        let any = surface.as_any();
+        if find::<EngineImage>(any, &self.tools.shared).is_some()
+            || find::<EngineBuffer>(any, &self.tools.shared).is_some()
+        {
+            return Error::invalid(operation, "the texture or buffer is the engine's own; use it by the engine's name");
+        }
         if right_kind {
             return foreign::<TextureSurface>(&self.tools.shared, operation);
         }

@@ -23,6 +23,12 @@ pub(crate) const fn texture_format(format: PixelFormat) -> wgpu::TextureFormat {
     TEXTURE_FORMATS.get(format)
 }
 
+/// The format with the same bytes, whether wgpu encodes or not; `None` where no frame has it.
+pub(crate) fn pixel_format(format: wgpu::TextureFormat) -> Option<PixelFormat> {
+    let stored = format.remove_srgb_suffix();
+    PixelFormat::ALL.into_iter().find(|pixels| texture_format(*pixels) == stored)
+}
+
 /// What some formats need, and draws into them by either manner, as BGRA8 does that windows mostly are. Our own devices are
 /// opened with what the adapter has of it; so may an engine's ([`crate::open_device`]).
 pub const DRAW_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM

@@ -11,6 +11,7 @@
 //! | in a texture or a window's frame | [`WgpuDisplay::draw_to`] |
 //! | on an object of yours | [`WgpuDisplay::surface_texture`], [`WgpuDisplay::surface_image`] |
 //! | as vertices or storage | [`WgpuDisplay::surface_buffer`] |
+//! | in a texture or buffer of yours, or back from there | [`WgpuDisplay::engine_image`], [`WgpuDisplay::engine_buffer`] |
 //!
 //! # Threads
 //! A [`WgpuDisplay`] and all that it made stay on one thread; nothing here is `Send`. The device and the queue are
@@ -44,12 +45,15 @@
 mod adapter;
 mod beside;
 mod buffer;
+mod buffer_copies;
 mod caps;
 mod device;
 mod device_extension;
 mod device_state;
 mod display;
 mod drawing;
+mod engine_objects;
+mod engine_surfaces;
 mod error;
 mod format;
 #[cfg(all(feature = "gl", target_os = "linux"))]
@@ -73,6 +77,7 @@ mod store;
 mod store_formats;
 mod target;
 mod texture;
+mod texture_copies;
 mod tools;
 #[cfg(any(target_os = "linux", windows))]
 mod vulkan;

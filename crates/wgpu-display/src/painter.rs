@@ -202,7 +202,7 @@ impl Painter {
     pub(crate) fn read_back(&self, shared: &DeviceState, picture: &Picture, region: Region) -> Result<Vec<u8>> {
         let format = texture_format(picture.format());
         let bpp = picture.format().bytes_per_pixel();
-        crate::read_back::image(shared, region.extent(), bpp, |encoder| {
+        crate::read_back::image(shared, region.extent().full(), bpp, |encoder| {
             self.paint_offscreen(shared, encoder, picture, region, format)
         })
     }

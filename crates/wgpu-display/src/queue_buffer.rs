@@ -34,6 +34,11 @@ impl QueueBuffer {
         Ok(Self { device: device.clone(), buffer, address: Some(address) })
     }
 
+    /// A buffer that is there: of this device, for storage, in whole words.
+    pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer) -> Self {
+        Self { device: device.clone(), buffer: buffer.clone(), address: None }
+    }
+
     /// Where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).
     pub fn address(&self) -> Option<u64> {
         self.address
@@ -50,21 +55,26 @@ impl QueueBuffer {
     }
 
     /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
-    pub(crate) fn open(handle: &SharedHandle, display: &WgpuDevice, bytes: usize) -> Result<wgpu::Buffer> {
-        const OP: &str = "create_staging";
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for another handle and for fewer bytes, [`Error::Unsupported`] for a buffer of another device.
+    pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize, operation: &'static str) -> Result<Self> {
         let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
-            return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
+            return Err(Error::invalid(operation, "the handle does not name a buffer of a queue"));
         };
-        let Some(Self { device, buffer, .. }) = handle.downcast_ref::<Self>() else {
-            return Err(Error::invalid(OP, "the buffer is not wgpu's, or is of another version of wgpu-display"));
+        let Some(found) = handle.downcast_ref::<Self>() else {
+            return Err(Error::invalid(
+                operation,
+                "the buffer is not wgpu's, or is of another version of wgpu-display",
+            ));
         };
-        if !device.is(display) {
-            return Err(display.unsupported(OP, "the buffer is of another wgpu device"));
+        if !found.device.is(device) {
+            return Err(device.unsupported(operation, "the buffer is of another wgpu device"));
         }
-        if buffer.size() < bytes as u64 {
-            let problem = format!("the buffer has {} bytes, {bytes} are needed", buffer.size());
-            return Err(Error::invalid(OP, problem));
+        if found.buffer.size() < bytes as u64 {
+            let problem = format!("the buffer has {} bytes, {bytes} are needed", found.buffer.size());
+            return Err(Error::invalid(operation, problem));
         }
-        Ok(buffer.clone())
+        Ok(found.clone())
     }
 }

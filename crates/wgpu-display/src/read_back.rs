@@ -2,7 +2,7 @@
 
 use crate::device::WgpuDevice;
 use crate::format::{WORD, whole_words};
-use interop_core::{Error, Extent, Result};
+use interop_core::{Error, Region, Result};
 use std::ops::Range;
 
 /// Records copies into a buffer of `bytes` bytes that the host then reads. Waits.
@@ -61,22 +61,25 @@ impl WgpuDevice {
     }
 }
 
-/// The top left corner of a texture that `draw` makes in the same submission, in tight rows.
+/// A region of a texture that `draw` makes in the same submission, in tight rows.
 pub(crate) fn image(
     device: &WgpuDevice,
-    extent: Extent,
+    region: Region,
     bytes_per_pixel: usize,
     draw: impl FnOnce(&mut wgpu::CommandEncoder) -> wgpu::Texture,
 ) -> Result<Vec<u8>> {
+    let extent = region.extent();
     // The extent is that of a part of a surface, whose bytes were checked against the device's limits.
     let row = extent.width as usize * bytes_per_pixel;
     let pitch = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize);
     let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
         let texture = draw(encoder);
+        let origin = wgpu::Origin3d { x: region.x, y: region.y, z: 0 };
+        let from = wgpu::TexelCopyTextureInfo { origin, ..texture.as_image_copy() };
         let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(pitch as u32), rows_per_image: None };
         let size = wgpu::Extent3d { width: extent.width, height: extent.height, depth_or_array_layers: 1 };
         let to = wgpu::TexelCopyBufferInfo { buffer: to, layout };
-        encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
+        encoder.copy_texture_to_buffer(from, to, size);
     };
     read(device, "read_back", pitch as u64 * u64::from(extent.height), record, |mapped| {
         let mut found = reserve(row * extent.height as usize)?;

@@ -64,7 +64,7 @@ impl OffscreenTarget {
     /// Every pixel as it is, in tight rows, top row first. Waits for what was submitted.
     pub fn read_pixels(&self) -> Result<Vec<u8>> {
         let extent = Extent::new(self.texture.width(), self.texture.height());
-        crate::read_back::image(&self.shared, extent, self.pixels.bytes_per_pixel(), |_| self.texture.clone())
+        crate::read_back::image(&self.shared, extent.full(), self.pixels.bytes_per_pixel(), |_| self.texture.clone())
     }
 
     /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.

@@ -57,7 +57,7 @@ const ALL: Viewport = Viewport::full(Drawing::AREA.width, Drawing::AREA.height);
 enum Encoded {
     /// It encodes itself, and is drawn to only.
     Drawn,
-    /// The same, and copied into and from.
+    /// It encodes itself, is drawn to, and is copied into and from.
     Copied,
     /// Its own format does not encode, and is stored to.
     Stored,
@@ -148,7 +148,7 @@ fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8>
     target.read_pixels().unwrap()
 }
 
-/// The same drawn in a manner.
+/// `case`, drawn by `manner`.
 fn by(manner: Manner, case: &Drawing) -> Drawing {
     Drawing { options: case.options.with_manner(manner), ..case.clone() }
 }

@@ -198,7 +198,7 @@ impl Pipeline {
     /// follows from the memory they use.
     ///
     /// # Errors
-    /// As [`Pipeline::serial`].
+    /// The errors of [`Pipeline::serial`].
     pub fn overlapped(&mut self, batches: usize) -> Result<Run> {
         let queue = || Ok::<Arc<dyn ComputeQueue>, Error>(self.plan.backend.queue(self.plan.options)?.into());
         let queues = [queue()?, queue()?, queue()?];

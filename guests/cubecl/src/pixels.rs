@@ -31,7 +31,7 @@ impl Pixels {
         Ok(Self { handle, count })
     }
 
-    /// As a kernel's argument `&mut [u32]`.
+    /// A kernel's argument `&mut [u32]`.
     pub fn arg(&self) -> BufferArg {
         // SAFETY: the memory was made for so many words.
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.count as usize) }

@@ -44,7 +44,7 @@ fn draw(guest: &CubeGuest, link: &mut Link, pixels: &Pixels, t: f32) -> pixelfer
     })
 }
 
-/// The same but for the rounding of each device's sine.
+/// Fails where a byte differs by more than 1: each device rounds its sine.
 fn assert_same(found: &[u8], expected: &[u8], what: &str) {
     assert_eq!(found.len(), expected.len());
     let worst = found.iter().zip(expected).map(|(a, b)| a.abs_diff(*b)).max();

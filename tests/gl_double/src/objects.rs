@@ -181,7 +181,7 @@ pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, opened: &Opened, acq
 }
 
 /// # Safety
-/// As of [`turn`].
+/// The caller keeps what [`turn`] asks.
 unsafe fn copy(queue: *mut c_void, object: *mut c_void, opened: &Opened, acquire: bool) -> Result<(), i32> {
     type Copy = unsafe extern "C" fn(
         *mut c_void,

@@ -78,7 +78,7 @@ impl FaultyBackend {
         Error::Foreign { operation, object: "memory", device: self.device.to_string() }
     }
 
-    /// The same target in the wrapped backend's memory.
+    /// `target`, in the wrapped backend's memory.
     fn unwrap<'a>(&self, target: Target<'a>, operation: &'static str) -> Result<Target<'a>> {
         target.within(|memory| {
             let memory: &mut FaultyMemory = memory.downcast_mut().ok_or_else(|| self.foreign(operation))?;

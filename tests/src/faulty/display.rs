@@ -33,7 +33,7 @@ impl FaultyDisplay {
         Self::importing(&[HandleType::QueueBuffer(queue())], faults)
     }
 
-    /// The same, but that its queue is not the backend's.
+    /// One that fails as `faults` says, in a queue that is not the backend's.
     pub fn in_a_queue_of_its_own(faults: &Faults) -> Rc<Self> {
         Self::importing(&[], faults)
     }

@@ -48,6 +48,14 @@ impl Surface for FaultySurface {
         self.inner.desc()
     }
 
+    fn check_upload(&self) -> Result<()> {
+        self.inner.check_upload()
+    }
+
+    fn check_download(&self) -> Result<()> {
+        self.inner.check_download()
+    }
+
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
         if self.faults.check_or_lie(Step::Upload)? {
             return Ok(());
@@ -68,6 +76,7 @@ impl Surface for FaultySurface {
     fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
         let staging: Option<&mut FaultyStaging> = staging.as_any_mut().downcast_mut();
         let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::download"))?;
+        self.faults.check(Step::Download)?;
         self.inner.download(part, staging.inner.as_mut(), view)
     }
 

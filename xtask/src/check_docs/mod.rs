@@ -77,7 +77,7 @@ impl Wrapped {
         })
     }
 
-    /// As in `OpenCL 3.0 API, 5.11`.
+    /// Looks for words like `OpenCL 3.0 API, 5.11`.
     fn names_section(&self, docs: &str) -> bool {
         docs.match_indices(self.api).any(|(at, name)| {
             let rest = docs[at + name.len()..].trim_start();

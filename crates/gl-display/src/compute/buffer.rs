@@ -2,6 +2,7 @@
 
 use super::deferred_deletes::ObjectName;
 use super::device::GlDevice;
+use crate::buffer_object::{NOT_MAPPED, read_bound};
 use crate::caps::MAX_BUFFER_BYTES;
 use crate::context_state::ContextState;
 use glow::HasContext as _;
@@ -156,46 +157,23 @@ impl QueueBuffer {
             return Ok(());
         }
         let get = |buffer: &Self, at: usize, into: &mut [u8]| {
-            device.checked("glGetBufferSubData", || {
+            let is_there = device.checked("glGetBufferSubData", || {
                 // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
                 unsafe {
                     buffer.bound(gl, glow::COPY_WRITE_BUFFER, || {
-                        gl.get_buffer_sub_data(glow::COPY_WRITE_BUFFER, at as i32, into);
-                    });
+                        read_bound(gl, device.is_es(), glow::COPY_WRITE_BUFFER, at, into)
+                    })
                 }
-            })
+            })?;
+            if is_there { Ok(()) } else { Err(device.no_name("glMapBufferRange", NOT_MAPPED)) }
         };
-        if device.is_es() {
-            return self.read_mapped(gl, at, into);
-        }
-        if device.identity().software {
+        if device.is_es() || device.identity().software {
             return get(self, at, into);
         }
         // Drivers move a buffer that is read to where reading is quick, and kernels are slow from then on.
         let scratch = Self::new(device, into.len(), operation)?;
         scratch.copy_from(self, at..at + into.len(), 0, operation)?;
         get(&scratch, 0, into)
-    }
-
-    /// [`QueueBuffer::read`] where there is no `glGetBufferSubData`. The range is checked, and not empty.
-    fn read_mapped(&self, gl: &glow::Context, at: usize, into: &mut [u8]) -> Result<()> {
-        let device = &self.inner.device;
-        let target = glow::COPY_WRITE_BUFFER;
-        let is_there = device.checked("glMapBufferRange", || {
-            // SAFETY: the context is current, the range is inside the buffer, so that it fits 31 bits, and what is mapped is
-            // read before it is unmapped.
-            unsafe {
-                self.bound(gl, target, || {
-                    let mapped = gl.map_buffer_range(target, at as i32, into.len() as i32, glow::MAP_READ_BIT);
-                    if !mapped.is_null() {
-                        mapped.copy_to_nonoverlapping(into.as_mut_ptr(), into.len());
-                        gl.unmap_buffer(target);
-                    }
-                    !mapped.is_null()
-                })
-            }
-        })?;
-        if is_there { Ok(()) } else { Err(device.no_name("glMapBufferRange", "nothing was mapped")) }
     }
 
     /// Copies a range of another buffer to `at`, in queue order.

@@ -6,12 +6,10 @@ use crate::context::{Held, load_gl};
 use crate::context_state::ContextState;
 use crate::error::{check, drain, failure};
 use crate::error_codes::hint;
+use crate::version::GlVersion;
 use glow::HasContext as _;
 use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;
-
-/// The OpenGL that computes.
-const COMPUTE: (u32, u32) = (4, 3);
 
 /// The context of a display, for a compute backend that puts its commands between the draws
 /// ([`crate::GlDisplay::shared_device`]).
@@ -57,15 +55,16 @@ impl GlDevice {
     /// The context must be current.
     pub(crate) fn new(shared: &ContextState) -> Result<Self> {
         const OP: &str = "shared_device";
-        let version = shared.features.version;
-        if version < COMPUTE {
-            let reason = format!("compute shaders need OpenGL 4.3, and {}.{} is used", version.0, version.1);
+        let features = &shared.features;
+        if !features.kernels {
+            let used = GlVersion { es: features.es, number: features.version };
+            let reason = format!("compute shaders need OpenGL 4.3 or OpenGL ES 3.1, and {used} is used");
             return Err(shared.unsupported(OP, reason));
         }
         let held = shared.held(OP)?;
         // SAFETY: the context is current, and what it is held by finds its functions.
         let gl = unsafe { load_gl(&mut |name| held.function(name))? };
-        Self::with(gl, held, shared.device.clone(), shared.is_engine(), false, OP)
+        Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es, OP)
     }
 
     /// Of a context of OpenGL ES that is ours, which must be current.

@@ -1,7 +1,7 @@
 //! Creating a context of the best version the driver has.
 
 use super::own::driver_error;
-use crate::features::MIN_VERSION;
+use crate::version::MIN_VERSION;
 use glutin::config::Config;
 use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, NotCurrentContext, Version};
 use glutin::display::Display;

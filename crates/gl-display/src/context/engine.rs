@@ -24,7 +24,8 @@ pub struct EngineOptions {
     /// display then takes the context to be current always, and never gives [`interop_core::Error::WrongContext`].
     /// Programs with two such contexts must set this function.
     pub is_current: Option<Box<dyn Fn() -> bool>>,
-    /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
+    /// The display uses nothing above this version (of OpenGL ES in such a context) and no extension. `None`: all that the
+    /// driver has.
     pub version_limit: Option<(u32, u32)>,
 }
 
@@ -58,7 +59,7 @@ impl GlDisplay {
     ///
     /// # Errors
     /// [`Error::Unavailable`] where none of the four knows a current context: [`GlDisplay::from_loader`] takes contexts
-    /// of other systems. [`Error::Unsupported`] below desktop OpenGL 3.3.
+    /// of other systems. [`Error::Unsupported`] below OpenGL 3.3 and OpenGL ES 3.0.
     ///
     /// # Safety
     /// The conditions of [`GlDisplay::from_engine`] hold.
@@ -116,7 +117,7 @@ impl GlDisplay {
     ///
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where no context is current, [`interop_core::Error::Unsupported`] below
-    /// desktop OpenGL 3.3.
+    /// OpenGL 3.3 and OpenGL ES 3.0.
     ///
     /// # Safety
     /// The conditions of [`GlDisplay::from_engine`] hold. `load` returns the context's GL functions, or null for those

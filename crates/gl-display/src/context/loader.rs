@@ -1,19 +1,19 @@
 //! How a context's functions are found.
 
-use crate::features::{check_es_version, check_version, parse_version};
+use crate::version::{GlVersion, check_es_version, check_version};
 use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 
 /// Gives a function by its name, or null.
 pub(crate) type Loader<'a> = &'a mut dyn FnMut(&CStr) -> *const c_void;
 
-/// Loads GL, checking beforehand what glow would panic at.
+/// Loads OpenGL or OpenGL ES, checking beforehand what glow would panic at.
 ///
 /// # Safety
 /// A context is current, and `load` returns its functions or null.
 pub(crate) unsafe fn load_gl(load: Loader<'_>) -> Result<glow::Context> {
     // SAFETY: the caller's promise.
-    unsafe { load_checked(load, |text| check_version(parse_version(text), text)) }
+    unsafe { load_checked(load, |text| check_version(GlVersion::parse(text), text)) }
 }
 
 /// Loads the functions of OpenGL ES 3.1 or later.
@@ -32,7 +32,8 @@ unsafe fn load_checked(load: Loader<'_>, check: impl Fn(&str) -> Result<()>) -> 
     let unavailable = |reason: String| Error::Unavailable {
         what: "OpenGL".into(),
         reason,
-        hint: "Make a desktop OpenGL 3.3 (or later) context current on this thread, and update the driver.".into(),
+        hint: "Make a context of OpenGL 3.3 or OpenGL ES 3.0 (or later) current on this thread, and update the driver."
+            .into(),
     };
     // SAFETY: null becomes `None`; else it is glGetString by the caller's promise.
     let get_string = unsafe { std::mem::transmute::<*const c_void, Option<GetString>>(load(c"glGetString")) };

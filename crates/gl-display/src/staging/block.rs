@@ -107,12 +107,14 @@ impl Block {
         }
         let (shared, gl) = (&self.shared, &self.shared.gl);
         shared.drain_errors(OP);
-        // SAFETY: the context is current; buffer textures are of GL 3.1, and the buffer is of this context.
+        // SAFETY: the context is current and has buffer textures, and the buffer is of this context.
         let texture = unsafe {
             let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
             let texture = Owned::new(shared, name);
             let _bound = BoundTexture::bind(shared, glow::TEXTURE_BUFFER, name);
-            gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer()));
+            if !shared.raw.suffixed.tex_buffer(&shared.features, format, self.buffer()) {
+                gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer()));
+            }
             texture
         };
         shared.check(OP)?;

@@ -97,7 +97,7 @@ pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> 
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
         return Err(shared.unsupported(OP, reason));
     }
-    SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
+    shared.check_desc(&SurfaceDesc::Image(*image), OP)?;
     let made = VulkanMemory::image(shared.vulkan(OP)?, image)?;
     texture(shared, made.export()?, image, Some(made))
 }
@@ -111,19 +111,21 @@ pub(super) fn texture(
 ) -> Result<Rc<ImageBlock>> {
     let whole = handle.bytes();
     let format = gl_format(image.format);
-    let len = SurfaceDesc::Image(*image).check(&shared.device.name, &shared.caps, OP)?;
+    let len = shared.check_desc(&SurfaceDesc::Image(*image), OP)?;
     if len as u64 > whole {
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
     let (memory, functions) = open(shared, handle, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);
-    let mut found = 0;
+    let mut found = width;
     let texture = bare_texture(shared, || {
         // SAFETY: the context is current and lists the extension; the bound texture has no storage yet.
         unsafe {
             functions.texture_storage(format.internal, width, height, memory.get());
-            found = shared.gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, glow::TEXTURE_WIDTH);
+            if shared.features.level_queries {
+                found = shared.gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, glow::TEXTURE_WIDTH);
+            }
         }
     })?;
     shared.check_with(STORAGE, hint)?;

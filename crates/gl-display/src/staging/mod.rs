@@ -191,7 +191,7 @@ impl Staging for GlStaging {
         shared.enter("fence")?;
         let exposed = matches!(&self.body, Body::Linear(block) if block.is_exposed());
         if exposed && shared.features.client_mapped_barrier {
-            // SAFETY: the context is current and has GL 4.4. Shader writes become visible through the mapping.
+            // SAFETY: the context is current and has GL 4.4 or the extension of ES. Shader writes become visible through the mapping.
             unsafe { shared.gl.memory_barrier(glow::CLIENT_MAPPED_BUFFER_BARRIER_BIT) }
         }
         let fence = Fence::insert(shared)?;

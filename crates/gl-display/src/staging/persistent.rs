@@ -1,4 +1,4 @@
-//! Blocks that stay mapped: `GL_ARB_buffer_storage`, coherent.
+//! Blocks that stay mapped: `GL_ARB_buffer_storage` or `GL_EXT_buffer_storage`, coherent.
 
 use super::Block;
 use crate::buffer_object::create_name;
@@ -16,15 +16,17 @@ const ACCESS: u32 = glow::MAP_READ_BIT | glow::MAP_WRITE_BIT | glow::MAP_PERSIST
 pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Block>, HostBlock)> {
     const OP: &str = "glBufferStorage";
     if !shared.features.buffer_storage {
-        let reason = "persistent mapping needs OpenGL 4.4 or GL_ARB_buffer_storage";
-        return Err(shared.unsupported("create_staging", reason.into()));
+        return Err(shared.unsupported("create_staging", shared.features.needed_to_map().into()));
     }
     shared.drain_errors(OP);
     let buffer = create_name(shared)?;
     // SAFETY: the context is current, buffer storage was gated, and `bytes` fits in 31 bits.
     let address = unsafe {
         let _bound = BoundBuffer::write(shared, buffer.get());
-        shared.gl.buffer_storage(glow::COPY_WRITE_BUFFER, bytes as i32, None, ACCESS);
+        let (target, raw) = (glow::COPY_WRITE_BUFFER, &shared.raw);
+        if !raw.suffixed.buffer_storage(&shared.features, target, bytes as isize, ACCESS) {
+            shared.gl.buffer_storage(target, bytes as i32, None, ACCESS);
+        }
         shared.check(OP)?;
         shared.gl.map_buffer_range(glow::COPY_WRITE_BUFFER, 0, bytes as i32, ACCESS)
     };

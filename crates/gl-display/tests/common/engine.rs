@@ -40,27 +40,40 @@ pub fn integers(parameter: u32, index: u32) -> [i32; 4] {
     values
 }
 
+fn desktop(profile: GlProfile) -> ContextAttributesBuilder {
+    let api = ContextApi::OpenGl(Some(Version::new(4, 5)));
+    ContextAttributesBuilder::new().with_profile(profile).with_context_api(api)
+}
+
+fn without_surface(display: &Display, api: Api) -> Config {
+    let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty());
+    // SAFETY: the template names no window.
+    unsafe { display.find_configs(template.with_api(api).build()) }.unwrap().next().unwrap()
+}
+
 impl Engine {
     /// Current on this thread; `None` after saying SKIPPED without EGL devices.
     pub fn new() -> Option<Self> {
         Self::of(GlProfile::Core)
     }
 
-    /// The same with a context of this profile.
+    /// With a context of this profile, current on this thread.
     pub fn of(profile: GlProfile) -> Option<Self> {
-        Self::open(profile, |display| {
-            let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty());
-            // SAFETY: the template names no window.
-            let config =
-                unsafe { display.find_configs(template.with_api(Api::OPENGL).build()) }.unwrap().next().unwrap();
-            Some((config, None))
+        Self::open(desktop(profile), |display| Some((without_surface(display, Api::OPENGL), None)))
+    }
+
+    /// With a context of the newest OpenGL ES that the driver has, current on this thread.
+    pub fn es() -> Option<Self> {
+        let api = ContextApi::Gles(Some(Version::new(2, 0)));
+        Self::open(ContextAttributesBuilder::new().with_context_api(api), |display| {
+            Some((without_surface(display, Api::GLES2), None))
         })
     }
 
-    /// The same with a framebuffer of its own, as windows have one: of this size, and so many bits of red and of alpha. `None` where
-    /// the driver has none such, too.
+    /// With a framebuffer of its own, as windows have one: of `size`, with `bits` of red and of alpha. `None` also where the driver has
+    /// none such.
     pub fn with_framebuffer(size: (u32, u32), bits: (u8, u8)) -> Option<Self> {
-        Self::open(GlProfile::Core, |display| {
+        Self::open(desktop(GlProfile::Core), |display| {
             let template =
                 ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::PBUFFER).with_alpha_size(bits.1);
             // SAFETY: the template names no window.
@@ -81,7 +94,7 @@ impl Engine {
     }
 
     fn open(
-        profile: GlProfile,
+        attributes: ContextAttributesBuilder,
         choose: impl FnOnce(&Display) -> Option<(Config, Option<Surface<PbufferSurface>>)>,
     ) -> Option<Self> {
         let device = Device::query_devices().ok().and_then(Iterator::last);
@@ -89,12 +102,8 @@ impl Engine {
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
         let (config, surface) = choose(&display)?;
-        let attributes = ContextAttributesBuilder::new()
-            .with_profile(profile)
-            .with_context_api(ContextApi::OpenGl(Some(Version::new(4, 5))))
-            .build(None);
         // SAFETY: no window handle is passed.
-        let context = unsafe { display.create_context(&config, &attributes) }.unwrap();
+        let context = unsafe { display.create_context(&config, &attributes.build(None)) }.unwrap();
         let context = match &surface {
             Some(surface) => context.make_current(surface),
             None => context.make_current_surfaceless(),

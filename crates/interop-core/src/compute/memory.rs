@@ -69,8 +69,8 @@ pub trait ComputeMemory: Any {
 /// For backends to find their own types again. The compiler says what type a memory is of, so that nobody else's can pass
 /// for one: what a backend then asks it, its length above all, is answered by the backend itself.
 impl dyn ComputeMemory {
-    /// The same memory, for any thread ([`super::ComputeBackend::allocate_send`]). For backends whose type of memory has to do
-    /// with a thread in some cases only: where it was imported from a display, or lies in host memory that somebody shares.
+    /// This memory, for any thread ([`super::ComputeBackend::allocate_send`]). It is for backends whose type of memory is bound to a
+    /// thread in some cases only: memory imported from a display, or host memory that somebody shares.
     ///
     /// # Safety
     /// All that this memory holds, now and later, may be used and dropped on any thread, one at a time.

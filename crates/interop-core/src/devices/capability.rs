@@ -282,6 +282,8 @@ pub struct DisplayCaps {
     pub persistent_staging: Support,
     /// Formats of the images that it shows.
     pub image_formats: Vec<PixelFormat>,
+    /// Formats that it does not show, each with what the device lacks for it, where that is known.
+    pub lacked_formats: Vec<(PixelFormat, String)>,
     /// Images shown straight from linear memory, with no upload.
     pub in_place_images: Support,
     /// Buffers read straight from linear memory, with no copy.
@@ -334,6 +336,8 @@ setters!(DisplayCaps {
     with_persistent_staging(persistent_staging: Support);
     /// Sets the formats of the images that the display shows.
     with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
+    /// Sets the formats that the display does not show, each with what the device lacks for it.
+    with_lacked_formats(lacked_formats: Vec<(PixelFormat, String)>);
     /// Sets the answer about images shown straight from linear memory.
     with_in_place_images(in_place_images: Support);
     /// Sets the answer about buffers read straight from linear memory.
@@ -409,6 +413,7 @@ impl DisplayCaps {
             orphaned_staging: no("staging blocks that are mapped anew"),
             persistent_staging: no("staging blocks that stay mapped"),
             image_formats: Vec::new(),
+            lacked_formats: Vec::new(),
             in_place_images: no("images that are shown in place"),
             in_place_buffers: no("buffers that are read in place"),
             max_image_side,

@@ -9,11 +9,15 @@ impl SurfaceDesc {
     pub fn check(&self, display: &str, caps: &DisplayCaps, operation: &'static str) -> Result<usize> {
         let bytes = self.byte_len(operation)?;
         match self {
-            Self::Image(i) if !caps.image_formats.contains(&i.format) => Err(Error::Unsupported {
-                operation,
-                device: display.to_owned(),
-                reason: format!("it shows no images of {}; use another format", i.format),
-            }),
+            Self::Image(i) if !caps.image_formats.contains(&i.format) => {
+                let lacked = caps.lacked_formats.iter().find(|(format, _)| *format == i.format);
+                let lacked = lacked.map(|(_, what)| format!(", as it lacks {what}")).unwrap_or_default();
+                Err(Error::Unsupported {
+                    operation,
+                    device: display.to_owned(),
+                    reason: format!("it shows no images of {}{lacked}; use another format", i.format),
+                })
+            }
             Self::Image(i) if i.extent.width.max(i.extent.height) > caps.max_image_side => Err(Error::Unsupported {
                 operation,
                 device: display.to_owned(),

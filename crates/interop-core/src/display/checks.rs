@@ -5,6 +5,7 @@ use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::view::{BufferView, ImageView, View};
+use std::fmt;
 use std::ops::Range;
 
 /// The pixels of `view` in memory of `len` bytes, rows in native order, that go to a part.
@@ -69,4 +70,20 @@ pub fn range(desc: &SurfaceDesc, part: &Part, operation: &'static str) -> Result
         Part::Buffer(range) => Ok(range.start as u64..range.end as u64),
         Part::Image(_) => Err(Error::invalid(operation, "a region of pixels was given for a buffer")),
     }
+}
+
+/// Refuses an engine's object that was made without the usage `name`, which a copy needs; `usage` is what it was made with.
+///
+/// # Errors
+/// [`Error::InvalidInput`] where not `has`.
+pub fn made_with(has: bool, name: &str, usage: &dyn fmt::Debug, operation: &'static str) -> Result<()> {
+    if has {
+        return Ok(());
+    }
+    Err(Error::invalid(operation, format!("the engine's object was made without {name}: its usage is {usage:?}")))
+}
+
+/// What is wrong with an engine's object that can be copied neither from nor to.
+pub fn no_copies([from, to]: [&str; 2], usage: &dyn fmt::Debug) -> String {
+    format!("its usage is {usage:?}: add {from} for what is taken from it, {to} for what is written into it")
 }

@@ -19,6 +19,22 @@ pub trait Surface {
     /// What it was made for.
     fn desc(&self) -> &SurfaceDesc;
 
+    /// Whether uploads reach it: an engine's own object may be made without what a copy needs. By default they do.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] names what is missing.
+    fn check_upload(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether it can be read, as [`Surface::check_upload`] for the other direction.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] names what is missing.
+    fn check_download(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Copies from client memory; `bytes` may be reused at once. `view` says where in `bytes` the pixels or bytes
     /// lie (rows in native order), `at` where they go; both have the same size.
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {

@@ -35,14 +35,14 @@ pub(super) struct Chosen {
     pub rows: Vec<EnginePath>,
 }
 
-/// Tries the paths that are `wanted`.
+/// Tries every path, or the one that is asked for.
 pub(super) fn choose(
     pairing: &Pairing<'_>,
-    wanted: impl Fn(PathId) -> bool,
+    by: Option<PathId>,
     mut attempt: impl FnMut(&Row) -> Result<(Way, Duration)>,
 ) -> Result<Chosen> {
     let (mut rows, mut best, mut first_error) = (Vec::new(), None, None);
-    for row in WAYS.iter().filter(|row| wanted(row.id)) {
+    for row in WAYS.iter().filter(|row| by.is_none_or(|id| id == row.id)) {
         let tried = row.offered(pairing).and_then(|()| {
             attempt(row).map_err(|error| {
                 let reason = error.to_string();

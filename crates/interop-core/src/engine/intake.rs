@@ -1,13 +1,11 @@
 //! The way back: what a display rendered becomes memory that kernels read.
-//!
-//! The paths are those of [`crate::path`] in the other direction, with their names and their needs. Each that both sides offer
-//! is opened, proved by pixels of the display's, and timed; the fastest is taken.
 
-use super::choose::{Chosen, EnginePath, choose, leave};
+use super::choose::EnginePath;
 use super::proof;
-use super::way::{Row, Way, tight, zeros};
+use super::reach::{Failure, Reach};
+use super::way::{Packing, Row, Way, zeros};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory};
-use crate::describe::error::{Error, Result};
+use crate::describe::error::Result;
 use crate::describe::path_id::PathId;
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::view::View;
@@ -25,14 +23,7 @@ const TIMED: usize = 3;
 /// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits for it
 /// where the path needs that ([`EnginePath`]).
 pub struct Intake {
-    // Before the surface whose object it may have open.
-    way: Way,
-    source: Box<dyn Surface>,
-    rows: Vec<EnginePath>,
-    path: PathId,
-    view: View,
-    backend: Arc<dyn ComputeBackend>,
-    display: Rc<dyn Display>,
+    reach: Reach,
 }
 
 impl Intake {
@@ -42,93 +33,74 @@ impl Intake {
     /// # Errors
     /// The first error of a path where none works.
     pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, source: Box<dyn Surface>) -> Result<Self> {
-        Self::open_of(backend, display, source, |_| true)
+        Self::open_of(backend, display, source, None)
     }
 
     /// [`Intake::open`] by one path, or not at all.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the path is not offered; what it reported where it failed.
+    /// [`crate::Error::Unavailable`] where the path is not offered; what it reported where it failed.
     pub fn open_by(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
         source: Box<dyn Surface>,
         path: PathId,
     ) -> Result<Self> {
-        Self::open_of(backend, display, source, |id| id == path)
+        Self::open_of(backend, display, source, Some(path))
     }
 
     fn open_of(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
-        mut source: Box<dyn Surface>,
-        wanted: impl Fn(PathId) -> bool,
+        source: Box<dyn Surface>,
+        by: Option<PathId>,
     ) -> Result<Self> {
-        let desc = *source.desc();
-        let view = tight(&desc)?;
-        let pairing = Pairing::new(&backend, &display, &desc);
-        let Chosen { way, path, rows } =
-            choose(&pairing, wanted, |row| attempt(row, &pairing, source.as_mut(), &view))?;
-        Ok(Self { way, source, rows, path, view, backend, display })
+        source.check_download()?;
+        Ok(Self { reach: Reach::open(backend, display, source, by, attempt)? })
     }
 
     /// The path in use.
     pub fn path(&self) -> PathId {
-        self.path
+        self.reach.path()
     }
 
     /// What was found of every path, in the order in which they were tried.
     pub fn rows(&self) -> &[EnginePath] {
-        &self.rows
+        self.reach.rows()
     }
 
     /// What is taken.
     pub fn desc(&self) -> &SurfaceDesc {
-        self.source.desc()
+        self.reach.surface().desc()
     }
 
     /// The surface that is taken.
     pub fn source(&mut self) -> &mut dyn Surface {
-        self.source.as_mut()
+        self.reach.surface_mut()
     }
 
     /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or buffer
-    /// where it is a buffer that went `direct`; otherwise it may.
+    /// where it is a buffer that went `direct` or `in-queue-in-place`; otherwise it may.
     ///
     /// A path that fails is left for the next that works, as long as there is one.
     ///
     /// # Errors
-    /// The first error where none works; [`Error::WrongContext`].
+    /// The first error where none works; [`crate::Error::WrongContext`].
     pub fn take(&mut self) -> Result<Taken<'_>> {
-        let failed = match self.way.take(self.backend.as_ref(), self.source.as_mut(), &self.view) {
-            Ok(()) => return Ok(Taken { way: &mut self.way, view: self.view }),
-            Err(error @ (Error::WrongContext { .. } | Error::InvalidInput { .. })) => return Err(error),
-            Err(error) => error,
-        };
-        self.leave(&failed).map_err(|_| failed)?;
-        self.way.take(self.backend.as_ref(), self.source.as_mut(), &self.view)?;
-        Ok(Taken { way: &mut self.way, view: self.view })
-    }
-
-    /// Goes on by the fastest path that was not left.
-    fn leave(&mut self, why: &Error) -> Result<()> {
-        let Self { source, rows, path, view, backend, display, .. } = self;
-        let desc = *source.desc();
-        let pairing = Pairing::new(backend, display, &desc);
-        self.way = leave(rows, path, why, |row| attempt(row, &pairing, source.as_mut(), view))?;
-        Ok(())
+        self.reach.turn(|way, source, backend| way.take(backend, source).map_err(Failure::Path))?;
+        Ok(Taken { way: self.reach.way() })
     }
 }
 
 /// Opens, proves and times.
-fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut dyn Surface, view: &View) -> Result<(Way, Duration)> {
-    proof::with_patterns(row, pairing, view)?;
-    let mut way = (row.open)(pairing, source)?;
-    proof::with_what_is_there(row.id, &mut way, pairing, source, view)?;
+fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut dyn Surface) -> Result<(Way, Duration)> {
+    proof::with_patterns(row, pairing)?;
+    let mut way = row.open(pairing, source, Packing::Tight)?;
+    proof::with_what_is_there(row.id, &mut way, pairing, source)?;
     let mut fastest = Duration::MAX;
     for _ in 0..TIMED {
         let start = Instant::now();
-        way.take(pairing.backend.as_ref(), source, view)?;
+        way.take(pairing.backend.as_ref(), source)?;
         way.give_back()?;
         pairing.backend.finish()?;
         fastest = fastest.min(start.elapsed());
@@ -140,7 +112,6 @@ fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut dyn Surface, view: &Vi
 /// it as it is.
 pub struct Taken<'a> {
     way: &'a mut Way,
-    view: View,
 }
 
 impl Taken<'_> {
@@ -157,7 +128,7 @@ impl Taken<'_> {
     /// How it lies in the memory: tight rows from byte 0, in the display's own order ([`crate::DisplayCaps::native_row_order`];
     /// in OpenGL row 0 is at the bottom).
     pub fn view(&self) -> View {
-        self.view
+        *self.way.view()
     }
 
     /// Copies it to the host, for a look.
@@ -165,7 +136,7 @@ impl Taken<'_> {
     /// # Errors
     /// What the backend reports.
     pub fn read(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = zeros(self.view.payload_len())?;
+        let mut bytes = zeros(self.way.view().payload_len())?;
         self.way.memory_mut().read(0, &mut bytes)?;
         Ok(bytes)
     }

@@ -5,9 +5,11 @@
 //! pixels, and timed; the fastest is taken.
 
 mod choose;
+mod direct;
 mod intake;
 mod outlet;
 mod proof;
+mod reach;
 mod way;
 
 pub use choose::EnginePath;

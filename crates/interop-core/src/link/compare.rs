@@ -68,6 +68,10 @@ impl Link {
                 self.go_over(*path, way, comparison, measured);
             }
         }
+        // Memory is for what goes on.
+        if self.meanwhile.is_over() {
+            self.meanwhile.stop();
+        }
         self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
         (self.report.later.spent, self.report.later.running) = self.meanwhile.spent(&self.options.policy.clock);
         true

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 impl Error {
     /// Whether another path may fare better: a driver, a limit or wrong pixels, not the caller's values or kernels.
-    fn is_of_the_path(&self) -> bool {
+    pub(crate) fn is_of_the_path(&self) -> bool {
         matches!(
             self,
             Self::Driver(_)

@@ -43,12 +43,17 @@ pub(crate) fn external(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
 
 /// A buffer of the display's device that the compute side made.
 pub(crate) fn in_queue(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+    of_the_compute_side(pairing, bytes, queue(pairing)?)
+}
+
+/// The handle of buffers in the queue that both sides are in.
+pub(crate) fn queue(pairing: &Pairing<'_>) -> Result<HandleType> {
     let queue = pairing.backend.caps().display_queue().ok_or_else(|| Error::Unsupported {
         operation: "open",
         device: pairing.backend.device().to_string(),
         reason: "it computes in no display's queue".into(),
     })?;
-    of_the_compute_side(pairing, bytes, HandleType::QueueBuffer(queue))
+    Ok(HandleType::QueueBuffer(queue))
 }
 
 fn of_the_compute_side(pairing: &Pairing<'_>, bytes: usize, handle: HandleType) -> Result<Piece> {

@@ -158,7 +158,7 @@ impl Meanwhile {
         (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
     }
 
-    /// Nothing is compared any more.
+    /// Nothing is compared any more, and what was compared frees its memory.
     pub fn stop(&mut self) {
         self.waiting.clear();
         (self.duel, self.reference) = (None, None);
@@ -199,11 +199,7 @@ impl Meanwhile {
 
     /// Does the next step, where `limit` has time for it.
     pub fn step(&mut self, table: &Table<'_>, limit: Limit) -> Step {
-        let Some(job) = self.job() else {
-            // Memory is for what goes on.
-            self.reference = None;
-            return Step::Rested;
-        };
+        let Some(job) = self.job() else { return Step::Rested };
         if !self.has_time(job, table, limit) {
             return Step::Rested;
         }

@@ -180,7 +180,7 @@ pub fn queue_in_order(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// The same, kept in order by wait lists only.
+/// Commands of a queue out of order, kept in order by wait lists only.
 pub fn queue_out_of_order(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
     let options = QueueOptions::default().with_out_of_order(true);

@@ -9,7 +9,7 @@ __all__ = ["Buffer", "Texture"]
 
 @final
 class Texture:
-    """An array as a TEXTURE_2D of the OpenGL context (3.3 or later) that is current on the calling thread.
+    """An array as a TEXTURE_2D of the OpenGL context (3.3 or ES 3.0, or later) that is current on the calling thread.
 
     Row 0 of the array is row 0 of the texture, as glTexSubImage2D has it. What is bound, and all other state of the
     context, stays as it was. Call it on that thread with that context current, and close it before the context goes.
@@ -76,7 +76,7 @@ class Texture:
 
 @final
 class Buffer:
-    """An array as a buffer object of the OpenGL context (3.3 or later) that is current on the calling thread: vertices,
+    """An array as a buffer object of the OpenGL context (3.3 or ES 3.0, or later) that is current on the calling thread: vertices,
     indices, storage.
 
     It holds the array's bytes in the order of its indices, the last one fastest, with no gap. Elements may be of any kind.

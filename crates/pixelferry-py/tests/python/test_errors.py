@@ -1,8 +1,11 @@
 """Whatever is given, an exception of ours says what is wrong, and the viewer goes on."""
 
 import ast
+import importlib
 import inspect
 import pathlib
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -145,3 +148,15 @@ def test_the_stubs_are_of_this_module(module, stubs, classes):
         for name, stub in members.items():
             if callable(getattr(made, name)) and name != "__exit__":
                 same(stub, getattr(made, name))
+
+
+def test_the_network_is_a_package_of_its_own(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pixelferry.net", raising=False)
+    monkeypatch.setitem(sys.modules, "pixelferry_net", None)
+    with pytest.raises(ImportError, match="the package pixelferry-net.*pip install ./net/python"):
+        importlib.import_module("pixelferry.net")
+    installed = types.ModuleType("pixelferry_net")
+    installed.__all__, installed.join = ["join"], object()
+    monkeypatch.setitem(sys.modules, "pixelferry_net", installed)
+    assert importlib.import_module("pixelferry.net").join is installed.join
+    monkeypatch.delitem(sys.modules, "pixelferry.net")

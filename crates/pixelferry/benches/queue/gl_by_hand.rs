@@ -1,4 +1,4 @@
-//! The same frame written by hand on OpenGL 4.3: two programs, a barrier between them, nothing else.
+//! The bench's frame, written by hand on OpenGL 4.3: two programs, a barrier between them, nothing else.
 
 use crate::shaders::groups;
 use crate::{Subject, Work};

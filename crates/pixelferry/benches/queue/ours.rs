@@ -19,7 +19,7 @@ const KERNEL: &str = "
       pf_store(id.xy, unpack4x8unorm(((id.x + n) & 255u) | ((id.y & 255u) << 8u) | ((n & 255u) << 16u) | 0xff000000u));
     }";
 
-/// The same for CUDA.
+/// The bench's kernel for CUDA.
 const CUDA: &str = r#"
 extern "C" __global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,4 +1,4 @@
-//! The same frame written by hand on Vulkan: commands are recorded each frame, with a barrier between kernel and draw.
+//! The bench's frame, written by hand on Vulkan: it records commands each frame, with a barrier between kernel and draw.
 
 use crate::shaders::{CUDA, draw, groups, kernel};
 use crate::{Subject, Work};

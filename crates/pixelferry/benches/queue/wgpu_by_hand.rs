@@ -1,4 +1,4 @@
-//! The same frame written by hand on wgpu: everything is made once, each frame is one submission.
+//! The bench's frame, written by hand on wgpu: everything is made once, each frame is one submission.
 
 use crate::shaders::{draw, groups, kernel};
 use crate::{Subject, Work};

@@ -1,4 +1,4 @@
-//! The same frames by OpenCL and OpenGL calls written by hand, as a careful program without the framework would.
+//! The bench's frames by OpenCL and OpenGL calls, as a careful program without the framework writes them.
 
 use super::Subject;
 use opencl3::command_queue as queue;

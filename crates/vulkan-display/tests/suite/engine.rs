@@ -89,7 +89,7 @@ impl Engine {
         if self.bare { Vec::new() } else { self.vulkan.needs.names() }
     }
 
-    /// As an engine describes itself.
+    /// The engine's description of itself.
     pub fn described(&self) -> VulkanEngine {
         let Vulkan { entry, instance, physical, device, .. } = &*self.vulkan;
         let queue = (self.queue, self.family);
@@ -126,6 +126,35 @@ impl Engine {
         }
     }
 
+    /// An image of the engine's that is copied to and from, of any layout.
+    pub fn image(
+        &self,
+        format: vk::Format,
+        extent: Extent,
+        usage: vk::ImageUsageFlags,
+    ) -> (vk::Image, vk::DeviceMemory) {
+        let device = &self.vulkan.device;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width: extent.width, height: extent.height, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(usage);
+        // SAFETY: all is of this device; whoever called destroys it.
+        unsafe {
+            let image = device.create_image(&info, None).unwrap();
+            let needs = device.get_image_memory_requirements(image);
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(needs.memory_type_bits.trailing_zeros());
+            let memory = device.allocate_memory(&info, None).unwrap();
+            device.bind_image_memory(image, memory, 0).unwrap();
+            (image, memory)
+        }
+    }
+
     /// What `draw` makes of an image of the engine's, which is zero before.
     pub fn blitted(
         &self,
@@ -135,23 +164,9 @@ impl Engine {
     ) -> Vec<u8> {
         let device = &self.vulkan.device;
         let usage = vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
-        let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
-            .format(format)
-            .extent(vk::Extent3D { width: extent.width, height: extent.height, depth: 1 })
-            .mip_levels(1)
-            .array_layers(1)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(usage);
+        let (image, memory) = self.image(format, extent, usage);
         // SAFETY: all is of this device, and lives until the submission is done.
         unsafe {
-            let image = device.create_image(&info, None).unwrap();
-            let needs = device.get_image_memory_requirements(image);
-            let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(needs.size)
-                .memory_type_index(needs.memory_type_bits.trailing_zeros());
-            let memory = device.allocate_memory(&info, None).unwrap();
-            device.bind_image_memory(image, memory, 0).unwrap();
             let len = extent.pixels() as usize * pixel(format);
             let target = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
             let seen = self.copied(len, |device, commands, to| {
@@ -179,7 +194,7 @@ impl Engine {
     }
 
     /// What `record` copies to a buffer of the engine's, in its own submission, which waits for what it returns.
-    fn copied(
+    pub fn copied(
         &self,
         len: usize,
         record: impl FnOnce(&ash::Device, vk::CommandBuffer, vk::Buffer) -> Option<TimelinePoint>,
@@ -228,10 +243,19 @@ impl Engine {
     }
 
     fn mapped(&self, bytes: u64) -> Mapped {
+        let (buffer, memory) = self.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST);
+        // SAFETY: the memory is new and can be mapped.
+        let address =
+            unsafe { self.vulkan.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }.unwrap();
+        Mapped { buffer, memory, address: address.cast() }
+    }
+
+    /// A buffer of the engine's in memory that can be mapped.
+    pub fn buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> (vk::Buffer, vk::DeviceMemory) {
         let Vulkan { instance, physical, device, .. } = &*self.vulkan;
-        // SAFETY: all is of this device; the structures live through the calls.
+        // SAFETY: all is of this device; the structures live through the calls. Whoever called destroys it.
         unsafe {
-            let info = vk::BufferCreateInfo::default().size(bytes).usage(vk::BufferUsageFlags::TRANSFER_DST);
+            let info = vk::BufferCreateInfo::default().size(bytes).usage(usage);
             let buffer = device.create_buffer(&info, None).unwrap();
             let needs = device.get_buffer_memory_requirements(buffer);
             let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
@@ -243,23 +267,17 @@ impl Engine {
             let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
             let memory = device.allocate_memory(&info, None).unwrap();
             device.bind_buffer_memory(buffer, memory, 0).unwrap();
-            let address = device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
-            Mapped { buffer, memory, address: address.cast() }
+            (buffer, memory)
         }
     }
 }
 
-/// Bytes of a pixel of the formats that the tests use.
+/// Bytes of a pixel.
 fn pixel(format: vk::Format) -> usize {
-    match format {
-        vk::Format::R8G8B8A8_UNORM => 4,
-        vk::Format::R32G32B32A32_SFLOAT => 16,
-        vk::Format::R8_UNORM => 1,
-        other => panic!("{other:?}"),
-    }
+    vulkan_sharing::pixel_format(format).unwrap().bytes_per_pixel()
 }
 
-/// As an engine copies an image that it was given in a layout, and leaves it there.
+/// Copies an image from the layout in which the engine got it, and leaves it in that layout.
 unsafe fn copy_image(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -282,12 +300,12 @@ unsafe fn copy_image(
     }
 }
 
-fn range() -> vk::ImageSubresourceRange {
+pub fn range() -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1)
 }
 
 /// What was written before is there afterwards.
-unsafe fn change(
+pub unsafe fn change(
     device: &ash::Device,
     commands: vk::CommandBuffer,
     image: vk::Image,

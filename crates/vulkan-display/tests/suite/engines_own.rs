@@ -94,7 +94,7 @@ unsafe extern "C" fn let_go(_: *mut c_void) {
     HELD.fetch_add(1, Ordering::SeqCst);
 }
 
-/// As C++ has them.
+/// The engine's handles as numbers, which is how C++ has them.
 pub fn raw(engine: &Engine) -> RawVulkan {
     use vk::Handle;
     let pointer = |handle: u64| handle as usize as *mut c_void;

@@ -6,6 +6,7 @@
 mod conformance;
 mod drivers;
 mod engine;
+mod engine_surfaces;
 mod engines_own;
 mod misuse;
 #[cfg(target_os = "linux")]

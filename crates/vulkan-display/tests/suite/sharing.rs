@@ -40,7 +40,7 @@ fn is_software(display: &VulkanDisplay, what: &str) -> bool {
     has(what, on, if display.device().software { Ok(()) } else { Err("a GPU draws") }).is_some()
 }
 
-/// As a compute device would write an image of the display's, and as the engine gets it.
+/// This test writes an image of the display's in place of a compute device; the engine gets it.
 #[test]
 fn an_exported_image_reaches_the_engine() {
     let Some(engine) = Engine::make(false) else { return };

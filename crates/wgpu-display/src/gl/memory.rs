@@ -84,13 +84,13 @@ impl Gl {
         let descriptor = wgpu::BufferDescriptor {
             label: Some("pixelferry shared memory"),
             size,
-            usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | usage,
+            usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST | usage,
             mapped_at_creation: false,
         };
         let same = wgpu::hal::BufferDescriptor {
             label: descriptor.label,
             size,
-            usage: storage | Uses::VERTEX | Uses::COPY_SRC | uses,
+            usage: storage | Uses::VERTEX | Uses::COPY_SRC | Uses::COPY_DST | uses,
             memory_flags: wgpu::hal::MemoryFlags::empty(),
         };
         let buffer = shared.scoped(OP, || {

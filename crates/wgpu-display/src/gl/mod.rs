@@ -80,7 +80,15 @@ impl Gl {
             // SAFETY: wgpu's context is current here, and lives as long as the device, which `Gl` keeps longer than the
             // display. It is current on another thread only while that one holds wgpu's lock; `inside` is set only
             // while this one does. The loader is that of the context's EGL.
-            unsafe { GlDisplay::from_loader(load, options) }
+            let display = unsafe { GlDisplay::from_loader(load, options) }?;
+            if display.is_es() {
+                return Err(absent(
+                    "WgpuDisplay",
+                    identity,
+                    "wgpu's context is one of OpenGL ES, which nobody has tried",
+                ));
+            }
+            Ok(display)
         })?;
         let (device, identity) = (device.clone(), identity.clone());
         Ok(Rc::new(Self { device, identity, display: Some(display), inside, read: RefCell::default() }))

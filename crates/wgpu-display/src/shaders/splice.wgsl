@@ -5,6 +5,9 @@ struct Job {
   to: u32,
   start: u32,
   count: u32,
+  // Bytes of a row, and from row to row in `source`.
+  row: u32,
+  pitch: u32,
 }
 
 @group(0) @binding(0) var<uniform> job: Job;
@@ -22,7 +25,8 @@ fn splice(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var i = 0u; i < 4u; i++) {
     let at = word * 4u + i;
     if at >= job.to && at < end {
-      let found = at - job.to + job.start;
+      let inside = at - job.to;
+      let found = job.start + inside / job.row * job.pitch + inside % job.row;
       let byte = (source[found >> 2u] >> ((found & 3u) * 8u)) & 0xffu;
       value = (value & ~(0xffu << (i * 8u))) | (byte << (i * 8u));
     }

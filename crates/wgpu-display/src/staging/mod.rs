@@ -71,7 +71,8 @@ impl WgpuStaging {
                 return Ok(Self::of_body(shared, Body::Ring(Ring::new(shared, bytes)?), None));
             }
             (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
-                Made { object: Object::Buffer(QueueBuffer::open(&handle, shared, bytes)?), host: None, keeper: None }
+                let buffer = QueueBuffer::open(&handle, shared, bytes, OP)?.buffer().clone();
+                Made { object: Object::Buffer(buffer), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?,
             (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?,
@@ -139,6 +140,15 @@ impl WgpuStaging {
     /// The device reads the block up to this submission.
     pub(crate) fn read_until(&mut self, index: wgpu::SubmissionIndex) {
         self.fence = Some(index);
+    }
+
+    /// The device writes the block up to this submission; the host may read it then, where it can.
+    pub(crate) fn written_until(&mut self, index: wgpu::SubmissionIndex) -> Result<()> {
+        self.fence = Some(match (&self.body, &self.shared.vulkan) {
+            (Body::Linear(_, Some(_)), Some(_)) => self.shared.show_host("download")?,
+            _ => index,
+        });
+        Ok(())
     }
 
     /// From now on any submission may read it.

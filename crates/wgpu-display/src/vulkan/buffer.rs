@@ -55,7 +55,7 @@ impl Vulkan {
 fn usage(shared: &DeviceState) -> vk::BufferUsageFlags {
     use vk::BufferUsageFlags as Usage;
     let index = if shared.index_buffers { Usage::INDEX_BUFFER } else { Usage::empty() };
-    Usage::STORAGE_BUFFER | Usage::VERTEX_BUFFER | Usage::TRANSFER_SRC | index
+    Usage::STORAGE_BUFFER | Usage::VERTEX_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST | index
 }
 
 /// The first bytes of an allocation as a buffer of wgpu's, which keeps it. `reader` goes after it.
@@ -65,7 +65,7 @@ fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, s
     let descriptor = wgpu::BufferDescriptor {
         label: Some("pixelferry shared memory"),
         size,
-        usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | index,
+        usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST | index,
         mapped_at_creation: false,
     };
     let Object::Buffer(raw) = made.object() else {

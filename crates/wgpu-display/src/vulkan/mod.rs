@@ -77,6 +77,26 @@ impl Vulkan {
         }
     }
 
+    /// Records that the host sees what was written before, and nothing else into a new encoder: wgpu does so for memory alone that
+    /// it maps itself.
+    pub(crate) fn show_host(&self, encoder: &mut wgpu::CommandEncoder) {
+        use ash::vk;
+        let barrier = vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+            .dst_access_mask(vk::AccessFlags::HOST_READ);
+        let (from, to) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::HOST);
+        let device = self.sharing.device();
+        // SAFETY: the encoder is new, so that it records and no pass is open; its handle is used in the callback only.
+        unsafe {
+            encoder.as_hal_mut::<Api, _, _>(|hal| {
+                if let Some(hal) = hal {
+                    let none = vk::DependencyFlags::empty();
+                    device.cmd_pipeline_barrier(hal.raw_handle(), from, to, none, &[barrier], &[], &[]);
+                }
+            });
+        }
+    }
+
     /// Frees the pages of the host that it read, once `wait` has waited for the device.
     pub(crate) fn take_back(&self, wait: impl FnOnce() -> Result<()>) {
         self.pending_frees.take_back(wait);

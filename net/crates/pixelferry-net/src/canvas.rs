@@ -35,8 +35,8 @@ impl Pool {
     pub fn canvas(&self, payload: usize) -> Option<Canvas> {
         let bytes = payload.checked_add(HEADER_BYTES)?;
         // What an earlier message left in shared memory is nobody's picture.
-        let shared = self.shared(bytes).map(|memory| Canvas { memory: Memory::Shared(memory), is_clean: false });
-        Some(shared.unwrap_or_else(|| Canvas { memory: Memory::Own(vec![0; bytes]), is_clean: true }))
+        let memory = self.shared(bytes).map_or(Memory::Own(Vec::new()), Memory::Shared);
+        Some(Canvas { memory, payload, is_clean: false })
     }
 
     fn shared(&self, bytes: usize) -> Option<ZShmMut> {
@@ -65,24 +65,20 @@ fn provider(bytes: usize) -> Option<Mutex<Provider>> {
 
 enum Memory {
     Shared(ZShmMut),
+    /// Empty until somebody writes: zeros that pixels replace would cost as much as the pixels.
     Own(Vec<u8>),
 }
 
 /// The bytes of one message, header first.
 pub(crate) struct Canvas {
     memory: Memory,
+    /// Bytes after the header.
+    payload: usize,
     /// Whether the payload is zero, or somebody's pixels.
     is_clean: bool,
 }
 
 impl Canvas {
-    fn bytes(&self) -> &[u8] {
-        match &self.memory {
-            Memory::Shared(bytes) => bytes,
-            Memory::Own(bytes) => bytes,
-        }
-    }
-
     fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.memory {
             Memory::Shared(bytes) => bytes,
@@ -94,40 +90,46 @@ impl Canvas {
         matches!(self.memory, Memory::Shared(_))
     }
 
-    /// What follows the header.
-    pub fn payload(&self) -> &[u8] {
-        self.bytes().get(HEADER_BYTES..).unwrap_or_default()
+    /// Bytes after the header.
+    pub fn len(&self) -> usize {
+        self.payload
     }
 
     /// What follows the header, zero at first.
     pub fn payload_mut(&mut self) -> &mut [u8] {
-        let is_clean = std::mem::replace(&mut self.is_clean, true);
-        let payload = self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default();
-        if !is_clean {
-            payload.fill(0);
+        if !std::mem::replace(&mut self.is_clean, true) {
+            let bytes = HEADER_BYTES + self.payload;
+            match &mut self.memory {
+                Memory::Own(own) => *own = vec![0; bytes],
+                Memory::Shared(shared) => shared.fill(0),
+            }
         }
-        payload
+        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
     }
 
-    /// Writes all that follows the header, which is cheaper than zeros first; `false` where these are not as many bytes.
+    /// Writes all that follows the header, without zeros first; `false` where these are not as many bytes.
     pub fn write(&mut self, pixels: &[u8]) -> bool {
-        let payload = self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default();
-        if payload.len() != pixels.len() {
+        if self.payload != pixels.len() {
             return false;
         }
-        payload.copy_from_slice(pixels);
+        match &mut self.memory {
+            Memory::Own(own) => {
+                own.clear();
+                own.reserve_exact(HEADER_BYTES + pixels.len());
+                own.extend_from_slice(&[0; HEADER_BYTES]);
+                own.extend_from_slice(pixels);
+            }
+            Memory::Shared(shared) => {
+                shared.get_mut(HEADER_BYTES..).unwrap_or_default().copy_from_slice(pixels);
+            }
+        }
         self.is_clean = true;
         true
     }
 
-    /// Zeros the payload unless somebody wrote it: it is about to be read.
-    pub fn finish(&mut self) {
-        self.payload_mut();
-    }
-
-    /// The message, with this header.
+    /// The message, with this header; zero where nobody wrote.
     pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> ZBytes {
-        self.finish();
+        self.payload_mut();
         if let Some(place) = self.bytes_mut().first_chunk_mut() {
             *place = *header;
         }
@@ -152,7 +154,7 @@ mod tests {
             assert!(canvas.is_shared());
             if round % 2 == 0 {
                 assert!(canvas.write(&[9; 200_000]) && !canvas.write(&[9; 3]));
-                assert!(canvas.payload().iter().all(|&byte| byte == 9));
+                assert!(canvas.payload_mut().iter().all(|&byte| byte == 9));
             } else if round % 4 == 1 {
                 assert!(canvas.payload_mut().iter().all(|&byte| byte == 0), "round {round}");
             } else {
@@ -165,13 +167,14 @@ mod tests {
     #[test]
     fn canvases_beyond_the_shared_memory_are_the_programs_own() {
         let pool = Pool::new(1 << 20);
-        let many: Vec<_> = (0..20).map(|_| pool.canvas(100_000).unwrap()).collect();
+        let mut many: Vec<_> = (0..20).map(|_| pool.canvas(100_000).unwrap()).collect();
         let shared = many.iter().filter(|canvas| canvas.is_shared()).count();
         assert!((5..=10).contains(&shared), "{shared}");
-        assert!(many.iter().all(|canvas| !canvas.is_shared() || canvas.payload().as_ptr().addr() % 128 == 0));
+        let is_aligned = |canvas: &mut Canvas| canvas.payload_mut().as_ptr().addr().is_multiple_of(128);
+        assert!(many.iter_mut().all(|canvas| !canvas.is_shared() || is_aligned(canvas)));
         assert!(!pool.canvas(1 << 20).unwrap().is_shared());
         assert!(!Pool::new(0).canvas(1).unwrap().is_shared());
         assert!(pool.canvas(usize::MAX).is_none());
-        assert!(many.iter().all(|canvas| canvas.payload().len() == 100_000));
+        assert!(many.iter_mut().all(|canvas| canvas.len() == 100_000 && canvas.payload_mut().len() == 100_000));
     }
 }

@@ -22,18 +22,21 @@ pub struct Weights(Vec<(u64, u32)>);
 pub const USUAL_WEIGHT: u32 = 1000;
 
 impl Weights {
-    /// From rows of node and weight.
-    pub fn new(rows: Vec<(u64, u32)>) -> Self {
+    /// From rows of node and weight. Of two rows of one node the first counts.
+    pub fn new(mut rows: Vec<(u64, u32)>) -> Self {
+        rows.sort_by_key(|row| row.0);
+        rows.dedup_by_key(|row| row.0);
         Self(rows)
     }
 
-    /// Node and weight.
+    /// Node and weight, by node.
     pub fn rows(&self) -> &[(u64, u32)] {
         &self.0
     }
 
     fn of(&self, node: u64) -> u32 {
-        self.0.iter().find(|row| row.0 == node).map_or(USUAL_WEIGHT, |row| row.1.max(1))
+        let found = self.0.binary_search_by_key(&node, |row| row.0).ok();
+        found.and_then(|at| self.0.get(at)).map_or(USUAL_WEIGHT, |row| row.1.max(1))
     }
 
     /// Which of `nodes` computes `tile`; the greater number where two score alike.
@@ -90,6 +93,10 @@ mod tests {
         let uneven = counts(&rows);
         assert!((4085..4485).contains(&uneven[0]), "{uneven:?}");
         assert_eq!(Weights::default().owner(std::iter::empty(), 0), None);
+        // Rows are found in whatever order they come, and of two of one node the first counts.
+        let rows = Weights::new(vec![(9, 1), (7, 2000), (8, 3), (7, 5)]);
+        assert_eq!(rows.rows(), [(7, 2000), (8, 3), (9, 1)]);
+        assert_eq!([7, 8, 9, 10].map(|node| rows.of(node)), [2000, 3, 1, USUAL_WEIGHT]);
     }
 
     #[test]

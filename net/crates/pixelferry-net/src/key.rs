@@ -44,6 +44,21 @@ impl Keys {
         format!("{}/input", self.0)
     }
 
+    /// What one part of a simulation gives another.
+    pub fn edge(&self, run: u64, from: u32, to: u32) -> String {
+        format!("{}/edge/{run:016x}/{from}/{to}", self.0)
+    }
+
+    /// All that a part gives.
+    pub fn edges_from(&self, run: u64, from: u32) -> String {
+        format!("{}/edge/{run:016x}/{from}/*", self.0)
+    }
+
+    /// All that a part is given.
+    pub fn edges_to(&self, run: u64, to: u32) -> String {
+        format!("{}/edge/{run:016x}/*/{to}", self.0)
+    }
+
     /// The token of a worker that computes tiles inside `region`, or anywhere.
     pub fn worker(&self, node: u64, region: Option<Region>) -> String {
         let Region { x, y, width, height } = region.unwrap_or(Region::new(0, 0, 0, 0));
@@ -55,6 +70,16 @@ impl Keys {
     }
 }
 
+/// The key of marks that go ahead of the pixels of a key.
+pub(crate) fn mark(pixels: &str) -> String {
+    format!("{pixels}/mark")
+}
+
+/// The key of reports about the pixels of a key.
+pub(crate) fn report(pixels: &str) -> String {
+    format!("{pixels}/report")
+}
+
 /// The key under which a node tells of itself.
 pub(crate) fn status(node: u64) -> String {
     format!("{ROOT}/@node/{node:016x}")
@@ -63,6 +88,11 @@ pub(crate) fn status(node: u64) -> String {
 /// All such keys.
 pub(crate) fn all_status() -> String {
     format!("{ROOT}/@node/*")
+}
+
+/// Reads to whom [`Keys::edge`] is; `None` for anything else.
+pub(crate) fn read_receiver(key: &str) -> Option<u32> {
+    key.rsplit('/').next()?.parse().ok()
 }
 
 /// Reads what [`Keys::worker`] wrote: the node, and where it computes. `None` for anything else.
@@ -92,6 +122,8 @@ mod tests {
         for bad in ["", "a/worker/7/0_0_0_0", "a/worker/000000000000000g/0_0_0_0", "a/b/0000000000000007/0_0_0_0"] {
             assert_eq!(read_worker(bad), None, "{bad}");
         }
+        assert_eq!(read_receiver(&keys.edge(1, 2, 3)), Some(3));
+        assert_eq!(read_receiver(&keys.edges_from(1, 2)), None);
         assert_eq!(read_worker("a/worker/0000000000000007/0_0_0"), None);
         assert_eq!(read_worker("a/worker/0000000000000007/0_0_0_-1"), None);
     }

@@ -3,6 +3,7 @@
 use crate::canvas::Pool;
 use crate::error::{CLOSED, Error, Result};
 use crate::options::Options;
+use crate::others;
 use crate::status::Board;
 use crate::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -89,13 +90,14 @@ impl Net {
 /// Zenoh says the same of an endpoint where nobody listens and of one that lets nobody in; a bare connection tells them
 /// apart. Who began to listen only now is asked once more.
 fn open(options: &Options) -> Result<zenoh::Result<Session>> {
-    let opened = zenoh::open(options.config()?).wait();
+    let join = || -> Result<_> { Ok(zenoh::open(options.config()?).with_shm_clients(others::segments()).wait()) };
+    let opened = join()?;
     let listens = || options.connect.iter().find(|endpoint| is_listening(endpoint));
     if opened.is_ok() {
         return Ok(opened);
     }
     let Some(endpoint) = listens() else { return Ok(opened) };
-    let again = zenoh::open(options.config()?).wait();
+    let again = join()?;
     let refused = || Error::Refused { endpoint: endpoint.clone(), papers: options.security.papers() };
     again.map(Ok).map_err(|_| refused())
 }

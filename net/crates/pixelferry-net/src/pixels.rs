@@ -6,7 +6,7 @@ use crate::net::now;
 use crate::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use pixelferry::{ImageView, Region, View, WriteFrame};
 use std::borrow::Cow;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::time::Duration;
 use zenoh::bytes::ZBytes;
 
@@ -43,9 +43,7 @@ impl Pixels {
             _ => {
                 let whole = message.to_bytes();
                 let unpacked = unpack(&header, whole.get(HEADER_BYTES..).unwrap_or_default())?;
-                if !is_valid(&message) {
-                    return Err(WireError::Payload { codec: header.codec.name(), problem: TAKEN_BACK.into() });
-                }
+                check_memory(&header, &message)?;
                 Bytes::Unpacked(unpacked)
             }
         };
@@ -80,14 +78,29 @@ impl Pixels {
         match &self.bytes {
             Bytes::Unpacked(pixels) => Ok(Cow::Borrowed(pixels)),
             Bytes::Message(message) => {
-                let pixels = match message.to_bytes() {
-                    Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(HEADER_BYTES..).unwrap_or_default()),
-                    Cow::Owned(mut bytes) => Cow::Owned(bytes.split_off(HEADER_BYTES.min(bytes.len()))),
-                };
-                self.check()?;
-                Ok(pixels)
+                let mut slices = message.slices();
+                if let (Some(only), None) = (slices.next(), slices.next()) {
+                    self.check()?;
+                    return Ok(Cow::Borrowed(only.get(HEADER_BYTES..).unwrap_or_default()));
+                }
+                let mut pixels = Vec::with_capacity(message.len());
+                self.pieces().for_each(|piece| pixels.extend_from_slice(piece));
+                Ok(Cow::Owned(pixels))
             }
         }
+    }
+
+    /// Copies the pixels, in tight rows: into memory that is at hand this is one copy, however they came.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where `to` is not as long as the pixels; [`Error::Gone`] where the sender took the memory back.
+    pub fn copy_to(&self, to: &mut [u8]) -> Result<()> {
+        let (found, needed) = (to.len() as u64, self.header.pixel_bytes());
+        if found != needed {
+            return Err(Error::invalid("Pixels::copy_to", format!("{found} bytes for pixels that take {needed}")));
+        }
+        self.reader().fill(to)?;
+        self.check()
     }
 
     /// Refuses pixels whose shared memory the sender took back; what was read of it may be of any frame.
@@ -104,31 +117,80 @@ impl Pixels {
         let Region { x, y, height, .. } = self.region();
         let pixel = self.header.image.format.bytes_per_pixel();
         let row_bytes = self.region().width as usize * pixel;
-        let mut rows = self.rows()?;
+        let mut rows = self.reader();
         for row in y..y + height {
             let start = view.row_start(row).wrapping_add(x as usize * pixel).wrapping_sub(base);
             let place = start.checked_add(row_bytes).and_then(|end| to.get_mut(start..end));
             let place =
                 place.ok_or_else(|| Error::invalid("Tiles::write", "the frame is not of the tiles' picture"))?;
-            rows.read_exact(place).map_err(|_| Error::Gone(self.region()))?;
+            rows.fill(place)?;
         }
         Ok(())
     }
 
-    fn rows(&self) -> Result<Box<dyn Read + '_>> {
-        match &self.bytes {
-            Bytes::Unpacked(pixels) => Ok(Box::new(pixels.as_slice())),
-            Bytes::Message(message) => {
-                let mut reader = message.reader();
-                let skipped = reader.seek(SeekFrom::Start(HEADER_BYTES as u64));
-                skipped.map_err(|_| Error::Gone(self.region()))?;
-                Ok(Box::new(reader))
+    /// The pixels as they lie in memory.
+    fn pieces<'a>(&'a self) -> impl Iterator<Item = &'a [u8]> {
+        let (message, unpacked) = match &self.bytes {
+            Bytes::Message(message) => (Some(message), None),
+            Bytes::Unpacked(pixels) => (None, Some(pixels.as_slice())),
+        };
+        let mut header = HEADER_BYTES;
+        let after_header = move |slice: &'a [u8]| {
+            let (skipped, rest) = slice.split_at(header.min(slice.len()));
+            header -= skipped.len();
+            rest
+        };
+        message.into_iter().flat_map(|message| message.slices()).map(after_header).chain(unpacked)
+    }
+
+    fn reader(&self) -> Reader<'_, impl Iterator<Item = &[u8]>> {
+        Reader { region: self.region(), piece: &[], pieces: self.pieces() }
+    }
+}
+
+/// Reads pixels from one piece after the other.
+struct Reader<'a, Pieces> {
+    region: Region,
+    piece: &'a [u8],
+    pieces: Pieces,
+}
+
+impl<'a, Pieces: Iterator<Item = &'a [u8]>> Reader<'a, Pieces> {
+    /// Fills `to` by the pixels that come next.
+    fn fill(&mut self, mut to: &mut [u8]) -> Result<()> {
+        while !to.is_empty() {
+            if self.piece.is_empty() {
+                self.piece = self.pieces.next().ok_or(Error::Gone(self.region))?;
             }
+            let (now, later) = self.piece.split_at(self.piece.len().min(to.len()));
+            let (place, rest) = to.split_at_mut(now.len());
+            place.copy_from_slice(now);
+            (self.piece, to) = (later, rest);
         }
+        Ok(())
     }
 }
 
 const TAKEN_BACK: &str = "its shared memory was taken back while it was read";
+
+/// A copy of a message whose header was read. Pixels that are packed by none of `codecs` are unpacked.
+pub(crate) fn copy(header: &Header, message: &ZBytes, codecs: &[Codec]) -> Result<Vec<u8>, WireError> {
+    // Whoever reads the copy sees the header that was checked, whatever shared memory holds by now.
+    let mut bytes = message.to_bytes().into_owned();
+    bytes.splice(..HEADER_BYTES.min(bytes.len()), header.to_bytes());
+    check_memory(header, message)?;
+    if header.codec == Codec::None || codecs.contains(&header.codec) {
+        return Ok(bytes);
+    }
+    let pixels = unpack(header, bytes.get(HEADER_BYTES..).unwrap_or_default())?;
+    let unpacked = Header { codec: Codec::None, payload: header.pixel_bytes(), ..*header };
+    Ok([&unpacked.to_bytes()[..], &pixels].concat())
+}
+
+fn check_memory(header: &Header, message: &ZBytes) -> Result<(), WireError> {
+    let taken_back = || WireError::Payload { codec: header.codec.name(), problem: TAKEN_BACK.into() };
+    if is_valid(message) { Ok(()) } else { Err(taken_back()) }
+}
 
 /// False where shared memory was given to another message since.
 fn is_valid(message: &ZBytes) -> bool {

@@ -1,22 +1,26 @@
 //! Pictures for viewers, and what viewers send back.
 
 use crate::alive::lock;
-use crate::codec::pack;
 use crate::error::{CLOSED, Error, Result};
 use crate::key::Keys;
 use crate::net::{Net, now};
+use crate::pack::{Packer, Way};
+use crate::packing::Packing;
 use crate::pixels::read_header;
 use crate::status::Entry;
-use crate::wire::{Codec, HEADER_BYTES, Header, Kind, WireError};
+use crate::wire::{HEADER_BYTES, Header, Kind, WireError};
 use pixelferry::ImageDesc;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::{CongestionControl, Priority};
 use zenoh::query::Queryable;
 
+/// Quality of JPEG pictures.
+const QUALITY: u8 = 85;
 /// Inputs that wait to be read; of more the oldest are forgotten.
 const MOST_INPUTS: usize = 1024;
 
@@ -26,14 +30,31 @@ const MOST_INPUTS: usize = 1024;
 pub struct Server {
     net: Net,
     epoch: u64,
-    codec: Codec,
-    quality: u8,
+    packer: Packer,
     publisher: Publisher<'static>,
     last: Arc<Mutex<Option<ZBytes>>>,
-    inputs: Arc<Mutex<VecDeque<Vec<u8>>>>,
+    inputs: Arc<Inputs>,
     entry: Arc<Entry>,
     _queryable: Queryable<()>,
     _inputs: Subscriber<()>,
+}
+
+/// What viewers sent, the oldest first.
+#[derive(Default)]
+struct Inputs {
+    queue: Mutex<VecDeque<Vec<u8>>>,
+    told: Condvar,
+}
+
+impl Inputs {
+    fn push(&self, input: Vec<u8>) {
+        let mut queue = lock(&self.queue);
+        if queue.len() == MOST_INPUTS {
+            queue.pop_front();
+        }
+        queue.push_back(input);
+        self.told.notify_one();
+    }
 }
 
 impl Net {
@@ -45,11 +66,12 @@ impl Net {
         const OP: &str = "Net::serve";
         let keys = Keys::new(scene)?;
         let entry = Arc::new(self.status().enter("server", scene));
+        let way = Way { key: keys.view(), priority: Priority::DataLow, congestion: CongestionControl::Drop };
         let publisher = self
             .session()
-            .declare_publisher(keys.view())
-            .congestion_control(CongestionControl::Drop)
-            .priority(Priority::DataLow)
+            .declare_publisher(way.key.clone())
+            .congestion_control(way.congestion)
+            .priority(way.priority)
             .wait()
             .map_err(Error::zenoh(OP, CLOSED))?;
         // Who begins to look gets the picture of now, even where none comes after it.
@@ -63,24 +85,19 @@ impl Net {
         };
         let queryable = self.session().declare_queryable(keys.view()).callback(answer).wait();
         let queryable = queryable.map_err(Error::zenoh(OP, CLOSED))?;
-        let inputs = Arc::new(Mutex::new(VecDeque::new()));
+        let inputs = Arc::new(Inputs::default());
         let (taken, refusing, limits) = (inputs.clone(), entry.clone(), self.limits());
         let input = move |sample: zenoh::sample::Sample| {
             if let Err(refused) = read_header(sample.payload(), Kind::Input, &limits) {
                 return refusing.refuse(&refused);
             }
-            let mut inputs = lock(&taken);
-            if inputs.len() == MOST_INPUTS {
-                inputs.pop_front();
-            }
-            inputs.push_back(sample.payload().to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
+            taken.push(sample.payload().to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
         };
         let subscriber = self.session().declare_subscriber(keys.input()).callback(input).wait();
         Ok(Server {
             net: self.clone(),
             epoch: now(),
-            codec: Codec::None,
-            quality: 85,
+            packer: Packer::new(self, &entry, way, QUALITY),
             publisher,
             last,
             inputs,
@@ -92,10 +109,11 @@ impl Net {
 }
 
 impl Server {
-    /// Packs pictures by a codec; `quality` from 1 to 100 is JPEG's.
+    /// Packs pictures by a [`crate::Codec`], or by the one that fits the link of the median viewer; `quality` from 1 to 100 is
+    /// JPEG's.
     #[must_use]
-    pub fn with_codec(self, codec: Codec, quality: u8) -> Self {
-        Self { codec, quality, ..self }
+    pub fn with_codec(self, codec: impl Into<Packing>, quality: u8) -> Self {
+        Self { packer: self.packer.with(codec.into(), quality), ..self }
     }
 
     /// Sends a picture: tight rows in its row order. `frame` counts up; viewers show no older frame after a newer one.
@@ -106,14 +124,15 @@ impl Server {
     /// pixels take, or the codec does not take its format; [`Error::Zenoh`].
     pub fn publish(&self, image: ImageDesc, frame: u64, asked: Option<u64>, pixels: &[u8]) -> Result<()> {
         let new = Header::new(Kind::Picture, image, image.extent.full());
-        let codec = self.codec;
-        let header = Header { codec, epoch: self.epoch, frame, time: asked.unwrap_or_else(now), ..new };
+        let header = Header { epoch: self.epoch, frame, time: asked.unwrap_or_else(now), ..new };
         if pixels.len() as u64 != header.pixel_bytes() {
             return Err(WireError::Length { promised: header.pixel_bytes(), found: pixels.len() as u64 }.into());
         }
-        let packed = pack(&header, pixels, self.quality)?;
-        let header = Header { payload: packed.as_deref().unwrap_or(pixels).len() as u64, ..header };
+        let (header, packed) = self.packer.pack(&header, pixels)?;
         Header::read(&header.to_bytes(), &self.net.limits())?;
+        // Who begins to look waits for the new picture. The memory of the one before is free for it.
+        let mut last = lock(&self.last);
+        *last = None;
         let message: ZBytes = match packed {
             Some(packed) => [header.to_bytes().as_slice(), &packed].concat().into(),
             None => {
@@ -123,15 +142,34 @@ impl Server {
                 canvas.into_message(&header.to_bytes())
             }
         };
-        *lock(&self.last) = Some(message.clone());
+        *last = Some(message.clone());
+        drop(last);
+        self.packer.mark(&header)?;
         self.publisher.put(message).wait().map_err(Error::zenoh("Server::publish", CLOSED))?;
         self.entry.count();
         Ok(())
     }
 
-    /// The oldest input that no call gave yet: a program's own bytes, from [`crate::Viewer::send`].
+    /// The oldest input that no call gave yet: a program's own bytes, from [`crate::Viewer::send`], or an [`crate::Event`]
+    /// of the browser's page.
     pub fn input(&self) -> Option<Vec<u8>> {
-        lock(&self.inputs).pop_front()
+        lock(&self.inputs.queue).pop_front()
+    }
+
+    /// Like [`Server::input`], but waits for one.
+    pub fn next_input(&self, timeout: Duration) -> Option<Vec<u8>> {
+        let until = Instant::now() + timeout;
+        let mut queue = lock(&self.inputs.queue);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match queue.pop_front() {
+                None if !left.is_zero() => {
+                    let waited = self.inputs.told.wait_timeout(queue, left);
+                    queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                input => return input,
+            }
+        }
     }
 
     /// Whether anybody views the scene.

@@ -35,10 +35,13 @@ pub struct Role {
     pub scene: String,
     /// Tiles or pictures since it began.
     pub messages: u64,
-    /// The same in the last second.
+    /// What was counted in the last second.
     pub per_second: f64,
     /// Messages that were refused.
     pub refused: u64,
+    /// How pixels are packed, and where the link decides, what is known of it; empty for who packs none.
+    #[serde(default)]
+    pub codec: String,
     /// The program's own words: a device, say.
     pub detail: String,
 }
@@ -79,13 +82,14 @@ pub(crate) struct Tally {
     running: u64,
     second: u64,
     refused: u64,
+    codec: String,
     detail: String,
 }
 
 impl Tally {
     fn new() -> Self {
-        let detail = String::new();
-        Self { started: Instant::now(), messages: 0, last: 0, running: 0, second: 0, refused: 0, detail }
+        let (codec, detail) = Default::default();
+        Self { started: Instant::now(), messages: 0, last: 0, running: 0, second: 0, refused: 0, codec, detail }
     }
 
     fn turn(&mut self) {
@@ -150,6 +154,7 @@ fn status(rows: &Rows) -> NodeStatus {
             messages: row.tally.messages,
             per_second: row.tally.last as f64,
             refused: row.tally.refused,
+            codec: row.tally.codec.clone(),
             detail: row.tally.detail.clone(),
         }
     };
@@ -182,6 +187,11 @@ impl Entry {
 
     pub fn refused(&self) -> u64 {
         lock(&self.rows).get(&self.at).map_or(0, |row| row.tally.refused)
+    }
+
+    /// Says how pixels are packed.
+    pub fn pack(&self, codec: &str) {
+        self.with(|tally| tally.codec = codec.into());
     }
 
     pub fn describe(&self, detail: &str) {

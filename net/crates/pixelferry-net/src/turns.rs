@@ -1,7 +1,7 @@
 //! Which tile a worker computes next. Knows no network.
 
 use crate::alive::Workers;
-use crate::session::Followed;
+use crate::session::{Followed, News};
 use crate::wire::{Header, JobMessage, WireError};
 use pixelferry::Region;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -70,22 +70,23 @@ impl Turns {
 
     /// Takes a job: a newer frame, or again the same one with what is missing.
     pub fn take_job(&mut self, message: JobMessage, now: Instant) -> Result<(), WireError> {
-        let is_new_session = self.followed.accept(message.header.epoch, now)?;
-        if is_new_session {
-            self.job = None;
-            self.shown.clear();
-        }
-        let newest = self.job.as_ref().map_or(0, |job| job.header.frame);
-        if message.header.frame < newest {
-            return Ok(());
-        }
-        if is_new_session || message.header.frame > newest {
-            self.begun.clear();
-            self.sent.clear();
+        match self.followed.accept(message.header.epoch, message.header.frame, now)? {
+            News::Older => return Ok(()),
+            News::Again => {}
+            News::Newer => self.forget_frame(),
+            News::Session => {
+                self.forget_frame();
+                self.shown.clear();
+            }
         }
         self.job = Some(Arc::new(message));
         self.plan(now);
         Ok(())
+    }
+
+    fn forget_frame(&mut self) {
+        self.begun.clear();
+        self.sent.clear();
     }
 
     /// Tells who lives. This worker is among them, whatever the network says of it yet.

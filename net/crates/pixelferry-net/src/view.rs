@@ -2,12 +2,13 @@
 
 use crate::alive::lock;
 use crate::error::{CLOSED, Error, Result};
-use crate::key::Keys;
+use crate::key::{self, Keys};
 use crate::net::{Net, now};
-use crate::pixels::{Pixels, read_header};
-use crate::session::Followed;
+use crate::pack::Meter;
+use crate::pixels::{Pixels, copy, read_header};
+use crate::session::{Followed, News};
 use crate::status::Entry;
-use crate::wire::{Header, Kind, Limits, WireError};
+use crate::wire::{Codec, Header, Kind, Limits, WireError};
 use pixelferry::{ImageDesc, PixelFormat};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,15 +22,19 @@ use zenoh::qos::{CongestionControl, Priority};
 /// Threads: any.
 pub struct Viewer {
     shared: Arc<Shared>,
+    key: String,
     publisher: Publisher<'static>,
-    limits: Limits,
+    reports: Publisher<'static>,
+    /// By which the server knows this viewer's reports.
+    number: u64,
     _pictures: Subscriber<()>,
-    /// The connection lasts as long as this.
-    _net: Net,
+    _marks: Subscriber<()>,
+    net: Net,
 }
 
 struct Shared {
     newest: Mutex<Newest>,
+    meter: Mutex<Meter>,
     told: Condvar,
     entry: Entry,
     limits: Limits,
@@ -38,8 +43,6 @@ struct Shared {
 #[derive(Default)]
 struct Newest {
     followed: Followed,
-    /// Of the session that is followed.
-    frame: u64,
     picture: Option<(Header, ZBytes)>,
 }
 
@@ -53,7 +56,8 @@ impl Net {
         let keys = Keys::new(scene)?;
         let limits = self.limits();
         let entry = self.status().enter("viewer", scene);
-        let shared = Arc::new(Shared { newest: Mutex::default(), told: Condvar::new(), entry, limits });
+        let (newest, meter) = Default::default();
+        let shared = Arc::new(Shared { newest, meter, told: Condvar::new(), entry, limits });
         let publisher = self
             .session()
             .declare_publisher(keys.input())
@@ -62,19 +66,26 @@ impl Net {
             .express(true)
             .wait()
             .map_err(Error::zenoh(OP, CLOSED))?;
+        let reports = self
+            .session()
+            .declare_publisher(key::report(&keys.view()))
+            .congestion_control(CongestionControl::Drop)
+            .priority(Priority::InteractiveHigh)
+            .express(true)
+            .wait()
+            .map_err(Error::zenoh(OP, CLOSED))?;
+        let taken = shared.clone();
+        let mark = move |sample: zenoh::sample::Sample| taken.mark(sample.payload());
+        let marks = self.session().declare_subscriber(key::mark(&keys.view())).callback(mark).wait();
+        let marks = marks.map_err(Error::zenoh(OP, CLOSED))?;
         let taken = shared.clone();
         let picture = move |sample: zenoh::sample::Sample| taken.take(sample.payload());
         let pictures = self.session().declare_subscriber(keys.view()).callback(picture).wait();
         let pictures = pictures.map_err(Error::zenoh(OP, CLOSED))?;
-        // The picture of now.
-        let taken = shared.clone();
-        let reply = move |reply: zenoh::query::Reply| {
-            if let Ok(sample) = reply.result() {
-                taken.take(sample.payload());
-            }
-        };
-        self.session().get(keys.view()).callback(reply).wait().map_err(Error::zenoh(OP, CLOSED))?;
-        Ok(Viewer { shared, publisher, limits, _pictures: pictures, _net: self.clone() })
+        let (number, net, key) = (self.number(), self.clone(), keys.view());
+        let viewer = Viewer { shared, key, publisher, reports, number, _pictures: pictures, _marks: marks, net };
+        viewer.ask()?;
+        Ok(viewer)
     }
 }
 
@@ -85,17 +96,21 @@ impl Shared {
         }
     }
 
+    fn mark(&self, message: &ZBytes) {
+        match read_header(message, Kind::Mark, &self.limits) {
+            Ok(header) => lock(&self.meter).mark(&header, message.as_shm().is_some(), Instant::now()),
+            Err(refused) => self.entry.refuse(&refused),
+        }
+    }
+
     fn read(&self, message: &ZBytes) -> Result<(), WireError> {
         let header = read_header(message, Kind::Picture, &self.limits)?;
         if header.region != header.image.extent.full() {
             return Err(WireError::Rectangle(header.region));
         }
+        lock(&self.meter).came(&header, Instant::now());
         let mut newest = lock(&self.newest);
-        if newest.followed.accept(header.epoch, Instant::now())? {
-            newest.frame = 0;
-        }
-        if header.frame > newest.frame {
-            newest.frame = header.frame;
+        if matches!(newest.followed.accept(header.epoch, header.frame, Instant::now())?, News::Session | News::Newer) {
             newest.picture = Some((header, message.clone()));
             self.told.notify_all();
         }
@@ -106,15 +121,26 @@ impl Shared {
 impl Viewer {
     /// The newest picture that no call gave yet; `None` where none came in time, or what came could not be read.
     pub fn next(&self, timeout: Duration) -> Option<Pixels> {
+        self.take(timeout, Pixels::new)
+    }
+
+    /// Gives the picture of [`Viewer::next`] as a message, header and payload: for programs that pass it on. What is packed by
+    /// none of `codecs` comes unpacked.
+    pub fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
+        self.take(timeout, |header, message| copy(&header, &message, codecs))
+    }
+
+    fn take<T>(&self, timeout: Duration, read: impl Fn(Header, ZBytes) -> Result<T, WireError>) -> Option<T> {
         let until = Instant::now() + timeout;
+        self.report();
         let mut newest = lock(&self.shared.newest);
         loop {
             if let Some((header, message)) = newest.picture.take() {
                 drop(newest);
-                match Pixels::new(header, message) {
-                    Ok(pixels) => {
+                match read(header, message) {
+                    Ok(picture) => {
                         self.shared.entry.count();
-                        return Some(pixels);
+                        return Some(picture);
                     }
                     Err(refused) => self.shared.entry.refuse(&refused),
                 }
@@ -129,12 +155,46 @@ impl Viewer {
         }
     }
 
+    /// Tells the server what is known of the link, where that is due.
+    fn report(&self) {
+        let due = lock(&self.shared.meter).due(self.number, Instant::now());
+        for (_server, report) in due {
+            if let Err(error) = self.reports.put(report.to_bytes()).wait() {
+                tracing::debug!("no report was sent: {error}");
+            }
+        }
+    }
+
+    /// Asks for the picture of now, where none comes by itself. It comes by [`Viewer::next`] unless a newer one was there.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn ask(&self) -> Result<()> {
+        let taken = self.shared.clone();
+        let reply = move |reply: zenoh::query::Reply| {
+            if let Ok(sample) = reply.result() {
+                taken.take(sample.payload());
+            }
+        };
+        let asked = self.net.session().get(self.key.as_str()).callback(reply).wait();
+        asked.map_err(Error::zenoh("Viewer::ask", CLOSED))
+    }
+
+    /// Whether anybody serves the scene.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn is_served(&self) -> Result<bool> {
+        let status = self.publisher.matching_status().wait().map_err(Error::zenoh("Viewer::is_served", CLOSED))?;
+        Ok(status.matching())
+    }
+
     /// Sends bytes to the program that serves the scene: mouse, keys, whatever it understands.
     ///
     /// # Errors
     /// [`Error::Wire`] for more bytes than the limits allow; [`Error::Zenoh`].
     pub fn send(&self, input: &[u8]) -> Result<()> {
-        let (bytes, limit) = (input.len() as u64, self.limits.args);
+        let (bytes, limit) = (input.len() as u64, self.net.limits().args);
         if bytes > limit {
             return Err(WireError::TooLarge { bytes, limit }.into());
         }

@@ -2,14 +2,15 @@
 
 use crate::alive::{Workers, follow, lock};
 use crate::canvas::Canvas;
-use crate::codec::pack;
 use crate::compute;
 use crate::error::{CLOSED, Error, Result};
 use crate::key::Keys;
 use crate::net::Net;
+use crate::pack::{Packer, Way};
+use crate::packing::Packing;
 use crate::status::Entry;
 use crate::turns::{Turn, Turns};
-use crate::wire::{Codec, Header, JobMessage, Kind};
+use crate::wire::{Header, JobMessage, Kind};
 use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ pub struct Tile {
     net: Net,
     shared: Arc<Shared>,
     node: u64,
-    codec: Codec,
+    packer: Packer,
     publisher: Publisher<'static>,
     // Undeclared in this order: no more tiles first, then no more news.
     _token: LivelinessToken,
@@ -39,7 +40,7 @@ pub struct Tile {
 struct Shared {
     turns: Mutex<Turns>,
     changed: Condvar,
-    entry: Entry,
+    entry: Arc<Entry>,
 }
 
 impl Net {
@@ -52,14 +53,15 @@ impl Net {
         let hint = CLOSED;
         let keys = Keys::new(scene)?;
         let node = self.number();
-        let entry = self.status().enter("worker", scene);
+        let entry = Arc::new(self.status().enter("worker", scene));
         let turns = Mutex::new(Turns::new(node, region));
         let shared = Arc::new(Shared { turns, changed: Condvar::new(), entry });
+        let way = Way { key: keys.tile(node), priority: Priority::Data, congestion: CongestionControl::Block };
         let session = self.session();
         let publisher = session
-            .declare_publisher(keys.tile(node))
-            .congestion_control(CongestionControl::Block)
-            .priority(Priority::Data)
+            .declare_publisher(way.key.clone())
+            .congestion_control(way.congestion)
+            .priority(way.priority)
             .express(true)
             .wait()
             .map_err(Error::zenoh("Net::tile", hint))?;
@@ -82,16 +84,17 @@ impl Net {
             told.changed.notify_all();
         };
         let alive = follow(session, &keys, alive)?;
-        let net = self.clone();
-        Ok(Tile { net, shared, node, codec: Codec::None, publisher, _token: token, _jobs: jobs, _alive: alive })
+        let (net, packer) = (self.clone(), Packer::new(self, &shared.entry, way, QUALITY));
+        Ok(Tile { net, shared, node, packer, publisher, _token: token, _jobs: jobs, _alive: alive })
     }
 }
 
 impl Tile {
-    /// Packs tiles by a codec. Without one they go through shared memory, where there is some, as they are.
+    /// Packs tiles by a [`crate::Codec`], or by the one that fits the link. By default they go as they are, through shared
+    /// memory where there is some.
     #[must_use]
-    pub fn with_codec(self, codec: Codec) -> Self {
-        Self { codec, ..self }
+    pub fn with_codec(self, codec: impl Into<Packing>) -> Self {
+        Self { packer: self.packer.with(codec.into(), QUALITY), ..self }
     }
 
     /// What `probe` shows of this worker, its device, say.
@@ -134,19 +137,14 @@ impl Tile {
     /// [`Error::Invalid`] where the codec does not take the format; [`Error::Zenoh`].
     pub fn publish(&self, job: Job) -> Result<()> {
         let Job { held, mut canvas, begun } = job;
-        canvas.finish();
         let cost = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
-        let header = Header { kind: Kind::Tile, codec: self.codec, sender: self.node, cost, ..held.turn.header() };
-        let message = match pack(&header, canvas.payload(), QUALITY)? {
-            None => {
-                let header = Header { payload: canvas.payload().len() as u64, ..header };
-                canvas.into_message(&header.to_bytes())
-            }
-            Some(packed) => {
-                let header = Header { payload: packed.len() as u64, ..header };
-                [header.to_bytes().as_slice(), &packed].concat().into()
-            }
+        let header = Header { kind: Kind::Tile, sender: self.node, cost, ..held.turn.header() };
+        let (header, packed) = self.packer.pack(&header, canvas.payload_mut())?;
+        let message = match packed {
+            None => canvas.into_message(&header.to_bytes()),
+            Some(packed) => [header.to_bytes().as_slice(), &packed].concat().into(),
         };
+        self.packer.mark(&header)?;
         self.publisher.put(message).wait().map_err(Error::zenoh("Tile::publish", CLOSED))?;
         lock(&self.shared.turns).publish(&held.turn, Instant::now());
         self.shared.entry.count();
@@ -223,7 +221,7 @@ impl Job {
         if self.canvas.write(pixels) {
             return Ok(());
         }
-        let (found, needed) = (pixels.len(), self.canvas.payload().len());
+        let (found, needed) = (pixels.len(), self.canvas.len());
         Err(Error::invalid("Job::write", format!("{found} bytes for a tile that takes {needed}")))
     }
 

@@ -21,21 +21,50 @@ fn example(name: &str) -> PathBuf {
     test.parent().and_then(Path::parent).unwrap().join("examples").join(name)
 }
 
+/// The file that an example writes when it is given these words; `FILE` stands for its name.
+fn picture(program: &Path, words: &[&str], name: &str) -> Vec<u8> {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let words: Vec<_> = words.iter().map(|&word| if word == "FILE" { file.to_str().unwrap() } else { word }).collect();
+    let ran = Command::new(program).args(&words).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    print!("{out}");
+    assert!(ran.status.success(), "{words:?}: {out}{err}");
+    std::fs::read(&file).unwrap()
+}
+
+fn colours(picture: &[u8]) -> usize {
+    picture[15..].chunks_exact(3).collect::<HashSet<_>>().len()
+}
+
 #[test]
 fn a_deep_zoom_by_workers_is_the_picture_of_one_process() {
     let mandelbrot = example("mandelbrot");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let picture = |words: &[&str], name: &str| {
-        let file = folder.join(name);
-        let text = file.to_str().unwrap();
-        let ran = Command::new(&mandelbrot).args(words).arg(text).output().unwrap();
-        assert!(ran.status.success(), "{words:?}: {}", String::from_utf8_lossy(&ran.stderr));
-        std::fs::read(&file).unwrap()
-    };
-    let alone = picture(&["alone", "4"], "mandelbrot-alone.ppm");
-    let colours: HashSet<_> = alone[15..].chunks_exact(3).collect();
-    assert!(colours.len() > 100, "so deep there is nothing to see: {} colours", colours.len());
+    let alone = picture(&mandelbrot, &["alone", "4", "FILE"], "mandelbrot-alone.ppm");
+    assert!(colours(&alone) > 100, "so deep there is nothing to see: {} colours", colours(&alone));
     for workers in ["1", "3"] {
-        assert!(picture(&["zoom", workers, "4"], "mandelbrot.ppm") == alone, "{workers} workers show another picture");
+        let words = ["zoom", workers, "4", "FILE"];
+        assert!(picture(&mandelbrot, &words, "mandelbrot.ppm") == alone, "{workers} workers show another picture");
     }
+}
+
+#[test]
+fn a_fluid_in_parts_is_bit_for_bit_that_of_one_process() {
+    let fluid = example("fluid");
+    for size in ["97x61", "64x33"] {
+        let alone = picture(&fluid, &["alone", "100", size, "FILE"], "fluid-alone.ppm");
+        let before = picture(&fluid, &["alone", "99", size, "FILE"], "fluid-before.ppm");
+        assert!(colours(&alone) > 30 && alone != before, "nothing moves: {} colours", colours(&alone));
+        for parts in ["1", "2", "3", "4"] {
+            let shown = picture(&fluid, &["run", parts, "100", size, "FILE"], "fluid.ppm");
+            assert!(shown == alone, "{parts} parts of {size} show another picture");
+        }
+    }
+}
+
+#[test]
+fn a_fluid_goes_on_from_its_checkpoint_when_a_worker_dies() {
+    let fluid = example("fluid");
+    let alone = picture(&fluid, &["alone", "120", "97x61", "FILE"], "fluid-whole.ppm");
+    let shown = picture(&fluid, &["lose", "3", "120", "97x61", "FILE"], "fluid-lost.ppm");
+    assert!(shown == alone, "after a worker's death it is another picture");
 }

@@ -109,6 +109,40 @@ fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
     drop(workers);
 }
 
+/// Segments with tiles in them that this process has mapped.
+fn mapped_segments() -> usize {
+    let is_tiles = |line: &&str| {
+        let ends = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let number = |text| usize::from_str_radix(text, 16).unwrap();
+        let large = ends.is_some_and(|(from, to)| number(to) - number(from) >= 32 << 20);
+        large && line.contains("/dev/shm/") && line.contains(".zenoh")
+    };
+    std::fs::read_to_string("/proc/self/maps").unwrap().lines().filter(is_tiles).count()
+}
+
+#[test]
+fn what_killed_workers_shared_is_given_back() {
+    let _alone = alone();
+    let (net, endpoint) = hub();
+    let image = ImageDesc::new(32, 32, PixelFormat::Rgba8);
+    let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(32, 32), NEVER).unwrap();
+    let mut link = link(image);
+    let mut mapped = Vec::new();
+    for seed in 0..6u32 {
+        let worker = Worker::start(&endpoint);
+        wait_for_workers(&assembly, 1);
+        assembly.request(&seed.to_le_bytes()).unwrap();
+        show(&mut assembly, &mut link);
+        mapped.push(mapped_segments());
+        drop(worker);
+        wait_for_workers(&assembly, 0);
+        // Of a segment that was read just now nobody knows that it is idle.
+        std::thread::sleep(Duration::from_millis(1100));
+    }
+    // What tests before left goes when the first worker comes.
+    assert!(mapped[1..].iter().all(|each| *each == mapped[1]), "{mapped:?}");
+}
+
 #[test]
 fn thousands_of_frames_leave_nothing_behind() {
     let _alone = alone();
@@ -142,7 +176,7 @@ fn thousands_of_frames_leave_nothing_behind() {
     println!("{before:?} after a fifth of {frames} frames, {now:?} after all");
     assert!(now.rss < before.rss + (8 << 20), "memory grows: {before:?}, {now:?}");
     assert!(now.descriptors <= before.descriptors + 2, "{before:?}, {now:?}");
-    assert_eq!(shared_memory_files(), files);
+    assert!(shared_memory_files() <= files);
     crew.stop();
 }
 

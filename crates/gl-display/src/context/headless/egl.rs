@@ -4,8 +4,8 @@ use super::super::create::core_context;
 use super::super::own::{OwnContext, OwnSurface, driver_error};
 use super::{EsContext, HeadlessDevice, HeadlessOptions, egl_cuda, on_context};
 use crate::display::GlDisplay;
-use crate::features::ES_COMPUTE;
 use crate::identity::{Origin, pci_of_drm_node};
+use crate::version::ES_COMPUTE;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display as EglDisplay;
 use glutin::config::{Api, Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
@@ -137,7 +137,8 @@ fn es_on_display(display: &Display, name: &str, origin: &Origin) -> Result<EsCon
     let mut configs =
         unsafe { display.find_configs(template.build()) }.map_err(|e| driver_error("eglChooseConfig", name, &e))?;
     let config = configs.next().ok_or_else(|| unavailable(format!("{name} has no configuration for OpenGL ES 3")))?;
-    let version = Version::new(ES_COMPUTE.0, ES_COMPUTE.1);
+    let [major, minor] = [ES_COMPUTE.0, ES_COMPUTE.1].map(|n| n as u8);
+    let version = Version::new(major, minor);
     let attributes = ContextAttributesBuilder::new().with_context_api(ContextApi::Gles(Some(version))).build(None);
     // SAFETY: no window handle is passed.
     let context = unsafe { display.create_context(&config, &attributes) };

@@ -1,4 +1,4 @@
-//! The same calls in the right order do compile.
+//! These calls compile in the right order.
 
 fn main() {}
 

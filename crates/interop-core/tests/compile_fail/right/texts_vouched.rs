@@ -1,4 +1,4 @@
-//! The same texts in an `unsafe` block, and a value of a backend's own without one.
+//! A kernel's text compiles in an `unsafe` block, and a value of a backend's own without one.
 
 use interop_core::{KernelSource, Language};
 use std::sync::Arc;

@@ -1,22 +1,16 @@
-//! Processes of their own: the program starts itself in a role.
+//! What a process in a role does.
 
-use crate::{Result, floor};
+use crate::floor;
+use crate::process::{HUB, Process, Result, now, tell_ready};
 use pixelferry_net::{Net, Options};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::Read as _;
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use zenoh::Wait as _;
 
-pub const ROLE: &str = "PIXELFERRY_BENCH_ROLE";
-const HUB: &str = "PIXELFERRY_BENCH_HUB";
 const SHARED: &str = "PIXELFERRY_BENCH_SHARED";
 pub const SCENE: &str = "bench";
-
-/// Microseconds since 1970.
-pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
-}
 
 /// Pictures as a process saw them: when each came, and how old it was, in microseconds.
 type Seen = Arc<Mutex<Vec<(u64, u64)>>>;
@@ -57,9 +51,10 @@ pub fn run(role: &str) -> Result<()> {
             std::thread::spawn(move || {
                 loop {
                     let Some(pixels) = viewer.next(Duration::from_millis(100)) else { continue };
-                    let Ok(bytes) = pixels.to_bytes() else { continue };
-                    picture.clear();
-                    picture.extend_from_slice(&bytes);
+                    picture.resize(pixels.header().pixel_bytes() as usize, 0);
+                    if pixels.copy_to(&mut picture).is_err() {
+                        continue;
+                    }
                     note(&told, pixels.header().time);
                 }
             });
@@ -79,8 +74,7 @@ pub fn run(role: &str) -> Result<()> {
         "answer-zenoh" => floor::answer(&net, shared)?,
         other => return Err(format!("no role {other}").into()),
     }
-    println!("ready");
-    std::io::stdout().flush()?;
+    tell_ready("")?;
     let mut window = String::new();
     std::io::stdin().read_to_string(&mut window)?;
     let (from, to) = window.trim().split_once(' ').unwrap_or(("0", "0"));
@@ -92,52 +86,21 @@ pub fn run(role: &str) -> Result<()> {
     Ok(())
 }
 
-/// A process in a role. It ends with its input.
-pub struct Process {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+/// Starts a process in a role.
+pub fn start(role: &str, hub: &str, shared: bool) -> Result<Process> {
+    let variables = [(SHARED, "1")];
+    Process::start(role, hub, if shared { &variables } else { &[] })
 }
 
-impl Process {
-    pub fn start(role: &str, hub: &str, shared: bool) -> Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.env(ROLE, role).env(HUB, hub).stdin(Stdio::piped()).stdout(Stdio::piped());
-        if shared {
-            command.env(SHARED, "1");
-        }
-        let mut child = command.spawn()?;
-        let (input, output) = (child.stdin.take(), child.stdout.take().ok_or("a pipe")?);
-        Ok(Self { child, input, output: BufReader::new(output) })
-    }
-
-    pub fn wait_until_ready(&mut self) -> Result<()> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        if line.trim() == "ready" { Ok(()) } else { Err("a process did not start".into()) }
-    }
-
-    /// Lets all end, and gives the ages of the pictures that each saw between two times.
-    pub fn end(mut all: Vec<Self>, (from, to): (u64, u64)) -> Result<Vec<Vec<u64>>> {
-        for process in &mut all {
-            if let Some(mut input) = process.input.take() {
-                write!(input, "{from} {to}")?;
-            }
-        }
-        let ages = |mut process: Self| {
-            let mut line = String::new();
-            process.output.read_line(&mut line)?;
-            process.child.wait()?;
-            Ok(serde_json::from_str(&line)?)
-        };
-        all.into_iter().map(ages).collect()
-    }
+/// A part of `websocket.py`, in this Python.
+pub fn start_python(python: &str, arguments: &[&str]) -> Result<Process> {
+    let mut command = Command::new(python);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/websocket.py")).args(arguments);
+    Process::spawn(command)
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Lets all end, and gives the ages of the pictures that each saw between two times.
+pub fn end(mut all: Vec<Process>, (from, to): (u64, u64)) -> Result<Vec<Vec<u64>>> {
+    all.iter_mut().try_for_each(|process| process.tell(&format!("{from} {to}")))?;
+    all.into_iter().map(|process| Ok(serde_json::from_str(&process.answer()?)?)).collect()
 }

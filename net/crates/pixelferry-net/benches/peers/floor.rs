@@ -1,7 +1,6 @@
 //! The floor: the same bytes by Zenoh alone. A program writes the picture into a message, another copies it out.
 
-use crate::Result;
-use crate::child::now;
+use crate::process::{Result, now};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::Net;
 use pixelferry_net::wire::{HEADER_BYTES, Header, Kind};
@@ -110,18 +109,28 @@ pub fn answer(net: &Net, shared: bool) -> Result<()> {
     Ok(())
 }
 
-/// Asks for one picture after the other until a time; how long each took, from a time on.
-pub fn ask(net: &Net, (from, until): (u64, u64)) -> Result<Vec<u64>> {
+/// Asks for one picture after the other until a time; how long each took, from a time on. `ahead` asks for the next picture
+/// before it copies one out.
+pub fn ask(net: &Net, (from, until): (u64, u64), ahead: bool) -> Result<Vec<u64>> {
     let (sender, receiver) = channel();
     let take = move |sample: zenoh::sample::Sample| drop(sender.send(sample));
     let subscriber = net.session().declare_subscriber(KEY).callback(take).wait().map_err(|error| error.to_string())?;
-    let ask = net.session().declare_publisher(ASK).priority(Priority::InteractiveHigh).express(true);
-    let ask = ask.congestion_control(CongestionControl::Block).wait().map_err(|error| error.to_string())?;
-    let (mut copy, mut took) = (Vec::new(), Vec::new());
-    while now() < until {
+    let publisher = net.session().declare_publisher(ASK).priority(Priority::InteractiveHigh).express(true);
+    let publisher = publisher.congestion_control(CongestionControl::Block).wait().map_err(|error| error.to_string())?;
+    let ask = || {
         let begun = now();
-        ask.put([0u8; 200].as_slice()).wait().map_err(|error| error.to_string())?;
-        copy_out(&receiver.recv()?, &mut copy);
+        let asked = publisher.put([0u8; 200].as_slice()).wait().map_err(|error| error.to_string());
+        asked.map(|()| begun)
+    };
+    let (mut copy, mut took) = (Vec::new(), Vec::new());
+    let mut next = if ahead { Some(ask()?) } else { None };
+    while now() < until {
+        let begun = next.take().map_or_else(ask, Ok)?;
+        let sample = receiver.recv()?;
+        if ahead {
+            next = Some(ask()?);
+        }
+        copy_out(&sample, &mut copy);
         if begun >= from {
             took.push(now() - begun);
         }

@@ -3,17 +3,22 @@
 
 mod child;
 mod floor;
+#[path = "../common/process.rs"]
+mod process;
 mod raw;
 mod table;
 mod viewers;
 
-use std::error::Error;
+use process::Result;
 use std::io::Write as _;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+/// Whether a row is asked for: `PIXELFERRY_ROWS` has parts of names, with commas between them.
+fn is_wanted(label: &str) -> bool {
+    std::env::var("PIXELFERRY_ROWS").map_or(true, |parts| parts.split(',').any(|part| label.contains(part)))
+}
 
 fn main() -> Result<()> {
-    if let Some(role) = std::env::var_os(child::ROLE) {
+    if let Some(role) = std::env::var_os(process::ROLE) {
         return child::run(&role.to_string_lossy());
     }
     // `cargo bench` adds options of its own harness.

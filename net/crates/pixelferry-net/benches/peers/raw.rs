@@ -1,10 +1,11 @@
 //! Raw 1080p from one process to another, with and without shared memory.
 
-use crate::Result;
-use crate::child::{Process, SCENE, now, options};
+use crate::child::{self, SCENE, options};
 use crate::floor;
+use crate::is_wanted;
+use crate::process::{Process, Result, now};
 use crate::table::Row;
-use pixelferry::{CpuBackend, Link, LinkOptions, MemoryDisplay, SurfaceDesc};
+use pixelferry::{CpuBackend, ImageAccess, Link, LinkOptions, MemoryDisplay, PathId, Policy, SurfaceDesc, Unwritten};
 use pixelferry_net::{Net, Options, Scene, Update};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +18,13 @@ const MEASURED: u64 = 2_500_000;
 type Way = fn(&Net, &str, bool) -> Result<Vec<u64>>;
 
 /// What is measured beside what: the floor first.
-const WAYS: [(&str, Way); 4] = [
+const WAYS: [(&str, Way); 6] = [
     ("Zenoh, put and subscribe", zenoh_stream),
     ("pixelferry, serve and view", stream),
     ("Zenoh, ask and answer", zenoh_asked),
     ("pixelferry, tile and show", asked),
+    ("Zenoh, ask ahead and answer", zenoh_asked_ahead),
+    ("pixelferry, ask ahead and show", asked_ahead),
 ];
 
 /// All ways take turns, so that drift affects all equally.
@@ -33,6 +36,9 @@ pub fn measure() -> Result<Vec<Row>> {
         for round in 0..ROUNDS {
             for turn in 0..WAYS.len() {
                 let at = (turn + round) % WAYS.len();
+                if !WAYS.get(at).is_some_and(|(label, _)| is_wanted(label)) {
+                    continue;
+                }
                 let net = Net::join(options(Options::hub("tcp/127.0.0.1:0"), shared))?;
                 let hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
                 if let (Some((_, way)), Some(row)) = (WAYS.get(at), ways.get_mut(at)) {
@@ -41,7 +47,7 @@ pub fn measure() -> Result<Vec<Row>> {
                 net.leave()?;
             }
         }
-        rows.extend(ways);
+        rows.extend(ways.into_iter().filter(Row::is_measured));
     }
     Ok(rows)
 }
@@ -52,7 +58,7 @@ fn window() -> (u64, u64) {
 }
 
 fn start(role: &str, hub: &str, shared: bool) -> Result<Process> {
-    let mut process = Process::start(role, hub, shared)?;
+    let mut process = child::start(role, hub, shared)?;
     process.wait_until_ready()?;
     // Until the hub knows of the other's keys.
     std::thread::sleep(Duration::from_millis(300));
@@ -60,7 +66,7 @@ fn start(role: &str, hub: &str, shared: bool) -> Result<Process> {
 }
 
 fn one(process: Process, window: (u64, u64)) -> Result<Vec<u64>> {
-    Ok(Process::end(vec![process], window)?.into_iter().next().unwrap_or_default())
+    Ok(child::end(vec![process], window)?.into_iter().next().unwrap_or_default())
 }
 
 fn zenoh_stream(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
@@ -84,28 +90,52 @@ fn stream(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
 
 fn zenoh_asked(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
     let _process = start("answer-zenoh", hub, shared)?;
-    floor::ask(net, window())
+    floor::ask(net, window(), false)
+}
+
+fn zenoh_asked_ahead(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
+    let _process = start("answer-zenoh", hub, shared)?;
+    floor::ask(net, window(), true)
 }
 
 fn asked(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
-    let image = floor::image();
+    shown(net, hub, shared, false)
+}
+
+fn asked_ahead(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
+    shown(net, hub, shared, true)
+}
+
+/// How long each picture took from asking until it lay in a link's memory. `ahead` has the next arguments ready: the display
+/// asks for the next frame when one is complete, before it shows that one.
+fn shown(net: &Net, hub: &str, shared: bool, ahead: bool) -> Result<Vec<u64>> {
+    // Every pixel is written, so nothing of the frame before is copied.
+    let image = floor::image().with_unwritten(Unwritten::Overwrite).with_access(ImageAccess::Any);
     let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(1920, 1080), Duration::from_secs(5))?;
     let backend = Arc::new(CpuBackend::new()?);
-    let mut link = Link::open(backend, MemoryDisplay::new(), SurfaceDesc::Image(image), LinkOptions::default())?;
+    // One copy, as the floor's: memory that the display shows where it lies.
+    let in_place = LinkOptions::new(Policy::default().with_force(Some(PathId::PINNED_IN_PLACE)));
+    let mut link = Link::open(backend, MemoryDisplay::new(), SurfaceDesc::Image(image), in_place)?;
     let _process = start("work", hub, shared)?;
     let (from, until) = window();
     let mut took = Vec::new();
-    while now() < until {
-        let begun = now();
+    if ahead {
         assembly.request(&[])?;
-        while !matches!(assembly.show(&mut link, Duration::from_secs(1))?, Update::Tiles(_)) {
-            if now() > until + 10_000_000 {
-                return Err("no picture came".into());
+    }
+    while now() < until {
+        assembly.request(&[])?;
+        let tiles = loop {
+            match assembly.show(&mut link, Duration::from_secs(1))? {
+                Update::Tiles(tiles) => break tiles,
+                _ if now() > until + 10_000_000 => return Err("no picture came".into()),
+                _ => {}
             }
-        }
-        if begun >= from {
-            took.push(now() - begun);
+        };
+        let asked = tiles.tiles().first().map_or(0, |tile| tile.header().time);
+        if asked >= from {
+            took.push(now() - asked);
         }
     }
+    println!("{} frames shown by {}", took.len(), link.path());
     Ok(took)
 }

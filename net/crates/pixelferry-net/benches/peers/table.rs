@@ -26,6 +26,11 @@ impl Row {
         }
     }
 
+    /// Whether there is anything to tell.
+    pub fn is_measured(&self) -> bool {
+        !self.rates.is_empty()
+    }
+
     fn rate(&self, part: f64) -> f64 {
         let mut rates = self.rates.clone();
         rates.sort_by(f64::total_cmp);

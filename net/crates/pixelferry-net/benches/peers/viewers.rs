@@ -1,12 +1,14 @@
 //! 720p JPEG, 60 times a second, for many viewers, each a process.
 
-use crate::Result;
-use crate::child::{Process, SCENE, now, options};
+use crate::child::{self, SCENE, options};
 use crate::floor;
+use crate::is_wanted;
+use crate::process::{Process, Result, now};
 use crate::table::Row;
 use jpeg_encoder::{ColorType, Encoder};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use zenoh::Wait as _;
 use zenoh::qos::{CongestionControl, Priority};
@@ -16,33 +18,61 @@ const QUALITY: u8 = 85;
 const PAUSE: Duration = Duration::from_micros(16_667);
 const WARMING: u64 = 1_000_000;
 const MEASURED: u64 = 5_000_000;
-/// So many viewers unpack at most; more than the machine has cores say nothing.
-const MOST_UNPACKING: usize = 10;
 
 pub fn measure(counts: &[usize]) -> Result<Vec<Row>> {
+    // Python's packages `websockets` and `eclipse-zenoh` are there where somebody says so.
+    let python = std::env::var("PIXELFERRY_NET_PYTHON").ok();
     let mut rows = Vec::new();
     for &count in counts {
-        let ways = [
-            ("Zenoh, the same bytes ready made", "count-zenoh", count),
-            ("pixelferry, received", "count", count),
-            ("pixelferry, received and unpacked", "view", count),
-        ];
-        for (label, role, count) in ways {
-            if role == "view" && count > MOST_UNPACKING {
+        for (label, role, most) in WAYS {
+            let is_python = matches!(role, Viewers::WebSockets | Viewers::Python);
+            if !is_wanted(label) || count > most || (is_python && python.is_none()) {
                 continue;
             }
             let mut row = Row::new("720p JPEG", label, count);
-            row.add(seen(role, count)?, MEASURED);
+            row.add(seen(role, count, python.as_deref().unwrap_or_default())?, MEASURED);
             rows.push(row);
         }
     }
     Ok(rows)
 }
 
+/// Who looks at whose pictures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Viewers {
+    Zenoh,
+    Received,
+    Unpacked,
+    Python,
+    WebSockets,
+}
+
+/// What is measured beside what, and for how many viewers at most: of those that unpack, and of those in Python, more than the
+/// machine has cores say nothing.
+const WAYS: [(&str, Viewers, usize); 5] = [
+    ("Zenoh, the same bytes ready made", Viewers::Zenoh, usize::MAX),
+    ("pixelferry, received", Viewers::Received, usize::MAX),
+    ("pixelferry, received and unpacked", Viewers::Unpacked, 10),
+    ("pixelferry, received in Python", Viewers::Python, 50),
+    ("websockets, the same bytes ready made, received in Python", Viewers::WebSockets, 50),
+];
+
+impl Viewers {
+    fn start(self, hub: &str, python: &str) -> Result<Process> {
+        match self {
+            Self::Zenoh => child::start("count-zenoh", hub, false),
+            Self::Received => child::start("count", hub, false),
+            Self::Unpacked => child::start("view", hub, false),
+            Self::Python => child::start_python(python, &["count", hub]),
+            Self::WebSockets => child::start_python(python, &["view", hub]),
+        }
+    }
+}
+
 /// The ages of the pictures that each viewer saw.
-fn seen(role: &str, count: usize) -> Result<Vec<Vec<u64>>> {
+fn seen(viewers: Viewers, count: usize, python: &str) -> Result<Vec<Vec<u64>>> {
     let net = Net::join(options(Options::hub("tcp/127.0.0.1:0"), false))?;
-    let hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
+    let mut hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
     let server = net.serve(SCENE)?.with_codec(Codec::Jpeg, QUALITY);
     let image = ImageDesc::new(SIZE.0.into(), SIZE.1.into(), PixelFormat::Rgba8);
     let pictures: Vec<_> = (0..4).map(|phase| plasma(phase as f32)).collect();
@@ -51,23 +81,40 @@ fn seen(role: &str, count: usize) -> Result<Vec<Vec<u64>>> {
     let bare = net.session().declare_publisher(floor::KEY).priority(Priority::DataLow);
     let bare = bare.congestion_control(CongestionControl::Drop).wait().map_err(|error| error.to_string())?;
     let memory = floor::Memory::new(false)?;
-    let mut processes = (0..count).map(|_| Process::start(role, &hub, false)).collect::<Result<Vec<_>>>()?;
-    processes.iter_mut().try_for_each(Process::wait_until_ready)?;
+    let mut others = Vec::new();
+    if viewers == Viewers::WebSockets {
+        let file = std::env::temp_dir().join(format!("pixelferry-bench-{}.jpeg", std::process::id()));
+        std::fs::write(&file, &packed)?;
+        // A port that nobody has at the moment.
+        hub = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
+        let mut server = child::start_python(python, &["serve", &hub, &file.to_string_lossy()])?;
+        server.wait_until_ready()?;
+        std::fs::remove_file(&file)?;
+        others.push(server);
+    }
+    let mut processes = (0..count).map(|_| viewers.start(&hub, python)).collect::<Result<Vec<_>>>()?;
+    processes.iter_mut().try_for_each(|process| process.wait_until_ready().map(drop))?;
     std::thread::sleep(Duration::from_millis(500));
     let from = now() + WARMING;
     let window = (from, from + MEASURED);
     let (begun, mut frame) = (Instant::now(), 0u32);
     while now() < window.1 {
         frame += 1;
-        if role == "count-zenoh" {
-            bare.put(memory.message(now(), &packed)?).wait().map_err(|error| error.to_string())?;
-        } else if let Some(picture) = pictures.get(frame as usize % pictures.len()) {
-            server.publish(image, frame.into(), None, picture)?;
+        match viewers {
+            Viewers::Zenoh => {
+                bare.put(memory.message(now(), &packed)?).wait().map_err(|error| error.to_string())?;
+            }
+            Viewers::WebSockets => {}
+            _ => {
+                let picture = pictures.get(frame as usize % pictures.len()).ok_or("four")?;
+                server.publish(image, frame.into(), None, picture)?;
+            }
         }
         std::thread::sleep((PAUSE * frame).saturating_sub(begun.elapsed()));
     }
-    println!("{count} viewers, {role}: {} bytes a picture, {frame} sent in {:?}", packed.len(), begun.elapsed());
-    let ages = Process::end(processes, window)?;
+    println!("{count} viewers, {viewers:?}: {} bytes a picture, {:?}", packed.len(), begun.elapsed());
+    let ages = child::end(processes, window)?;
+    child::end(others, window)?;
     net.leave()?;
     Ok(ages)
 }

@@ -7,8 +7,9 @@ use crate::alive::{Workers, follow, lock};
 use crate::error::{CLOSED, Error, Result};
 use crate::grid::Grid;
 use crate::hash::Weights;
-use crate::key::Keys;
+use crate::key::{self, Keys};
 use crate::net::{Net, now};
+use crate::pack::Meter;
 use crate::pixels::{Pixels, read_header, write_all};
 use crate::status::Entry;
 use crate::wire::{Header, JobMessage, Kind, Limits, WireError};
@@ -31,7 +32,7 @@ pub enum Mode {
     /// When all of a frame came. The last complete frame stays until then.
     #[default]
     Whole,
-    /// As they come; a picture may show tiles of several frames, each with its number.
+    /// Shows tiles when they come; a picture may show tiles of several frames, each with its number.
     Progressive,
 }
 
@@ -146,6 +147,7 @@ struct State {
     /// Workers came or went since the last job.
     changed: bool,
     speeds: Speeds,
+    meter: Meter,
 }
 
 struct Shared {
@@ -178,10 +180,13 @@ pub struct Assembly {
     shared: Arc<Shared>,
     limits: Limits,
     publisher: Publisher<'static>,
+    keys: Keys,
+    /// By which workers know this display's reports.
+    number: u64,
+    net: Net,
     _tiles: Subscriber<()>,
+    _marks: Subscriber<()>,
     _alive: Subscriber<()>,
-    /// The connection lasts as long as this.
-    _net: Net,
 }
 
 impl Net {
@@ -199,7 +204,8 @@ impl Net {
         Header::read(&Header::new(Kind::Job, scene.image, scene.image.extent.full()).to_bytes(), &limits)?;
         let session = self.session();
         let board = Board::new(scene.mode, grid.len());
-        let state = State { board, workers: Workers::default(), changed: false, speeds: Speeds::default() };
+        let (workers, speeds, meter) = Default::default();
+        let state = State { board, workers, changed: false, speeds, meter };
         let entry = self.status().enter("display", &scene.name);
         let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
         let publisher = session
@@ -212,6 +218,10 @@ impl Net {
         let receiver = Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits };
         let tiles = session.declare_subscriber(keys.tiles()).callback(move |sample| receiver.take(sample.payload()));
         let tiles = tiles.wait().map_err(Error::zenoh(OP, CLOSED))?;
+        let told = shared.clone();
+        let mark = move |sample: zenoh::sample::Sample| told.mark(sample.payload(), &limits);
+        let marks = session.declare_subscriber(key::mark(&keys.tiles())).callback(mark).wait();
+        let marks = marks.map_err(Error::zenoh(OP, CLOSED))?;
         let told = shared.clone();
         let alive = move |workers: &Workers| {
             let mut state = lock(&told.state);
@@ -232,10 +242,22 @@ impl Net {
             shared,
             limits,
             publisher,
+            keys,
+            number: self.number(),
+            net: self.clone(),
             _tiles: tiles,
+            _marks: marks,
             _alive: alive,
-            _net: self.clone(),
         })
+    }
+}
+
+impl Shared {
+    fn mark(&self, message: &ZBytes, limits: &Limits) {
+        match read_header(message, Kind::Mark, limits) {
+            Ok(header) => lock(&self.state).meter.mark(&header, message.as_shm().is_some(), Instant::now()),
+            Err(refused) => self.entry.refuse(&refused),
+        }
     }
 }
 
@@ -268,9 +290,12 @@ impl Receiver {
             return Err(WireError::Scene("it is a tile of another picture"));
         }
         let index = self.grid.index(header.region).ok_or(WireError::Scene("it is none of the picture's tiles"))?;
-        if !lock(&self.shared.state).board.wants(index, header.frame) {
+        let mut state = lock(&self.shared.state);
+        state.meter.came(&header, Instant::now());
+        if !state.board.wants(index, header.frame) {
             return Ok(false);
         }
+        drop(state);
         // Unpacking takes time, and others wait for the lock.
         let pixels = Pixels::new(header, message.clone())?;
         let mut state = lock(&self.shared.state);
@@ -343,6 +368,7 @@ impl Assembly {
     pub fn update(&mut self, timeout: Duration) -> Result<Update> {
         let until = Instant::now() + timeout;
         loop {
+            self.report()?;
             if let Some(tiles) = self.take()? {
                 return Ok(Update::Tiles(tiles));
             }
@@ -368,6 +394,16 @@ impl Assembly {
             state = self.shared.told.wait_timeout(state, wake - now).unwrap_or_else(PoisonError::into_inner).0;
             drop(state);
         }
+    }
+
+    /// Tells workers what is known of the links from them, where that is due.
+    fn report(&self) -> Result<()> {
+        let due = lock(&self.shared.state).meter.due(self.number, Instant::now());
+        due.iter().try_for_each(|(worker, report)| {
+            let put = self.net.session().put(key::report(&self.keys.tile(*worker)), report.to_bytes());
+            let put = put.congestion_control(CongestionControl::Drop).priority(Priority::InteractiveHigh);
+            put.express(true).wait().map_err(Error::zenoh("Assembly", CLOSED))
+        })
     }
 
     fn take(&mut self) -> Result<Option<Tiles>> {
@@ -405,7 +441,7 @@ impl Assembly {
         Ok(Some(late))
     }
 
-    /// As [`Assembly::update`], and shows what came: whole frames by one frame of the link, progressive tiles by a frame
+    /// Calls [`Assembly::update`], and shows what came: whole frames by one frame of the link, progressive tiles by a frame
     /// of their region each. What cannot be shown leaves the picture as it was.
     ///
     /// # Errors

@@ -17,13 +17,19 @@ pub enum Kind {
     Job,
     /// Bytes from a viewer to the program that computes: mouse, keys.
     Input,
+    /// Goes ahead of pixels, so that their receiver measures the link.
+    Mark,
+    /// What a receiver measured of the link.
+    Report,
+    /// What one part of a simulation gives another.
+    Edge,
 }
 
 /// How the pixels of a payload are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Codec {
-    /// As they are: rows without gaps.
+    /// No packing: rows without gaps.
     #[default]
     None,
     /// One LZ4 block: exact.
@@ -32,8 +38,15 @@ pub enum Codec {
     Jpeg,
 }
 
-const KINDS: [(Kind, u8, &str); 4] =
-    [(Kind::Tile, 1, "tile"), (Kind::Picture, 2, "picture"), (Kind::Job, 3, "job"), (Kind::Input, 4, "input")];
+const KINDS: [(Kind, u8, &str); 7] = [
+    (Kind::Tile, 1, "tile"),
+    (Kind::Picture, 2, "picture"),
+    (Kind::Job, 3, "job"),
+    (Kind::Input, 4, "input"),
+    (Kind::Mark, 5, "mark"),
+    (Kind::Report, 6, "report"),
+    (Kind::Edge, 7, "edge"),
+];
 
 const CODECS: [(Codec, u8, &str); 3] = [(Codec::None, 0, "none"), (Codec::Lz4, 1, "lz4"), (Codec::Jpeg, 2, "jpeg")];
 

@@ -10,7 +10,7 @@ use pixelferry::{ImageDesc, PixelFormat, Region};
 pub struct Limits {
     /// Pixels of a picture's side.
     pub side: u32,
-    /// Bytes of a message's pixels when unpacked.
+    /// Bytes of a message's pixels when unpacked, and of an edge.
     pub bytes: u64,
     /// Bytes of a job's or an input's payload.
     pub args: u64,
@@ -75,7 +75,7 @@ impl Header {
         self.region.extent().pixels().saturating_mul(self.image.format.bytes_per_pixel() as u64)
     }
 
-    /// As it is sent.
+    /// The header's bytes on the network.
     pub fn to_bytes(&self) -> [u8; HEADER_BYTES] {
         let image = &self.image;
         let mut bytes = [0; HEADER_BYTES];
@@ -159,7 +159,9 @@ impl Header {
                     return Err(WireError::Scene("its codec does not take its pixel format"));
                 }
             }
-            Kind::Job | Kind::Input => too_large(self.payload, limits.args)?,
+            Kind::Job | Kind::Input | Kind::Report => too_large(self.payload, limits.args)?,
+            Kind::Mark => too_large(self.payload, 0)?,
+            Kind::Edge => too_large(self.payload, limits.bytes)?,
         }
         Ok(())
     }

@@ -4,11 +4,13 @@ mod codes;
 mod error;
 mod header;
 mod job;
+mod report;
 
 pub use codes::{Codec, Kind};
 pub use error::WireError;
 pub use header::{Header, Limits};
 pub use job::JobMessage;
+pub use report::Report;
 
 /// First bytes of every message.
 pub const MAGIC: [u8; 4] = *b"PXFY";

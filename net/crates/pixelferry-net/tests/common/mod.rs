@@ -60,9 +60,14 @@ pub struct Crew {
 
 impl Crew {
     pub fn start(count: usize, hub: &str, scene: &str, codec: Codec) -> Self {
+        Self::join(count, &Options::through(hub), scene, codec)
+    }
+
+    /// Workers that join with these options.
+    pub fn join(count: usize, options: &Options, scene: &str, codec: Codec) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let worker = |_| {
-            let net = Net::join(Options::through(hub)).expect("the hub listens");
+            let net = Net::join(options.clone()).expect("the hub listens");
             let tile = net.tile(scene, None).expect("joined").with_codec(codec);
             let stop = stop.clone();
             std::thread::spawn(move || work(&tile, &stop).expect("the network stays"))

@@ -1,0 +1,88 @@
+//! Copies between buffers, whoever owns them, and their names for kernels.
+
+use crate::device::WgpuDevice;
+use crate::format::{WORD, whole_words};
+use crate::queue_buffer::QueueBuffer;
+use crate::splice::Splice;
+use crate::staging::WgpuStaging;
+use crate::tools::Tools;
+use interop_core::display::checks::buffer_source;
+use interop_core::{HandleType, Part, Result, SharedHandle, Staging, SurfaceDesc, View};
+use std::ops::Range;
+
+/// Names a buffer for storage, in whole words, for kernels in the device's queue.
+pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleType) -> Result<SharedHandle> {
+    if handle == HandleType::QueueBuffer(device.queue_id()) {
+        return Ok(QueueBuffer::over(device, buffer).into_handle());
+    }
+    Err(device.unsupported("export", format!("a buffer of wgpu's cannot be named by a {handle}")))
+}
+
+/// Where bytes go in a buffer.
+pub(crate) struct Place<'a> {
+    pub buffer: &'a wgpu::Buffer,
+    pub bytes: Range<u64>,
+    /// What lies behind them in the last word is nobody's.
+    pub is_end: bool,
+}
+
+impl Place<'_> {
+    /// Whether a copy of whole words does what is asked.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.bytes.start.is_multiple_of(WORD) && (self.is_end || self.bytes.end.is_multiple_of(WORD))
+    }
+}
+
+/// Copies to any place; `from` has whole words.
+pub(crate) fn copy(
+    tools: &Tools,
+    (from, from_byte): (&wgpu::Buffer, u64),
+    to: &Place<'_>,
+    operation: &'static str,
+) -> Result<wgpu::SubmissionIndex> {
+    let (to_byte, bytes) = (to.bytes.start, to.bytes.end - to.bytes.start);
+    if to.is_whole() && from_byte.is_multiple_of(WORD) {
+        return tools.shared.submit(operation, |encoder| {
+            encoder.copy_buffer_to_buffer(from, from_byte, to.buffer, to_byte, whole_words(bytes));
+        });
+    }
+    tools.splicer.copy(&tools.shared, &Splice { to: to.buffer, to_byte, bytes }, from, from_byte)
+}
+
+/// Copies from a staging block to a part of a surface, which `place` finds.
+pub(crate) fn from_staging<'a>(
+    tools: &Tools,
+    desc: &SurfaceDesc,
+    at: &Part,
+    staging: &mut dyn Staging,
+    view: &View,
+    place: impl FnOnce(&Range<u64>) -> Place<'a>,
+) -> Result<()> {
+    const OP: &str = "upload_staged";
+    let len = staging.len();
+    let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
+    let (to, view) = buffer_source(desc, at, view, len, OP)?;
+    let to = place(&(to.start as u64..to.end as u64));
+    let index = copy(tools, (staging.buffer(OP)?, view.offset as u64), &to, OP)?;
+    staging.read_until(index);
+    Ok(())
+}
+
+/// Copies a part of a surface into a staging block.
+pub(crate) fn to_staging(
+    tools: &Tools,
+    from: &wgpu::Buffer,
+    desc: &SurfaceDesc,
+    part: &Part,
+    staging: &mut dyn Staging,
+    view: &View,
+) -> Result<()> {
+    const OP: &str = "download";
+    let len = staging.len();
+    let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
+    let (range, view) = buffer_source(desc, part, view, len, OP)?;
+    let (start, end) = (view.offset as u64, (view.offset + view.len) as u64);
+    let to = Place { buffer: staging.buffer(OP)?, bytes: start..end, is_end: end == len as u64 };
+    let index = copy(tools, (from, range.start as u64), &to, OP)?;
+    staging.written_until(index)
+}

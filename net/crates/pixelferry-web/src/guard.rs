@@ -1,0 +1,112 @@
+//! Whom the gateway answers: a page of another site, open in the same browser, must not see the scene or send input.
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, header};
+use std::net::IpAddr;
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("a request needs one Host")]
+    NoHost,
+    #[error(
+        "this gateway does not answer to the name '{0}', behind which another site could hide. If it is yours, start the \
+         gateway with --name {0}"
+    )]
+    Name(String),
+    #[error("a page of '{found}' may not connect to '{host}'; open http://{host} itself")]
+    Origin { found: String, host: String },
+}
+
+/// The request's host, where it is a number, `localhost` or one of `names`. Any other name could be one that a foreign site
+/// had lead to this machine (DNS rebinding).
+pub fn host(headers: &HeaderMap, names: &[String]) -> Result<String, Refusal> {
+    let host = only(headers, header::HOST).ok_or(Refusal::NoHost)?;
+    let authority: Authority = host.parse().map_err(|_| Refusal::NoHost)?;
+    let name = authority.host();
+    let is_number = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
+    let is_known =
+        || names.iter().map(String::as_str).chain(["localhost"]).any(|known| known.eq_ignore_ascii_case(name));
+    if host.contains('@') || !(is_number || is_known()) {
+        return Err(Refusal::Name(name.into()));
+    }
+    Ok(host.into())
+}
+
+/// Lets the gateway's own page connect, and no other: browsers say of which site the page is.
+pub fn origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
+    let origin = only(headers, header::ORIGIN).unwrap_or("no site");
+    let site = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    if site.is_some_and(|site| site.eq_ignore_ascii_case(host)) {
+        return Ok(());
+    }
+    Err(Refusal::Origin { found: origin.into(), host: host.into() })
+}
+
+fn only(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().filter(|_| values.next().is_none())?;
+    value.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(rows: &[(header::HeaderName, &str)]) -> HeaderMap {
+        rows.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    fn of(host_text: &str) -> Result<String, Refusal> {
+        host(&headers(&[(header::HOST, host_text)]), &["wall.example".into()])
+    }
+
+    #[test]
+    fn numbers_localhost_and_given_names_are_answered() {
+        for good in [
+            "127.0.0.1:8080",
+            "127.0.0.1",
+            "[::1]:8080",
+            "10.1.2.3:1",
+            "localhost:8080",
+            "LOCALHOST",
+            "Wall.example:80",
+        ] {
+            assert_eq!(of(good), Ok(good.into()));
+        }
+        let names =
+            ["evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "a@127.0.0.1", "1.2.3", "evil"];
+        for bad in names {
+            assert!(matches!(of(bad), Err(Refusal::Name(_))), "{bad}: {:?}", of(bad));
+        }
+        for none in ["", "a b", ":8080/"] {
+            assert!(of(none).is_err(), "{none}");
+        }
+        let twice = HeaderMap::from_iter([(header::HOST, "localhost".parse().unwrap())]);
+        let mut twice_more = twice.clone();
+        twice_more.append(header::HOST, "127.0.0.1".parse().unwrap());
+        assert!(host(&twice, &[]).is_ok());
+        assert_eq!(host(&twice_more, &[]), Err(Refusal::NoHost));
+    }
+
+    #[test]
+    fn only_the_same_site_may_connect() {
+        let from = |site: &str| origin(&headers(&[(header::ORIGIN, site)]), "127.0.0.1:8080");
+        for own in ["http://127.0.0.1:8080", "https://127.0.0.1:8080"] {
+            assert_eq!(from(own), Ok(()));
+        }
+        let foreign = [
+            "http://127.0.0.1",
+            "http://127.0.0.1:3000",
+            "http://localhost:8080",
+            "http://evil.example",
+            "null",
+            "file://",
+            "",
+        ];
+        for site in foreign {
+            assert!(matches!(from(site), Err(Refusal::Origin { .. })), "{site}");
+        }
+        assert!(origin(&HeaderMap::new(), "127.0.0.1:8080").is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! The gateway as browsers and as foreign sites find it, by plain HTTP and WebSocket.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_net::wire::{HEADER_BYTES, Header, Limits};
+use pixelferry_net::{Event, Net, Options, Server};
+use pixelferry_testing::wait_until;
+use pixelferry_web::{Error, Gateway, WebOptions};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+use tungstenite::handshake::client::generate_key;
+use tungstenite::http::{Request, StatusCode};
+use tungstenite::{Message, WebSocket};
+
+const IMAGE: ImageDesc = ImageDesc::new(16, 8, PixelFormat::Rgba8);
+
+fn loopback() -> WebOptions {
+    WebOptions::at(([127, 0, 0, 1], 0).into())
+}
+
+fn served(options: WebOptions) -> (Server, Gateway) {
+    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let server = net.serve("sea").unwrap();
+    (server, Gateway::open(&net, "sea", options).unwrap())
+}
+
+fn publish(server: &Server, frame: u64) -> Vec<u8> {
+    let pixels = vec![frame as u8; IMAGE.extent.pixels() as usize * 4];
+    server.publish(IMAGE, frame, None, &pixels).unwrap();
+    pixels
+}
+
+/// A whole answer to a plain request.
+fn ask(address: SocketAddr, path: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+type Browser = WebSocket<TcpStream>;
+
+/// Connects as a page of `origin` does; the status of the refusal otherwise.
+fn connect(address: SocketAddr, host: &str, origin: Option<&str>) -> Result<Browser, StatusCode> {
+    let request = Request::get(format!("ws://{address}/pictures"))
+        .header("Host", host)
+        .header("Connection", "Upgrade")
+        .header("Upgrade", "websocket")
+        .header("Sec-WebSocket-Version", "13")
+        .header("Sec-WebSocket-Key", generate_key());
+    let request = origin.into_iter().fold(request, |request, origin| request.header("Origin", origin));
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    match tungstenite::client::client(request.body(()).unwrap(), stream) {
+        Ok((browser, _)) => Ok(browser),
+        Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => Err(answer.status()),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn own(address: SocketAddr) -> Browser {
+    connect(address, &address.to_string(), Some(&format!("http://{address}"))).unwrap()
+}
+
+/// The next picture: its frame, and all of its pixels.
+fn picture(browser: &mut Browser) -> (u64, Vec<u8>) {
+    loop {
+        if let Message::Binary(message) = browser.read().unwrap() {
+            let header = Header::read(&message, &Limits::default()).unwrap();
+            return (header.frame, message[HEADER_BYTES..].to_vec());
+        }
+    }
+}
+
+fn taken(browser: &mut Browser, count: u32) {
+    browser.send(Message::Text(format!(r#"{{"taken":{count}}}"#).into())).unwrap();
+}
+
+#[test]
+fn the_page_is_served_to_own_names_only() {
+    let mut options = loopback();
+    options.names = vec!["wall.example".into()];
+    let (_server, gateway) = served(options);
+    let address = gateway.address();
+    for host in [address.to_string(), format!("localhost:{}", address.port()), "wall.example".into()] {
+        let answer = ask(address, "/", &host);
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<canvas"), "{answer}");
+        assert!(answer.contains("frame-ancestors 'none'") && answer.contains("nosniff"), "{answer}");
+    }
+    for file in ["/page.js", "/picture.js", "/input.js"] {
+        assert!(ask(address, file, "localhost").contains("text/javascript"), "{file}");
+    }
+    let refused = ask(address, "/", "evil.example");
+    assert!(refused.starts_with("HTTP/1.1 403") && refused.contains("--name evil.example"), "{refused}");
+    assert!(!refused.contains("<canvas"), "{refused}");
+    assert!(ask(address, "/../Cargo.toml", "localhost").starts_with("HTTP/1.1 404"));
+    assert!(ask(address, "/pictures", "localhost").starts_with("HTTP/1.1 4"));
+}
+
+#[test]
+fn pages_of_other_sites_get_no_pictures() {
+    let (server, gateway) = served(loopback());
+    publish(&server, 1);
+    let (address, host) = (gateway.address(), gateway.address().to_string());
+    let foreign = ["http://evil.example", "http://127.0.0.1:1", "null", "https://localhost"];
+    for origin in foreign.map(Some).into_iter().chain([None]) {
+        assert_eq!(connect(address, &host, origin).err(), Some(StatusCode::FORBIDDEN), "{origin:?}");
+    }
+    // A foreign name that leads here: its pages and this gateway are of one origin to the browser.
+    let rebound = connect(address, "evil.example", Some("http://evil.example"));
+    assert_eq!(rebound.err(), Some(StatusCode::FORBIDDEN));
+    assert_eq!(gateway.viewers(), 0);
+    assert_eq!(picture(&mut own(address)).0, 1);
+}
+
+#[test]
+fn a_browser_gets_the_picture_of_now_and_what_comes_after_it() {
+    let (server, gateway) = served(loopback());
+    let first = publish(&server, 1);
+    let mut browser = own(gateway.address());
+    assert_eq!(picture(&mut browser), (1, first));
+    let second = publish(&server, 2);
+    assert_eq!(picture(&mut browser), (2, second));
+    drop(browser);
+    wait_until("the browser is gone", || gateway.viewers() == 0);
+}
+
+#[test]
+fn a_browser_is_told_whether_somebody_serves() {
+    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let gateway = Gateway::open(&net, "sea", loopback()).unwrap();
+    let mut browser = own(gateway.address());
+    let mut told = |expected: &str| {
+        while browser.read().unwrap() != Message::Text(format!(r#"{{"scene":"sea","served":{expected}}}"#).into()) {}
+    };
+    told("false");
+    let server = net.serve("sea").unwrap();
+    told("true");
+    drop(server);
+    told("false");
+}
+
+#[test]
+fn one_that_takes_nothing_misses_pictures_and_gets_the_newest_then() {
+    let (server, gateway) = served(loopback());
+    let (mut slow, mut fast) = (own(gateway.address()), own(gateway.address()));
+    const LAST: u64 = 40;
+    for frame in 1..=LAST {
+        publish(&server, frame);
+        while picture(&mut fast).0 < frame {
+            taken(&mut fast, 1);
+        }
+        taken(&mut fast, 1);
+    }
+    // Two were on their way to the slow one, which did not say that it took them.
+    let (first, second) = (picture(&mut slow).0, picture(&mut slow).0);
+    assert!(first < second && second < LAST, "{first} {second}");
+    taken(&mut slow, 2);
+    assert_eq!(picture(&mut slow).0, LAST);
+}
+
+#[test]
+fn what_the_page_sends_reaches_the_scene_and_what_is_none_of_it_ends_the_connection() {
+    let (server, gateway) = served(loopback());
+    let mut browser = own(gateway.address());
+    // Where the viewer knows the server already.
+    publish(&server, 1);
+    picture(&mut browser);
+    let sent = br#"{"event":"pointer","x":3.5,"y":4.0,"buttons":1}"#;
+    browser.send(Message::Binary(sent.to_vec().into())).unwrap();
+    let input = server.next_input(Duration::from_secs(60)).unwrap();
+    assert_eq!(input, sent);
+    assert_eq!(Event::read(&input), Ok(Event::Pointer { x: 3.5, y: 4.0, buttons: 1 }));
+    let ends = |mut browser: Browser, message: Message| {
+        browser.send(message).unwrap();
+        while browser.read().is_ok_and(|message| !message.is_close()) {}
+    };
+    ends(browser, Message::Binary(vec![0; 1 << 20].into()));
+    for text in ["", "{}", r#"{"taken":-1}"#, r#"{"taken":4000000000}"#] {
+        ends(own(gateway.address()), Message::Text(text.into()));
+    }
+    wait_until("all are gone", || gateway.viewers() == 0);
+    assert_eq!(server.next_input(Duration::from_millis(100)), None);
+}
+
+#[test]
+fn only_so_many_browsers_look_on() {
+    let mut options = loopback();
+    options.viewers = 1;
+    let (_server, gateway) = served(options);
+    let address = gateway.address();
+    let first = own(address);
+    let second = || connect(address, &address.to_string(), Some(&format!("http://{address}")));
+    assert_eq!(second().err(), Some(StatusCode::SERVICE_UNAVAILABLE));
+    drop(first);
+    wait_until("there is room again", || second().is_ok());
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let (_server, gateway) = served(loopback());
+    let net = Net::join(Options::default()).unwrap();
+    let taken = Gateway::open(&net, "sea", WebOptions::at(gateway.address())).err().unwrap();
+    assert!(matches!(&taken, Error::Listen { address, .. } if *address == gateway.address()), "{taken}");
+    assert!(Gateway::open(&net, "a/b", loopback()).is_err());
+}

@@ -1,0 +1,104 @@
+"""A display: asks for whole frames."""
+
+from __future__ import annotations
+
+import secrets
+import struct
+import threading
+import time
+
+import zenoh
+
+from ._link import Meter
+from ._session import Declared
+from ._wire import HEADER_BYTES, JOB, PIXEL_BYTES, TILE, Header, Refused, now, tiles_of, unpack
+
+_JOB = struct.Struct("<6I")
+_ASK_AGAIN = 0.25
+
+
+class Assembly(Declared):
+    """A scene's display: asks for whole frames, and gives each when all of its tiles came."""
+
+    def __init__(self, session: zenoh.Session, scene: str, size, format="RGBA8", tile=(256, 256)):
+        super().__init__(session)
+        self._told = threading.Condition()
+        self._size, self._format, self._tile = tuple(size), format, tuple(tile)
+        self._tiles = tiles_of(size, tile)
+        self._epoch, self._frame, self._came = now(), 0, {}
+        self.refused = 0
+        root = f"pixelferry/{scene}"
+        self._publisher = self._keep(session.declare_publisher(
+            f"{root}/job", congestion_control=zenoh.CongestionControl.BLOCK, express=True,
+            priority=zenoh.Priority.INTERACTIVE_HIGH,
+        ))  # fmt: skip
+        self._meter, self._root = Meter(secrets.randbits(64)), root
+        self._keep(session.declare_subscriber(f"{root}/tile/*/mark", self._weak(self._mark)))
+        self._keep(session.declare_subscriber(f"{root}/tile/*", self._weak(self._take)))
+
+    def _mark(self, sample):
+        with self._told:
+            self._meter.mark(bytes(sample.payload))
+
+    def _take(self, sample):
+        message = bytes(sample.payload)
+        try:
+            header = Header.read(message, TILE)
+            if header.epoch != self._epoch or header.size != self._size or header.format != self._format:
+                raise Refused("it is of another session or picture")
+            if header.region not in self._tiles:
+                raise Refused("it is none of the picture's tiles")
+            with self._told:
+                self._meter.came(header)
+                if header.frame != self._frame or header.region in self._came:
+                    return
+            pixels = unpack(header, message[HEADER_BYTES:])
+        except Refused:
+            self.refused += 1
+            return
+        with self._told:
+            if header.frame == self._frame:
+                self._came.setdefault(header.region, pixels)
+                self._told.notify_all()
+
+    def frame(self, args: bytes, timeout: float):
+        """Asks for a frame; its pixels in tight rows, or ``None`` where it was not complete in time."""
+        with self._told:
+            self._frame, self._came = self._frame + 1, {}
+        until, again = time.monotonic() + timeout, 0.0
+        while True:
+            with self._told:
+                missing = [index for index, region in enumerate(self._tiles) if region not in self._came]
+                if not missing:
+                    return self._lay(self._came)
+                due = self._meter.due()
+            for sender, report in due:
+                self._session.put(f"{self._root}/tile/{sender:016x}/report", report, express=True)
+            at = time.monotonic()
+            if at >= until:
+                return None
+            if at >= again:
+                self._ask(missing, args)
+                again = at + _ASK_AGAIN
+            with self._told:
+                if len(self._came) < len(self._tiles):
+                    self._told.wait(min(again, until) - at)
+
+    def _ask(self, missing, args):
+        payload = _JOB.pack(*self._tile, len(missing), 0, len(args), 0) + struct.pack(f"<{len(missing)}I", *missing) + args
+        header = Header(
+            JOB, self._size, (0, 0, *self._size), self._format, epoch=self._epoch, frame=self._frame,
+            time=now(), payload=len(payload),
+        )  # fmt: skip
+        self._publisher.put(header.to_bytes() + payload)
+
+    def _lay(self, came) -> bytearray:
+        pixel = PIXEL_BYTES[self._format]
+        pitch = self._size[0] * pixel
+        picture = bytearray(pitch * self._size[1])
+        for (x, y, width, height), pixels in came.items():
+            row = width * pixel
+            for line in range(height):
+                start = (y + line) * pitch + x * pixel
+                picture[start : start + row] = pixels[line * row : (line + 1) * row]
+        return picture

@@ -1,0 +1,49 @@
+"""How fast a sender's link is, for senders that choose their codec by it."""
+
+from __future__ import annotations
+
+import struct
+import time
+
+from ._wire import MARK, REPORT, Header, Refused
+
+_TELL_EVERY = 0.25
+_REPORT = struct.Struct("<3Q")
+
+
+class Meter:
+    """From the arrival of a mark to the end of the message that follows it. Callers lock."""
+
+    def __init__(self, receiver: int):
+        self._receiver, self._marks, self._sums, self._told = receiver, {}, {}, {}
+        self.refused = 0
+
+    def mark(self, message: bytes) -> None:
+        """Takes a mark."""
+        try:
+            header = Header.read(message, MARK)
+        except Refused:
+            self.refused += 1
+            return
+        if len(self._marks) < 4096 or header.sender in self._marks:
+            self._marks[header.sender] = (header.epoch, header.frame, header.region, time.monotonic())
+
+    def came(self, header: Header) -> None:
+        """Takes a message with pixels."""
+        mark = self._marks.get(header.sender)
+        if mark and mark[:3] == (header.epoch, header.frame, header.region):
+            self._marks[header.sender] = (0, 0, None, 0.0)
+            size, seconds = self._sums.get(header.sender, (0, 0.0))
+            self._sums[header.sender] = (size + header.payload, seconds + time.monotonic() - mark[3])
+
+    def due(self) -> list[tuple[int, bytes]]:
+        """Senders, and the report that each shall get."""
+        now, due = time.monotonic(), []
+        for sender in [each for each in self._sums if now - self._told.get(each, 0.0) >= _TELL_EVERY]:
+            size, seconds = self._sums.pop(sender)
+            self._told[sender] = now
+            # Python's messages do not come through shared memory.
+            payload = _REPORT.pack(size, max(int(seconds * 1e6), 1), 0)
+            header = Header(REPORT, (1, 1), (0, 0, 1, 1), "R8", sender=self._receiver, payload=len(payload))
+            due.append((sender, header.to_bytes() + payload))
+        return due

@@ -1,0 +1,132 @@
+"""A viewer: the newest picture of a scene."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import threading
+import time
+
+import zenoh
+
+from ._link import Meter
+from ._session import Declared
+from ._wire import (
+    HEADER_BYTES,
+    INPUT,
+    MOST_ARGS,
+    NEWER,
+    PICTURE,
+    SESSION,
+    Followed,
+    Header,
+    Refused,
+    now,
+    unpack,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A whole picture: ``pixels`` are tight rows in the header's row order."""
+
+    header: Header
+    pixels: bytes
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return self.header.size
+
+    @property
+    def format(self) -> str:
+        """The pixel format, such as ``RGBA8``."""
+        return self.header.format
+
+    @property
+    def frame(self) -> int:
+        """The frame's number in its session."""
+        return self.header.frame
+
+    @property
+    def age(self) -> float:
+        """Seconds since the frame was asked for, by the clocks of both machines."""
+        return max(now() - self.header.time, 0) / 1e6
+
+
+class View(Declared):
+    """Looks at a scene. Of pictures that come faster than they are read, only the newest is kept."""
+
+    def __init__(self, session: zenoh.Session, scene: str):
+        super().__init__(session)
+        self._told = threading.Condition()
+        self._followed, self._newest = Followed(), None
+        self._meter = Meter(secrets.randbits(64))
+        self._refused = 0
+        root = f"pixelferry/{scene}"
+        urgent = {"priority": zenoh.Priority.INTERACTIVE_HIGH, "express": True}
+        self._input = self._keep(session.declare_publisher(f"{root}/input", **urgent))
+        self._reports = self._keep(session.declare_publisher(f"{root}/view/report", **urgent))
+        self._keep(session.declare_subscriber(f"{root}/view/mark", self._weak(self._mark)))
+        self._keep(session.declare_subscriber(f"{root}/view", self._weak(self._take)))
+        # The picture of now.
+        session.get(f"{root}/view", self._weak(self._answer))
+
+    @property
+    def refused(self) -> int:
+        """Messages that were none of the protocol, or of other sessions."""
+        return self._refused + self._meter.refused
+
+    def _mark(self, sample):
+        with self._told:
+            self._meter.mark(bytes(sample.payload))
+
+    def _answer(self, reply):
+        if reply.ok is not None:
+            self._take(reply.ok)
+
+    def _take(self, sample):
+        message = bytes(sample.payload)
+        with self._told:
+            try:
+                header = Header.read(message, PICTURE)
+                if header.region != (0, 0, *header.size):
+                    raise Refused("it is a part of a picture")
+                news = self._followed.accept(header.epoch, header.frame)
+            except Refused:
+                self._refused += 1
+                return
+            self._meter.came(header)
+            if news in (SESSION, NEWER):
+                self._newest = (header, message)
+                self._told.notify_all()
+
+    def next(self, timeout: float) -> Picture | None:
+        """The newest picture that no call gave yet, or ``None`` where none came in time.
+
+        Pictures packed by LZ4 need ``lz4``, those packed by JPEG need Pillow.
+        """
+        until = time.monotonic() + timeout
+        while True:
+            with self._told:
+                while self._newest is None and (left := until - time.monotonic()) > 0:
+                    self._told.wait(left)
+                newest, self._newest = self._newest, None
+                due = self._meter.due()
+            for _server, report in due:
+                self._reports.put(report)
+            if newest is None:
+                return None
+            header, message = newest
+            try:
+                return Picture(header, unpack(header, message[HEADER_BYTES:]))
+            except Refused:
+                with self._told:
+                    self._refused += 1
+
+    def send(self, data: bytes) -> None:
+        """Sends bytes to the program that serves the scene: mouse, keys, whatever it understands."""
+        if len(data) > MOST_ARGS:
+            raise ValueError(f"{len(data)} bytes are more than the {MOST_ARGS} of an input")
+        header = Header(INPUT, (1, 1), (0, 0, 1, 1), "R8", time=now(), payload=len(data))
+        self._input.put(header.to_bytes() + data)

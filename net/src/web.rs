@@ -1,0 +1,36 @@
+//! `pixelferry-net web`: a scene's pictures in browsers.
+
+use crate::{Failure, Through, join};
+use clap::Args;
+use pixelferry_web::{Gateway, WebOptions};
+use std::net::SocketAddr;
+
+#[derive(Args)]
+pub struct Options {
+    #[command(flatten)]
+    through: Through,
+    /// Address and port that browsers open. Beyond this machine everybody who reaches it may look and send input.
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Name under which browsers open it, besides localhost and numbers; may be given many times.
+    #[arg(long = "name", value_name = "NAME")]
+    names: Vec<String>,
+    /// Most browsers at a time.
+    #[arg(long, default_value_t = WebOptions::default().viewers)]
+    viewers: usize,
+    /// Name of the scene.
+    #[arg(long, default_value = "plasma")]
+    scene: String,
+}
+
+/// Serves the page until it is ended.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let mut web = WebOptions::at(options.listen);
+    web.names.clone_from(&options.names);
+    web.viewers = options.viewers;
+    let gateway = Gateway::open(&join(&options.through)?, &options.scene, web)?;
+    println!("open http://{}", gateway.address());
+    loop {
+        std::thread::park();
+    }
+}
