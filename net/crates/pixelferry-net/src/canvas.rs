@@ -1,15 +1,13 @@
 //! Memory that a message is computed in: shared where Zenoh can pass it on without a copy, else the program's own.
 
 use crate::alive::lock;
+use crate::named;
 use crate::wire::HEADER_BYTES;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock};
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
-use zenoh::shm::{
-    AllocAlignment, GarbageCollect, MemoryLayout, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ZShmMut,
-    cleanup_orphaned_shm_segments,
-};
+use zenoh::shm::{AllocAlignment, GarbageCollect, PosixShmProviderBackend, ShmProvider, ZShmMut};
 
 /// Of a message and, its header being as long, of its pixels.
 #[repr(align(128))]
@@ -17,7 +15,7 @@ struct Aligned;
 
 const ALIGNMENT: AllocAlignment = AllocAlignment::for_type::<Aligned>();
 
-type Provider = ShmProvider<PosixShmProviderBackend>;
+pub(crate) type Provider = ShmProvider<PosixShmProviderBackend>;
 
 /// Shared memory of one program, made when it is first asked for.
 pub(crate) struct Pool {
@@ -44,22 +42,9 @@ impl Pool {
         if bytes > self.bytes / 4 {
             return None;
         }
-        let provider = self.provider.get_or_init(|| provider(self.bytes)).as_ref()?;
+        let make = || named::provider(NonZeroUsize::new(self.bytes)?, ALIGNMENT);
+        let provider = self.provider.get_or_init(make).as_ref()?;
         lock(provider).alloc(bytes).with_policy::<GarbageCollect>().wait().ok()
-    }
-}
-
-fn provider(bytes: usize) -> Option<Mutex<Provider>> {
-    // Files of programs that were killed; nobody else takes them away.
-    cleanup_orphaned_shm_segments();
-    let size = ALIGNMENT.align_size(NonZeroUsize::new(bytes)?);
-    let layout = MemoryLayout::new(size, ALIGNMENT).ok()?;
-    match PosixShmProviderBackend::builder(layout).wait() {
-        Ok(backend) => Some(Mutex::new(ShmProviderBuilder::backend(backend).wait())),
-        Err(error) => {
-            tracing::warn!("no shared memory of {bytes} bytes ({error}); messages are copied");
-            None
-        }
     }
 }
 

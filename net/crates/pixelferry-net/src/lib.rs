@@ -44,6 +44,7 @@ mod grid;
 mod halo;
 mod hash;
 mod key;
+mod named;
 mod net;
 mod options;
 mod others;

@@ -2,6 +2,7 @@
 
 use crate::canvas::Pool;
 use crate::error::{CLOSED, Error, Result};
+use crate::named;
 use crate::options::Options;
 use crate::others;
 use crate::status::Board;
@@ -39,6 +40,8 @@ impl Net {
     pub fn join(options: Options) -> Result<Self> {
         const OP: &str = "Net::join";
         let hint = "Does something else listen at the endpoint, and does somebody where it connects?";
+        let shared_memory = options.shared_memory && named::has_list();
+        let options = Options { shared_memory, ..options };
         let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
         let pool = Pool::new(if options.shared_memory { options.shared_memory_bytes } else { 0 });
         let id = session.zid().to_le_bytes();
