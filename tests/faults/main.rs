@@ -8,6 +8,7 @@ mod conform;
 mod engine;
 mod fallback;
 mod matrix;
+mod pieces;
 mod rig;
 mod run;
 mod table;

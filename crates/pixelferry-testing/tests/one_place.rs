@@ -35,7 +35,8 @@ fn scripts_install_what_the_rows_name() {
 /// The Rust and Python files of the repository, by their path in it, but those of this crate.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = ["crates", "examples", "tests", "xtask", "net"].map(|name| root().join(name)).into();
+    let mut folders: Vec<PathBuf> =
+        ["crates", "examples", "tests", "xtask", "net"].map(|name| root().join(name)).into();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
             let path = entry.unwrap().path();

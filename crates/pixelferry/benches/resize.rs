@@ -1,8 +1,8 @@
 //! `cargo bench -p pixelferry --bench resize [-- --steps N] [--room yes|no|both] [--backend NAME] [--display NAME] [--json FILE]`:
 //! what a resize costs beside a frame. A window is dragged from 640x400 to 1900x1060 and back: at each step the link is
-//! resized, then two frames are computed, drawn into the corner of one target, and waited for. The first is the frame of the new
-//! size, the second is what a frame alone costs there. `room`: sizes up to 1920x1080 are asked for beforehand
-//! (`Link::resize_within`). The last columns are for a link of 1080p that is opened again.
+//! resized, then frames are computed, drawn into the corner of one target, and waited for. The first is the frame of the new
+//! size. Later ones make the memory that a path has put off, and the last is what a frame alone costs there. `room`: sizes up
+//! to 1920x1080 are asked for beforehand (`Link::resize_within`). The last column is for a link of 1080p that is opened again.
 //!
 //! `PIXELFERRY_PATH` asks for one path. What a row's pairing lacks is SKIPPED with its reason.
 
@@ -27,6 +27,8 @@ const LARGEST: (u32, u32) = (1920, 1080);
 const FROM: (u32, u32) = (640, 400);
 const TO: (u32, u32) = (1900, 1060);
 const ROUNDS_OF_OPENING: usize = 7;
+/// As many as the longest ring has pieces, at each size.
+const FRAMES: usize = 6;
 
 #[derive(Serialize)]
 struct Row {
@@ -38,6 +40,7 @@ struct Row {
     path: String,
     resize_ms: Vec<f64>,
     first_ms: Vec<f64>,
+    second_ms: Vec<f64>,
     alone_ms: Vec<f64>,
     open_ms: Vec<f64>,
 }
@@ -137,12 +140,16 @@ impl Bench {
         for _ in 0..16 {
             self.frame(&mut link)?;
         }
-        let (mut resize_ms, mut first_ms, mut alone_ms) = (Vec::new(), Vec::new(), Vec::new());
+        let [mut resize_ms, mut first_ms, mut second_ms, mut alone_ms] = [const { Vec::new() }; 4];
         for size in drag(steps) {
             let start = Instant::now();
             link.resize(desc(size))?;
             resize_ms.push(start.elapsed().as_secs_f64() * 1e3);
             first_ms.push(self.frame(&mut link)?);
+            second_ms.push(self.frame(&mut link)?);
+            for _ in 3..FRAMES {
+                self.frame(&mut link)?;
+            }
             alone_ms.push(self.frame(&mut link)?);
         }
         let path = if link.path() == chosen { chosen.to_string() } else { format!("{chosen}, then {}", link.path()) };
@@ -159,7 +166,8 @@ impl Bench {
         }
         let (compute, display) = (self.backend.device().to_string(), self.screen.display().device().to_string());
         let access = if access == ImageAccess::Any { "any" } else { "texture" };
-        Ok(Row { compute, display, access, rule: rule.name(), room, path, resize_ms, first_ms, alone_ms, open_ms })
+        let rule = rule.name();
+        Ok(Row { compute, display, access, rule, room, path, resize_ms, first_ms, second_ms, alone_ms, open_ms })
     }
 }
 
@@ -169,7 +177,7 @@ fn print(row: &Row) {
     let ratios: Vec<f64> =
         row.resize_ms.iter().zip(&row.first_ms).zip(&row.alone_ms).map(|((r, f), a)| (r + f) / a).collect();
     println!(
-        "| {} -> {} | {} | {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} |",
+        "| {} -> {} | {} | {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} |",
         row.compute,
         row.display,
         row.access,
@@ -180,6 +188,7 @@ fn print(row: &Row) {
         q(&row.resize_ms, 0.99),
         row.resize_ms.iter().copied().fold(0.0, f64::max),
         q(&row.first_ms, 0.5),
+        q(&row.second_ms, 0.5),
         q(&row.alone_ms, 0.5),
         q(&ratios, 0.5),
         q(&row.open_ms, 0.5),
@@ -204,10 +213,10 @@ fn main() {
     let mut rows = Vec::new();
     let mut skipped = BTreeMap::new();
     println!(
-        "| pairing | access | unwritten | path | room | resize ms | p99 | worst | frame after | frame alone | \
+        "| pairing | access | unwritten | path | room | resize ms | p99 | worst | first frame | second | frame alone | \
          (resize + frame) / frame | open again |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (backend, display) in backends.iter().flat_map(|backend| displays.iter().map(move |display| (backend, display)))
     {
         let mut run = || -> Result<()> {

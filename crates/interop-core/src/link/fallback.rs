@@ -226,17 +226,20 @@ impl Link {
     fn begin(&mut self, part: &Part, around: Option<&[u8]>) -> Result<Traced> {
         let traced = Traced::new(self, part);
         if self.unclean {
+            self.make_pieces(true)?;
             blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
             self.unclean = false;
         }
         if let Some(bytes) = around {
             let _step = step!("surroundings");
             let full = self.layout.full();
+            self.make_pieces(false)?;
             self.path.begin(&full)?;
             let mut frame = WriteFrame::new(self, full, None);
             frame.write(bytes)?;
             frame.hand_over()?;
         }
+        self.make_pieces(false)?;
         self.path.begin(part)?;
         Ok(traced.in_slot(self.path.slot()))
     }

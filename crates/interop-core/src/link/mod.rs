@@ -222,6 +222,7 @@ impl Link {
     pub fn clear(&mut self) -> Result<()> {
         (self.finished, self.retired, self.newest) = (false, None, None);
         self.unclean = true;
+        self.make_pieces(true)?;
         blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
         self.unclean = false;
         Ok(())

@@ -2,7 +2,8 @@
 //!
 //! A window that is dragged changes its size at every frame. So memory is made and proved for a larger surface than was asked
 //! for, and sizes inside it are views of that memory: what carries its bytes was proved for all of them. Images whose order only
-//! drivers know have no views. They are made anew for each size, and a few rows of each are compared.
+//! drivers know have no views. They are made anew for each size, one when it changes and the others as frames need them, and a few
+//! rows of each are compared.
 
 use super::Link;
 use super::retired::Retired;
@@ -10,7 +11,7 @@ use super::room::{covering, grown, is_inside};
 use crate::describe::error::Result;
 use crate::describe::geometry::Extent;
 use crate::describe::surface::SurfaceDesc;
-use crate::devices::timeline::stage;
+use crate::devices::timeline::{stage, step};
 use crate::path::{FrameLayout, OpenedPath, SharingPath, blank};
 use crate::select::{Compared, Keep, Policy, Standing, Way, open_way, open_without};
 
@@ -127,13 +128,27 @@ impl Link {
         Ok(true)
     }
 
-    /// A second path by the way in use, which holds zero.
+    /// A second path by the way in use, which holds zero. Where only a few rows are compared, it may have the first of its
+    /// pieces alone: a window that is dragged is at each size for a frame or two.
     fn open_again(&self, desc: &SurfaceDesc, compared: Compared) -> Result<OpenedPath> {
         let policy = &self.options.policy;
         let pairing = policy.pairing(&self.backend, &self.display, desc);
-        let mut path = open_way(&pairing, policy, self.way(), self.path.frames_behind(), compared)?;
-        blank(&mut path, self.backend.as_ref(), &pairing.layout())?;
+        let now = if compared == Compared::FewRows { pairing.with_one_piece() } else { pairing };
+        let mut path = open_way(&now, policy, self.way(), self.path.frames_behind(), compared)?;
+        if compared == Compared::All || !path.forget(&now)? {
+            blank(&mut path, self.backend.as_ref(), &pairing.layout())?;
+        }
         Ok(path)
+    }
+
+    /// Before a frame: has the piece of memory made that the frame is for, with `all` those of later frames, too.
+    pub(super) fn make_pieces(&mut self, all: bool) -> Result<()> {
+        while self.path.lacks_piece() || (all && self.path.missing_pieces() > 0) {
+            let _step = step!("another piece");
+            let other = self.open_again(self.layout.desc(), Compared::FewRows)?;
+            self.path.take_pieces(other)?;
+        }
+        Ok(())
     }
 
     fn go_on(&mut self, path: OpenedPath, desc: &SurfaceDesc, proved: SurfaceDesc) {

@@ -66,7 +66,8 @@ pub struct Direct {
 
 impl Direct {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
-        let ring = (0..SLOTS).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
+        let made = SLOTS.min(pairing.pieces_at_once.max(1));
+        let ring = (0..made).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
         let backend = Arc::clone(pairing.backend);
         let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
         let layout = pairing.layout().unpadded();
@@ -74,7 +75,7 @@ impl Direct {
             SurfaceDesc::Image(_) => Reader::InPlaceAndDraws,
             SurfaceDesc::Buffer(_) => Reader::InPlace,
         };
-        let ages = Ages::new(&layout, reader, ring.len())?;
+        let ages = Ages::new(&layout, reader, SLOTS)?;
         Ok(Self { layout, backend, ring, ages, shown: 0, current: None, sync })
     }
 
@@ -101,11 +102,39 @@ impl Direct {
         if let Some((from, range)) = plan.copy {
             self.copy_forward(from, range)?;
         }
-        if plan.clear != Clear::Nothing {
-            let backend = Arc::clone(&self.backend);
-            clear(backend.as_ref(), self.target()?)?;
+        let backend = Arc::clone(&self.backend);
+        match plan.clear {
+            Clear::Nothing => {}
+            Clear::Part => clear(backend.as_ref(), self.target()?)?,
+            Clear::Whole => {
+                let (next, whole) = (self.next(), self.layout.whole()?);
+                self.ages.touched(next);
+                clear(backend.as_ref(), Target::new(self.ring[next].memory()?, whole)?)?;
+                self.ages.cleared(next);
+            }
         }
         Ok(())
+    }
+
+    pub(super) fn missing_pieces(&self) -> usize {
+        SLOTS - self.ring.len()
+    }
+
+    pub(super) fn lacks_piece(&self) -> bool {
+        // The first frame is for the first.
+        self.missing_pieces() > 0 && self.ages.newest().is_some()
+    }
+
+    pub(super) fn take_pieces(&mut self, mut other: Self) {
+        let missing = self.missing_pieces();
+        self.ring.extend(other.ring.drain(..).take(missing));
+    }
+
+    pub(super) fn forget(&mut self) -> Result<bool> {
+        self.cancel();
+        self.ages = self.ages.resized(&self.layout)?;
+        self.shown = self.ring.len() - 1;
+        Ok(true)
     }
 }
 

@@ -8,7 +8,7 @@ use super::pbo_staging::PboStaging;
 use super::plugged::Plugged;
 use super::shared_memory::SharedMemory;
 use crate::compute::Target;
-use crate::describe::error::Result;
+use crate::describe::error::{Error, Result};
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::FrameTag;
 use crate::display::{Part, Surface};
@@ -28,4 +28,47 @@ pub enum OpenedPath {
     HostRoundTrip(HostRoundTrip),
     /// A mechanism of a program's own.
     Plugged(Plugged),
+}
+
+/// Rings whose pieces are made one by one, see [`Pairing::with_one_piece`].
+impl OpenedPath {
+    /// Pieces that the next frames take turns at and that are not made yet.
+    pub(crate) fn missing_pieces(&self) -> usize {
+        match self {
+            Self::Direct(path) => path.missing_pieces(),
+            Self::SharedMemory(path) => path.missing_pieces(),
+            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => 0,
+        }
+    }
+
+    /// Whether the next frame is for a piece that is not made yet.
+    pub(crate) fn lacks_piece(&self) -> bool {
+        match self {
+            Self::Direct(path) => path.lacks_piece(),
+            Self::SharedMemory(path) => path.lacks_piece(),
+            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => false,
+        }
+    }
+
+    /// Takes the pieces of another path of the same way and size, which was proved and made to forget what they hold.
+    pub(crate) fn take_pieces(&mut self, other: Self) -> Result<()> {
+        match (self, other) {
+            (Self::Direct(path), Self::Direct(other)) => path.take_pieces(other),
+            (Self::SharedMemory(path), Self::SharedMemory(other)) => path.take_pieces(other),
+            _ => return Err(Error::invalid("take_pieces", "the other path is of another kind")),
+        }
+        Ok(())
+    }
+
+    /// What the pieces hold is no picture: nothing is on show until the next frame is finished, and each piece is zero before its
+    /// first. `false`, and nothing has changed, where the display has copied what they held.
+    ///
+    /// `pairing` is what the path was opened with.
+    pub(crate) fn forget(&mut self, pairing: &Pairing<'_>) -> Result<bool> {
+        match self {
+            Self::Direct(path) => path.forget(),
+            Self::SharedMemory(path) => path.forget(pairing),
+            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => Ok(false),
+        }
+    }
 }

@@ -23,6 +23,8 @@ pub struct Pairing<'a> {
     pub frames_behind: usize,
     /// How the two sides are kept apart, see [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,
+    /// So many pieces of memory are made at once at most; the link has the others made when frames need them.
+    pub(crate) pieces_at_once: usize,
 }
 
 setters!(Pairing<'_> {
@@ -39,7 +41,12 @@ impl<'a> Pairing<'a> {
         display: &'a Rc<dyn Display>,
         desc: &'a SurfaceDesc,
     ) -> Self {
-        Self { backend, display, desc, frames_behind: 0, sync: None }
+        Self { backend, display, desc, frames_behind: 0, sync: None, pieces_at_once: usize::MAX }
+    }
+
+    /// Of a ring whose pieces are made one by one, the first.
+    pub(crate) fn with_one_piece(self) -> Self {
+        Self { pieces_at_once: 1, ..self }
     }
 
     /// How frames lie in memory for this display.

@@ -30,6 +30,8 @@ impl Plugged {
         pairing: &Pairing<'_>,
         open: &dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>>,
     ) -> Result<Self> {
+        // Whatever it makes of its pairing has all its pieces.
+        let pairing = &Pairing { pieces_at_once: usize::MAX, ..*pairing };
         let path = panics::as_error(&what(id), || open(pairing))?;
         let sync = pairing.sync.or(syncs.first().copied()).unwrap_or(SyncKind::Finish);
         let missing = Missing { desc: *pairing.desc, panicked: OnceCell::new() };

@@ -49,7 +49,7 @@ pub struct SharedMemory {
     ring: Vec<Slot>,
     ages: Ages,
     reader: Reader,
-    /// Slots from the first on that take turns.
+    /// Slots from the first on that take turns. The last of them may not be made yet.
     in_use: usize,
     reading: Reading,
     whole: View,
@@ -93,17 +93,18 @@ impl SharedMemory {
         };
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
         let slots = slots_for(pairing.frames_behind, sync);
+        let made = slots.min(pairing.pieces_at_once.max(1));
         let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
-        let ring = (0..slots).map(|_| slot()).collect::<Result<Vec<_>>>()?;
+        let ring = (0..made).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             backend: Arc::clone(pairing.backend),
             whole: layout.whole()?,
-            ages: Ages::new(&layout, reader, ring.len())?,
+            ages: Ages::new(&layout, reader, slots)?,
             reader,
             layout,
             room: bytes,
             surface,
-            in_use: ring.len(),
+            in_use: slots,
             ring,
             reading,
             current: None,
@@ -142,13 +143,13 @@ impl SharedMemory {
     }
 
     /// The first slot after `index` that neither is shown, nor waits to be, nor holds the newest frame; after a failure
-    /// that need not be the next.
+    /// that need not be the next. Of those that are not made yet, the first.
     fn free_after(&self, index: usize) -> usize {
         let kept = [self.shown, self.ages.newest()];
         let used = |slot| kept.contains(&Some(slot)) || self.in_flight.iter().any(|(other, _)| *other == slot);
         let mut others = (1..=self.in_use).map(|step| (index + step) % self.in_use);
         // There is always one: half of the ring is beyond those shown and in flight.
-        others.find(|slot| !used(*slot)).unwrap_or(0)
+        others.find(|slot| !used(*slot)).unwrap_or(0).min(self.ring.len())
     }
 
     /// Waits for the kernels of one frame and lets the display have it.
@@ -176,6 +177,35 @@ impl SharedMemory {
         }
         self.shown_frame = frame;
         Ok(())
+    }
+
+    pub(super) fn missing_pieces(&self) -> usize {
+        self.in_use.saturating_sub(self.ring.len())
+    }
+
+    pub(super) fn lacks_piece(&self) -> bool {
+        self.next >= self.ring.len()
+    }
+
+    pub(super) fn take_pieces(&mut self, mut other: Self) {
+        let missing = self.missing_pieces();
+        self.ring.extend(other.ring.drain(..).take(missing));
+    }
+
+    pub(super) fn forget(&mut self, pairing: &Pairing<'_>) -> Result<bool> {
+        if self.reading == Reading::Upload {
+            return Ok(false);
+        }
+        self.drain(0)?;
+        let (surface, ages) =
+            (pairing.display.create_in_place_surface(pairing.desc)?, self.ages.resized(&self.layout)?);
+        if let Some(shown) = self.shown.take() {
+            self.ring[shown].end_display();
+        }
+        // The one of before shows the piece that is written next.
+        (self.surface, self.ages) = (surface, ages);
+        (self.next, self.current, self.shown_frame) = (0, None, None);
+        Ok(true)
     }
 
     /// Hands over frames until at most `left` are on their way. One that cannot be stays the next.
@@ -209,7 +239,9 @@ impl Slot {
 impl SharingPath for SharedMemory {
     fn begin(&mut self, part: &Part) -> Result<()> {
         let slot = self.next;
-        let Slot { piece, slot_sync, .. } = &mut self.ring[slot];
+        let Some(Slot { piece, slot_sync, .. }) = self.ring.get_mut(slot) else {
+            return Err(Error::invalid("begin", "the ring's next piece is not made yet"));
+        };
         slot_sync.begin_compute(piece.staging.as_mut())?;
         let crossing = self.layout.in_place(part)?;
         self.ring[slot].piece.memory.acquire()?;
@@ -311,7 +343,7 @@ impl SharingPath for SharedMemory {
     }
 
     fn slots(&self) -> usize {
-        self.in_use
+        self.in_use.min(self.ring.len())
     }
 
     fn slot(&self) -> usize {

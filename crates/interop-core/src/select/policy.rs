@@ -211,7 +211,7 @@ impl Policy {
             }
             mode => mode.most_behind(),
         };
-        Pairing { backend, display, desc, frames_behind, sync: self.sync }
+        Pairing { frames_behind, sync: self.sync, ..Pairing::new(backend, display, desc) }
     }
 
     /// The budget for choosing a path, and the one for settling how late it shows.
