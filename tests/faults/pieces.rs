@@ -77,8 +77,11 @@ fn parts_begin_from_zero_in_each_piece() {
         link.resize(surface(SMALLER, rule)).unwrap();
         let mut expected = vec![0; 4 * SMALLER.pixels() as usize];
         for n in 0..7 {
-            // One that is given up leaves nothing.
-            drop(link.acquire().and_then(|mut frame| rig.compute(&mut frame, 99).map(|()| ())));
+            if n % 2 == 1 {
+                // One that is given up leaves nothing.
+                let mut frame = link.acquire().unwrap();
+                rig.compute(&mut frame, 99).unwrap();
+            }
             let part = Region::new(0, n, 12, 1);
             link.frame_region(part, |frame| rig.compute(frame, 40 + n)).unwrap();
             paint(&mut expected, SMALLER, part, 40 + n);
