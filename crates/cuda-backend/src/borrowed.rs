@@ -69,4 +69,17 @@ impl CudaBackend {
         // SAFETY: the caller's promise.
         unsafe { borrowed::follow(&self.session.queue, stream) }.map_err(self.session.failed())
     }
+
+    /// Orders what other code gives to its stream from now on after what is queued here so far (`cuEventRecord` here,
+    /// `cuStreamWaitEvent` there). Does not wait.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    ///
+    /// # Safety
+    /// `stream` must be what [`CudaBackend::follow_stream`] takes.
+    pub unsafe fn lead_stream(&self, stream: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { borrowed::lead(&self.session.queue, stream) }.map_err(self.session.failed())
+    }
 }

@@ -69,6 +69,7 @@ fn memory_of_others() -> Result<()> {
     // SAFETY: the default stream lives for ever; `owner` outlives what borrows from it.
     let mut borrowed = unsafe {
         backend.follow_stream(1)?;
+        backend.lead_stream(1)?;
         backend.borrow_memory(address, 1024)?
     };
     write(&backend, borrowed.as_mut())?;

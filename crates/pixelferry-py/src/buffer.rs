@@ -1,6 +1,7 @@
 //! `pixelferry.gl.Buffer`, as Python sees it.
 
-use crate::held::{Held, Wishes};
+use crate::array::Array;
+use crate::held::{Shows, Wishes};
 use crate::items::Items;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedBuffer, Stage};
@@ -11,7 +12,7 @@ use pyo3::types::{PyInt, PyTuple};
 /// An array as a buffer object of the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Buffer {
-    held: Held<Items, NamedBuffer>,
+    held: Shows<Items, NamedBuffer>,
 }
 
 #[pymethods]
@@ -27,9 +28,9 @@ impl Buffer {
         let py = array_or_bytes.py();
         let wishes = Wishes { path, backend, stable };
         // It shows no pictures: any format and order do.
-        let held = Held::new(py, PixelFormat::R8, RowOrder::BottomUp, &wishes, Stage::fill, Stage::buffer)?;
+        let held = Shows::new(py, PixelFormat::R8, RowOrder::BottomUp, &wishes, Stage::fill, Stage::buffer)?;
         match array_or_bytes.cast::<PyInt>() {
-            Ok(bytes) => held.begin(py, &Readable::zeros(bytes.extract()?)?)?,
+            Ok(bytes) => held.update_own(py, &Readable::zeros(bytes.extract()?)?)?,
             Err(_) => held.update(array_or_bytes, &Items::new)?,
         }
         Ok(Self { held })
@@ -39,6 +40,12 @@ impl Buffer {
     fn update(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
         self.held.named()?;
         self.held.update(array, &Items::new)
+    }
+
+    /// What is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
+    #[pyo3(signature = (device="cpu"))]
+    fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
+        self.held.read(py, device)
     }
 
     /// OpenGL's name of the buffer object.

@@ -1,6 +1,7 @@
 //! Which backend writes the frames of which arrays.
 
 use crate::failure::Failure;
+use crate::named::one_of;
 use crate::span::Place;
 use pixelferry::cuda_backend::{self, CudaBackend};
 use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, open_backend};
@@ -45,6 +46,27 @@ impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.ordinal.map(|n| format!(":{n}")).unwrap_or_default();
         write!(f, "'{}{number}'", self.backend.name())
+    }
+}
+
+/// Where an array is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    Host,
+    /// A CUDA device by its number, or the one that draws.
+    Cuda(Option<u32>),
+}
+
+impl Wanted {
+    /// From Python's `device=`.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let known = match text.split_once(':') {
+            None if text == "cpu" => Some(Self::Host),
+            None if text == "cuda" => Some(Self::Cuda(None)),
+            Some(("cuda", number)) => number.parse().ok().map(|ordinal| Self::Cuda(Some(ordinal))),
+            _ => None,
+        };
+        known.ok_or_else(|| one_of("device", text, &["cpu", "cuda", "cuda:N"]))
     }
 }
 
@@ -110,6 +132,20 @@ impl Engines {
         let backend = Arc::new(CudaBackend::open(device)?);
         opened.cuda.insert(ordinal, backend.clone());
         Ok(backend)
+    }
+
+    /// The backend that makes arrays of what a display renders; `None` for the host.
+    pub fn taker(&self, wanted: Wanted, display: &DeviceIdentity) -> Result<Option<Arc<CudaBackend>>, Failure> {
+        let ordinal = match wanted {
+            Wanted::Host => return Ok(None),
+            Wanted::Cuda(Some(ordinal)) => ordinal,
+            Wanted::Cuda(None) => {
+                let list = cuda_backend::devices()?;
+                let draws = list.iter().find(|device| device.identity().same_device(display).is_yes());
+                draws.or(list.first()).and_then(|device| device.identity().ordinal).unwrap_or(0)
+            }
+        };
+        self.cuda(ordinal).map(Some)
     }
 
     /// The backend for arrays at `place`.

@@ -1,6 +1,7 @@
-//! What `pixelferry.gl.Texture` and `pixelferry.gl.Buffer` have in common.
+//! What the objects of `pixelferry.gl` have in common: each is on the thread of its context, and is closed once.
 
-use crate::engine::{Asked, Engine, Engines};
+use crate::array::Array;
+use crate::engine::{Asked, Engine, Engines, Wanted};
 use crate::failure::Failure;
 use crate::here::{Ticket, closed};
 use crate::raw::memory::{Lies, Readable};
@@ -11,16 +12,72 @@ use crate::stage::{Settings, Stage};
 use pixelferry::driver::path::Paths;
 use pixelferry::{PixelFormat, Policy, RowOrder, Trials};
 use pyo3::prelude::*;
+use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
-/// An object of OpenGL that shows arrays of the kind `D`, and what the program may know of it.
-pub struct Held<D, N> {
+/// A stage of this thread's, and what the program may know of it without the thread.
+pub struct Held<N> {
     ticket: Ticket,
-    engines: Engines,
     /// `None` once it is closed.
     named: Mutex<Option<N>>,
+}
+
+impl<N: Copy + Send> Held<N> {
+    /// In the context that is current.
+    pub fn new(py: Python<'_>, settings: Settings) -> PyResult<Self> {
+        Ok(Self { ticket: py.detach(|| Ticket::new(settings))?, named: Mutex::new(None) })
+    }
+
+    /// Before anything was named.
+    pub fn begin<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send,
+    ) -> PyResult<R> {
+        Ok(py.detach(|| self.ticket.run(work))?)
+    }
+
+    pub fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send,
+    ) -> PyResult<R> {
+        self.named()?;
+        self.begin(py, work)
+    }
+
+    pub fn name(&self, named: N) {
+        *self.named.lock().unwrap_or_else(PoisonError::into_inner) = Some(named);
+    }
+
+    /// What the program may know, while it is open.
+    pub fn named(&self) -> Result<N, Failure> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).ok_or_else(closed)
+    }
+
+    /// May be called again, and on any thread.
+    pub fn close(&self, py: Python<'_>) {
+        let open = self.named.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if open.is_some() {
+            py.detach(|| self.ticket.close());
+        }
+    }
+}
+
+/// An object of OpenGL that shows arrays of the kind `D`.
+pub struct Shows<D, N> {
+    held: Held<N>,
+    engines: Engines,
     show: fn(&mut Stage, &Readable<D>, &Engine) -> Result<(), Failure>,
     name: fn(&Stage) -> Result<N, Failure>,
+}
+
+impl<D, N> Deref for Shows<D, N> {
+    type Target = Held<N>;
+
+    fn deref(&self) -> &Held<N> {
+        &self.held
+    }
 }
 
 /// What may be asked for.
@@ -31,7 +88,7 @@ pub struct Wishes<'a> {
     pub stable: bool,
 }
 
-impl<D: Lies + Send + Sync, N: Copy + Send> Held<D, N> {
+impl<D: Lies + Send + Sync, N: Copy + Send> Shows<D, N> {
     pub fn new(
         py: Python<'_>,
         format: PixelFormat,
@@ -49,22 +106,18 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Held<D, N> {
         }
         // Another path would mean another name.
         let policy = Policy::default().with_force(force).with_trials(Trials::Off).with_paths(paths);
-        let ticket = py.detach(|| Ticket::new(Settings { format, rows, policy }))?;
-        Ok(Self { ticket, engines, named: Mutex::new(None), show, name })
+        Ok(Self { held: Held::new(py, Settings { format, rows, policy })?, engines, show, name })
     }
 
     fn update_by(&self, py: Python<'_>, readable: &Readable<D>, engine: &Engine) -> PyResult<()> {
-        py.detach(|| {
-            self.ticket.run(|stage| {
-                let shown = (self.show)(stage, readable, engine);
-                // A frame that fails may also leave its path for another.
-                if let Ok(named) = (self.name)(stage) {
-                    *self.named.lock().unwrap_or_else(PoisonError::into_inner) = Some(named);
-                }
-                shown
-            })
-        })?;
-        Ok(())
+        self.held.begin(py, |stage| {
+            let shown = (self.show)(stage, readable, engine);
+            // A frame that fails may also leave its path for another.
+            if let Ok(named) = (self.name)(stage) {
+                self.held.name(named);
+            }
+            shown
+        })
     }
 
     /// Shows what `of` makes of an array.
@@ -78,38 +131,23 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Held<D, N> {
     }
 
     /// Shows memory of our own.
-    pub fn begin(&self, py: Python<'_>, readable: &Readable<D>) -> PyResult<()> {
+    pub fn update_own(&self, py: Python<'_>, readable: &Readable<D>) -> PyResult<()> {
         self.update_by(py, readable, &self.engines.engine(Place::Host)?)
     }
 
-    /// Does something with what is shown.
-    pub fn run(&self, py: Python<'_>, work: impl FnOnce(&Stage) -> Result<(), Failure> + Send) -> PyResult<()> {
-        self.named()?;
-        Ok(py.detach(|| self.ticket.run(|stage| work(stage)))?)
-    }
-
-    /// What the program may know, while it is open.
-    pub fn named(&self) -> Result<N, Failure> {
-        self.named.lock().unwrap_or_else(PoisonError::into_inner).ok_or_else(closed)
+    /// What is shown, in memory of its own.
+    pub fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
+        let wanted = Wanted::parse(device)?;
+        self.run(py, |stage| stage.capture(wanted, &self.engines))
     }
 
     pub fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        self.named()?;
-        let status = py.detach(|| self.ticket.run(|stage| stage.status()))?;
+        let status = self.run(py, |stage| stage.status())?;
         Ok(status.map_or_else(String::new, |status| status.explain))
     }
 
     pub fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.named()?;
-        let status = py.detach(|| self.ticket.run(|stage| stage.status()))?;
+        let status = self.run(py, |stage| stage.status())?;
         status.map(|status| report(py, &status.report, &status.explain)).transpose()
-    }
-
-    /// May be called again, and on any thread.
-    pub fn close(&self, py: Python<'_>) {
-        let open = self.named.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if open.is_some() {
-            py.detach(|| self.ticket.close());
-        }
     }
 }

@@ -155,5 +155,5 @@ impl Drop for Ticket {
 
 /// How calls after the end are refused.
 pub fn closed() -> Failure {
-    Failure::Closed("the texture or buffer is closed".into())
+    Failure::Closed("the texture, buffer or source is closed".into())
 }

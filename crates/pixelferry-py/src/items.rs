@@ -1,7 +1,7 @@
 //! What an array of vertices, indices or anything else is, as data: its bytes in the order of its indices.
 
 use crate::failure::Failure;
-use crate::span::{Raw, Span};
+use crate::span::{Place, Raw, Span};
 
 /// An axis along which pieces lie apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,20 @@ impl Items {
         }
         let len = axes.iter().try_fold(piece, |len, axis| len.checked_mul(axis.side)).ok_or_else(too_large)?;
         Ok(Self { span, piece: piece as usize, axes, len: len as usize })
+    }
+
+    /// So many tight rows of so many bytes, in their order or in the opposite one. They are in memory of no address: only
+    /// [`crate::content::Content::arguments`] makes use of it.
+    pub fn rows(rows: u32, bytes: usize, reversed: bool) -> Self {
+        let (rows, stride) = (rows.max(1) as usize, bytes as i64);
+        let len = rows * bytes;
+        let one = Axis { side: 1, stride: 0 };
+        let span = |first| Span { start: 0, len, first, place: Place::Host };
+        if !reversed {
+            return Self { span: span(0), piece: len, axes: [one; 3], len };
+        }
+        let axis = Axis { side: rows as i64, stride: -stride };
+        Self { span: span(len - bytes), piece: bytes, axes: [one, one, axis], len }
     }
 
     /// Copies to `to` what begins at byte `at` of all; `bytes` are those of the span.

@@ -5,20 +5,23 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `texture` and `buffer` (`held` for both), `report`, here; `named`: options by name |
+//! | what Python calls | `viewer`, `texture`, `buffer` and `gl_source` (`held` for all three), `array`, `report`, here; `named`: options by name |
 //! | arrays taken from Python | `source` (which protocol), `span` (what it says), `plane` and `items` (pictures, bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
+//! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine` |
 //! | exceptions | `failure` |
 
+mod array;
 mod buffer;
 mod content;
 mod convert;
 mod engine;
 mod events;
 mod failure;
+mod gl_source;
 mod held;
 mod here;
 mod host;
@@ -33,12 +36,15 @@ mod report;
 mod source;
 mod span;
 mod stage;
+mod taking;
 mod texture;
 mod viewer;
 mod window;
 
+use array::Array;
 use buffer::Buffer;
 use events::Event;
+use gl_source::GlSource;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -117,6 +123,8 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Event>()?;
     module.add_class::<Texture>()?;
     module.add_class::<Buffer>()?;
+    module.add_class::<GlSource>()?;
+    module.add_class::<Array>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     report::register(module)?;

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::kernel::FORMATS;
 use crate::plane::Axes;
-use pixelferry::{Fit, PixelFormat};
+use pixelferry::{Fit, PixelFormat, RowOrder};
 
 /// How a name that is none of `names` is refused.
 pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
@@ -22,6 +22,15 @@ pub fn layout(name: &str) -> Result<Axes, Failure> {
         "HWC" => Ok(Axes::Hwc),
         "CHW" => Ok(Axes::Chw),
         other => Err(one_of("layout", other, &["HWC", "CHW"])),
+    }
+}
+
+/// Which row of a picture is row 0 of an array.
+pub fn rows(name: &str) -> Result<RowOrder, Failure> {
+    match name {
+        "top-down" => Ok(RowOrder::TopDown),
+        "bottom-up" => Ok(RowOrder::BottomUp),
+        other => Err(one_of("rows", other, &["top-down", "bottom-up"])),
     }
 }
 

@@ -1,13 +1,15 @@
 //! What shows the arrays of one viewer. Lives on the thread of its display, which is never one of Python's.
 
+use crate::array::{Array, Layout};
 use crate::content::Content;
-use crate::engine::Engine;
+use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
 use crate::items::Items;
 use crate::plane::Plane;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
 use crate::span::Place;
+use crate::taking::{Scratch, Taking};
 use pixelferry::gl_display::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
     BufferDesc, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
@@ -39,6 +41,15 @@ impl Screen {
             }
             None => Self::Memory(opened.display()),
         })
+    }
+
+    fn gl(&self) -> Option<&Rc<GlDisplay>> {
+        match self {
+            Self::Window(window) => Some(window.display()),
+            Self::Offscreen(gl, _) => Some(gl),
+            Self::Memory(_) => None,
+            Self::Program(context) => Some(context.display()),
+        }
     }
 
     fn display(&self) -> Rc<dyn Display> {
@@ -94,6 +105,14 @@ struct Feed {
     kernel: Option<Arc<dyn Kernel>>,
 }
 
+/// An object of the program's to be read.
+pub struct SourceWish {
+    pub name: u32,
+    pub desc: SurfaceDesc,
+    pub device: Wanted,
+    pub path: Option<PathId>,
+}
+
 /// What is known of the way in use.
 pub struct Status {
     pub explain: String,
@@ -105,6 +124,10 @@ pub struct Status {
 pub struct Stage {
     // Before the screen, in whose context they are.
     feeds: Vec<Feed>,
+    /// Of an object of the program's.
+    taking: Option<Taking>,
+    /// Of what is shown, for arrays on a GPU.
+    scratch: Option<Scratch>,
     screen: Screen,
     settings: Settings,
 }
@@ -136,7 +159,7 @@ pub struct Pixels {
 
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
-        Self { feeds: Vec::new(), screen, settings }
+        Self { feeds: Vec::new(), taking: None, scratch: None, screen, settings }
     }
 
     /// Shows an array. When this returns, nothing reads it any more.
@@ -293,6 +316,48 @@ impl Stage {
         let picture = picture(self.newest()?)?;
         let (width, height) = picture.dimensions();
         Ok(Pixels { width, height, bytes: picture.into_raw() })
+    }
+
+    /// What is shown as it is stored, in memory of its own. A picture of OpenGL gets to a GPU there, all else by the host.
+    pub fn capture(&mut self, wanted: Wanted, engines: &Engines) -> Result<Array, Failure> {
+        let taker = engines.taker(wanted, self.screen.display().device())?;
+        let desc = *self.newest()?.shown()?.desc();
+        if let (Some(backend), SurfaceDesc::Image(image)) = (&taker, desc)
+            && let Some(gl) = self.screen.gl().cloned()
+        {
+            let mut scratch = match self.scratch.take().filter(|scratch| scratch.is_of(&image, backend)) {
+                Some(scratch) => scratch,
+                None => Scratch::open(&gl, image, backend)?,
+            };
+            let array = scratch.read(&gl, self.newest()?.shown()?.surface());
+            self.scratch = Some(scratch);
+            return array;
+        }
+        Array::of_bytes(&self.newest()?.read_back()?, Layout::of(&desc)?, taker.as_ref())
+    }
+
+    /// Opens the way from a texture or buffer of the program's to arrays.
+    pub fn open_source(&mut self, wish: &SourceWish, engines: &Engines) -> Result<PathId, Failure> {
+        let Screen::Program(context) = &self.screen else { return Err(nothing_shown()) };
+        let engine = match engines.taker(wish.device, context.display().device())? {
+            Some(backend) => Engine::Cuda(backend),
+            None => engines.engine(Place::Host)?,
+        };
+        let surface = context.opened(wish.name, &wish.desc)?;
+        let taking = Taking::open(engine, context.display().clone(), surface, self.settings.rows, wish.path)?;
+        Ok(self.taking.insert(taking).path())
+    }
+
+    /// What the program has rendered there by now.
+    pub fn take(&mut self) -> Result<(Array, PathId), Failure> {
+        self.screen.make_current()?;
+        let taking = self.taking.as_mut().ok_or_else(nothing_shown)?;
+        Ok((taking.read()?, taking.path()))
+    }
+
+    /// What was found of the paths from there.
+    pub fn source(&self) -> Option<String> {
+        self.taking.as_ref().map(Taking::explain)
     }
 
     /// Writes the picture of the newest array to a file.

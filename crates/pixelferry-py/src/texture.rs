@@ -1,7 +1,8 @@
 //! `pixelferry.gl.Texture`, as Python sees it.
 
+use crate::array::Array;
 use crate::failure::Failure;
-use crate::held::{Held, Wishes};
+use crate::held::{Shows, Wishes};
 use crate::named;
 use crate::plane::Plane;
 use crate::raw::memory::Readable;
@@ -14,7 +15,7 @@ use pyo3::types::PyTuple;
 /// An array as a texture of the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Texture {
-    held: Held<Plane, NamedTexture>,
+    held: Shows<Plane, NamedTexture>,
     format: &'static str,
 }
 
@@ -38,9 +39,9 @@ impl Texture {
         let wishes = Wishes { path, backend, stable };
         // As glTexSubImage2D has it, or so that a draw puts row 0 on top.
         let rows = if flip { RowOrder::TopDown } else { RowOrder::BottomUp };
-        let held = Held::new(py, pixel_format, rows, &wishes, Stage::show, Stage::texture)?;
+        let held = Shows::new(py, pixel_format, rows, &wishes, Stage::show, Stage::texture)?;
         match array_or_shape.cast::<PyTuple>() {
-            Ok(shape) => held.begin(py, &Readable::black(shape.extract()?, axes)?)?,
+            Ok(shape) => held.update_own(py, &Readable::black(shape.extract()?, axes)?)?,
             Err(_) => held.update(array_or_shape, &|raw| Plane::new(raw, axes))?,
         }
         Ok(Self { held, format })
@@ -52,6 +53,12 @@ impl Texture {
         let axes = named::layout(layout)?;
         self.held.named()?;
         self.held.update(array, &|raw| Plane::new(raw, axes))
+    }
+
+    /// What is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
+    #[pyo3(signature = (device="cpu"))]
+    fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
+        self.held.read(py, device)
     }
 
     /// Draws the texture into the framebuffer that is bound for drawing.

@@ -1,6 +1,7 @@
 //! `Viewer`, as Python sees it.
 
-use crate::engine::{Asked, Engines};
+use crate::array::Array;
+use crate::engine::{Asked, Engines, Wanted};
 use crate::events::Event;
 use crate::failure::Failure;
 use crate::here;
@@ -229,6 +230,14 @@ impl Viewer {
     /// Waits until the newest array is on the screen.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         self.run(py, Stage::finish)
+    }
+
+    /// The frame shown last as it is stored, as an array that no later call changes: on the host, or with device="cuda" on
+    /// the GPU.
+    #[pyo3(signature = (device="cpu"))]
+    fn capture(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
+        let (wanted, engines) = (Wanted::parse(device)?, self.shared.engines.clone());
+        self.run(py, move |stage| stage.capture(wanted, &engines))
     }
 
     /// The frame shown last, at its own size: a memoryview of bytes of shape (height, width, 4), red, green, blue, alpha.

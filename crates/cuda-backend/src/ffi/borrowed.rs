@@ -70,3 +70,16 @@ pub unsafe fn follow(queue: &Arc<Queue>, stream: usize) -> Result<(), Failure> {
     }
     queue.wait(&event)
 }
+
+/// Lets what another stream of the context is given from now on wait for what was queued here so far.
+///
+/// # Safety
+/// As for [`follow`].
+pub unsafe fn lead(queue: &Arc<Queue>, stream: usize) -> Result<(), Failure> {
+    let event = Event::new(queue)?;
+    event.record()?;
+    let _current = queue.enter()?;
+    let stream: cu::CUstream = ptr::with_exposed_provenance_mut(stream);
+    // SAFETY: the stream is live by the caller's promise; event and stream are of the current context.
+    unsafe { call!(queue.api().driver, cuStreamWaitEvent(stream, event.raw(), 0)) }
+}

@@ -1,6 +1,7 @@
 """Arrays on the screen, without a detour through the host where they are on its GPU."""
 
 from ._pixelferry import (
+    Array,
     ClosedError,
     ContextError,
     DeviceError,
@@ -17,6 +18,6 @@ from ._pixelferry import (
 )
 
 __all__ = [
-    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
     "__version__", "probe", "show",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, Self, final, overload
 from typing_extensions import Buffer
 
 __all__ = [
-    "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
+    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
     "__version__", "probe", "show",
 ]
 
@@ -52,6 +52,57 @@ class Report(dict[str, Any]):
     text: str
 
     def __init__(self, data: dict[str, Any], text: str) -> None: ...
+
+@final
+class Array:
+    """Pixels or bytes that a display held, in memory of their own: numpy.from_dlpack, numpy.asarray, torch.from_dlpack and
+    cupy.from_dlpack take it without a copy, and may write it.
+
+    >>> import numpy, pixelferry
+    >>> with pixelferry.Viewer(8, 8, headless=True, display="memory") as viewer:
+    ...     viewer.show(numpy.full((4, 6), 7, "uint8"))
+    ...     picture = numpy.from_dlpack(viewer.capture())
+    >>> picture.shape, picture[0, 0].tolist()
+    ((4, 6, 4), [7, 7, 7, 255])
+
+    Any thread may use and drop it. The memory lives as long as the array, or anything that was made of it. A forked process has
+    arrays of the host, but none of a GPU.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(height, width, channels), (height, width) for one channel, or (bytes,). The last index is the fastest."""
+    @property
+    def dtype(self) -> str:
+        """"uint8", "float16" or "float32"; numpy.dtype takes it."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all numbers."""
+    @property
+    def device(self) -> str:
+        """"cpu", or "cuda:0" and so on."""
+    def __dlpack__(
+        self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Hands the memory over (DLPack 1.0, or 0.x where `max_version` is less).
+
+        stream: on a GPU it waits until the pixels are there, and the host does not; None is the legacy default stream.
+        dl_device: (1, 0) copies an array of a GPU to the host. BufferError for all else that is not its own device.
+        copy: True makes a copy; with False, BufferError where one is needed.
+        """
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's kind and number of the device: (1, 0), or (2, n) for CUDA."""
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """On the host only."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """On a GPU only. It waits until the pixels are there."""
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """An array of NumPy's. DeviceError on a GPU."""
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """On the host only."""
 
 @final
 class Event:
@@ -136,8 +187,14 @@ class Viewer:
         """
     def finish(self) -> None:
         """Waits until the newest array is on the screen."""
+    def capture(self, device: str = "cpu") -> Array:
+        """The frame shown last as it is stored, in the viewer's format and with row 0 on top. No later call changes it.
+
+        device: "cpu", "cuda" for the GPU that draws or else the first, or "cuda:1". What OpenGL shows gets to the GPU that draws
+            without the host.
+        """
     def screenshot(self) -> memoryview:
-        """The frame shown last, at its own size: bytes of shape (height, width, 4); numpy.asarray takes it."""
+        """The frame shown last as files have it, at its own size: bytes of shape (height, width, 4); numpy.asarray takes it."""
     def save(self, file: _Path) -> None:
         """Saves the frame shown last (.png, .jpg)."""
     def explain(self) -> str:

@@ -1,5 +1,5 @@
-"""Arrays as textures and buffer objects of the program's own OpenGL context."""
+"""Arrays as textures and buffer objects of the program's own OpenGL context, and back."""
 
-from ._pixelferry import Buffer, Texture
+from ._pixelferry import Buffer, Source, Texture
 
-__all__ = ["Buffer", "Texture"]
+__all__ = ["Buffer", "Source", "Texture"]

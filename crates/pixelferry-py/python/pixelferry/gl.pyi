@@ -1,11 +1,17 @@
-"""Arrays as textures and buffer objects of the program's own OpenGL context: moderngl, vispy, pyqtgraph, GLFW, ImGui, PyOpenGL."""
+"""Arrays as textures and buffer objects of the program's own OpenGL context, and back: moderngl, vispy, pyqtgraph, GLFW, ImGui, PyOpenGL."""
 
 from types import TracebackType
-from typing import Literal, Self, final
+from typing import Literal, Protocol, Self, final
 
-from . import Report, _Array, _Layout
+from . import Array, Report, _Array, _Layout
 
-__all__ = ["Buffer", "Texture"]
+__all__ = ["Buffer", "Source", "Texture"]
+
+class _Glo(Protocol):
+    """As moderngl's objects have it."""
+
+    @property
+    def glo(self) -> int: ...
 
 @final
 class Texture:
@@ -45,6 +51,11 @@ class Texture:
         """Draws the texture into this part of the framebuffer that is bound for drawing; y counts from the bottom.
 
         background: red, green and blue from 0 to 1 for what the picture leaves of it; None leaves what is there.
+        """
+    def read(self, device: str = "cpu") -> Array:
+        """What the texture holds, with the rows of the array that was shown: an array that no later call changes.
+
+        device: as for Source. On a GPU it costs a copy more than a Source does.
         """
     def explain(self) -> str:
         """Everything about the path in use, to paste into a bug report. On the texture's thread."""
@@ -96,6 +107,9 @@ class Buffer:
     ) -> Self: ...
     def update(self, array: _Array) -> None:
         """Writes an array, of any length. When it returns the array was read and may be written again."""
+    def read(self, device: str = "cpu") -> Array:
+        """What the buffer holds as uint8, in an array that no later call changes. It goes by the host to any device; a Source
+        does not."""
     def explain(self) -> str:
         """Everything about the path in use, to paste into a bug report. On the buffer's thread."""
     def close(self) -> None:
@@ -115,6 +129,70 @@ class Buffer:
     @property
     def report(self) -> Report:
         """Both devices, every path with its state, cost and reason. On the buffer's thread."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+@final
+class Source:
+    """A texture (level 0 of a TEXTURE_2D) or a buffer object of the program's, of the OpenGL context that is current on the calling
+    thread, to be read as arrays.
+
+    >>> import moderngl, numpy, pixelferry.gl
+    >>> context = moderngl.create_context(standalone=True, backend="egl")
+    >>> target = context.framebuffer([context.texture((64, 48), 4)])
+    >>> with pixelferry.gl.Source(target.color_attachments[0]) as source:
+    ...     target.clear(1, 0, 0, 1)
+    ...     picture = numpy.from_dlpack(source.read())
+    >>> picture.shape, picture[0, 0].tolist()
+    ((48, 64, 4), [255, 0, 0, 255])
+
+    Paths are tried and timed when it is made. State, thread and context are as for Texture. Close it before the object goes. While
+    the object is gone, or has another size or format, `read` raises ShapeError; for another object make another Source.
+
+    texture_or_buffer: OpenGL's name, or an object that has it as `glo` (moderngl) or `name` (Texture and Buffer).
+    size: width and height of the texture, or bytes to read from the start of the buffer; by default the object's own `size` or
+        `nbytes`.
+    format: of the texture. Its numbers are given as they are stored.
+    rows: "top-down" makes the texture's last row, which OpenGL draws on top, row 0 of the array; "bottom-up" keeps its order.
+    device: "cpu", "cuda" for the GPU that draws or else the first, or "cuda:1". On the GPU that draws nothing goes by the host
+        where a path allows that.
+    path: take this path or fail; `explain` lists them.
+    """
+
+    def __new__(
+        cls,
+        texture_or_buffer: int | _Glo | Texture | Buffer,
+        size: tuple[int, int] | int | None = None,
+        *,
+        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        rows: Literal["top-down", "bottom-up"] = "top-down",
+        device: str = "cpu",
+        path: str | None = None,
+    ) -> Self: ...
+    def read(self) -> Array:
+        """What the context was told to render there by now, in memory of its own: (height, width, 4), (height, width) for one
+        channel, or (bytes,). No later call changes it."""
+    def explain(self) -> str:
+        """What was found of every path, to paste into a bug report. On the source's thread."""
+    def close(self) -> None:
+        """Lets go of the object, as soon as its context is current on its thread. May be called again, on any thread. Arrays stay."""
+    @property
+    def name(self) -> int:
+        """OpenGL's name of what is read."""
+    @property
+    def size(self) -> tuple[int, int] | int:
+        """Width and height in pixels, or bytes."""
+    @property
+    def format(self) -> str | None:
+        """As it was given; None for a buffer."""
+    @property
+    def device(self) -> str:
+        """As it was given."""
+    @property
+    def path(self) -> str:
+        """The path in use."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /

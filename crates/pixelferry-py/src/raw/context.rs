@@ -1,9 +1,9 @@
 //! The OpenGL context of the program, which may destroy it at any time.
 
 use crate::failure::Failure;
-use pixelferry::Error;
 use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{EngineOptions, GlDisplay};
+use pixelferry::gl_display::{EngineOptions, EngineTexture, GlDisplay};
+use pixelferry::{DrawOptions, Error, Extent, Surface, SurfaceDesc};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -56,6 +56,21 @@ impl UserContext {
         self.lost.get()
     }
 
+    /// A texture or buffer of the program's as a surface; the context must be current.
+    pub fn opened(&self, name: u32, desc: &SurfaceDesc) -> Result<Box<dyn Surface>, Failure> {
+        // SAFETY: the program named it as its own. The package's page asks it to close what reads it before the object goes; each
+        // read looks whether it is still there with this size and format.
+        let surface = unsafe {
+            match desc {
+                SurfaceDesc::Image(image) => {
+                    self.display.engine_image(EngineTexture::new(name, image.extent), image.format)
+                }
+                _ => self.display.engine_buffer(name, desc.byte_len("Source")? as u64),
+            }
+        };
+        Ok(surface?)
+    }
+
     /// That it is current on this thread.
     pub fn check(&self) -> Result<(), Failure> {
         if self.is_here() {
@@ -70,6 +85,14 @@ impl UserContext {
             .into(),
         ))
     }
+}
+
+/// Copies what is shown, a picture of that size, to a texture of ours.
+pub fn copy_shown(gl: &GlDisplay, shown: &dyn Surface, texture: u32, extent: Extent) -> Result<(), Failure> {
+    let target = EngineTexture::new(texture, extent);
+    // SAFETY: the texture is of a surface that the display made for this, so nobody else changes it, and CUDA gave it back after
+    // each read.
+    Ok(unsafe { gl.draw_to_texture(shown, target, target.viewport(), DrawOptions::default()) }?)
 }
 
 impl Drop for UserContext {

@@ -1,5 +1,5 @@
 //! Capsules of DLPack (<https://dmlc.github.io/dlpack/latest/c_api.html>, versions 0 and 1): taken over once, given
-//! back once.
+//! back once. `export` makes some.
 
 use crate::failure::Failure;
 use pyo3::ffi;
@@ -13,48 +13,48 @@ use std::slice;
 pub const VERSION: (u32, u32) = (1, 0);
 
 #[repr(C)]
-struct Device {
-    kind: i32,
-    id: i32,
+pub(super) struct Device {
+    pub kind: i32,
+    pub id: i32,
 }
 
 #[repr(C)]
-struct DataType {
-    code: u8,
-    bits: u8,
-    lanes: u16,
+pub(super) struct DataType {
+    pub code: u8,
+    pub bits: u8,
+    pub lanes: u16,
 }
 
 /// `DLTensor`.
 #[repr(C)]
-struct Tensor {
-    data: *mut c_void,
-    device: Device,
-    ndim: i32,
-    dtype: DataType,
-    shape: *const i64,
-    strides: *const i64,
-    byte_offset: u64,
+pub(super) struct Tensor {
+    pub data: *mut c_void,
+    pub device: Device,
+    pub ndim: i32,
+    pub dtype: DataType,
+    pub shape: *const i64,
+    pub strides: *const i64,
+    pub byte_offset: u64,
 }
 
 /// `DLManagedTensor`, of capsules called "dltensor".
 #[repr(C)]
-struct Managed {
-    tensor: Tensor,
-    context: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Self)>,
+pub(super) struct Managed {
+    pub tensor: Tensor,
+    pub context: *mut c_void,
+    pub deleter: Option<unsafe extern "C" fn(*mut Self)>,
 }
 
 /// `DLManagedTensorVersioned`, of capsules called "dltensor_versioned". Only its beginning is the same in every major
 /// version.
 #[repr(C)]
-struct Versioned {
-    major: u32,
-    minor: u32,
-    context: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Self)>,
-    flags: u64,
-    tensor: Tensor,
+pub(super) struct Versioned {
+    pub major: u32,
+    pub minor: u32,
+    pub context: *mut c_void,
+    pub deleter: Option<unsafe extern "C" fn(*mut Self)>,
+    pub flags: u64,
+    pub tensor: Tensor,
 }
 
 /// What a tensor says of itself, copied out of it.
@@ -81,8 +81,9 @@ enum ManagedTensor {
 /// A tensor taken out of its capsule. Its producer's deleter runs when this goes, on the thread that drops it.
 pub struct Taken(ManagedTensor);
 
-const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
-const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
+/// Names of capsules, and those of capsules that somebody took.
+pub(super) const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
+pub(super) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
 impl Taken {
     /// Takes the tensor over, so that the capsule will not free it.

@@ -309,5 +309,6 @@ print("parent done")
 def test_the_example_of_the_page_runs():
     page = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     examples = [block.split("```")[0] for block in page.split("```python\n")[1:] if "pixelferry.gl" in block.split("```")[0]]
-    assert len(examples) == 1
-    script(examples[0])
+    assert len(examples) == 2
+    for example in examples:
+        script(example)

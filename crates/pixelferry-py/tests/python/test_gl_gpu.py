@@ -1,4 +1,4 @@
-"""Tensors on an NVIDIA GPU in the program's own OpenGL context there: PIXELFERRY_GPU=1 says that there is one."""
+"""Tensors on an NVIDIA GPU in the program's own OpenGL context there, and back: PIXELFERRY_GPU=1 says that there is one."""
 
 import os
 
@@ -9,6 +9,7 @@ import pixelferry
 import pixelferry.gl
 import test_gl
 import test_gl_buffer
+import test_gl_source
 from conftest import library, missing, reference, sample
 from programs import context
 
@@ -58,3 +59,118 @@ def test_buffers(here, dtype, stable):
             buffer.update(tensor[shift:])
             assert test_gl_buffer.read(buffer) == tensor[shift:].cpu().numpy().tobytes()
         assert buffer.report["compute"]["api"] == "cuda"
+
+
+def seen(array, host):
+    """Every library's view of an array on the GPU, compared with what it must hold."""
+    assert array.device == "cuda:0" and array.__dlpack_device__() == (2, 0)
+    assert array.shape == host.shape and np.dtype(array.dtype) == host.dtype
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        aside = torch.from_dlpack(array).clone()
+    side.synchronize()
+    for taken in [torch.from_dlpack(array), torch.as_tensor(array, device="cuda"), aside]:
+        assert taken.is_cuda and taken.cpu().numpy().tobytes() == host.tobytes()
+    for taken in [cupy.from_dlpack(array), cupy.asarray(array)]:
+        assert cupy.asnumpy(taken).tobytes() == host.tobytes()
+    address = array.__cuda_array_interface__["data"][0]
+    assert torch.from_dlpack(array).data_ptr() == cupy.from_dlpack(array).data.ptr == address
+    assert not hasattr(array, "__array_interface__")
+    with pytest.raises(BufferError):
+        memoryview(array)
+    with pytest.raises(pixelferry.DeviceError, match="from_dlpack"):
+        np.asarray(array)
+    for stream in [0, -2]:
+        with pytest.raises(pixelferry.ShapeError, match="stream"):
+            array.__dlpack__(stream=stream)
+    for stream in [None, -1, 1, 2, side.cuda_stream]:
+        array.__dlpack__(stream=stream, max_version=(1, 0))
+    with pytest.raises(BufferError):
+        array.__dlpack__(dl_device=(1, 0), copy=False)
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        assert np.from_dlpack(array, device="cpu").tobytes() == host.tobytes()
+    array.__dlpack__(copy=True, stream=1)
+
+
+# In any context, so also where another device draws.
+@pytest.mark.parametrize("order", ["top-down", "bottom-up"])
+@pytest.mark.parametrize("components, dtype, format, numbers", test_gl_source.FORMATS)
+@pytest.mark.parametrize("shape", [(48, 64), (37, 3), (257, 1001)], ids=str)
+def test_sources(context, shape, components, dtype, format, numbers, order):
+    texture, rows = test_gl_source.filled(context, shape, 0, components, dtype, numbers)
+    kept = []
+    with pixelferry.gl.Source(texture, format=format, rows=order, device="cuda") as source:
+        for seed in range(6):
+            rows = sample(rows.shape, numbers, seed)
+            texture.write(rows.tobytes(), alignment=1)
+            array = source.read()
+            kept.append((array, rows[::-1] if order == "top-down" else rows))
+        if "NVIDIA" in context.info["GL_VENDOR"]:
+            assert source.path not in ["host-round-trip", "pbo-persistent"], source.explain()
+    for array, host in kept:
+        seen(array, host)
+
+
+def test_buffer_sources(context):
+    data = sample((100_003,), "u1")
+    buffer = context.buffer(data.tobytes())
+    with pixelferry.gl.Source(buffer, device="cuda:0") as source:
+        first = source.read()
+        buffer.write(data[::-1].tobytes())
+        seen(source.read(), data[::-1])
+        seen(first, data)
+
+
+@pytest.mark.parametrize("components, dtype, format, numbers", test_gl_source.FORMATS)
+def test_what_is_shown_comes_back(context, components, dtype, format, numbers):
+    for flip in [False, True]:
+        for seed, size in enumerate([(48, 64), (48, 64), (20, 31)]):
+            host = sample((*size, components) if components > 1 else size, numbers, seed)
+            tensor = torch.from_numpy(host).cuda()
+            with pixelferry.gl.Texture(tensor, format=format, flip=flip) as texture:
+                seen(texture.read("cuda"), host)
+                texture.update(tensor.flip(0))
+                seen(texture.read("cuda"), host[::-1])
+                assert (np.asarray(texture.read()) == host[::-1]).all()
+
+
+@pytest.mark.parametrize("display", ["gl", "compute", "memory"])
+@pytest.mark.parametrize("components, dtype, format, numbers", test_gl_source.FORMATS)
+def test_viewers_are_captured(display, components, dtype, format, numbers):
+    with pixelferry.Viewer(64, 48, headless=True, display=display, format=format) as viewer:
+        for seed in range(4):
+            host = sample((33, 50, components) if components > 1 else (33, 50), numbers, seed)
+            tensor = torch.from_numpy(host).cuda()
+            viewer.show(tensor)
+            array = viewer.capture("cuda")
+            viewer.show(tensor.flip(0))
+            seen(array, host)
+            viewer.show(array)
+            seen(viewer.capture("cuda"), host)
+
+
+def test_reads_leave_nothing_on_the_gpu(context):
+    texture, rows = test_gl_source.filled(context, (1024, 1024))
+    with pixelferry.gl.Source(texture, device="cuda") as source:
+        def reads(count):
+            for _ in range(count):
+                assert torch.from_dlpack(source.read())[0, 0, 0] == int(rows[-1, 0, 0])
+            torch.cuda.synchronize()
+            return torch.cuda.mem_get_info()[0]
+
+        before = reads(20)
+        # All of them would be 800 MB.
+        assert before - reads(200) < 64 << 20
+
+
+def test_arrays_of_the_gpu_outlive_their_context():
+    kept = []
+    for seed in range(4):
+        own = test_gl_source.open_context()
+        texture, rows = test_gl_source.filled(own, (50, 60), seed)
+        with pixelferry.gl.Source(texture, device="cuda") as source:
+            kept.append((source.read(), torch.from_dlpack(source.read()), rows[::-1]))
+        own.release()
+    for array, tensor, host in kept:
+        seen(array, host)
+        assert tensor.cpu().numpy().tobytes() == host.tobytes()

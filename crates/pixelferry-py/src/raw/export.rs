@@ -1,0 +1,168 @@
+//! Arrays handed to other libraries: capsules of DLPack, and Python's buffers.
+
+use super::dlpack::{DataType, Described, Device, Managed, PLAIN, Tensor, VERSION, VERSIONED, Versioned};
+use pixelferry::driver::describe::panics::contain;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::any::Any;
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+/// `DLPACK_FLAG_BITMASK_IS_COPIED`.
+const IS_COPIED: u64 = 1 << 1;
+
+/// A tensor on its way, freed by its deleter.
+struct Given<M> {
+    managed: M,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    _memory: Arc<dyn Any + Send + Sync>,
+}
+
+/// A capsule over `memory`, which it keeps. The description has strides.
+pub fn capsule(
+    py: Python<'_>,
+    described: Described,
+    memory: Arc<dyn Any + Send + Sync>,
+    versioned: bool,
+    is_copy: bool,
+) -> PyResult<Bound<'_, PyAny>> {
+    if versioned {
+        let flags = if is_copy { IS_COPIED } else { 0 };
+        let make = |context, tensor| Versioned {
+            major: VERSION.0,
+            minor: VERSION.1,
+            context,
+            deleter: Some(delete_versioned),
+            flags,
+            tensor,
+        };
+        return wrap(
+            py,
+            VERSIONED.0,
+            given(described, memory, make, |m| &mut m.context, |m| &mut m.tensor),
+            delete_versioned,
+        );
+    }
+    let make = |context, tensor| Managed { tensor, context, deleter: Some(delete_plain) };
+    wrap(py, PLAIN.0, given(described, memory, make, |m| &mut m.context, |m| &mut m.tensor), delete_plain)
+}
+
+/// Leaves the tensor to its deleter.
+fn given<M>(
+    described: Described,
+    memory: Arc<dyn Any + Send + Sync>,
+    make: impl FnOnce(*mut c_void, Tensor) -> M,
+    context: fn(&mut M) -> &mut *mut c_void,
+    tensor: fn(&mut M) -> &mut Tensor,
+) -> *mut M {
+    let Described { device_kind, device_id, code, bits, lanes, address, shape, strides } = described;
+    let blank = Tensor {
+        data: ptr::with_exposed_provenance_mut(address),
+        device: Device { kind: device_kind, id: device_id },
+        ndim: shape.len() as i32,
+        dtype: DataType { code, bits, lanes },
+        shape: ptr::null(),
+        strides: ptr::null(),
+        byte_offset: 0,
+    };
+    let managed = make(ptr::null_mut(), blank);
+    let all = Box::into_raw(Box::new(Given { managed, shape, strides: strides.unwrap_or_default(), _memory: memory }));
+    // SAFETY: just made, and known here alone.
+    let inside = unsafe { &mut *all };
+    *context(&mut inside.managed) = all.cast();
+    let (shape, strides) = (inside.shape.as_ptr(), inside.strides.as_ptr());
+    let to = tensor(&mut inside.managed);
+    (to.shape, to.strides) = (shape, strides);
+    // SAFETY: as above; only the address is taken.
+    unsafe { &raw mut (*all).managed }
+}
+
+fn wrap<'py, M>(
+    py: Python<'py>,
+    name: &'static CStr,
+    managed: *mut M,
+    delete: unsafe extern "C" fn(*mut M),
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the interpreter is attached; the name is static, and the pointer is not null.
+    let capsule = unsafe { ffi::PyCapsule_New(managed.cast(), name.as_ptr(), Some(drop_capsule)) };
+    if capsule.is_null() {
+        // SAFETY: made for this deleter, and nobody has it.
+        unsafe { delete(managed) };
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(py, capsule) })
+}
+
+/// Frees what nobody took out: whoever does renames the capsule.
+unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
+    // SAFETY: Python destroys a capsule that `wrap` made; under these names it holds what these deleters free.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, PLAIN.0.as_ptr()) == 1 {
+            delete_plain(ffi::PyCapsule_GetPointer(capsule, PLAIN.0.as_ptr()).cast());
+        } else if ffi::PyCapsule_IsValid(capsule, VERSIONED.0.as_ptr()) == 1 {
+            delete_versioned(ffi::PyCapsule_GetPointer(capsule, VERSIONED.0.as_ptr()).cast());
+        }
+    }
+}
+
+/// Consumers may call it on any thread.
+unsafe extern "C" fn delete_plain(managed: *mut Managed) {
+    // SAFETY: a consumer gives back what `given` made for it, once.
+    let all = unsafe { Box::from_raw((*managed).context.cast::<Given<Managed>>()) };
+    contain("array that was handed out", || drop(all));
+}
+
+unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
+    // SAFETY: as for `delete_plain`.
+    let all = unsafe { Box::from_raw((*managed).context.cast::<Given<Versioned>>()) };
+    contain("array that was handed out", || drop(all));
+}
+
+/// Memory as Python's buffers describe it: tight, the last index fastest, of at least one dimension.
+pub struct Bytes<'a> {
+    pub address: usize,
+    pub len: usize,
+    pub item: usize,
+    pub format: &'static CStr,
+    pub shape: &'a [isize],
+    /// In bytes.
+    pub strides: &'a [isize],
+}
+
+/// Fills in what `__getbuffer__` was asked for.
+///
+/// # Safety
+/// `view` is what Python gave to `__getbuffer__` of `owner`, in which all of `bytes` lies until it goes.
+pub unsafe fn fill(
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+    owner: Bound<'_, PyAny>,
+    bytes: &Bytes<'_>,
+) -> PyResult<()> {
+    if view.is_null() {
+        return Err(PyBufferError::new_err("no view was given"));
+    }
+    let asked = |flag: c_int| flags & flag == flag;
+    if asked(ffi::PyBUF_F_CONTIGUOUS) && !asked(ffi::PyBUF_ANY_CONTIGUOUS) && bytes.shape.len() > 1 {
+        return Err(PyBufferError::new_err("the first index is not the fastest one here"));
+    }
+    let list = |list: &[isize]| list.as_ptr().cast_mut();
+    // SAFETY: the caller's promise; consumers only read shape, strides and format, which live as long as the owner.
+    let view = unsafe { &mut *view };
+    view.buf = ptr::with_exposed_provenance_mut(bytes.address);
+    view.len = bytes.len as isize;
+    view.readonly = 0;
+    view.itemsize = bytes.item as isize;
+    view.format = if asked(ffi::PyBUF_FORMAT) { bytes.format.as_ptr().cast_mut() } else { ptr::null_mut() };
+    view.ndim = if asked(ffi::PyBUF_ND) { bytes.shape.len() as c_int } else { 1 };
+    view.shape = if asked(ffi::PyBUF_ND) { list(bytes.shape) } else { ptr::null_mut() };
+    view.strides = if asked(ffi::PyBUF_STRIDES) { list(bytes.strides) } else { ptr::null_mut() };
+    view.suboffsets = ptr::null_mut();
+    view.internal = ptr::null_mut();
+    view.obj = owner.into_ptr();
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! The memory of arrays that Python gets from here. Each has its own, so that no later picture changes it.
+
+use crate::failure::Failure;
+use pixelferry::cuda_backend::CudaBackend;
+use pixelferry::driver::HostBlock;
+use pixelferry::{ComputeBackend as _, ComputeMemory};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The alignment that DLPack asks for.
+const ALIGNMENT: usize = 256;
+
+/// What an array lies in. Any thread may drop it.
+pub enum Memory {
+    Host(HostBytes),
+    Cuda(CudaBytes),
+}
+
+/// Bytes of the host's.
+pub struct HostBytes {
+    address: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the bytes are its own. Those who share it form no slice of them (`bytes_mut` and `lend` take it mutably), and what
+// Python does with its address is Python's.
+unsafe impl Send for HostBytes {}
+// SAFETY: as above.
+unsafe impl Sync for HostBytes {}
+
+impl HostBytes {
+    /// So many zeros, at least 1.
+    pub fn new(len: usize) -> Result<Self, Failure> {
+        let layout = Layout::from_size_align(len.max(1), ALIGNMENT);
+        let layout = layout.map_err(|_| Failure::Device(format!("{len} bytes are more than can be addressed")))?;
+        // SAFETY: the layout's size is not zero.
+        let address = NonNull::new(unsafe { alloc_zeroed(layout) });
+        let none = || Failure::Device(format!("the host has no memory of {len} bytes left; drop arrays that you keep"));
+        Ok(Self { address: address.ok_or_else(none)?, layout })
+    }
+
+    pub fn address(&self) -> usize {
+        self.address.as_ptr().expose_provenance()
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: of that length, with values, and nobody else has it while it is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.layout.size()) }
+    }
+
+    /// Gives the bytes to a backend, which lets go of the block before `work` returns.
+    pub fn lend(&mut self, work: impl FnOnce(&HostBlock) -> Result<(), Failure>) -> Result<(), Failure> {
+        let user = Rc::new(());
+        // SAFETY: the bytes are there until `self` goes, which is borrowed mutably: nobody else has them. The block goes here.
+        let block = unsafe { HostBlock::from_raw(self.address, self.layout.size(), user.clone()) };
+        let done = work(&block);
+        drop(block);
+        if Rc::strong_count(&user) > 1 {
+            return Err(Failure::Device("a backend kept memory that it was only lent".into()));
+        }
+        done
+    }
+
+    /// What another thread of Python's writes meanwhile may be torn, as in NumPy.
+    pub fn copied(&self) -> Result<Self, Failure> {
+        let copy = Self::new(self.layout.size())?;
+        // SAFETY: both are of that length, and the copy is new.
+        unsafe { ptr::copy_nonoverlapping(self.address.as_ptr(), copy.address.as_ptr(), self.layout.size()) };
+        Ok(copy)
+    }
+}
+
+impl Drop for HostBytes {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout, and freed once.
+        unsafe { dealloc(self.address.as_ptr(), self.layout) }
+    }
+}
+
+/// Bytes of a CUDA device.
+pub struct CudaBytes {
+    /// `None` only while it is dropped.
+    memory: Option<Mutex<Box<dyn ComputeMemory + Send>>>,
+    backend: Arc<CudaBackend>,
+    address: u64,
+    ordinal: u32,
+    /// The driver does not come along into a forked process.
+    process: u32,
+}
+
+impl CudaBytes {
+    /// What `fill` puts into so many bytes; it need not wait.
+    pub fn filled(
+        backend: &Arc<CudaBackend>,
+        len: usize,
+        fill: impl FnOnce(&mut dyn ComputeMemory) -> Result<(), Failure>,
+    ) -> Result<Self, Failure> {
+        let mut memory = backend.allocate_send(len)?;
+        let address = backend.address_of(memory.as_ref())?;
+        fill(memory.as_mut())?;
+        let ordinal = backend.device().ordinal.unwrap_or_default();
+        let memory = Some(Mutex::new(memory));
+        Ok(Self { memory, backend: backend.clone(), address, ordinal, process: std::process::id() })
+    }
+
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// CUDA's number of the device.
+    pub fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        Err(Failure::Closed("the array was made in another process, which has its memory".into()))
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut dyn ComputeMemory) -> Result<R, Failure>) -> Result<R, Failure> {
+        self.check()?;
+        let memory = self.memory.as_ref().ok_or_else(|| Failure::Closed("the array is gone".into()))?;
+        let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        work(memory.as_mut())
+    }
+
+    /// Lets a stream that a consumer named wait until the bytes are there. The host does not wait.
+    pub fn order(&self, stream: usize) -> Result<(), Failure> {
+        self.check()?;
+        // SAFETY: what DLPack gives as the consumer's stream, which lives while it asks; 1 and 2 mean what they mean to the driver.
+        Ok(unsafe { self.backend.lead_stream(stream) }?)
+    }
+
+    /// Waits until the bytes are there.
+    pub fn wait(&self) -> Result<(), Failure> {
+        self.check()?;
+        Ok(self.backend.finish()?)
+    }
+
+    pub fn to_host(&self) -> Result<HostBytes, Failure> {
+        self.with(|memory| {
+            let mut bytes = HostBytes::new(memory.len())?;
+            memory.read(0, bytes.bytes_mut())?;
+            Ok(bytes)
+        })
+    }
+
+    pub fn copied(&self) -> Result<Self, Failure> {
+        self.with(|memory| {
+            let len = memory.len();
+            Self::filled(&self.backend, len, |to| Ok(self.backend.copy(memory, to, 0..len)?))
+        })
+    }
+}
+
+impl Drop for CudaBytes {
+    fn drop(&mut self) {
+        let memory = self.memory.take();
+        if self.check().is_err() {
+            std::mem::forget(memory);
+        }
+    }
+}

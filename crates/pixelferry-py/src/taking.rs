@@ -1,0 +1,115 @@
+//! What the display rendered, as arrays.
+
+use crate::array::{Array, Layout};
+use crate::content::Content as _;
+use crate::engine::Engine;
+use crate::failure::Failure;
+use crate::items::Items;
+use crate::raw::context::copy_shown;
+use crate::raw::owned::{CudaBytes, HostBytes, Memory};
+use pixelferry::cuda_backend::CudaBackend;
+use pixelferry::gl_display::GlDisplay;
+use pixelferry::{
+    ComputeBackend as _, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc,
+    Target,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The way from one texture or buffer to arrays on one device. Stays on the thread of its context.
+pub struct Taking {
+    intake: Intake,
+    engine: Engine,
+    kernel: Arc<dyn Kernel>,
+    items: Items,
+    layout: Layout,
+}
+
+impl Taking {
+    /// Arrays have their rows in that order.
+    pub fn open(
+        engine: Engine,
+        display: Rc<dyn Display>,
+        surface: Box<dyn Surface>,
+        rows: RowOrder,
+        path: Option<PathId>,
+    ) -> Result<Self, Failure> {
+        let (desc, native) = (*surface.desc(), display.caps().native_row_order);
+        let layout = Layout::of(&desc)?;
+        let items = match desc {
+            SurfaceDesc::Image(image) => {
+                Items::rows(image.extent.height, layout.len() / image.extent.height.max(1) as usize, rows != native)
+            }
+            _ => Items::rows(1, layout.len(), false),
+        };
+        let backend = engine.backend();
+        let kernel = backend.build(&Items::source(&desc))?;
+        let intake = match path {
+            Some(path) => Intake::open_by(backend, display, surface, path)?,
+            None => Intake::open(backend, display, surface)?,
+        };
+        Ok(Self { intake, engine, kernel, items, layout })
+    }
+
+    pub fn path(&self) -> PathId {
+        self.intake.path()
+    }
+
+    /// What was found of every path.
+    pub fn explain(&self) -> String {
+        let rows: Vec<_> = self.intake.rows().iter().map(ToString::to_string).collect();
+        format!("{} is read by {}\n{}", self.intake.desc(), self.path(), rows.join("\n"))
+    }
+
+    /// What the display was told to render by now, in memory that no later call changes.
+    pub fn read(&mut self) -> Result<Array, Failure> {
+        let Self { intake, engine, kernel, items, layout } = self;
+        let taken = intake.take()?;
+        let arguments = items.arguments(taken.memory());
+        let memory = match engine {
+            Engine::Cuda(backend) => {
+                let launch =
+                    |to: &mut dyn ComputeMemory| Ok(backend.launch(kernel.as_ref(), Target::buffer(to), &arguments)?);
+                Memory::Cuda(CudaBytes::filled(backend, layout.len(), launch)?)
+            }
+            Engine::Host(backend) => {
+                let mut bytes = HostBytes::new(layout.len())?;
+                bytes.lend(|block| {
+                    let mut to = backend.import_host(block)?;
+                    backend.launch(kernel.as_ref(), Target::buffer(to.as_mut()), &arguments)?;
+                    Ok(to.release()?)
+                })?;
+                Memory::Host(bytes)
+            }
+        };
+        Ok(Array::new(memory, layout.clone()))
+    }
+}
+
+/// A texture of our own, which what is shown is copied to: links change and delete theirs at any time.
+pub struct Scratch {
+    taking: Taking,
+    image: ImageDesc,
+    backend: Arc<CudaBackend>,
+}
+
+impl Scratch {
+    pub fn open(gl: &Rc<GlDisplay>, image: ImageDesc, backend: &Arc<CudaBackend>) -> Result<Self, Failure> {
+        // Copies are drawn upright into the display's own order.
+        let own = image.with_row_order(gl.caps().native_row_order);
+        let surface = gl.create_surface(&SurfaceDesc::Image(own))?;
+        let taking = Taking::open(Engine::Cuda(backend.clone()), gl.clone(), surface, image.row_order, None)?;
+        Ok(Self { taking, image, backend: backend.clone() })
+    }
+
+    /// Whether it is for pictures of this kind, on that device.
+    pub fn is_of(&self, image: &ImageDesc, backend: &Arc<CudaBackend>) -> bool {
+        self.image == *image && Arc::ptr_eq(&self.backend, backend)
+    }
+
+    pub fn read(&mut self, gl: &GlDisplay, shown: &dyn Surface) -> Result<Array, Failure> {
+        let own = gl.surface_texture(self.taking.intake.source())?;
+        copy_shown(gl, shown, own.id(), self.image.extent)?;
+        self.taking.read()
+    }
+}
