@@ -261,7 +261,10 @@ impl Array {
         }
         let options = PyDict::new(slf.py());
         options.set_item("dtype", dtype)?;
-        let make = if copy == Some(true) { "array" } else { "asarray" };
+        let make = if copy.is_some() { "array" } else { "asarray" };
+        if copy.is_some() {
+            options.set_item("copy", copy)?;
+        }
         slf.py().import("numpy")?.call_method(make, (PyMemoryView::from(slf.as_any())?,), Some(&options))
     }
 

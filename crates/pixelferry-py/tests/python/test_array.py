@@ -90,6 +90,15 @@ def test_a_viewer_shows_what_was_captured(viewer):
     assert (np.asarray(viewer.capture()) == given).all()
 
 
+def test_the_newest_of_late_pictures_is_captured():
+    with pixelferry.Viewer(8, 8, headless=True, mode="throughput") as viewer:
+        for seed in range(30):
+            given = sample((6, 10, 4), "u1", seed)
+            viewer.show(given)
+            if seed % 7 == 6:
+                assert (np.asarray(viewer.capture()) == given).all()
+
+
 def tensor(capsule, name, kind):
     return kind.from_address(api.PyCapsule_GetPointer(capsule, name))
 

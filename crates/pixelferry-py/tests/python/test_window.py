@@ -80,6 +80,7 @@ with pixelferry.Viewer(160, 120, title="one") as one, pixelferry.Viewer(160, 120
     assert wait_for(lambda: colours(found["one"], 160, 120) == {0xFF1300}), colours(found["one"], 160, 120)
     assert wait_for(lambda: colours(found["two"], 160, 120) == {0x0013FF})
     assert (np.asarray(one.screenshot())[:, :, 0] == 255).all()
+    assert (np.from_dlpack(one.capture())[:, :, :3] == plain((255, 19, 0))).all()
     one.close()
     assert wait_for(lambda: "one" not in windows())
     two.show(plain((9, 9, 9)))
