@@ -4,6 +4,8 @@
 mod plasma;
 mod table;
 #[cfg(feature = "web")]
+mod video;
+#[cfg(feature = "web")]
 mod web;
 
 use clap::{Args, Parser, Subcommand};
@@ -33,6 +35,9 @@ enum Command {
     /// Show the pictures in browsers, which send mouse and keys back.
     #[cfg(feature = "web")]
     Web(web::Options),
+    /// Record the pictures as H.264 into a file.
+    #[cfg(feature = "web")]
+    Video(video::Options),
     /// List all nodes and what they do.
     Probe(Through),
 }
@@ -110,6 +115,12 @@ enum Failure {
     #[cfg(feature = "web")]
     #[error(transparent)]
     Web(#[from] pixelferry_web::Error),
+    #[cfg(feature = "web")]
+    #[error(transparent)]
+    Video(#[from] pixelferry_video::Error),
+    #[cfg(feature = "web")]
+    #[error("no picture of {0} came; does anybody serve it?")]
+    Unserved(String),
 }
 
 fn main() -> ExitCode {
@@ -119,6 +130,8 @@ fn main() -> ExitCode {
         Command::View(options) => view(&options),
         #[cfg(feature = "web")]
         Command::Web(options) => web::run(&options),
+        #[cfg(feature = "web")]
+        Command::Video(options) => video::run(&options),
         Command::Probe(through) => probe(&through),
     };
     match done {

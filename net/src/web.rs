@@ -1,9 +1,17 @@
 //! `pixelferry-net web`: a scene's pictures in browsers.
 
 use crate::{Failure, Through, join};
-use clap::Args;
-use pixelferry_web::{Gateway, WebOptions};
+use clap::{Args, ValueEnum};
+use pixelferry_web::{Gateway, Hop, WebOptions};
 use std::net::SocketAddr;
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Codec {
+    /// As the scene is served.
+    Served,
+    /// Video, by GStreamer; JPEG where it or the browser cannot.
+    H264,
+}
 
 #[derive(Args)]
 pub struct Options {
@@ -18,6 +26,9 @@ pub struct Options {
     /// Most browsers at a time.
     #[arg(long, default_value_t = WebOptions::default().viewers)]
     viewers: usize,
+    /// How pictures go to browsers.
+    #[arg(long, value_enum, default_value = "served")]
+    codec: Codec,
     /// Name of the scene.
     #[arg(long, default_value = "plasma")]
     scene: String,
@@ -28,6 +39,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut web = WebOptions::at(options.listen);
     web.names.clone_from(&options.names);
     web.viewers = options.viewers;
+    web.hop = match options.codec {
+        Codec::Served => Hop::Served,
+        Codec::H264 => Hop::H264,
+    };
     let gateway = Gateway::open(&join(&options.through)?, &options.scene, web)?;
     println!("open http://{}", gateway.address());
     loop {

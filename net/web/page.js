@@ -2,18 +2,26 @@
 
 import { decode, readHeader } from "./picture.js";
 import { listen } from "./input.js";
+import { Video, whyNot } from "./video.js";
 
 const RETRY_MS = 1000;
 const TELL_MS = 500;
+// Faults of the decoder in a row after which the page does without video.
+const MOST_FAULTS = 3;
 
 const canvas = document.getElementById("picture");
 const context = canvas.getContext("2d", { alpha: false });
-const [state, size, rate, age, bytes] = ["state", "size", "rate", "age", "bytes"].map((id) => document.getElementById(id));
+const [state, note, size, rate, age, bytes] =
+  ["state", "note", "size", "rate", "age", "bytes"].map((id) => document.getElementById(id));
 
 let socket = null;
 let scene = "the scene";
 let served = false;
 let problem = ""; // why pictures that come are not shown
+let wished = new URLSearchParams(location.search).get("codec"); // else what the gateway says
+let asked = false; // for video, and the browser decodes it
+let [own, gateway] = ["", ""]; // why there is no video: what the browser lacks, what the gateway says
+let faults = 0;
 let newest = null; // the message that is decoded next
 let waiting = 0; // pictures that came after the one that is decoded
 let done = 0; // pictures that were shown or passed over, of which the gateway was not told yet
@@ -31,22 +39,69 @@ function connect() {
   socket.onmessage = ({ data }) => (typeof data === "string" ? status(JSON.parse(data)) : picture(data));
   socket.onopen = tell;
   socket.onclose = () => {
-    [socket, served, newest, waiting, done] = [null, false, null, 0, 0];
+    [socket, served, newest, waiting, asked, gateway] = [null, false, null, 0, false, ""];
+    video.end();
+    done = 0;
     tell();
     setTimeout(connect, RETRY_MS);
   };
 }
 
 function status(told) {
-  ({ scene, served } = told);
+  ({ scene, served, problem: gateway = "" } = told);
   document.title = `${scene} - pixelferry`;
+  wished ??= told.codec ?? "served";
+  if (wished === "h264" && !asked && !own && !document.hidden) ask();
   tell();
 }
 
+// Asks for video, once or for another keyframe. The gateway sends other pictures until there is one.
+async function ask() {
+  const to = socket;
+  asked = true;
+  own = await whyNot();
+  if (to !== socket || to?.readyState !== WebSocket.OPEN) return;
+  if (own) asked = false;
+  else to.send(JSON.stringify({ codec: "h264" }));
+  tell();
+}
+
+const video = new Video({
+  shown: (header, frame) => {
+    [faults, problem] = [0, ""];
+    draw(header, frame);
+    done += 1;
+    taken();
+  },
+  passed: () => {
+    done += 1;
+    taken();
+  },
+  failed: (error) => {
+    faults += 1;
+    if (faults < MOST_FAULTS) {
+      if (asked) ask();
+      return;
+    }
+    [own, asked] = [`its decoder says: ${error.message}`, false];
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ codec: "served" }));
+    tell();
+  },
+});
+
 function picture(message) {
+  counted.bytes += message.byteLength;
+  try {
+    const header = readHeader(message);
+    if (header.codec === "h264") {
+      video.decode(header, message);
+      return;
+    }
+  } catch (error) {
+    // Told when it is its turn.
+  }
   newest = message;
   waiting += 1;
-  counted.bytes += message.byteLength;
   if (!isDecoding) show();
 }
 
@@ -73,6 +128,11 @@ async function show() {
 }
 
 function draw(header, decoded) {
+  // Video and other pictures may overtake each other.
+  if (last?.epoch === header.epoch && last.frame > header.frame) {
+    decoded.close();
+    return;
+  }
   if (canvas.width !== header.width || canvas.height !== header.height) {
     canvas.width = header.width;
     canvas.height = header.height;
@@ -113,12 +173,23 @@ function tell() {
     : !last ? ["waiting", `waiting for the first picture of ${scene}`]
     : ["live", scene];
   document.body.dataset.state = name;
+  note.value = own || gateway ? `no H.264: ${own || gateway}` : "";
   state.value = words;
 }
 
 listen(canvas, (input) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(input);
 });
-document.addEventListener("visibilitychange", taken);
+// A page that nobody sees needs no encoder, and one that was left keeps no connection.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden && asked && socket?.readyState === WebSocket.OPEN) {
+    asked = false;
+    socket.send(JSON.stringify({ codec: "served" }));
+  } else if (!document.hidden && socket?.readyState === WebSocket.OPEN && wished === "h264" && !own) {
+    ask();
+  }
+  taken();
+});
+addEventListener("pagehide", () => socket?.close());
 setInterval(tell, TELL_MS);
 connect();

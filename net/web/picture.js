@@ -1,10 +1,10 @@
 // Messages with pictures, as net/docs/protocol.md has them.
 
-const HEADER_BYTES = 128;
+export const HEADER_BYTES = 128;
 const MAGIC = 0x59465850; // "PXFY"
 const VERSION = 1;
 const PICTURE = 2;
-const CODECS = ["none", "lz4", "jpeg"];
+const CODECS = ["none", "lz4", "jpeg", "h264"];
 const FORMATS = [
   "R8", "RG8", "RGBA8", "R32F", "RGBA16F", "RGBA32F", "R16", "R16F", "BGRA8", "RGB10A2", "RG16F", "RG32F",
 ];
@@ -37,14 +37,14 @@ export function readHeader(message) {
   if (Number(view.getBigUint64(72, true)) !== message.byteLength - HEADER_BYTES) {
     throw new Error("a message is not as long as it says");
   }
+  if (header.encoding === "linear" || header.encoding === "gamma 2.2") {
+    throw new Error(`cannot show ${header.encoding} pictures; serve sRGB`);
+  }
   return header;
 }
 
 // The picture as an ImageBitmap, decoded beside the page's own thread; throws what the page cannot show.
 export async function decode(header, message) {
-  if (header.encoding === "linear" || header.encoding === "gamma 2.2") {
-    throw new Error(`cannot show ${header.encoding} pictures; serve sRGB`);
-  }
   const options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
   if (header.isBottomUp) options.imageOrientation = "flipY";
   if (header.codec === "jpeg") {

@@ -59,6 +59,8 @@ pub enum Need {
     VulkanDev,
     /// Chromium, for the network's page.
     Chromium,
+    /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
+    Gstreamer,
 }
 
 /// A row of [`MACHINE`].
@@ -125,6 +127,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
     Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
     Row { need: Need::Chromium, name: "chromium", ..NONE },
+    Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
 ];
 
 impl Need {

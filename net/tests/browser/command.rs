@@ -11,12 +11,29 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A part of the command. Ended when it goes.
-struct Part(Child);
+pub struct Part(Child);
 
 impl Part {
-    fn start(arguments: &[&str]) -> Self {
+    pub fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, &[])
+    }
+
+    /// With these variables of its environment.
+    pub fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pixelferry-net"));
-        Self(command.args(arguments).stdout(Stdio::piped()).spawn().unwrap())
+        command.args(arguments).envs(variables.iter().copied());
+        Self(command.stdout(Stdio::piped()).spawn().unwrap())
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Where the gateway says that browsers find it.
+    pub fn address(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        line.trim().strip_prefix("open ").unwrap_or_else(|| panic!("{line}")).into()
     }
 }
 
@@ -59,7 +76,7 @@ fn wait_for_spot(browser: &mut Chromium, places: &[(u32, u32)], expected: bool) 
 }
 
 /// The frame on show, and its pixels after at least three more frames.
-fn later(browser: &mut Chromium) -> Vec<u8> {
+pub fn later(browser: &mut Chromium) -> Vec<u8> {
     let frame = "Number(document.getElementById('picture').dataset.frame)";
     let first = browser.evaluate(frame).unwrap().as_f64().unwrap();
     let mut patience = Patience::new();
@@ -80,9 +97,7 @@ fn the_scene_answers_to_mouse_and_keys_and_comes_back() {
     let mut display = show();
     let _worker = Part::start(&["worker", "--connect", &hub]);
     let mut web = Part::start(&["web", "--connect", &hub, "--listen", "127.0.0.1:0"]);
-    let mut line = String::new();
-    BufReader::new(web.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("open ").unwrap_or_else(|| panic!("{line}"));
+    let address = web.address();
     browser.open(&format!("{address}/")).unwrap();
 
     for round in 0..2 {

@@ -6,6 +6,7 @@ mod chromium;
 mod command;
 mod foreign;
 mod shown;
+mod video;
 
 use chromium::Chromium;
 use pixelferry_testing::{Need, Patience, need};

@@ -37,6 +37,27 @@ fn jpeg(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
     Ok(packed)
 }
 
+impl Header {
+    /// Unpacks the payload of a message with this header to tight rows of its region.
+    ///
+    /// # Errors
+    /// [`WireError::Payload`] for one that does not unpack to exactly the region.
+    pub fn unpack(&self, payload: &[u8]) -> Result<Vec<u8>, WireError> {
+        unpack(self, payload)
+    }
+
+    /// A message with tight rows of this header's region, packed by `codec`; `quality` from 1 to 100 is JPEG's.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a format or a size that the codec does not take.
+    pub fn pack(&self, codec: Codec, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
+        let header = Self { codec, ..*self };
+        let packed = pack(&header, pixels, quality)?;
+        let payload = packed.as_deref().unwrap_or(pixels);
+        Ok([&Self { payload: payload.len() as u64, ..header }.to_bytes()[..], payload].concat())
+    }
+}
+
 /// Unpacks a payload to tight rows of the header's region.
 pub(crate) fn unpack(header: &Header, payload: &[u8]) -> Result<Vec<u8>, WireError> {
     let bad = |problem: String| WireError::Payload { codec: header.codec.name(), problem };

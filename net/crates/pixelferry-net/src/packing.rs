@@ -68,6 +68,9 @@ impl FromStr for Packing {
 
     /// By [`Packing::name`].
     fn from_str(text: &str) -> Result<Self, String> {
+        if text == "h264" {
+            return Err("video is for browsers only: pixelferry-net web --codec h264".into());
+        }
         let found = Self::ALL.into_iter().find(|packing| packing.name() == text);
         found.ok_or_else(|| format!("'{text}' is no codec; there are {}", Self::ALL.map(Self::name).join(", ")))
     }
@@ -82,6 +85,7 @@ mod tests {
         for packing in Packing::ALL {
             assert_eq!(packing.to_string().parse(), Ok(packing));
         }
+        assert!("h264".parse::<Packing>().unwrap_err().contains("web --codec h264"));
         assert!("zip".parse::<Packing>().unwrap_err().contains("none, lz4, jpeg, auto, auto-lossy"));
     }
 }

@@ -1,6 +1,8 @@
 //! The gateway: what it listens at, and the thread that takes pictures from the network.
 
 use crate::http;
+use crate::picture::Picture;
+use crate::video::Video;
 use axum::body::Bytes;
 use pixelferry_net::{Codec, Net, Viewer};
 use std::net::SocketAddr;
@@ -19,6 +21,18 @@ const LOOK: Duration = Duration::from_millis(500);
 /// What the page unpacks. Pixels that are packed otherwise go to it raw.
 const UNPACKED_BY_BROWSERS: [Codec; 1] = [Codec::Jpeg];
 
+/// How pictures go from the gateway to browsers, unless the page's address has `?codec=` and another one's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Hop {
+    /// As they were served. Pixels that are packed by LZ4 go raw.
+    #[default]
+    Served,
+    /// As H.264, where GStreamer has an encoder and the browser a decoder. Else as JPEG, and the page says why.
+    H264,
+}
+
 /// Options of [`Gateway::open`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -30,12 +44,14 @@ pub struct WebOptions {
     pub names: Vec<String>,
     /// Most browsers at a time.
     pub viewers: usize,
+    /// How pictures go to browsers.
+    pub hop: Hop,
 }
 
 impl Default for WebOptions {
-    /// `127.0.0.1:8080`, 64 browsers.
+    /// `127.0.0.1:8080`, 64 browsers, pictures as they were served.
     fn default() -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), names: Vec::new(), viewers: 64 }
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), names: Vec::new(), viewers: 64, hop: Hop::Served }
     }
 }
 
@@ -71,7 +87,9 @@ pub struct Shared {
     pub scene: String,
     pub viewer: Viewer,
     /// The newest picture, as the network's protocol has it.
-    pub pictures: watch::Sender<Option<Bytes>>,
+    pub pictures: watch::Sender<Option<Arc<Picture>>>,
+    pub video: Arc<Video>,
+    pub hop: Hop,
     /// Whether somebody serves the scene.
     pub served: watch::Sender<bool>,
     pub names: Vec<String>,
@@ -100,6 +118,8 @@ impl Gateway {
             scene: scene.into(),
             viewer: net.view(scene)?,
             pictures: watch::Sender::new(None),
+            video: Arc::new(Video::open().map_err(Error::Threads)?),
+            hop: options.hop,
             served: watch::Sender::new(false),
             names: options.names.clone(),
             rooms: Arc::new(Semaphore::new(options.viewers.min(Semaphore::MAX_PERMITS))),
@@ -145,7 +165,9 @@ fn pump(shared: &Shared, stop: &AtomicBool) {
     let mut looked: Option<Instant> = None;
     while !stop.load(Ordering::Relaxed) {
         if let Some(message) = shared.viewer.next_message(&UNPACKED_BY_BROWSERS, WAIT) {
-            shared.pictures.send_replace(Some(message.into()));
+            let message = Bytes::from(message);
+            shared.video.picture(&message);
+            shared.pictures.send_replace(Some(Arc::new(Picture::new(message))));
         }
         if looked.is_none_or(|at| at.elapsed() >= LOOK) {
             looked = Some(Instant::now());

@@ -24,11 +24,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of a message from the page at most.
 const MOST_MESSAGE: usize = 16 << 10;
 
-const FILES: [(&str, &str, &str); 5] = [
+const FILES: [(&str, &str, &str); 6] = [
     ("/", "text/html; charset=utf-8", include_str!("../../../web/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../../../web/style.css")),
     ("/page.js", "text/javascript; charset=utf-8", include_str!("../../../web/page.js")),
     ("/picture.js", "text/javascript; charset=utf-8", include_str!("../../../web/picture.js")),
+    ("/video.js", "text/javascript; charset=utf-8", include_str!("../../../web/video.js")),
     ("/input.js", "text/javascript; charset=utf-8", include_str!("../../../web/input.js")),
 ];
 

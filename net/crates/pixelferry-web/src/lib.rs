@@ -1,7 +1,8 @@
 //! A scene's pictures in browsers.
 //!
 //! A [`Gateway`] serves one page by HTTP and the pictures of one scene by WebSocket. Each browser gets the newest picture as
-//! fast as it takes them, so a slow one loses pictures and delays nobody. What the page sends back reaches
+//! fast as it takes them, so a slow one loses pictures and delays nobody. Browsers that ask for it get H.264, where GStreamer is
+//! installed ([`Hop`]). What the page sends back reaches
 //! [`pixelferry_net::Server::input`] as a [`pixelferry_net::Event`]. `net/docs/protocol.md` specifies the messages.
 //!
 //! ```
@@ -21,6 +22,8 @@ mod gateway;
 mod guard;
 mod http;
 mod pace;
+mod picture;
+mod video;
 mod viewer;
 
-pub use gateway::{Error, Gateway, WebOptions};
+pub use gateway::{Error, Gateway, Hop, WebOptions};

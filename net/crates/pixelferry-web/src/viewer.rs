@@ -1,11 +1,13 @@
 //! One browser: pictures to it, and what its page sends back.
 
-use crate::gateway::Shared;
+use crate::gateway::{Hop, Shared};
 use crate::pace::Pace;
+use crate::video::Seat;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use tokio::task::block_in_place;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// How often a browser is asked whether it is there.
@@ -18,12 +20,26 @@ const SILENCE: Duration = Duration::from_secs(30);
 struct Status<'a> {
     scene: &'a str,
     served: bool,
+    /// What the page shall ask for.
+    #[serde(skip_serializing_if = "is_served")]
+    codec: Hop,
+    /// Why it does not get what it asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
 }
 
-/// What the page tells: so many pictures more were shown or passed over.
+fn is_served(hop: &Hop) -> bool {
+    *hop == Hop::Served
+}
+
+/// What the page tells.
 #[derive(Deserialize)]
-struct Taken {
-    taken: u32,
+#[serde(untagged)]
+enum Told {
+    /// So many pictures more were shown or passed over.
+    Taken { taken: u32 },
+    /// How it wants pictures, from a keyframe on.
+    Codec { codec: Hop },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +57,7 @@ pub enum Ended {
 /// Sends pictures until the browser leaves.
 pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> {
     let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
+    let (mut problem, mut seat) = (shared.video.problem(), None);
     // Who comes gets the picture of now.
     pictures.mark_changed();
     served.mark_changed();
@@ -50,21 +67,34 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> 
         tokio::select! {
             // An error says that the gateway is gone, and the socket with it.
             Ok(()) = served.changed() => {
-                let status = Status { scene: &shared.scene, served: *served.borrow_and_update() };
-                let text = serde_json::to_string(&status).unwrap_or_default();
-                send(&mut socket, Message::Text(text.into())).await?;
+                let text = status(shared, *served.borrow_and_update(), seat.is_some());
+                send(&mut socket, text).await?;
             }
-            Ok(()) = pictures.changed(), if pace.is_open() => {
-                let picture: Option<Bytes> = pictures.borrow_and_update().clone();
+            Ok(()) = problem.changed(), if seat.is_some() => {
+                problem.mark_unchanged();
+                let text = status(shared, *served.borrow(), true);
+                send(&mut socket, text).await?;
+            }
+            Ok(()) = pictures.changed(), if pace.is_open() && !seat.as_ref().is_some_and(Seat::is_synced) => {
+                let picture = pictures.borrow_and_update().clone();
                 if let Some(picture) = picture {
+                    let packed = || block_in_place(|| picture.small());
+                    let message = if seat.is_some() { packed() } else { picture.message() };
                     pace.sent(Instant::now());
-                    send(&mut socket, Message::Binary(picture)).await?;
+                    send(&mut socket, Message::Binary(message)).await?;
+                }
+            }
+            unit = next(&mut seat), if pace.is_open() => {
+                // Where one was passed over, other pictures may be due now.
+                if let Some(unit) = unit {
+                    pace.sent(Instant::now());
+                    send(&mut socket, Message::Binary(unit)).await?;
                 }
             }
             message = socket.recv() => {
                 let Some(message) = message else { return Ok(()) };
                 heard = Instant::now();
-                if !take(message?, shared, &mut pace) {
+                if !take(message?, shared, &mut pace, &mut seat) {
                     let frame = CloseFrame { code: close_code::POLICY, reason: "no message of the protocol".into() };
                     send(&mut socket, Message::Close(Some(frame))).await?;
                     return Err(Ended::Foreign);
@@ -80,12 +110,26 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> 
     }
 }
 
+/// The next unit for one that asked for video.
+async fn next(seat: &mut Option<Seat>) -> Option<Bytes> {
+    match seat {
+        Some(seat) => seat.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn status(shared: &Shared, served: bool, has_asked: bool) -> Message {
+    let problem = if has_asked { shared.video.problem().borrow().clone() } else { None };
+    let status = Status { scene: &shared.scene, served, codec: shared.hop, problem: problem.as_deref() };
+    Message::Text(serde_json::to_string(&status).unwrap_or_default().into())
+}
+
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
     Ok(timeout(SILENCE, socket.send(message)).await.map_err(|_| Ended::Stalled)??)
 }
 
 /// `false` for what the page never sends.
-fn take(message: Message, shared: &Shared, pace: &mut Pace) -> bool {
+fn take(message: Message, shared: &Shared, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
     match message {
         Message::Binary(input) => {
             if let Err(error) = shared.viewer.send(&input) {
@@ -95,7 +139,17 @@ fn take(message: Message, shared: &Shared, pace: &mut Pace) -> bool {
         }
         Message::Text(text) => {
             let now = Instant::now();
-            serde_json::from_str(&text).is_ok_and(|Taken { taken }| (0..taken).all(|_| pace.taken(now)))
+            match (serde_json::from_str(&text), seat.as_mut()) {
+                (Ok(Told::Taken { taken }), _) => return (0..taken).all(|_| pace.taken(now)),
+                (Ok(Told::Codec { codec: Hop::H264 }), Some(seat)) => seat.ask(),
+                (Ok(Told::Codec { codec: Hop::H264 }), None) => {
+                    let newest = shared.pictures.borrow().as_ref().map(|picture| picture.message());
+                    *seat = Some(shared.video.join(newest));
+                }
+                (Ok(Told::Codec { codec: Hop::Served }), _) => *seat = None,
+                (Err(_), _) => return false,
+            }
+            true
         }
         Message::Ping(_) | Message::Pong(_) | Message::Close(_) => true,
     }

@@ -5,7 +5,7 @@
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::wire::{HEADER_BYTES, Header, Limits};
 use pixelferry_net::{Event, Net, Options, Server};
-use pixelferry_testing::wait_until;
+use pixelferry_testing::{Need, need, wait_until};
 use pixelferry_web::{Error, Gateway, WebOptions};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -90,7 +90,7 @@ fn the_page_is_served_to_own_names_only() {
         assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<canvas"), "{answer}");
         assert!(answer.contains("frame-ancestors 'none'") && answer.contains("nosniff"), "{answer}");
     }
-    for file in ["/page.js", "/picture.js", "/input.js"] {
+    for file in ["/page.js", "/picture.js", "/video.js", "/input.js"] {
         assert!(ask(address, file, "localhost").contains("text/javascript"), "{file}");
     }
     let refused = ask(address, "/", "evil.example");
@@ -162,6 +162,52 @@ fn one_that_takes_nothing_misses_pictures_and_gets_the_newest_then() {
     assert_eq!(picture(&mut slow).0, LAST);
 }
 
+/// The next message with a picture: its frame, and whether it is H.264.
+fn part(browser: &mut Browser) -> (u64, bool) {
+    loop {
+        if let Message::Binary(message) = browser.read().unwrap() {
+            taken(browser, 1);
+            return (u64::from_le_bytes(message[16..24].try_into().unwrap()), message[7] == 3);
+        }
+    }
+}
+
+#[test]
+fn one_that_takes_no_video_delays_nobody_and_goes_on_with_the_picture_of_then() {
+    let found = pixelferry_video::encoders().map_err(|error| error.to_string());
+    if need(Need::Gstreamer, found).is_none() {
+        return;
+    }
+    let (server, gateway) = served(loopback());
+    publish(&server, 1);
+    let ask = || {
+        let mut browser = own(gateway.address());
+        browser.send(Message::Text(r#"{"codec":"h264"}"#.into())).unwrap();
+        browser
+    };
+    let (mut slow, mut fast) = (ask(), ask());
+    // Both have video, and the slow one says nothing any more.
+    for browser in [&mut slow, &mut fast] {
+        while !part(browser).1 {}
+    }
+    const LAST: u64 = 200;
+    for frame in 2..=LAST {
+        publish(&server, frame);
+        while part(&mut fast).0 < frame {}
+    }
+    // What was on its way to the slow one, what it missed as JPEG, and video again.
+    let (mut seen, mut last) = (Vec::new(), 0);
+    while last < LAST {
+        seen.push(part(&mut slow));
+        last = seen[seen.len() - 1].0;
+    }
+    assert!(seen.len() < LAST as usize / 2, "{seen:?}");
+    let after = LAST + 1;
+    publish(&server, after);
+    while part(&mut fast).0 < after {}
+    while part(&mut slow).0 < after {}
+}
+
 #[test]
 fn what_the_page_sends_reaches_the_scene_and_what_is_none_of_it_ends_the_connection() {
     let (server, gateway) = served(loopback());
@@ -179,7 +225,7 @@ fn what_the_page_sends_reaches_the_scene_and_what_is_none_of_it_ends_the_connect
         while browser.read().is_ok_and(|message| !message.is_close()) {}
     };
     ends(browser, Message::Binary(vec![0; 1 << 20].into()));
-    for text in ["", "{}", r#"{"taken":-1}"#, r#"{"taken":4000000000}"#] {
+    for text in ["", "{}", r#"{"codec":"vp8"}"#, r#"{"taken":-1}"#, r#"{"taken":4000000000}"#] {
         ends(own(gateway.address()), Message::Text(text.into()));
     }
     wait_until("all are gone", || gateway.viewers() == 0);
