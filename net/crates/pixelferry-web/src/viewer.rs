@@ -94,10 +94,14 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> 
             message = socket.recv() => {
                 let Some(message) = message else { return Ok(()) };
                 heard = Instant::now();
+                let had_asked = seat.is_some();
                 if !take(message?, shared, &mut pace, &mut seat) {
                     let frame = CloseFrame { code: close_code::POLICY, reason: "no message of the protocol".into() };
                     send(&mut socket, Message::Close(Some(frame))).await?;
                     return Err(Ended::Foreign);
+                }
+                if seat.is_some() && !had_asked && problem.borrow().is_some() {
+                    problem.mark_changed();
                 }
             }
             _ = beat.tick() => {
