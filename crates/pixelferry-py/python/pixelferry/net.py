@@ -1,7 +1,7 @@
 """Pictures computed on many nodes and watched from anywhere: the package ``pixelferry-net``, where it is installed."""
 
 try:
-    from pixelferry_net import *  # noqa: F403
+    from pixelferry_net import *  # type: ignore[import-not-found] # noqa: F403
     from pixelferry_net import __all__ as __all__
 except ImportError as error:
     raise ImportError(
