@@ -98,17 +98,19 @@ static void structs(void) {
     /* As an older header may have it; nothing behind it is read. */
     memcpy(small, &surface, sizeof small);
     *(size_t *)(void *)small = sizeof small;
-    pf_surface *older = malloc(sizeof small);
+    void *memory = malloc(sizeof small);
+    pf_surface *older = memory;
     memcpy(older, small, sizeof small);
     WORKS(pf_link_open(backend, display, older, &options, &link));
     show_number(link, 7);
     WORKS(pf_link_show(link, &shown));
     GIVES(pf_shown_surface(shown, &asked), PF_ERROR_ARGUMENT, "size is 0");
     WORKS(pf_shown_surface(shown, older));
-    HOLDS(older->size == sizeof small && older->width == WIDTH);
+    memcpy(&asked, memory, sizeof small);
+    HOLDS(asked.size == sizeof small && asked.width == WIDTH);
     WORKS(pf_shown_release(shown));
     WORKS(pf_link_free(link));
-    free(older);
+    free(memory);
 
     other = surface, other.format = 77;
     GIVES(pf_link_open(backend, display, &other, &options, &link), PF_ERROR_ARGUMENT, "PF_FORMAT_");

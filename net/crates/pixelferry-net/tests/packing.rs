@@ -98,8 +98,15 @@ fn a_slow_viewer_gets_jpeg_where_that_is_allowed_and_a_fast_one_exact_pictures()
         let (net, endpoint) = hub();
         let server = net.serve("link").unwrap().with_codec(Packing::Auto { lossy: true }, 85);
         let viewer = join(&throttled(&endpoint, rate), false).view("link").unwrap();
-        let (codec, row) = settled(&net, &server, &viewer, &pixels, &mut 0);
-        println!("{rate} bytes/s: {row}");
+        let (mut patience, mut frame) = (Patience::new(), 0);
+        let (codec, row) = loop {
+            let (codec, row) = settled(&net, &server, &viewer, &pixels, &mut frame);
+            println!("{rate} bytes/s: {row}");
+            // On a machine with much else to do a fast link is a slow one for a while.
+            if codec.is_exact() == is_exact || patience.is_over() {
+                break (codec, row);
+            }
+        };
         assert_eq!(codec.is_exact(), is_exact, "{rate} bytes/s: {row}");
         assert!(row.starts_with(codec.name()) && row.contains("auto-lossy"), "{row}");
         assert_eq!(viewer.refused(), 0);

@@ -7,16 +7,16 @@
 //! ```no_run
 //! use pixelferry_video::{Encoder, Said, Shape, encoders};
 //!
-//! # let message = bytes::Bytes::new(); # /* of Viewer::next_message
-//! let message = viewer.next_message(&[], timeout)?;
-//! # */
+//! # fn encode(message: bytes::Bytes) -> Result<(), pixelferry_video::Error> {
+//! // What `Viewer::next_message` gave.
 //! let shape = Shape::of(&message)?;
 //! let encoder = Encoder::start(encoders()?[0], shape, |said| match said {
 //!     Said::Unit(unit) => println!("frame {}: {} bytes", unit.header.frame, unit.bytes.len()),
 //!     Said::Ended(reason) => eprintln!("{reason}"),
 //! })?;
 //! encoder.write(message);
-//! # Ok::<(), pixelferry_video::Error>(())
+//! # Ok(())
+//! # }
 //! ```
 
 mod child;
