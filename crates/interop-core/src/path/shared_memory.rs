@@ -93,7 +93,8 @@ impl SharedMemory {
         };
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
         let slots = slots_for(pairing.frames_behind, sync);
-        let made = slots.min(pairing.pieces_at_once.max(1));
+        // What the display copies into is made blank by frames, which need all of the ring.
+        let made = if reading == Reading::Upload { slots } else { slots.min(pairing.pieces_at_once.max(1)) };
         let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
         let ring = (0..made).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         Ok(Self {
