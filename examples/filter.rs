@@ -1,5 +1,7 @@
 //! A picture or a video, filtered on the device.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::{DrawArgs, Options, Scene as _, run};

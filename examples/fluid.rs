@@ -1,5 +1,7 @@
 //! A fluid that three jets of dye stir: advection, pressure projection and dye, all on the device.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::fluid::Fluid;
 use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene as _, run};

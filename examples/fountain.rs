@@ -1,5 +1,7 @@
 //! A fountain of particles, computed into an OpenGL vertex buffer and drawn as points.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::fountain::{Fountain, MAX_DROPS};
 use pixelferry_demo::{Options, run};

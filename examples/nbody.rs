@@ -1,5 +1,7 @@
 //! Two galaxies of bodies that all attract each other, computed into an OpenGL vertex buffer and drawn as points.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::nbody::{MAX_BODIES, NBody};
 use pixelferry_demo::{Options, run};

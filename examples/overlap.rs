@@ -1,9 +1,13 @@
 //! Uploads, kernels and read-backs that overlap, on every compute device of the machine or on one, and what that saves.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry::driver::compute::now;
-use pixelferry::{BackendChoice, ComputeBackend, Error, open_all_backends, open_backend};
+use pixelferry::{BackendChoice, ComputeBackend, Error, check_writable, open_all_backends, open_backend};
 use pixelferry_demo::options::choices;
+use pixelferry_demo::{say, terminal};
+use pixelferry_examples::engine::Failure;
 use pixelferry_examples::overlap::{Pipeline, Plan, Run, Stage, svg};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,35 +49,35 @@ fn ms(nanoseconds: u64) -> f64 {
 }
 
 /// Both kinds of run, told and named.
-fn measure(cli: &Cli, pipeline: &mut Pipeline) -> Result<Vec<(String, Run)>, Error> {
+fn measure(cli: &Cli, pipeline: &mut Pipeline) -> Result<Vec<(String, Run)>, Failure> {
     let batches = usize::from(cli.batches);
     let serial = best(cli.runs, || pipeline.serial(batches))?;
     let overlapped = best(cli.runs, || pipeline.overlapped(batches))?;
     let device = pipeline.device();
-    println!(
+    say!(
         "{device}\n  one queue {:.2} ms, three queues {:.2} ms: {:.2} times as fast",
         ms(serial.total),
         ms(overlapped.total),
         serial.total as f64 / overlapped.total.max(1) as f64
-    );
+    )?;
     match Stage::ALL.map(|stage| (serial.busy(stage), stage)).into_iter().max_by_key(|(busy, _)| *busy) {
         Some((floor, stage)) if floor > 0 => {
             let parts = Stage::ALL.map(|stage| format!("{} {:.2} ms", stage.name(), ms(serial.busy(stage))));
-            println!(
+            say!(
                 "  alone: {}; so no less than {:.2} ms ({}), at most {:.2} times as fast",
                 parts.join(", "),
                 ms(floor),
                 stage.name(),
                 serial.total as f64 / floor as f64
-            );
+            )?;
         }
-        _ => println!("  the driver gives no times, so there is no timeline"),
+        _ => say!("  the driver gives no times, so there is no timeline")?,
     }
     Ok(vec![(format!("{device}, one queue"), serial), (format!("{device}, three queues"), overlapped)])
 }
 
 /// All devices at once, each from a thread of its own, compared with `alone`, their times one after another.
-fn together(batches: usize, plans: &[Plan], alone: u64) -> Result<(), Error> {
+fn together(batches: usize, plans: &[Plan], alone: u64) -> Result<(), Failure> {
     let ready = Barrier::new(plans.len());
     let run = |plan: &Plan| {
         // Memory stays on its thread. Nobody may miss the barrier.
@@ -93,17 +97,20 @@ fn together(batches: usize, plans: &[Plan], alone: u64) -> Result<(), Error> {
     })?;
     let (start, end) = outcomes.iter().fold((u64::MAX, 0), |(s, e), (start, end)| (s.min(*start), e.max(*end)));
     let at_once = end.saturating_sub(start).max(1);
-    println!(
+    say!(
         "{} devices one after another {:.2} ms, at once {:.2} ms: {:.2} times as fast",
         plans.len(),
         ms(alone),
         ms(at_once),
         alone as f64 / at_once as f64
-    );
+    )?;
     Ok(())
 }
 
-fn run(cli: &Cli) -> Result<(), Error> {
+fn run(cli: &Cli) -> Result<(), Failure> {
+    let not_written =
+        |e| format!("cannot write the timelines to {}: {e}; name another file with --out", cli.out.display());
+    check_writable(&cli.out).map_err(not_written)?;
     let backends: Vec<Arc<dyn ComputeBackend>> = match cli.backend {
         Some(choice) => vec![open_backend(choice)?],
         None => open_all_backends().0,
@@ -112,9 +119,9 @@ fn run(cli: &Cli) -> Result<(), Error> {
     for backend in &backends {
         let mut pipeline = match Pipeline::new(backend, cli.kib as usize * 1024) {
             // A compiler may be missing, or queues, or the memory.
-            Err(e) if cli.backend.is_some() => return Err(e),
+            Err(e) if cli.backend.is_some() => return Err(e.into()),
             Err(e) => {
-                println!("{} is left out: {e}", backend.device());
+                say!("{} is left out: {e}", backend.device())?;
                 continue;
             }
             Ok(pipeline) => pipeline,
@@ -124,27 +131,16 @@ fn run(cli: &Cli) -> Result<(), Error> {
         // A driver that gives no times draws nothing.
         runs.push(measured.into_iter().filter(|(_, run)| !run.bars.is_empty()).collect());
         let (in_queue, in_own) = pipeline.call_costs()?;
-        println!("  a launch call takes {in_queue} ns in a queue, {in_own} ns in the backend's own");
+        say!("  a launch call takes {in_queue} ns in a queue, {in_own} ns in the backend's own")?;
         plans.push(pipeline.into_plan());
     }
     if plans.len() > 1 {
         together(usize::from(cli.batches), &plans, alone)?;
     }
-    std::fs::write(&cli.out, svg(&runs)).map_err(|e| Error::Unavailable {
-        what: format!("the file {}", cli.out.display()),
-        reason: e.to_string(),
-        hint: "Name another with --out.".into(),
-    })?;
-    println!("timelines are in {}", cli.out.display());
-    Ok(())
+    std::fs::write(&cli.out, svg(&runs)).map_err(not_written)?;
+    Ok(say!("timelines are in {}", cli.out.display())?)
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    terminal::end(run(&Cli::parse()))
 }

@@ -1,5 +1,7 @@
 //! Kernels that pixelferry does not know write its frames: cudarc's on CUDA, opencl3's on OpenCL, a function on the host.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry::gl_display::{GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Extent, Link, PixelFormat, SurfaceDesc};

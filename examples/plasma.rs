@@ -1,5 +1,7 @@
 //! An animated float32 image, turned into colours on the device.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene as _, run};

@@ -1,5 +1,7 @@
 //! A scene that OpenGL renders into a texture of the program's own, blurred on the device, and shown: the way back.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use glow::HasContext as _;
 use pixelferry::gl_display::{EngineTexture, GlDisplay, GlFunctions, Viewport, glow};

@@ -1,5 +1,7 @@
 //! 10 000 points of a sine, computed into an OpenGL vertex buffer and drawn as a line strip.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::sine::Sine;
 use pixelferry_demo::{Options, run};

@@ -1,5 +1,7 @@
 //! A texture of 4x4 pixels on a tilted quad; each frame a kernel writes 2x2 of them, and the others stay.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 use clap::Parser;
 use pixelferry_demo::scenes::tile::Tile;
 use pixelferry_demo::{Options, run};

@@ -5,10 +5,14 @@
 
 use interop_core::describe::panics;
 use pixelferry::driver::describe::pattern::Pattern;
-use pixelferry::driver::{HandleType, HostBlock, MemoryShape, Staging, StagingKind};
+use pixelferry::driver::devices::borrows::Holder;
+use pixelferry::driver::{HandleType, HostBlock, MemoryShape, Part, Staging, StagingKind};
 use pixelferry::opencl_backend::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
 use pixelferry::opencl_backend::{OpenClBackend, OpenClDevice};
-use pixelferry::{ComputeBackend, ComputeMemory, CpuBackend, Error, Result, Support, Target};
+use pixelferry::{
+    BufferView, ComputeBackend, ComputeMemory, CpuBackend, Display, Error, Extent, ImageView, PixelFormat, Result,
+    Support, SurfaceDesc, Target, View,
+};
 use pixelferry_tests::{Need, displays, given, need, pass_in_child, wait_until};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -347,4 +351,66 @@ fn on_pocl() {
 #[test]
 fn on_rusticl() {
     on(Need::Rusticl);
+}
+
+/// Lets `display` write a block that others have, while they have a slice of it and while nobody waited.
+fn a_display_writes(display: &dyn Display, kind: StagingKind) {
+    let (name, len) = (format!("{kind:?} of {}", display.device().name), 64 * 64 * 4);
+    let image = View::Image(ImageView::packed(Extent::new(64, 64), PixelFormat::Rgba8, 1, 0, false).unwrap());
+    let views = [
+        (SurfaceDesc::image(64, 64, PixelFormat::Rgba8), image),
+        (SurfaceDesc::buffer(len as u64), View::Buffer(BufferView { offset: 0, len })),
+    ];
+    let mut staging = display.create_staging(kind, len).unwrap();
+    let block = staging.host_block().unwrap();
+    let guard = |operation| block.write(0..len, Holder::Guard, operation);
+    for (desc, view) in views {
+        let mut surface = display.create_surface(&desc).unwrap();
+        let all = Part::full(&desc);
+        surface.upload(&all, &vec![7; len], &view).unwrap();
+        guard("fill").unwrap().fill(1);
+
+        let seen = block.read(0..len, Holder::Guard, "read").unwrap();
+        held(&name, surface.download(&all, staging.as_mut(), &view));
+        staging.wait().unwrap();
+        display.finish().unwrap();
+        assert!(black_box(&*seen).iter().all(|byte| *byte == 1), "{name}: bytes changed under a `&`");
+        drop(seen);
+
+        surface.download(&all, staging.as_mut(), &view).unwrap();
+        // The host's own copy is done by then.
+        if let Ok(mut bytes) = guard("before the wait") {
+            let before = bytes.to_vec();
+            display.finish().unwrap();
+            assert!(black_box(&*bytes) == before, "{name}: bytes changed under a `&mut`");
+            bytes.fill(7);
+        }
+        // A second one is in order behind the first.
+        surface.download(&all, staging.as_mut(), &view).unwrap();
+        staging.wait().unwrap();
+        assert!(guard("after the wait").unwrap().iter().all(|byte| *byte == 7), "{name}: was not written");
+    }
+}
+
+#[test]
+fn a_display_writes_no_bytes_of_a_slice() {
+    for (choice, headless) in displays() {
+        let display = headless.display();
+        a_display_writes(display.as_ref(), StagingKind::Persistent);
+        if display.caps().can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes() {
+            let pages = HostBlock::allocate(BYTES).unwrap();
+            a_display_writes(display.as_ref(), StagingKind::Imported(pages.clone()));
+            // A block that is dropped before anybody waited is the host's again once the display has written it.
+            let desc = SurfaceDesc::buffer(BYTES as u64);
+            let mut surface = display.create_surface(&desc).unwrap();
+            let mut staging = display.create_staging(StagingKind::Imported(pages.clone()), BYTES).unwrap();
+            surface
+                .download(&Part::full(&desc), staging.as_mut(), &View::Buffer(BufferView { offset: 0, len: BYTES }))
+                .unwrap();
+            drop(staging);
+            let bytes = pages.read(0..BYTES, Holder::Guard, "read").unwrap();
+            assert!(bytes.iter().all(|byte| *byte == 0), "{choice:?}: was dropped before it was written");
+        }
+        println!("WRITTEN BY {}", display.device());
+    }
 }

@@ -3,14 +3,17 @@
 //! Every window has a thread, a context and links of its own; the compute device and its kernels are everyone's. The
 //! engine sets most of its state once and never again: pixelferry leaves it as it found it.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 mod platform;
 
 use clap::Parser as _;
 use glow::HasContext as _;
 use pixelferry::gl_display::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
 use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
+use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, SEA_INDICES, View, end, planet_desc, radar_desc, sea_desc, sea_indices, sources,
+    EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
 };
 use platform::{Canvas, Step, set_up};
 use std::process::ExitCode;
@@ -18,7 +21,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    end(run(EngineOptions::parse()))
+    terminal::end(run(EngineOptions::parse()))
 }
 
 /// What lasts as long as the program.
@@ -29,6 +32,7 @@ struct Engine {
 }
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
+    options.check_out()?;
     let backend = open_backend_for(options.backend, &sources())?;
     let kernels = Kernels::build(backend.as_ref())?;
     let engine = Engine { options: options.clone(), backend, kernels };
@@ -67,7 +71,7 @@ impl Engine {
             save_rgba8(pixels.ok_or("the picture is short")?, out)?;
         }
         drop(scene);
-        println!("{} GL objects left: {:?}", display.device(), display.object_counts());
+        say!("{} GL objects left: {:?}", display.device(), display.object_counts())?;
         Ok(())
     }
 }
@@ -100,7 +104,7 @@ impl Scene {
         let (gl, display) = (display.gl().clone(), Rc::clone(display));
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, engine.options.link_options());
         let (planet, sea, radar) = (link(planet_desc())?, link(sea_desc())?, link(radar_desc(canvas.size()).1)?);
-        println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
+        say!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path())?;
         let program = set_up(&gl)?;
         // SAFETY: the context is current, here and below, and all objects are of it.
         unsafe {

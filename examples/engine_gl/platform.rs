@@ -7,6 +7,7 @@ use glutin::display::{Display, DisplayApiPreference, GetGlDisplay as _};
 use glutin::prelude::*;
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
+use pixelferry_demo::complain;
 use pixelferry_examples::engine::{EngineOptions, Failure, SEA_SIDE};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
@@ -206,7 +207,7 @@ impl Drop for Canvas<'_> {
     fn drop(&mut self) {
         // A current context would live on.
         if let Err(error) = self.destroy() {
-            eprintln!("a context could not be released: {error}");
+            complain!("a context could not be released: {error}");
         }
     }
 }

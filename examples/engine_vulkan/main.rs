@@ -4,6 +4,8 @@
 //! The engine makes its instance, device and queue itself, and draws the frames in its own submissions, which wait for them
 //! by a timeline semaphore. It has no windows: `--headless`.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 mod gpu;
 mod renderer;
 
@@ -11,22 +13,22 @@ use clap::Parser as _;
 use gpu::Gpu;
 use pixelferry::vulkan_display::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, device_extensions};
 use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend_for, save_rgba8};
-use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, View, end, planet_desc, radar_desc, sea_desc, sources,
-};
+use pixelferry_demo::{say, terminal};
+use pixelferry_examples::engine::{EngineOptions, Failure, Kernels, View, planet_desc, radar_desc, sea_desc, sources};
 use renderer::{Inputs, Renderer};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 fn main() -> ExitCode {
-    end(run(&EngineOptions::parse()))
+    terminal::end(run(&EngineOptions::parse()))
 }
 
 fn run(options: &EngineOptions) -> Result<(), Failure> {
     if !options.headless || options.lose_at.is_some() {
         return Err("this engine has no windows and loses no device: give --headless".into());
     }
+    options.check_out()?;
     let backend = open_backend_for(options.backend, &sources())?;
     let kernels = Kernels::build(backend.as_ref())?;
     let mut scene = Scene::new(options, &backend)?;
@@ -55,7 +57,7 @@ impl Scene {
             // SAFETY: the physical device is of this instance, which was made for Vulkan 1.3.
             let needs = unsafe { device_extensions(instance, physical) }?;
             for extension in &needs.extensions {
-                println!("{}: {}", extension.name.to_string_lossy(), extension.used_for);
+                say!("{}: {}", extension.name.to_string_lossy(), extension.used_for)?;
             }
             Ok(needs.names())
         })?);
@@ -70,7 +72,7 @@ impl Scene {
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
         let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;
-        println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
+        say!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path())?;
         let renderer = Renderer::new(gpu, lock, options.size)?;
         Ok(Self { planet, sea, radar, renderer, display })
     }

@@ -3,6 +3,7 @@
 use crate::gpu::{Attachment, Gpu, Mapped, range, view, vk};
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use pixelferry_demo::complain;
 use pixelferry_examples::engine::{Failure, SEA_INDICES, SEA_SIDE, View, sea_indices};
 use std::ffi::CString;
 use std::rc::Rc;
@@ -280,7 +281,7 @@ impl Renderer {
 impl Drop for Renderer {
     fn drop(&mut self) {
         if let Err(error) = self.wait() {
-            eprintln!("the device cannot be waited for: {error}");
+            complain!("the device cannot be waited for: {error}");
         }
         let device = &self.gpu.device;
         // SAFETY: the GPU has done with them.

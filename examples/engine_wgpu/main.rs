@@ -3,6 +3,8 @@
 //! The engine makes its device itself. All windows are drawn with it, by one set of links. A device that is lost is made
 //! anew with everything of it, and the frame is done again.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 mod pipelines;
 mod platform;
 
@@ -10,8 +12,9 @@ use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::wgpu_display::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
 use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
+use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
-    EngineOptions, Failure, Kernels, SEA_INDICES, View, end, planet_desc, radar_desc, sea_desc, sea_indices, sources,
+    EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
 };
 use platform::{Canvas, Windows};
 use std::process::ExitCode;
@@ -20,10 +23,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 fn main() -> ExitCode {
-    end(run(EngineOptions::parse()))
+    terminal::end(run(EngineOptions::parse()))
 }
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
+    options.check_out()?;
     let backend = open_backend_for(options.backend, &sources())?;
     let kernels = Rc::new(Kernels::build(backend.as_ref())?);
     let mut scene = None;
@@ -41,13 +45,13 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
             if done.is_err() || options.is_over(frame + 1) {
                 // A device is told to be lost when its queue is empty; the picture is read from one that is not lost.
                 if let Err(error) = now.display.shared_device().wait("a frame", None) {
-                    println!("the device cannot be waited for: {error}");
+                    say!("the device cannot be waited for: {error}")?;
                 }
             }
             if !now.lost.load(Relaxed) {
                 return done.and_then(|()| if options.is_over(frame + 1) { now.save(&options) } else { Ok(()) });
             }
-            println!("the device was lost; {}", done.err().map_or("nothing failed".into(), |error| error.to_string()));
+            say!("the device was lost; {}", done.err().map_or("nothing failed".into(), |error| error.to_string()))?;
             scene = None;
         }
         Err("the device was lost as soon as it was made".into())
@@ -96,7 +100,7 @@ impl Scene {
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());
         let (planet, sea) = (link(planet_desc())?, link(sea_desc())?);
         let radar = link(radar_desc(options.size).1)?;
-        println!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path());
+        say!("{}: planet by {}, sea by {}, radar by {}", display.device(), planet.path(), sea.path(), radar.path())?;
         let layout = layout(&device);
         let pipelines = pipelines(&device, &layout, format);
         let linear = wgpu::FilterMode::Linear;

@@ -7,6 +7,7 @@ use pixelferry::gl_display::winit::event::WindowEvent;
 use pixelferry::gl_display::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use pixelferry::gl_display::winit::window::{Window, WindowAttributes, WindowId};
 use pixelferry::wgpu_display::wgpu;
+use pixelferry_demo::{complain, say};
 use pixelferry_examples::engine::{EngineOptions, Failure};
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
@@ -78,7 +79,7 @@ impl Canvas {
             match surface.get_current_texture() {
                 Success(shown) if self.fits(&shown.texture) => return Some(shown),
                 Success(texture) | Suboptimal(texture) => drop(texture),
-                other => eprintln!("no frame of a window: {other:?}"),
+                other => complain!("no frame of a window: {other:?}"),
             }
             self.configured = false;
         }
@@ -169,7 +170,7 @@ impl<R: FnMut(u64, &mut Windows) -> Result<(), Failure>> App<'_, R> {
         self.frame += 1;
         if self.options.reopens(self.frame) {
             self.windows.list.clear();
-            println!("windows closed after {} frames", self.frame);
+            say!("windows closed after {} frames", self.frame)?;
             self.open(event_loop)?;
         } else if let Some((width, height)) = self.options.new_size(self.frame) {
             for (window, _) in self.windows.list.iter().filter_map(|canvas| canvas.window.as_ref()) {

@@ -1,6 +1,8 @@
 //! What the larger examples are made of: the two engines' camera and kernels, the stages of `overlap`, and
 //! kernels of other libraries.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 pub mod engine;
 pub mod overlap;
 pub mod own_kernels;

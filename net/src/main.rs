@@ -161,13 +161,22 @@ fn worker(options: &Worker) -> Result<(), Failure> {
     let tile = net.tile(&options.scene, None)?.with_codec(options.codec);
     tile.describe(&backend.device().to_string());
     let idle = options.idle.map_or(Duration::MAX, Duration::from_secs);
-    let mut busy = Instant::now();
+    let (mut busy, mut said) = (Instant::now(), None);
     while busy.elapsed() < idle {
         let Some(mut job) = tile.next(Duration::from_millis(500))? else { continue };
         let args = plasma::arguments(job.region(), job.args());
-        job.launch(&backend, kernel.as_ref(), &args)?;
-        tile.publish(job)?;
-        busy = Instant::now();
+        match job.launch(&backend, kernel.as_ref(), &args).and_then(|()| tile.publish(job)) {
+            Ok(()) => busy = Instant::now(),
+            Err(error @ pixelferry_net::Error::Zenoh { .. }) => return Err(error.into()),
+            // The job is of no plasma, say: whoever sent it may be a stranger, and the next is another's.
+            Err(error) => {
+                let words = error.to_string();
+                if said.as_ref() != Some(&words) {
+                    eprintln!("a tile was given up: {words}");
+                }
+                said = Some(words);
+            }
+        }
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Kernels write an engine's own texture and buffer, whose names stay.
 
-use crate::engine::{BYTES, Engine, HEIGHT, WIDTH};
-use pixelferry::{Arg, ComputeBackend, CpuKernelExt as _, Error, KernelSource, Outlet, PathId, Result, Surface};
+use crate::engine::{BYTES, Engine, HEIGHT, WIDTH, filling};
+use pixelferry::{
+    Arg, ComputeBackend, CpuKernelExt as _, Error, Kernel, KernelSource, Outlet, OutletOptions, PathId, Region, Result,
+    Surface, Unwritten,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -54,6 +57,44 @@ fn kernels() -> [KernelSource; 2] {
     }
 }
 
+/// The engine's own pixels stay between two frames where the next writes nothing.
+fn leaves_the_rest(engine: &dyn Engine, picture: &mut Outlet, ramp: &dyn Kernel) {
+    let mut expected = engine.render(6);
+    picture.frame(|_| Ok(())).unwrap();
+    assert!(engine.pixels() == expected, "{}: a frame that writes nothing", picture.path());
+    let at = Region::new(5, 2, 7, 4);
+    picture.frame_region(at, |next| next.launch(ramp, &[Arg::U32(8)])).unwrap();
+    for (y, x) in (0..at.height).flat_map(|y| (0..at.width).map(move |x| (y, x))) {
+        let pixel = 4 * ((at.y + y) * WIDTH as u32 + at.x + x) as usize;
+        expected[pixel..pixel + 4].copy_from_slice(&[x as u8, y as u8, 8, 255]);
+    }
+    assert!(engine.pixels() == expected, "{}: a part", picture.path());
+    let refused = picture.frame_region(Region::new(WIDTH as u32, 0, 1, 1), |_| Ok(())).unwrap_err();
+    assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
+}
+
+/// Memory of the backend's own goes into the engine's buffer, whole and in part, with a wait and without.
+fn copies(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, vertices: &mut Outlet) {
+    let mut memory = backend.allocate(BYTES as usize).unwrap();
+    for (n, waits) in [(50, false), (51, true)] {
+        let bytes = filling(n);
+        memory.write(0, &bytes).unwrap();
+        vertices.frame(|next| next.copy_from(memory.as_ref())).unwrap();
+        if waits {
+            vertices.finish().unwrap();
+        }
+        assert!(engine.contents() == bytes, "{}: a copy, waited for: {waits}", vertices.path());
+    }
+    let (mut expected, part) = (engine.fill(9), 64..132);
+    memory.write(0, &filling(52)).unwrap();
+    vertices.frame_bytes(part.clone(), |next| next.copy_from(memory.as_ref())).unwrap();
+    expected[part.clone()].copy_from_slice(&filling(52)[part]);
+    assert!(engine.contents() == expected, "{}: a copy of a part", vertices.path());
+    let short = backend.allocate(8).unwrap();
+    let refused = vertices.frame(|next| next.copy_from(short.as_ref())).unwrap_err();
+    assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
+}
+
 /// Every path between the two; panics where one brings other bytes. The paths that brought the right ones.
 pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet<&'static str> {
     let [ramp, filled] = kernels().map(|source| backend.build(&source).unwrap());
@@ -61,7 +102,7 @@ pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet
         let (backend, display) = (Arc::clone(backend), engine.display());
         match by {
             None => Outlet::open(backend, display, target),
-            Some(path) => Outlet::open_by(backend, display, target, path),
+            Some(path) => Outlet::open_with(backend, display, target, OutletOptions::default().with_path(path)),
         }
     };
     let mut ran = BTreeSet::new();
@@ -83,12 +124,19 @@ pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet
         assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
         picture.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(9)])).unwrap();
         assert_eq!(engine.pixels()[2], 9, "{} goes on after an error of the caller's", picture.path());
+        leaves_the_rest(engine, &mut picture, ramp.as_ref());
+        let cleared = OutletOptions::default().with_path(picture.path()).with_unwritten(Unwritten::Clear);
+        let mut cleared = Outlet::open_with(Arc::clone(backend), engine.display(), engine.image(), cleared).unwrap();
+        assert!(engine.pixels().iter().any(|byte| *byte != 0), "{}: nothing is cleared before a frame", cleared.path());
+        cleared.frame(|_| Ok(())).unwrap();
+        assert!(engine.pixels().iter().all(|byte| *byte == 0), "{}", cleared.path());
         let mut vertices = open(engine.bytes(), by).unwrap();
         for n in 0..5 {
             vertices.frame(|next| next.launch(filled.as_ref(), &[Arg::U32(n)])).unwrap();
             let expected: Vec<u8> = (0..BYTES as u32).map(|i| (i + n) as u8).collect();
             assert!(engine.contents() == expected, "{}, bytes, frame {n}", vertices.path());
         }
+        copies(backend, engine, &mut vertices);
         println!("GIVEN BY {} from {}", picture.path(), backend.device());
         if by.is_none() {
             picture.rows().iter().for_each(|row| println!("  {row}"));

@@ -123,7 +123,8 @@ fn child_no_display_server() {
     let refused = run_window(&WindowOptions::default(), &mut app);
     let Err(e @ Error::Unavailable { .. }) = refused else { panic!("{refused:?}") };
     println!("{e}");
-    assert!(e.to_string().contains("--headless"));
+    // Options of a command are the command's to name.
+    assert!(e.to_string().contains("xvfb-run") && !e.to_string().contains("--"), "{e}");
 }
 
 #[test]
@@ -142,6 +143,24 @@ fn child_failing_app() {
     }
     let failed = run_window(&WindowOptions::default().with_vsync(false), &mut Failing(0));
     assert!(matches!(failed, Err(Error::NothingShown)), "{failed:?}");
+}
+
+#[test]
+#[ignore = "run by the tests below, each in a process of its own"]
+fn child_vsync() {
+    struct Asking;
+    impl WindowApp for Asking {
+        type Error = Error;
+        fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
+            println!("vsync: {}.", window.vsync());
+            Ok(())
+        }
+        fn frame(&mut self, _: &GlWindow) -> Result<Flow, Error> {
+            Ok(Flow::Exit)
+        }
+    }
+    let wished = std::env::var("WISHED").is_ok_and(|wished| wished == "on");
+    run_window(&WindowOptions::default().with_vsync(wished), &mut Asking).unwrap();
 }
 
 #[test]
@@ -184,6 +203,17 @@ fn wayland() {
         pass("child_window", &environment);
     }
     std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// That frames then wait can be seen on a real screen only: llvmpipe takes every wish and keeps to none.
+#[test]
+fn a_window_tells_what_became_of_its_vsync() {
+    let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
+    for wished in ["on", "off"] {
+        let env = [("DISPLAY", server.display()), ("WISHED", wished)];
+        let (taken, refused) = (format!("vsync: {wished}."), format!("refused to switch it {wished}: "));
+        pass_in_child("once::child_vsync", None, &env, &[&taken, &refused]);
+    }
 }
 
 #[test]

@@ -4,7 +4,9 @@ use crate::element::ElementType;
 use crate::queue_context::QueueContext;
 use crate::scratch::{Kept, Scratch};
 use crate::text::{C, Dialect};
-use interop_core::{Arg, ComputeBackend, Error, Kernel, KernelSource, Language, Result, Target};
+use interop_core::{
+    Arg, ComputeBackend, ComputeMemory, DriverError, Error, Kernel, KernelSource, Language, Result, Target,
+};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
@@ -194,6 +196,18 @@ impl Arrays {
         Self { context: self.context.clone(), queue_context: None }
     }
 
+    /// Memory of the backend's own. Kernels count on every byte, so a backend that gives fewer is refused.
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        let memory = self.context.backend.allocate(bytes)?;
+        if memory.len() < bytes {
+            let given = format!("{} bytes were given for {bytes}", memory.len());
+            let device = self.context.backend.device().to_string();
+            let error = DriverError::new("ComputeBackend::allocate", device, 0, given);
+            return Err(error.with_hint("The backend breaks its contract; report it to its author.").into());
+        }
+        Ok(memory)
+    }
+
     /// Lends the memory of that name, at least `bytes` long; new memory is zeros.
     pub(crate) fn with_scratch<R>(
         &self,
@@ -210,7 +224,7 @@ impl Arrays {
         let mut kept = match kept.filter(may_reuse) {
             Some(kept) if kept.memory.len() >= bytes && kept.epoch < u32::MAX => kept,
             _ => {
-                let mut memory = self.context.backend.allocate(bytes.next_power_of_two())?;
+                let mut memory = self.allocate(bytes.next_power_of_two())?;
                 let zeros = vec![0u8; memory.len()];
                 memory.write(0, &zeros)?;
                 Kept { memory, epoch: 0, last: None }

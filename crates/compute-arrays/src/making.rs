@@ -27,7 +27,7 @@ impl Arrays {
         let bytes = count(shape)?.checked_mul(size_of::<T>()).ok_or_else(|| {
             Error::invalid("Arrays::empty", format!("shape {shape:?} has more bytes than can be counted"))
         })?;
-        let memory = if bytes == 0 { None } else { Some(self.backend().allocate(bytes)?) };
+        let memory = if bytes == 0 { None } else { Some(self.allocate(bytes)?) };
         Ok(Array::new(self.without_queue_context(), Store::new(memory), Layout::contiguous(shape)?))
     }
 

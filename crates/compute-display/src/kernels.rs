@@ -1,6 +1,7 @@
 //! The kernels: one text for OpenCL C and CUDA, built when they are first used.
 
 use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Result};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -36,13 +37,21 @@ impl Work {
 }
 
 /// Those of one backend.
-#[derive(Default)]
-pub struct Kernels([[OnceCell<Arc<dyn Kernel>>; SIZES]; Work::ALL.len()]);
+pub struct Kernels {
+    built: [[OnceCell<Arc<dyn Kernel>>; SIZES]; Work::ALL.len()],
+    text: Cow<'static, str>,
+}
+
+impl Default for Kernels {
+    fn default() -> Self {
+        Self { built: Default::default(), text: TEXT.into() }
+    }
+}
 
 impl Kernels {
     /// Refuses a backend that speaks neither language.
     pub fn check(device: &str, caps: &ComputeCaps) -> Result<()> {
-        let source = source(Work::Draw, 4);
+        let source = source(TEXT, Work::Draw, 4);
         if source.suits(caps) {
             return Ok(());
         }
@@ -56,17 +65,17 @@ impl Kernels {
     /// The kernel for pixels of 1, 2, 4, 8 or 16 bytes.
     pub fn get(&self, backend: &dyn ComputeBackend, work: Work, bytes: usize) -> Result<&dyn Kernel> {
         let size = (bytes.trailing_zeros() as usize).min(SIZES - 1);
-        let place = &self.0[work as usize][size];
+        let place = &self.built[work as usize][size];
         if let Some(kernel) = place.get() {
             return Ok(kernel.as_ref());
         }
-        let built = backend.build(&source(work, 1 << size))?;
+        let built = backend.build(&source(&self.text, work, 1 << size))?;
         Ok(place.get_or_init(|| built).as_ref())
     }
 }
 
-fn source(work: Work, bytes: usize) -> KernelSource {
-    let text = format!("#define PF_BYTES {bytes}\n{TEXT}");
+fn source(text: &str, work: Work, bytes: usize) -> KernelSource {
+    let text = format!("#define PF_BYTES {bytes}\n{text}");
     let name = format!("pf_{}_{bytes}", work.name());
     // SAFETY: each item writes its own pixel below the target's width and height. `draw.rs` makes all launches: it checks
     // that the view of the memory that is read lies inside it, and a kernel reads pixels of that view only (its columns and
@@ -82,6 +91,15 @@ fn module(name: &str) -> String {
     let header = parts.next().unwrap_or_default();
     let own = parts.find(|part| part.split('(').next() == Some(name)).unwrap_or_default();
     format!("{header}{ENTRY}{own}")
+}
+
+#[cfg(test)]
+impl Kernels {
+    /// Kernels of a text that takes pixels of `format` for those of another.
+    pub fn that_mistake(format: interop_core::PixelFormat) -> Self {
+        let line = format!("#define PF_{} {}\n", format.name(), format.info().shader_id);
+        Self { text: TEXT.replace(&line, &format!("#define PF_{} 99\n", format.name())).into(), ..Self::default() }
+    }
 }
 
 #[cfg(test)]

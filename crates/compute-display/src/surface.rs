@@ -9,8 +9,10 @@ use interop_core::compute::host_bytes;
 use interop_core::describe::pattern::{Pattern, rows as row_ranges};
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::own;
-use interop_core::draw::Plan;
-use interop_core::{ComputeMemory, Error, ImageView, Part, Result, Staging, Surface, SurfaceDesc, Target, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{
+    ComputeMemory, Error, ImageView, Part, PixelFormat, Region, Result, Staging, Surface, SurfaceDesc, Target, View,
+};
 use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -175,6 +177,24 @@ impl Surface for ComputeSurface {
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         const OP: &str = "Surface::read_back";
         self.seen(part, OP, read)
+    }
+
+    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        const OP: &str = "Surface::draw_back";
+        let part = Part::Image(region);
+        part.check_inside(&self.desc, OP)?;
+        let (memory, view) = self.shown()?;
+        let (Asked::Pixels(view), None) = (asked(view, &part, OP)?, manner) else { return Ok(None) };
+        let to = rows(region, PixelFormat::Rgba8)?;
+        let len = to.span().end;
+        let drawn = self.display.with_scratch(len, |scratch| {
+            self.display.clear(Canvas { memory: &mut *scratch, view: to }, [0; 16])?;
+            let from = memory.get(OP)?;
+            let source = Source { memory: from.as_ref(), view };
+            self.display.draw(plan, source, Canvas { memory: &mut *scratch, view: to }, (0, 0))?;
+            read(scratch, len)
+        });
+        drawn.map(Some)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -73,7 +73,8 @@ impl CpuBackend {
     }
 }
 
-impl ComputeBackend for CpuBackend {
+// SAFETY: memories own their bytes or keep their block, and say its length; a call takes slices of them by checked ranges.
+unsafe impl ComputeBackend for CpuBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.engine.device
     }
@@ -140,7 +141,8 @@ impl ComputeBackend for CpuBackend {
         let memory = self.engine.memory_mut(memory, OP)?;
         // Refused where somebody reads or writes them now.
         drop(memory.writing(view.span(), OP, &"the target")?);
-        Ok(RawTarget::new(RawMemory::Host { address: memory.bytes.address() }, view))
+        // SAFETY: the target lies inside the memory, whose bytes stay for as long as it is borrowed.
+        Ok(unsafe { RawTarget::new(RawMemory::Host { address: memory.bytes.address() }, view) })
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

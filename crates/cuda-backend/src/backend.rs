@@ -156,7 +156,8 @@ impl<'a> Side<'a> {
     }
 }
 
-impl ComputeBackend for CudaBackend {
+// SAFETY: memories keep their allocation and its length; launches compare kinds and number of arguments with the kernel.
+unsafe impl ComputeBackend for CudaBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.session.identity
     }

@@ -3,8 +3,8 @@
 use crate::ffi::{Failure, Missing};
 use interop_core::{DriverError, Error};
 
-const INSTALL_DRIVER: &str = "Install NVIDIA's driver (Linux: version 525 or later, which brings libcuda.so.1; Windows: \
-                              it brings nvcuda.dll), or use another backend: OpenCL or the CPU.";
+const INSTALL_DRIVER: &str =
+    "Install NVIDIA's driver, version 525 or later, or use another backend: OpenCL or the CPU.";
 
 /// What every call on the device answers after one of these, until the context is gone.
 const LOST: &str = "The device's context is lost, as a rule for the rest of the process: go on with another backend, or \
@@ -31,7 +31,7 @@ impl From<Missing> for Error {
     fn from(missing: Missing) -> Self {
         match missing {
             Missing::Library(said) => {
-                unavailable(format!("the library libcuda (nvcuda.dll) could not be loaded: {said}"), INSTALL_DRIVER)
+                unavailable(format!("its driver's library could not be loaded: {said}"), INSTALL_DRIVER)
             }
             Missing::Symbol(name) => unavailable(
                 format!("the driver's library has no {name}: it is older than CUDA 12.0"),

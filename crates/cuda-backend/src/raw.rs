@@ -21,7 +21,8 @@ pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'
         let memory = own::<CudaMemory>(memory, session, OP)?;
         memory.part(&view.span(), Access::Write, OP)?;
         let address = memory.span(OP)?.address();
-        return Ok(RawTarget::new(RawMemory::Cuda { address, stream, context }, view));
+        // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
+        return Ok(unsafe { RawTarget::new(RawMemory::Cuda { address, stream, context }, view) });
     }
     let image = own_mut::<CudaImage>(memory, session, OP)?;
     let View::Image(pixels) = view else {
@@ -31,5 +32,6 @@ pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'
     let (row, step) = at.first_row();
     let (surface, array) = (image.surface_object(OP)?, image.array(OP)?.raw().cast());
     let first = (at.region.x, row);
-    Ok(RawTarget::new(RawMemory::CudaArray { surface, array, first, step, stream, context }, view))
+    // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
+    Ok(unsafe { RawTarget::new(RawMemory::CudaArray { surface, array, first, step, stream, context }, view) })
 }

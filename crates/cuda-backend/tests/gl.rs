@@ -6,9 +6,10 @@
 mod common;
 
 use common::opengl::with_both;
+use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, KernelSource, PixelFormat, Surface,
-    SurfaceDesc, Target, View,
+    Arg, BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, Intake, KernelSource,
+    Outlet, OutletFrame, OutletOptions, Part, PathId, PixelFormat, Surface, SurfaceDesc, Target, View,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -129,5 +130,43 @@ fn wrong_handles_are_refused() {
         }
         // The right one still works.
         drop(backend.import_surface(&handle, &desc).unwrap());
+    });
+}
+
+/// Calls of OpenGL come before CUDA's turn or after it, as they were made: `glBufferSubData`, too.
+#[test]
+fn an_engines_buffer_is_written_in_order() {
+    const BYTES: usize = 5000;
+    with_both(|backend, display| {
+        let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
+        let shown: Rc<dyn Display> = display.clone();
+        let desc = SurfaceDesc::buffer(BYTES as u64);
+        let (all, view) = (Part::full(&desc), View::Buffer(BufferView { offset: 0, len: BYTES }));
+        let options = OutletOptions::default().with_path(PathId::DIRECT);
+        let surface = || display.create_surface(&desc).unwrap();
+        let mut outlet = Outlet::open_with(backend.clone(), shown.clone(), surface(), options).unwrap();
+        let mut intake = Intake::open_by(backend.clone(), shown, surface(), PathId::DIRECT).unwrap();
+        let mut taken = backend.allocate(BYTES).unwrap();
+        for n in 0..500_u32 {
+            let [drawn, other] = [vec![n as u8; BYTES], vec![!(n as u8); BYTES]];
+            let pattern = Pattern { and_mask: 0, or_mask: u32::from(!(n as u8)) * 0x0101_0101, nonce: 0 };
+            let write = |frame: &mut OutletFrame<'_>| backend.write_pattern(frame.target()?, &pattern);
+            outlet.surface().upload(&all, &drawn, &view).unwrap();
+            outlet.frame_bytes(0..64, write).unwrap();
+            let found = outlet.surface().read_back(&all).unwrap();
+            assert!(found[..64] == other[..64] && found[64..] == drawn[64..], "frame {n}, after OpenGL");
+            outlet.frame(write).unwrap();
+            outlet.surface().upload(&all, &drawn, &view).unwrap();
+            assert!(outlet.surface().read_back(&all).unwrap() == drawn, "frame {n}, before OpenGL");
+
+            intake.source().upload(&all, &drawn, &view).unwrap();
+            let input = intake.take().unwrap();
+            backend.copy(input.memory(), taken.as_mut(), 0..BYTES).unwrap();
+            drop(input);
+            intake.source().upload(&all, &other, &view).unwrap();
+            let mut found = vec![0; BYTES];
+            taken.read(0, &mut found).unwrap();
+            assert!(found == drawn, "frame {n}, what was taken before OpenGL");
+        }
     });
 }

@@ -89,7 +89,7 @@ impl GlBackend {
 /// Where the context is current.
 fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static str) -> Result<Program> {
     let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
-    let glsl = wgsl_kernel::glsl(PATTERN, entry.name(), dialect(device)).map_err(refused)?;
+    let glsl = wgsl_kernel::glsl(PATTERN, entry.name(), dialect(device)).map_err(|error| refused(error.to_string()))?;
     Program::build(device, &glsl, operation)?.map_err(refused)
 }
 
@@ -117,7 +117,8 @@ impl Made {
     }
 }
 
-impl ComputeBackend for GlBackend {
+// SAFETY: memories keep their buffer and its length; kernels run as they were given, with the arguments that they declare.
+unsafe impl ComputeBackend for GlBackend {
     fn device(&self) -> &DeviceIdentity {
         self.session.device.identity()
     }
@@ -179,7 +180,8 @@ impl ComputeBackend for GlBackend {
         let (memory, view) = target.into_parts();
         let memory = own::<GlMemory>(memory, &self.session, OP)?;
         match self.session.place {
-            Place::Callers => Ok(RawTarget::new(RawMemory::Gl { buffer: memory.buffer().id(OP)? }, view)),
+            // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
+            Place::Callers => Ok(unsafe { RawTarget::new(RawMemory::Gl { buffer: memory.buffer().id(OP)? }, view) }),
             Place::Own(_) => {
                 let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
                 Err(self.session.device.unsupported(OP, reason))

@@ -5,7 +5,7 @@ use gl_display::ProgramShape;
 use interop_core::compute::SourceCode;
 use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
 use std::sync::Arc;
-use wgsl_kernel::{Dialect, KernelText, glsl_prelude};
+use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude};
 
 const OP: &str = "ComputeBackend::build";
 
@@ -21,17 +21,19 @@ pub fn text_of(source: &KernelSource) -> Result<Option<&str>> {
 }
 
 /// All of the text, for targets of this format.
-pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, String> {
+pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
     if text.lines().any(|line| line.trim_start().starts_with("#version")) {
-        return Err(format!("it has a '#version'; leave it out: the backend writes it, '{}'", dialect.version()));
+        let version = dialect.version();
+        return Err(format!("it has a '#version'; leave it out: the backend writes it, '{version}'").into());
     }
     Ok(glsl_prelude(format, dialect)? + text)
 }
 
 /// What a source's text says of the kernel, and its program for RGBA8.
 pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result<(KernelText, Program)> {
-    let refused = |log| session.limits.refused(source.name(), log);
-    let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device)).map_err(refused)?;
+    let refused = |log: String| session.limits.refused(source.name(), log);
+    let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device));
+    let whole = whole.map_err(|error| session.limits.refused(source.name(), error))?;
     let device = session.device.clone();
     let built = session.place.run(OP, move || {
         Ok(match Program::build(&device, &whole, OP)? {

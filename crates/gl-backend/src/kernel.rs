@@ -46,16 +46,16 @@ impl GlKernel {
         if let Some(program) = programs.get(&format) {
             return Ok(program.clone());
         }
-        let refused = |log| self.session.limits.refused(self.text.name(), log);
         let dialect = dialect(&self.session.device);
         let glsl = match &self.shader {
             Some(shader) => glsl::whole(shader, format, dialect),
             None => self.text.glsl(format, dialect),
         };
-        let glsl = glsl.map_err(refused)?;
+        let limits = &self.session.limits;
+        let glsl = glsl.map_err(|error| limits.refused(self.text.name(), error))?;
         let device = self.session.device.clone();
         let built = self.session.place.run(operation, move || Program::build(&device, &glsl, operation))?;
-        let program = Arc::new(built.map_err(refused)?);
+        let program = Arc::new(built.map_err(|log| limits.refused(self.text.name(), log))?);
         programs.insert(format, program.clone());
         Ok(program)
     }

@@ -103,14 +103,12 @@ impl Surface for BufferSurface {
         let staging = GlStaging::of_mut(staging, shared, OP)?;
         let (range, view) = buffer_transfer(&self.desc, part, view, staging.len(), OP)?;
         let (from, to) = (self.checked(OP)?, staging.linear(OP)?.buffer());
-        let copied = self.tools.timed(OP, || {
+        staging.begin_write(OP)?;
+        self.tools.timed(OP, || {
             shared.checked("glCopyBufferSubData", || {
                 copy(shared, from, range.start, to, view.offset, view.len);
             })
-        });
-        // Whoever waits for the block waits for this.
-        staging.mark_read();
-        copied
+        })
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {

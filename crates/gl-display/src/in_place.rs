@@ -9,7 +9,8 @@ use crate::image_source::ImageSource;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use crate::tools::Tools;
 use interop_core::display::{Part, Staging, Surface};
-use interop_core::{BufferView, Error, Result, Support, SurfaceDesc, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{BufferView, Error, Region, Result, Support, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -92,6 +93,13 @@ impl Surface for InPlaceImage {
         self.tools.shared().enter(OP)?;
         let (region, format) = image_part(&self.desc, part, OP)?;
         self.tools.read_back_image(&self.source()?, region, format)
+    }
+
+    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        const OP: &str = "draw_back";
+        self.tools.shared().enter(OP)?;
+        let (region, _) = image_part(&self.desc, &Part::Image(region), OP)?;
+        self.tools.draw_back(&self.source()?, region, plan, manner)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -132,7 +132,7 @@ mod vulkan;
 pub use compute::{ComputeLimits, ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
 pub use context::{EngineOptions, EsContext, GlFunctions, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
-pub use context::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
+pub use context::{Flow, GlWindow, Vsync, WindowApp, WindowOptions, run_window};
 pub use display::GlDisplay;
 pub use draw_state::Viewport;
 pub use engine_level::EngineTexture;

@@ -28,7 +28,7 @@ pub(crate) fn inside(clip: Viewport, [right, top]: [u32; 2]) -> Option<[u32; 4]>
     let side = |start: i32, len: u32, limit: u32| {
         let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
         let start = start.max(0) as u32;
-        (end > start).then_some((start, end - start))
+        (end > start).then(|| (start, end - start))
     };
     let (x, width) = side(clip.x, clip.width, right)?;
     let (y, height) = side(clip.y, clip.height, top)?;
@@ -99,5 +99,24 @@ pub(crate) fn draw(
         program.set(&shared.gl, image, region, plan, corner);
         program.set_area(&shared.gl, area);
         unit.run(width, height);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_outside_a_target_is_nothing() {
+        let clip = |x, y, width, height| Viewport { x, y, width, height };
+        for (area, expected) in [
+            (clip(2, 1, 3, 2), Some([2, 1, 3, 2])),
+            (clip(-2, 3, 4, 9), Some([0, 3, 2, 1])),
+            (clip(-9, 0, 4, 4), None),
+            (clip(9, 0, 4, 4), None),
+            (clip(i32::MAX, i32::MIN, u32::MAX, u32::MAX), None),
+        ] {
+            assert_eq!(inside(area, [8, 4]), expected, "{area:?}");
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::texture_object::{create_texture, set_order, sub_image};
 use crate::tools::Tools;
 use glow::PixelUnpackData;
 use interop_core::display::{Part, Staging, Surface};
+use interop_core::draw::{Manner, Plan};
 use interop_core::{Error, HandleType, ImageDesc, Region, Result, SharedHandle, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
@@ -172,10 +173,8 @@ impl Surface for TextureSurface {
         let level = self.level(OP)?;
         let block = Rc::clone(staging.linear(OP)?);
         let into = Reading::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
-        let read = self.tools.timed(OP, || read_level(&self.tools, &level, at, self.format, into));
-        // Whoever waits for the block waits for this.
-        staging.mark_read();
-        read
+        staging.begin_write(OP)?;
+        self.tools.timed(OP, || read_level(&self.tools, &level, at, self.format, into))
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
@@ -189,6 +188,13 @@ impl Surface for TextureSurface {
             return Ok(bytes);
         }
         self.tools.read_back_image(&self.source(), region, format)
+    }
+
+    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        const OP: &str = "draw_back";
+        self.shared().enter(OP)?;
+        let (region, _) = image_part(&self.desc, &Part::Image(region), OP)?;
+        self.tools.draw_back(&self.source(), region, plan, manner)
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {

@@ -94,6 +94,29 @@ impl Tools {
         target.read_bound(format.bytes_per_pixel())
     }
 
+    /// Draws a region of an image as programs do, in this manner, and reads that; see [`interop_core::Surface::draw_back`].
+    pub(crate) fn draw_back(
+        &self,
+        image: &ImageSource,
+        region: Region,
+        plan: &Plan,
+        manner: Option<Manner>,
+    ) -> Result<Option<Vec<u8>>> {
+        let Some(manner) = manner else { return Ok(None) };
+        let (shared, quad) = (&self.shared, self.quad()?);
+        let format = PixelFormat::Rgba8;
+        let target = ColorTarget::new(shared, region.width, region.height, gl_format(format))?;
+        let viewport = Viewport::full(region.width, region.height);
+        let _bound = Framebuffers::bind(shared, target.framebuffer());
+        self.clear([0.0; 4]);
+        let draw = Draw { image, region, viewport, plan, keep: true };
+        let drawn = shared.checked("draw", || self.drawing.draw(shared, quad, &draw, Some(manner)))??;
+        if drawn.manner != manner {
+            return Ok(None);
+        }
+        target.read_bound(format.bytes_per_pixel()).map(Some)
+    }
+
     /// Draws all of an image, one to one, to where nobody looks, and waits only at the first draws of a kind. All state is
     /// put back.
     pub(crate) fn draw_offscreen(

@@ -57,7 +57,7 @@ pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
 pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner};
-pub use engine::{EnginePath, Intake, Outlet, OutletFrame, Taken};
+pub use engine::{EnginePath, Intake, Outlet, OutletFrame, OutletOptions, Taken};
 pub use link::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};

@@ -111,7 +111,8 @@ impl OpenClBackend {
     }
 }
 
-impl ComputeBackend for OpenClBackend {
+// SAFETY: memories keep their `cl_mem`, whose size the driver told; launches compare kinds and number of arguments with the kernel.
+unsafe impl ComputeBackend for OpenClBackend {
     fn device(&self) -> &DeviceIdentity {
         self.shared.identity()
     }

@@ -65,7 +65,8 @@ impl OpenClBackend {
             let memory = own::<OpenClMemory>(memory, &self.shared, OP)?;
             memory.enter(&view.span(), Access::Write)?;
             let buffer = memory.buffer.lent_out().map_err(|f| self.shared.error(f))?;
-            return Ok(RawTarget::new(RawMemory::OpenCl { buffer, queue, context, device }, view));
+            // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
+            return Ok(unsafe { RawTarget::new(RawMemory::OpenCl { buffer, queue, context, device }, view) });
         }
         let image = own_mut::<OpenClImage>(memory, &self.shared, OP)?;
         let View::Image(pixels) = view else {
@@ -74,6 +75,7 @@ impl OpenClBackend {
         let at = image.place(&pixels, OP)?;
         let (row, step) = at.first_row();
         let (image, first) = (image.image.lent_out().map_err(|f| self.shared.error(f))?, (at.region.x, row));
-        Ok(RawTarget::new(RawMemory::OpenClImage { image, first, step, queue, context, device }, view))
+        // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
+        Ok(unsafe { RawTarget::new(RawMemory::OpenClImage { image, first, step, queue, context, device }, view) })
     }
 }

@@ -7,9 +7,9 @@ use crate::grid::Plan;
 use crate::options::BenchOptions;
 use crate::report::{csv, html, terminal};
 use crate::run::run;
-use pixelferry::PathId;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use pixelferry::{PathId, check_writable};
+use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 /// Does what the options say; tables go to `out`, progress to standard error.
@@ -27,7 +27,7 @@ pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error>
     }
     check_files(options)?;
     let record = run(&plan)?;
-    // Files first: what took minutes to measure is not lost to a closed pipe.
+    // Files first: what took minutes to measure is not lost where `out` fails.
     if let Some(path) = &options.json {
         write(path, &(serde_json::to_string_pretty(&record)? + "\n"))?;
     }
@@ -72,13 +72,7 @@ fn check_files(options: &BenchOptions) -> Result<(), Error> {
         if files.iter().skip(i + 1).any(|other| other == path) {
             return Err(Error::Options(format!("{} is given for two kinds of output", path.display())));
         }
-        let is_new = !path.exists();
-        let opened = OpenOptions::new().append(true).create(true).open(path);
-        opened.map_err(|source| Error::File { action: "write", path: (*path).clone(), source })?;
-        if is_new {
-            // It could be made, which is what was to be found out. That it stays is no harm.
-            let _ = fs::remove_file(path);
-        }
+        check_writable(path).map_err(|source| Error::File { action: "write", path: (*path).clone(), source })?;
     }
     Ok(())
 }
@@ -88,9 +82,5 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // A closed pipe (`| head`) is not our failure.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
-    }
+    Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
 }

@@ -13,6 +13,9 @@
 //! | two results side by side | [`compare`] |
 //! | tables, charts, files | [`report`] |
 
+// Output goes where the caller says.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod compare;
 mod devices;
 mod error;

@@ -57,7 +57,7 @@ pub struct BenchOptions {
     /// display that draws
     #[arg(long, conflicts_with_all = ["sizes", "formats", "quick"])]
     pub held_out: bool,
-    /// Less than a minute: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
+    /// About a minute, more on a busy machine: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
     #[arg(long)]
     pub quick: bool,
     /// Write everything, raw samples too

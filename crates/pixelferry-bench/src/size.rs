@@ -58,6 +58,7 @@ impl FromStr for Size {
             .split_once(['x', 'X'])
             .ok_or_else(|| format!("no such size; give WIDTHxHEIGHT in pixels or one of {}", names()))?;
         let side = |s: &str| match s.parse::<u32>() {
+            _ if s.is_empty() => Err(format!("a side is missing; give WIDTHxHEIGHT in pixels or one of {}", names())),
             Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
             Ok(n) => Ok(n),
             Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
@@ -76,7 +77,13 @@ mod tests {
         assert_eq!("1080P".parse(), Ok(Size::FULL_HD));
         assert_eq!("1280x720".parse(), Ok(Size::HD));
         assert_eq!("100x30".parse::<Size>().map(|s| s.to_string()), Ok("100x30".into()));
-        for (wrong, says) in [("2K", "1080p"), ("0x4", "at least 1x1"), ("4x-1", "no number"), ("", "WIDTHxHEIGHT")] {
+        for (wrong, says) in [
+            ("2K", "1080p"),
+            ("0x4", "at least 1x1"),
+            ("64x", "a side is missing"),
+            ("4x-1", "no number"),
+            ("", "WIDTHxHEIGHT"),
+        ] {
             let reason = wrong.parse::<Size>().unwrap_err();
             assert!(reason.contains(says), "{wrong}: {reason}");
         }

@@ -59,6 +59,15 @@ impl<'a> Pairing<'a> {
     }
 }
 
+/// Why there is no time for a cell, where there is none.
+fn no_time(expected: Duration, left: Duration) -> Option<String> {
+    let [takes, rest] = [expected, left].map(|time| time.as_secs_f64().ceil());
+    if left.is_zero() {
+        return Some("no time: nothing is left of --budget".into());
+    }
+    (expected > left).then(|| format!("no time: it takes about {takes:.0} s, {rest:.0} s of --budget are left"))
+}
+
 /// What was found, and the time that is left.
 pub(crate) struct Tour<'a> {
     plan: &'a Plan,
@@ -122,9 +131,8 @@ impl<'a> Tour<'a> {
         let share = left.mul_f64((spot.weight() / self.ahead.max(spot.weight())).clamp(0.0, 1.0));
         self.ahead -= spot.weight();
         let expected = pairing.expected(spot);
-        if left.is_zero() || expected > left {
-            let [expected, left] = [expected, left].map(|time| time.as_secs_f64().ceil());
-            return Err(format!("no time: it takes at least {expected:.0} s, {left:.0} s are left (--budget)"));
+        if let Some(reason) = no_time(expected, left) {
+            return Err(reason);
         }
         if let Some(free) = available_memory()
             && spot.memory() > free / 2
@@ -158,5 +166,18 @@ impl<'a> Tour<'a> {
             rows: measured.rows,
             skipped: rows.skipped,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_without_time_says_what_is_left() {
+        let [none, short, long] = [0, 2, 5].map(Duration::from_secs);
+        assert_eq!(no_time(short, long), None);
+        assert_eq!(no_time(none, none).as_deref(), Some("no time: nothing is left of --budget"));
+        assert_eq!(no_time(long, short).unwrap(), "no time: it takes about 5 s, 2 s of --budget are left");
     }
 }

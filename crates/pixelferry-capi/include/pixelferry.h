@@ -21,9 +21,9 @@
  * thread does not free before it ends is never freed. Messages are of each thread.
  *
  * STRUCTS that begin with `size_t size` may grow in later versions. Set size to sizeof and all that you do not use to zero:
- * zero is the default of every field. A smaller size, of a program that was built with an older header, is taken; 0 and a size
- * larger than this library's struct give PF_ERROR_ARGUMENT. Pointers in structs need to last until the call returns, unless
- * the field says otherwise.
+ * zero is the default of every field. The smaller size of an older header is taken, and nothing behind it is read or written. Every
+ * other size gives PF_ERROR_ARGUMENT: a newer header's too, so use the library that came with the header or a later one.
+ * Pointers in structs need to last until the call returns, unless the field says otherwise.
  *
  * TEXTS that you give are UTF-8 and end with zero. Texts that you get are freed by pf_string_free, unless they are const.
  *

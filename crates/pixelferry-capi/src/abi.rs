@@ -105,35 +105,55 @@ opaque!(pf_backend, pf_kernel, pf_memory, pf_display, pf_link, pf_frame, pf_show
 pub unsafe trait Growing: Copy {
     /// Its name in C.
     const NAME: &'static str;
-    /// Bytes that every caller gives: up to the last field without which it means nothing.
-    const NEEDED: usize;
+    /// Each `sizeof` that a header had, oldest first; the last is this library's.
+    const SIZES: &'static [usize];
+}
+
+/// `sizeof` of a struct whose last field ends there.
+pub const fn size_to(end: usize, align: usize) -> usize {
+    end.next_multiple_of(align)
+}
+
+/// Bytes of the field that a function projects to.
+pub const fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
+    size_of::<F>()
 }
 
 macro_rules! growing {
-    ($($name:ident up to $last:ident),* $(,)?) => {
+    ($($name:ident: $($last:ident),+;)*) => {
         $(
             // SAFETY: it is `repr(C)`, of numbers, addresses and nullable functions, and `size` is first (checked below).
-            unsafe impl Growing for $name {
+            unsafe impl crate::abi::Growing for $name {
                 const NAME: &'static str = stringify!($name);
-                const NEEDED: usize = std::mem::offset_of!($name, $last);
+                const SIZES: &'static [usize] = &[$(crate::abi::size_to(
+                    std::mem::offset_of!($name, $last) + crate::abi::size_of_field(|all: &$name| &all.$last),
+                    align_of::<$name>(),
+                )),+];
             }
-            const _: () = assert!(std::mem::offset_of!($name, size) == 0);
+            const _: () = {
+                assert!(std::mem::offset_of!($name, size) == 0);
+                let sizes = <$name as crate::abi::Growing>::SIZES;
+                assert!(sizes[sizes.len() - 1] == size_of::<$name>(), "the last row is this header's");
+            };
         )*
     };
 }
-// The field named is the first that a caller may leave out.
-growing!(
-    pf_surface up to unwritten,
-    pf_kernel_source up to opencl_c,
-    pf_link_options up to path,
-    pf_gl_options up to is_current,
-    pf_pixels up to reserved,
-    pf_gl_texture up to first_texel,
-    pf_gl_buffer up to reserved,
-    pf_device_memory up to width,
-    pf_vulkan_device up to extensions,
-    pf_vulkan_frame up to format,
-);
+#[cfg(test)]
+pub(crate) use growing;
+
+// Each struct with the last field that it had in each published header. Who adds fields adds the new last one.
+growing! {
+    pf_surface: alpha;
+    pf_kernel_source: items;
+    pf_link_options: frames_behind;
+    pf_gl_options: version_minor;
+    pf_pixels: reserved;
+    pf_gl_texture: row_texels;
+    pf_gl_buffer: reserved;
+    pf_device_memory: format;
+    pf_vulkan_device: lock_user;
+    pf_vulkan_frame: format;
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]

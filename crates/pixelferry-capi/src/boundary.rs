@@ -126,12 +126,15 @@ unsafe fn checked_size<T: Growing>(given: *const T) -> Result<usize> {
     check(given, T::NAME)?;
     // SAFETY: it is aligned and not null; and the caller's promise.
     let size = unsafe { given.cast::<usize>().read() };
-    let (needed, known) = (T::NEEDED, size_of::<T>());
-    if (needed..=known).contains(&size) {
+    if T::SIZES.contains(&size) {
         return Ok(size);
     }
+    // Any other size may cut a pointer in two. What a larger struct asks for, this library cannot do.
+    let known = size_of::<T>();
+    let sizes = T::SIZES.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+    let newer = if size > known { ", or use the library that came with the newer header" } else { "" };
     Err(Failure::argument(format!(
-        "{}.size is {size}, and this library takes {needed} to {known}; set it to sizeof({})",
+        "{}.size is {size}, and this library takes {sizes}; set it to sizeof({}){newer}",
         T::NAME,
         T::NAME
     )))

@@ -1,7 +1,7 @@
 //! Links and their frames, which refer to each other.
 //!
 //! In Rust a frame borrows its link. C has no borrows, so here the link lies at a fixed address, each frame holds a count of it,
-//! and [`Use`] says who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
+//! and [`Frame`] and a flag for calls say who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
 use crate::failure::{Failure, Result};
 use interop_core::{Error, Link, Part, ShownFrame, WriteFrame};
@@ -9,16 +9,13 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-/// Who may touch a link.
+/// A frame that borrows a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// Any call.
-    Idle,
-    /// The call that is running.
-    Call,
-    /// The frame that is written.
+enum Frame {
+    None,
+    /// It is written; nobody else may touch the link.
     Writing,
-    /// The frame that is shown; others may look.
+    /// It is shown; others may look.
     Shown,
 }
 
@@ -26,17 +23,28 @@ enum Use {
 pub struct LinkSlot {
     /// From `Box::into_raw`; freed when this is dropped.
     link: NonNull<Link>,
-    used: Cell<Use>,
+    frame: Cell<Frame>,
+    /// A call is running, also one that only looks. It is apart from `frame`, which may end inside such a call.
+    calling: Cell<bool>,
     /// The handle of the frame that is open, or 0.
     open: Cell<usize>,
 }
 
-/// Sets who may touch the link, when it is dropped.
-struct Restore<'a>(&'a Cell<Use>, Use);
+/// A call that is running, until this is dropped.
+struct Call<'a>(&'a Cell<bool>);
 
-impl Drop for Restore<'_> {
+impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.0.set(self.1);
+        self.0.set(false);
+    }
+}
+
+/// A frame that is ending: none is left when this is dropped.
+struct End<'a>(&'a Cell<Frame>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.set(Frame::None);
     }
 }
 
@@ -44,37 +52,38 @@ impl LinkSlot {
     /// Takes a link.
     pub fn new(link: Link) -> Rc<Self> {
         let link = NonNull::from(Box::leak(Box::new(link)));
-        Rc::new(Self { link, used: Cell::new(Use::Idle), open: Cell::new(0) })
+        Rc::new(Self { link, frame: Cell::new(Frame::None), calling: Cell::new(false), open: Cell::new(0) })
     }
 
-    fn busy(&self) -> Failure {
-        Failure::Busy(match self.used.get() {
-            Use::Writing => "a frame of this link is open; finish or cancel it first",
-            Use::Shown => "a frame of this link is being shown; release it first",
-            Use::Idle | Use::Call => "this link is in the middle of a call; do not call it from a function given to it",
-        })
+    /// Begins a call, where none is running and no frame keeps it out.
+    fn call(&self, looks: bool) -> Result<Call<'_>> {
+        if self.calling.get() {
+            return Err(Failure::Busy(
+                "this link is in the middle of a call; do not call it from a function given to it",
+            ));
+        }
+        match self.frame.get() {
+            Frame::Writing => Err(Failure::Busy("a frame of this link is open; finish or cancel it first")),
+            Frame::Shown if !looks => Err(Failure::Busy("a frame of this link is being shown; release it first")),
+            Frame::Shown | Frame::None => {
+                self.calling.set(true);
+                Ok(Call(&self.calling))
+            }
+        }
     }
 
     /// Runs `f` with the link, where nothing else uses it.
     pub fn with<R>(&self, f: impl FnOnce(&mut Link) -> R) -> Result<R> {
-        if self.used.get() != Use::Idle {
-            return Err(self.busy());
-        }
-        self.used.set(Use::Call);
-        let _after = Restore(&self.used, Use::Idle);
-        // SAFETY: the link lives as long as this, and `used` says that there is no other reference.
+        let _call = self.call(false)?;
+        // SAFETY: the link lives as long as this; no frame has a reference to it, and no other call begins meanwhile.
         Ok(f(unsafe { &mut *self.link.as_ptr() }))
     }
 
     /// Runs `f` to look at the link, also while it is shown.
     pub fn look<R>(&self, f: impl FnOnce(&Link) -> R) -> Result<R> {
-        let used = self.used.get();
-        if !matches!(used, Use::Idle | Use::Shown) {
-            return Err(self.busy());
-        }
-        self.used.set(Use::Call);
-        let _after = Restore(&self.used, used);
-        // SAFETY: the link lives as long as this, and `used` says that all other references are shared ones.
+        let _call = self.call(true)?;
+        // SAFETY: the link lives as long as this; a frame that is shown has a shared reference to it, and no other call begins
+        // meanwhile.
         Ok(f(unsafe { self.link.as_ref() }))
     }
 
@@ -83,18 +92,13 @@ impl LinkSlot {
         self: &Rc<Self>,
         acquire: impl FnOnce(&'static mut Link) -> interop_core::Result<WriteFrame<'static>>,
     ) -> Result<Rc<FrameSlot>> {
-        if self.used.get() != Use::Idle {
-            return Err(self.busy());
-        }
-        self.used.set(Use::Call);
-        let after = Restore(&self.used, Use::Idle);
-        // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then `used`
+        let _call = self.call(false)?;
+        // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then `frame`
         // lets no other reference be made.
         let link: &'static mut Link = unsafe { &mut *self.link.as_ptr() };
         let whole = Part::full(link.desc());
         let frame = acquire(link)?;
-        std::mem::forget(after);
-        self.used.set(Use::Writing);
+        self.frame.set(Frame::Writing);
         let is_whole = *frame.part() == whole;
         Ok(Rc::new(FrameSlot {
             state: RefCell::new(State::Own(frame, Rc::clone(self))),
@@ -105,14 +109,12 @@ impl LinkSlot {
 
     /// Shows the newest frame, which holds the link until it is released.
     pub fn show(self: &Rc<Self>) -> Result<Rc<ShownSlot>> {
-        if self.used.get() != Use::Idle {
-            return Err(self.busy());
-        }
-        // SAFETY: the frame that borrows it lies in a `ShownSlot`, which drops it before its count of this; until then `used`
+        let _call = self.call(false)?;
+        // SAFETY: the frame that borrows it lies in a `ShownSlot`, which drops it before its count of this; until then `frame`
         // lets only shared references be made.
         let link: &'static Link = unsafe { self.link.as_ref() };
         let shown = link.shown()?;
-        self.used.set(Use::Shown);
+        self.frame.set(Frame::Shown);
         Ok(Rc::new(ShownSlot { shown: Some(shown), link: Rc::clone(self) }))
     }
 
@@ -204,7 +206,7 @@ impl FrameSlot {
         match std::mem::replace(&mut *state, State::Gone) {
             State::Own(frame, link) => {
                 link.set_open(0);
-                let _after = Restore(&link.used, Use::Idle);
+                let _end = End(&link.frame);
                 if finish {
                     frame.finish()?;
                 }
@@ -227,7 +229,7 @@ impl Drop for FrameSlot {
     fn drop(&mut self) {
         if let State::Own(frame, link) = self.state.replace(State::Gone) {
             drop(frame);
-            link.used.set(Use::Idle);
+            link.frame.set(Frame::None);
         }
     }
 }
@@ -251,7 +253,32 @@ impl ShownSlot {
 impl Drop for ShownSlot {
     fn drop(&mut self) {
         drop(self.shown.take());
-        self.link.used.set(Use::Idle);
+        self.link.frame.set(Frame::None);
         self.link.set_open(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interop_core::{LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc};
+    use pixelferry::{CpuBackend, MemoryDisplay};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_frame_released_inside_a_look_lets_nobody_write_beside_it() {
+        let surface = SurfaceDesc::image(3, 2, PixelFormat::R8);
+        let options = LinkOptions::new(Policy::default().with_force(PathId::HOST_ROUND_TRIP));
+        let link = Link::open(Arc::new(CpuBackend::new().unwrap()), MemoryDisplay::new(), surface, options).unwrap();
+        let slot = LinkSlot::new(link);
+        slot.with(|link| link.frame(|next| next.write(&[7; 6]))).unwrap().unwrap();
+        let shown = slot.show().unwrap();
+        let inside = slot.look(|link| {
+            drop(shown);
+            // The link that `look` lends is still read after the frame is gone.
+            (slot.with(|_| ()).is_err(), slot.show().is_err(), link.shown().is_ok())
+        });
+        assert_eq!(inside.unwrap(), (true, true, true));
+        assert!(slot.with(|_| ()).is_ok());
     }
 }

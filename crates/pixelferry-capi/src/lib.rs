@@ -23,6 +23,8 @@ mod call;
 mod convert;
 mod exports;
 mod failure;
+#[cfg(test)]
+mod fuzz;
 mod handles;
 mod held;
 mod sources;

@@ -2,6 +2,7 @@
 //! texts that are written in.
 
 use crate::abi::*;
+use crate::boundary::{fill, fillable, structure};
 use crate::exports::{backend, display, frame, link, machine, shown};
 use crate::handles::Handle as _;
 use pixelferry::{CpuBackend, Headless, MemoryDisplay};
@@ -86,6 +87,16 @@ fn read(link: *mut pf_link) -> [u8; 6] {
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_read_back(link, pixels.as_mut_ptr().cast(), 6, ptr::null_mut()) });
     pixels
+}
+
+/// A new link shows what is written, whatever was done before.
+pub fn a_link_works() {
+    let made = opened();
+    let frame = begun(made);
+    works(write(frame, [1, 2, 3, 4, 5, 6]));
+    works(frame::pf_frame_finish(frame));
+    assert_eq!(read(made), [1, 2, 3, 4, 5, 6]);
+    works(link::pf_link_free(made));
 }
 
 #[test]
@@ -221,24 +232,65 @@ fn texts_may_be_written_in_and_go_once() {
     works(link::pf_link_free(link));
 }
 
+/// A struct that had one header without, and one with, what stands behind `second`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Grown {
+    size: usize,
+    first: *const u8,
+    second: u32,
+    third: u32,
+    fourth: *const u8,
+}
+growing! {
+    Grown: second, fourth;
+}
+
 #[test]
-fn a_smaller_struct_is_read_and_filled_no_further() {
-    #[repr(C)]
-    struct Older {
-        size: usize,
-        bytes: u64,
-        sides: [u32; 3],
-        unknown: u32,
-    }
-    let mut older = Older { size: 28, bytes: 0, sides: [PF_FORMAT_R8, 3, 2], unknown: 77 };
+fn an_older_struct_is_read_and_filled_no_further() {
+    let mark = ptr::without_provenance(77);
+    let mut older = Grown { size: 24, first: mark, second: 5, third: 6, fourth: mark };
     // SAFETY: it has as many bytes as it says.
-    let read = unsafe { crate::boundary::structure((&raw const older).cast::<pf_surface>()) }.unwrap();
-    assert_eq!((read.height, read.unwritten, read.alpha), (2, 0, 0));
+    let read = unsafe { structure(&raw const older) }.unwrap();
+    assert_eq!((read.first, read.second, read.third, read.fourth), (mark, 5, 6, ptr::null()));
     // SAFETY: the same.
-    unsafe { crate::boundary::fill((&raw mut older).cast::<pf_surface>(), pf_surface { height: 5, ..SURFACE }) }
+    unsafe { fill(&raw mut older, Grown { size: 1, first: ptr::null(), second: 8, third: 9, fourth: ptr::null() }) }
         .unwrap();
-    assert_eq!((older.size, older.sides[2], older.unknown), (28, 5, 77));
-    older.size = 27;
-    // SAFETY: the same.
-    assert!(unsafe { crate::boundary::structure((&raw const older).cast::<pf_surface>()) }.is_err());
+    assert_eq!((older.size, older.first, older.second, older.fourth), (24, ptr::null(), 8, mark));
+}
+
+#[test]
+fn only_sizes_that_a_header_had_are_taken() {
+    fn taken<T: Growing>(value: &mut T) -> Vec<usize> {
+        // As large as the largest size below.
+        let mut bytes = [0_usize; 64];
+        let place = bytes.as_mut_ptr().cast::<T>();
+        // SAFETY: there is more room than any struct takes.
+        unsafe { place.write(*value) };
+        let takes = |size: &usize| {
+            // SAFETY: `place` begins with its size, and has as many bytes behind it.
+            unsafe {
+                place.cast::<usize>().write(*size);
+                structure(place.cast_const()).is_ok() && fillable(place.cast_const()).is_ok()
+            }
+        };
+        (0..size_of_val(&bytes)).filter(takes).collect()
+    }
+    assert_eq!(taken(&mut { SURFACE }), [size_of::<pf_surface>()]);
+    assert_eq!(taken(&mut { OPTIONS }), [size_of::<pf_link_options>()]);
+    let mut grown = Grown { size: 0, first: ptr::null(), second: 0, third: 0, fourth: ptr::null() };
+    assert_eq!(taken(&mut grown), [24, 32]);
+    // Half of the pointer `path` would be followed.
+    let cut = pf_link_options { size: 12, path: c"pinned-upload".as_ptr(), ..OPTIONS };
+    let (mut computes, mut shows, mut made) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    let none = ptr::null();
+    // SAFETY: as in `opened`.
+    unsafe {
+        works(backend::pf_backend_open(c"cpu".as_ptr(), none, 0, &raw mut computes));
+        works(display::pf_display_open(c"memory".as_ptr(), &raw mut shows));
+        assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PF_ERROR_ARGUMENT);
+    }
+    assert!(said().contains("pf_link_options.size is 12, and this library takes 40"), "{}", said());
+    works(backend::pf_backend_free(computes));
+    works(display::pf_display_free(shows));
 }

@@ -1,5 +1,7 @@
 //! The command `pixelferry`: what this machine can do, and a picture to prove it.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 #[cfg(feature = "bench")]
 mod bench;
 mod demo;
@@ -7,6 +9,7 @@ mod probe;
 mod table;
 
 use clap::{Parser, Subcommand};
+use pixelferry_demo::terminal;
 use pixelferry_trace::Trace;
 use std::error::Error;
 use std::process::ExitCode;
@@ -36,13 +39,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    terminal::end(run(Cli::parse().command))
 }
 
 fn run(command: Command) -> Result<(), Box<dyn Error>> {

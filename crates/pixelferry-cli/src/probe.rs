@@ -5,6 +5,7 @@ use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
 #[cfg(feature = "bench")]
 use pixelferry::{Scratch, Workload};
 use pixelferry_demo::options::parse_size;
+use pixelferry_demo::terminal::{Output, OutputError};
 use std::error::Error;
 use std::io::Write as _;
 
@@ -59,11 +60,7 @@ pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
 }
 
 fn print(text: &str) -> Result<(), Box<dyn Error>> {
-    // A closed pipe (`| head`) is not our failure.
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
-        _ => Ok(()),
-    }
+    Ok(Output.write_all(text.as_bytes()).and_then(|()| Output.flush()).map_err(OutputError::from)?)
 }
 
 #[cfg(feature = "bench")]

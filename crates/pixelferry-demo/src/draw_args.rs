@@ -1,5 +1,6 @@
 //! How pictures are shown, as said on the command line.
 
+use crate::values::listed;
 use clap::Args;
 use pixelferry::driver::draw::Plan;
 use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFormat, ToneMap};
@@ -7,12 +8,11 @@ use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFor
 /// Options of programs that show a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
 pub struct DrawArgs {
-    /// How the picture is fitted: stretch, contain, cover, integer or none.
-    #[arg(long, default_value_t = Fit::Contain)]
+    /// How the picture is fitted.
+    #[arg(long, default_value_t = Fit::Contain, value_parser = listed(parse_fit, Fit::ALL.map(Fit::name)))]
     pub fit: Fit,
-    /// How bright light is brought down: none, clamp, reinhard, reinhard:WHITE, aces or aces-narkowicz. Needs a picture of
-    /// light.
-    #[arg(long, value_name = "MAP", default_value_t)]
+    /// How bright light is brought down. Needs a picture of light.
+    #[arg(long, value_name = "MAP", default_value_t, value_parser = listed(parse_tone_map, TONE_MAPS))]
     pub tone_map: ToneMap,
     /// Stops by which light is exposed before that.
     #[arg(long, value_name = "STOPS", default_value_t, allow_negative_numbers = true, value_parser = parse_exposure)]
@@ -47,6 +47,17 @@ impl DrawArgs {
     }
 }
 
+/// Help for tone maps.
+const TONE_MAPS: [&str; 6] = ["none", "clamp", "reinhard", "reinhard:WHITE", "aces", "aces-narkowicz"];
+
+fn parse_fit(text: &str) -> Result<Fit, String> {
+    text.parse().map_err(|_| format!("no such fit; give {}", Fit::ALL.map(Fit::name).join(", ")))
+}
+
+fn parse_tone_map(text: &str) -> Result<ToneMap, String> {
+    text.parse().map_err(|_| format!("no such tone map; give {}, with a WHITE above 0", TONE_MAPS.join(", ")))
+}
+
 /// Reads stops.
 fn parse_exposure(text: &str) -> Result<f32, String> {
     let exposure = text.parse().map_err(|e| format!("give a number of stops: {e}"))?;
@@ -70,6 +81,31 @@ fn parse_color(text: &str) -> Result<[f32; 3], String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::{CommandFactory as _, Parser as _};
+
+    #[derive(clap::Parser)]
+    struct Cli {
+        #[command(flatten)]
+        draw_args: DrawArgs,
+    }
+
+    #[test]
+    fn help_lists_what_is_read_and_so_does_a_refusal() {
+        let help = Cli::command().render_help().to_string();
+        for map in TONE_MAPS {
+            let given = map.replace("WHITE", "4");
+            Cli::try_parse_from(["demo", "--tone-map", &given]).unwrap();
+            assert!(help.contains(map), "{help}");
+        }
+        for fit in Fit::ALL.map(Fit::name) {
+            Cli::try_parse_from(["demo", "--fit", fit]).unwrap();
+            assert!(help.contains(fit), "{help}");
+        }
+        for wrong in [["--fit", "tight"], ["--tone-map", "film"], ["--tone-map", "reinhard:0"]] {
+            let said = Cli::try_parse_from(["demo"].iter().chain(&wrong)).err().unwrap().to_string();
+            assert!(said.contains("no such") && !said.contains("::"), "{said}");
+        }
+    }
 
     #[test]
     fn colours_are_read_or_refused() {

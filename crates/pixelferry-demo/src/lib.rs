@@ -1,6 +1,8 @@
 //! The scenes of `pixelferry demo` and of the examples, and the loop that shows any of them in a window or saves it as
 //! a picture.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
 pub mod convert;
 pub mod draw_args;
 mod gl_program;
@@ -9,6 +11,8 @@ pub mod pixels;
 pub mod runner;
 pub mod scene;
 pub mod scenes;
+pub mod terminal;
+pub mod values;
 pub mod video;
 
 pub use draw_args::DrawArgs;

@@ -1,9 +1,11 @@
 //! What every example understands on the command line.
 
+use crate::scene::SceneError;
+use crate::values::listed;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
-use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy};
+use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy, check_picture_file};
 use std::path::PathBuf;
 
 /// Options of every example.
@@ -19,16 +21,16 @@ pub struct Options {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     pub size: Option<(u32, u32)>,
     /// Stop after so many frames. [default: 30 headless, else endless]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_frames, allow_negative_numbers = true)]
     pub frames: Option<u32>,
     /// Where to compute.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
-    /// What to draw with when there is no window.
+    /// What to draw with when there is no window (--headless).
     #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "headless")]
     pub display: DisplayChoice,
     /// Take this path from compute to display, or fail and say which others work.
-    #[arg(long, value_name = "PATH", value_parser = parse_path)]
+    #[arg(long, value_name = "PATH", value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
     pub path: Option<PathId>,
     /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures
     /// how many are worth it. [default: 0]
@@ -51,6 +53,14 @@ impl Options {
         self.headless || self.out.is_some()
     }
 
+    /// Finds out whether the picture can be saved, before it is computed.
+    ///
+    /// # Errors
+    /// [`SceneError::Save`] for an ending of another format, and for a file that cannot be written.
+    pub fn check_out(&self) -> Result<(), SceneError> {
+        Ok(self.out.as_ref().map_or(Ok(()), check_picture_file)?)
+    }
+
     /// Size asked for, or the scene's own.
     pub fn size_or(&self, width: u32, height: u32) -> (u32, u32) {
         self.size.unwrap_or((width, height))
@@ -64,13 +74,21 @@ impl Options {
 
 /// Reads `WIDTHxHEIGHT`, in pixels.
 pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    let (width, height) = text.split_once(['x', 'X']).ok_or("give it as WIDTHxHEIGHT, e.g. 1920x1080")?;
+    const ASKED: &str = "give it as WIDTHxHEIGHT, e.g. 1920x1080";
+    let (width, height) = text.split_once(['x', 'X']).ok_or(ASKED)?;
     let side = |s: &str| match s.parse::<u32>() {
+        _ if s.is_empty() => Err(format!("a side is missing; {ASKED}")),
         Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
         Ok(n) => Ok(n),
         Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
     };
     Ok((side(width)?, side(height)?))
+}
+
+/// Reads how many frames to show.
+pub fn parse_frames(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| format!("give a whole number from 1 to {}", u32::MAX))
 }
 
 /// Reads a number of frames, or `auto`.
@@ -87,7 +105,7 @@ pub fn parse_mode(text: &str) -> Result<Mode, String> {
 }
 
 fn parse_path(text: &str) -> Result<PathId, String> {
-    text.parse().map_err(|e: pixelferry::Error| e.to_string())
+    text.parse().map_err(|_| format!("no such path; the paths are {}", PathId::ALL.map(PathId::name).join(", ")))
 }
 
 #[cfg(test)]
@@ -132,10 +150,29 @@ mod tests {
     }
 
     #[test]
+    fn frames_and_paths_are_read_or_refused_with_a_reason() {
+        let refused = |arguments: &[&str]| {
+            let arguments = ["demo"].iter().chain(arguments);
+            Cli::try_parse_from(arguments).err().unwrap().to_string()
+        };
+        for wrong in ["-1", "0", "4294967296", "many"] {
+            let said = refused(&["--frames", wrong]);
+            assert!(said.contains("whole number from 1 to 4294967295") && !said.contains("tip:"), "{said}");
+        }
+        let said = refused(&["--path", "foo"]);
+        assert!(said.contains("no such path; the paths are direct, ") && !said.contains("::"), "{said}");
+        let help = Cli::command().render_help().to_string();
+        assert!(PathId::ALL.iter().all(|path| help.contains(path.name())), "{help}");
+    }
+
+    #[test]
     fn sizes_are_read_or_refused_with_a_reason() {
         assert_eq!(parse_size("1920x1080"), Ok((1920, 1080)));
         for wrong in ["", "1920", "0x4", "4x0", "x", "-1x3", "99999999999x1", "3x4x5"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        for half in ["64x", "x64", "x"] {
+            assert_eq!(parse_size(half).unwrap_err(), "a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080");
         }
     }
 }

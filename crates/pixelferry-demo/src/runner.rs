@@ -4,7 +4,9 @@
 mod window;
 
 use crate::options::Options;
+use crate::say;
 use crate::scene::{Scene, SceneError};
+use crate::terminal::{self, OutputError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::gl_display::Viewport;
@@ -37,13 +39,7 @@ pub fn run(
         let trace = options.trace.as_ref().map(Trace::install).transpose()?;
         show(options, size, kernels, trace, make)
     };
-    match traced() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    terminal::end(traced())
 }
 
 /// Opens backend and display, makes the scene and shows it. `trace` gets what the devices did; that somebody listens to
@@ -55,10 +51,11 @@ pub fn show(
     trace: Option<Trace>,
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
+    options.check_out()?;
     if options.is_headless() {
         let (backend, screen) = open_to_draw(options.backend, options.display, kernels)?;
         let mut scene = make(backend, screen.display())?;
-        introduce(scene.as_mut());
+        introduce(scene.as_mut())?;
         check_saves(options, &screen, scene.as_mut())?;
         headless(options, size, &screen, scene.as_mut(), trace.as_ref())?;
         return end(options, trace);
@@ -90,7 +87,7 @@ pub fn open_to_draw(
 fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     if let (Some(trace), Some(file)) = (trace, &options.trace) {
         trace.finish()?;
-        println!("traced to {}", file.display());
+        say!("traced to {}", file.display())?;
     }
     Ok(())
 }
@@ -117,20 +114,21 @@ fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError>
 }
 
 /// Says on standard output who computes, who draws, and by which path.
-pub fn introduce(scene: &mut dyn Scene) {
+///
+/// # Errors
+/// [`OutputError`] where standard output fails.
+pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
     let (name, about) = (scene.name(), scene.about());
     let link = scene.link();
     let report = link.report();
-    println!("{name}: {} -> {}\n  {}, path: {}", report.compute, report.display, link.desc(), link.path());
+    say!("{name}: {} -> {}\n  {}, path: {}", report.compute, report.display, link.desc(), link.path())?;
     if let Some(chosen) = report.chosen() {
-        println!("  {}", chosen.state.detail());
+        say!("  {}", chosen.state.detail())?;
     }
     if link.frames_behind() > 0 {
-        println!("  shown {} frames behind", link.frames_behind());
+        say!("  shown {} frames behind", link.frames_behind())?;
     }
-    if let Some(about) = about {
-        println!("  {about}");
-    }
+    about.map_or(Ok(()), |about| say!("  {about}"))
 }
 
 fn headless(
@@ -171,21 +169,26 @@ fn headless(
     screen.display().finish()?;
     collect_all(trace, scene)?;
     bar.finish_and_clear();
-    println!("{done} frames in {:.2} s", start.elapsed().as_secs_f64());
-    let Some(out) = &options.out else { return Ok(()) };
-    match &target {
-        Some((_, target)) => {
-            let picture = ImageBuffer::from_raw(size.0, size.1, target.read_rgba8()?).ok_or("a short picture")?;
-            save_rgba8(picture, out)?;
+    let seconds = start.elapsed().as_secs_f64();
+    if let Some(out) = &options.out {
+        match &target {
+            Some((_, target)) => {
+                let picture = ImageBuffer::from_raw(size.0, size.1, target.read_rgba8()?).ok_or("a short picture")?;
+                save_rgba8(picture, out)?;
+            }
+            None => save_without_gl(scene, out)?,
         }
-        None => save_without_gl(scene, out)?,
     }
-    println!("saved {}", out.display());
-    Ok(())
+    say!("{done} frames in {seconds:.2} s")?;
+    Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }
 
-/// With no OpenGL there is only the surface itself, and a buffer is no picture: then nothing is computed for nothing.
-fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> Result<(), SceneError> {
+/// Finds out whether the scene's picture can be saved, before its frames are computed: with no OpenGL there is only the
+/// surface itself, and a buffer is no picture.
+///
+/// # Errors
+/// [`SceneError::NeedsOpenGl`].
+pub fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> Result<(), SceneError> {
     let is_picture = matches!(scene.link().desc(), SurfaceDesc::Image(_));
     if options.out.is_none() || screen.gl().is_some() || is_picture {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use crate::draw_args::DrawArgs;
 use pixelferry::gl_display::{GlDisplay, Viewport};
-use pixelferry::{DrawOptions, Link, SaveError};
+use pixelferry::{DrawOptions, Error, Link, SaveError};
 use std::path::PathBuf;
 
 /// Why a scene ended early.
@@ -31,6 +31,9 @@ pub enum SceneError {
         /// Why not.
         reason: String,
     },
+    /// Standard output failed.
+    #[error(transparent)]
+    Output(#[from] crate::terminal::OutputError),
     /// The trace could not be written.
     #[error(transparent)]
     Trace(#[from] pixelferry_trace::TraceError),
@@ -50,6 +53,20 @@ pub enum SceneError {
     /// A shader of the scene's did not build.
     #[error("the scene's shader did not build: {0}")]
     Shader(String),
+}
+
+impl SceneError {
+    /// The error, with the option that needs no window where none could be opened.
+    #[must_use]
+    pub fn or_headless(self) -> Self {
+        match self {
+            Self::Core(Error::Unavailable { what, reason, hint }) if what.starts_with("a window") => {
+                let hint = format!("{hint} Without a window: --headless, or --out FILE.");
+                Self::Core(Error::Unavailable { what, reason, hint })
+            }
+            other => other,
+        }
+    }
 }
 
 /// Something that is computed and shown.

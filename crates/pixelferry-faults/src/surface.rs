@@ -2,7 +2,8 @@
 
 use crate::faults::Faults;
 use crate::step::Step;
-use interop_core::{HandleType, Part, Result, SharedHandle, Staging, Surface, SurfaceDesc, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{HandleType, Part, Region, Result, SharedHandle, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 
 /// The display's surface, wrapped.
@@ -51,6 +52,10 @@ impl Surface for SurfaceDouble {
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         self.faults.check(Step::ReadBack)?;
         self.inner.read_back(part)
+    }
+
+    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        self.inner.draw_back(region, plan, manner)
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {

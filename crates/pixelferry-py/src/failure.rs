@@ -1,10 +1,11 @@
 //! What can go wrong, on any thread, and which exception of Python it becomes.
 
 use pixelferry::{Error, SaveError};
-use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
+use std::path::PathBuf;
 
 /// A failure before it is an exception.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub enum Failure {
     Context(String),
     /// The viewer is not there any more.
     Closed(String),
+    /// The system did not take a file; its number for that.
+    File(i32, PathBuf),
 }
 
 impl From<Error> for Failure {
@@ -35,9 +38,12 @@ impl From<Error> for Failure {
 
 impl From<SaveError> for Failure {
     fn from(error: SaveError) -> Self {
-        match error {
-            SaveError::Frame(error) => error.into(),
-            other => Self::Device(other.to_string()),
+        let code = error.io_error().and_then(std::io::Error::raw_os_error);
+        match (error, code) {
+            (SaveError::Frame(error), _) => error.into(),
+            (SaveError::File { path, .. }, Some(code)) => Self::File(code, path),
+            (error @ SaveError::Format { .. }, _) => Self::Shape(error.to_string()),
+            (other, _) => Self::Device(other.to_string()),
         }
     }
 }
@@ -116,15 +122,18 @@ impl From<Failure> for PyErr {
                 Failure::NoDisplay(text) => (&types.no_display, text),
                 Failure::Context(text) => (&types.context, text),
                 Failure::Closed(text) => (&types.closed, text),
+                Failure::File(code, path) => return os_error(py, code, path).unwrap_or_else(|error| error),
             };
             Self::from_type(ty.bind(py).clone(), text)
         })
     }
 }
 
-/// Whether an exception says that the viewer is closed.
-pub fn is_closed(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
-    Ok(error.is_instance(py, types(py)?.closed.bind(py)))
+/// Python's own exception for a number of the system, such as `FileNotFoundError`, with the file's name.
+fn os_error(py: Python<'_>, code: i32, path: PathBuf) -> PyResult<PyErr> {
+    let text = py.import("os")?.call_method1("strerror", (code,))?;
+    // The type picks its subclass by the number.
+    Ok(PyErr::from_value(py.get_type::<PyOSError>().call1((code, text, path.into_os_string()))?))
 }
 
 /// Whether an exception says that a shape or stride is not taken.

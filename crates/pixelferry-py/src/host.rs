@@ -27,7 +27,7 @@ impl Host {
     ) -> Result<R, Failure> {
         let (answer, answered) = channel();
         let job: Job = Box::new(move |stage| {
-            let result = guarded(|| work(stage));
+            let result = guarded(|| work(stage)).map_err(|failure| stage.explained(failure));
             // Nobody waits any more only where the caller's thread died.
             let _ = answer.send(result);
         });
@@ -37,6 +37,14 @@ impl Host {
         }
         // Without an answer the job was dropped unrun: the stage is gone.
         answered.recv().unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// True where the program ended it; else the user did, or nobody.
+    pub fn was_closed_by_program(&self) -> bool {
+        match self {
+            Self::Thread(thread) => !thread.is_open(),
+            Self::Window(window) => window.was_closed_by_program(),
+        }
     }
 
     /// Whether work is still taken.

@@ -44,7 +44,9 @@ mod window;
 use array::Array;
 use buffer::Buffer;
 use events::Event;
+use failure::Failure;
 use gl_source::GlSource;
+use pixelferry::check_picture_file;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -97,12 +99,11 @@ fn show(
         display: "auto",
         vsync: false,
     };
-    let viewer = Viewer::open(py, &options)?;
-    match viewer.show(py, array, layout) {
-        // The user was quicker.
-        Err(error) if block && save.is_none() && failure::is_closed(py, &error)? => return Ok(None),
-        shown => shown?,
+    if let Some(file) = &save {
+        check_picture_file(file).map_err(Failure::from)?;
     }
+    let viewer = Viewer::open(py, &options)?;
+    viewer.show(py, array, layout)?;
     if let Some(file) = save {
         viewer.save(py, file)?;
         return Ok(None);

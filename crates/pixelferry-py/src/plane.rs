@@ -36,17 +36,23 @@ impl Element {
             (Sort::Unsigned, 16) => Ok(Self::U16),
             (Sort::Float, 16) => Ok(Self::F16),
             (Sort::Float, 32) => Ok(Self::F32),
-            (Sort::Unsigned, bits) => Err(refused(&format!("{bits}-bit unsigned integers"))),
-            (Sort::Float, bits) => Err(refused(&format!("{bits}-bit floats"))),
-            (Sort::Other(what), _) => Err(refused(what)),
+            (Sort::Unsigned, bits) => Err(refused(&format!("{bits}-bit unsigned integers"), INTEGERS)),
+            (Sort::Signed, _) => Err(refused("signed integers", INTEGERS)),
+            (Sort::Boolean, _) => Err(refused("booleans", "x.astype('uint8') * 255")),
+            (Sort::Float, bits) => Err(refused(&format!("{bits}-bit floats"), FLOATS)),
+            (Sort::Other(what), _) => Err(refused(what, FLOATS)),
         }
     }
 }
 
-fn refused(what: &str) -> Failure {
+/// Code that turns numbers from 0 to 255 into elements that mean the same.
+const INTEGERS: &str = "x.astype('uint8') or x.to(torch.uint8) where they are 0 to 255";
+const FLOATS: &str = "x.astype('float32') or x.float()";
+
+fn refused(what: &str, example: &str) -> Failure {
     Failure::Dtype(format!(
         "an array of {what} cannot be shown; convert it to uint8 or uint16 (whole range), or float16 or float32 (0 to 1), \
-         for example x.astype('float32') or x.float()"
+         for example {example}"
     ))
 }
 

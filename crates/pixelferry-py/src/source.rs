@@ -182,12 +182,12 @@ fn of_dlpack(tensor: Described, on_device: bool) -> Result<Raw, Failure> {
     // `DLDataTypeCode`.
     let sort = match (tensor.code, tensor.lanes) {
         (0..=6, 0 | 2..) => Sort::Other("elements of several lanes"),
-        (0, _) => Sort::Other("signed integers"),
+        (0, _) => Sort::Signed,
         (1, _) => Sort::Unsigned,
         (2, _) => Sort::Float,
         (4, _) => Sort::Other("bfloat16"),
         (5, _) => Sort::Other("complex numbers"),
-        (6, _) => Sort::Other("booleans"),
+        (6, _) => Sort::Boolean,
         _ => Sort::Other("these elements"),
     };
     let number = Number { sort, bits: usize::from(tensor.bits) * usize::from(tensor.lanes), foreign: false };

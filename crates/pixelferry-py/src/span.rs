@@ -7,6 +7,8 @@ use crate::failure::Failure;
 pub enum Sort {
     Unsigned,
     Float,
+    Signed,
+    Boolean,
     Other(&'static str),
 }
 
@@ -25,8 +27,8 @@ impl Number {
         let sort = match letter {
             'u' => Sort::Unsigned,
             'f' => Sort::Float,
-            'i' => Sort::Other("signed integers"),
-            'b' => Sort::Other("booleans"),
+            'i' => Sort::Signed,
+            'b' => Sort::Boolean,
             'c' => Sort::Other("complex numbers"),
             _ => Sort::Other("these elements"),
         };

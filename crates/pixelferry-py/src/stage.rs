@@ -10,6 +10,7 @@ use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
 use crate::span::Place;
 use crate::taking::{Scratch, Taking};
+use pixelferry::driver::describe::panics::catch;
 use pixelferry::gl_display::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
     BufferDesc, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
@@ -160,6 +161,16 @@ pub struct Pixels {
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
         Self { feeds: Vec::new(), taking: None, scratch: None, screen, settings }
+    }
+
+    /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
+    pub fn explained(&self, failure: Failure) -> Failure {
+        match &self.screen {
+            Screen::Window(window) if catch(|| window.size()).is_err() => {
+                Failure::Closed("another program destroyed the window".into())
+            }
+            _ => failure,
+        }
     }
 
     /// Shows an array. When this returns, nothing reads it any more.
@@ -369,7 +380,11 @@ impl Stage {
     pub fn status(&self) -> Result<Option<Status>, Failure> {
         let Some(Feed { link, .. }) = self.feeds.last() else { return Ok(None) };
         let report = serde_json::to_string(link.report()).map_err(|e| Failure::Device(e.to_string()))?;
-        Ok(Some(Status { explain: link.explain(), report }))
+        let mut explain = link.explain();
+        if let Screen::Window(window) = &self.screen {
+            explain += &format!("  vsync: {}\n", window.vsync());
+        }
+        Ok(Some(Status { explain, report }))
     }
 
     /// The program's context and what is shown in it.

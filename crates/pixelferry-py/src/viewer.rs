@@ -15,8 +15,8 @@ use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::gl_display::WindowOptions;
 use pixelferry::{
-    Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, RowOrder, open_headless,
-    open_headless_beside, open_headless_for,
+    Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, RowOrder, check_picture_file,
+    open_headless, open_headless_beside, open_headless_for,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -148,10 +148,29 @@ impl Viewer {
         py: Python<'_>,
         work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
     ) -> PyResult<R> {
-        if self.shared.process != std::process::id() {
-            return Err(Failure::Closed("the viewer was made in another process; make one in this one".into()).into());
+        Ok(self.attempt(py, work)?)
+    }
+
+    fn attempt<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
+    ) -> Result<R, Failure> {
+        self.check_process()?;
+        py.detach(|| self.shared.host.run(work))
+    }
+
+    fn check_process(&self) -> Result<(), Failure> {
+        match self.shared.process == std::process::id() {
+            true => Ok(()),
+            false => Err(Failure::Closed("the viewer was made in another process; make one in this one".into())),
         }
-        Ok(py.detach(|| self.shared.host.run(work))?)
+    }
+
+    /// Nothing where the user ended the viewer, as that is no mistake of the program's; the refusal where the program did.
+    fn unless_by_user(&self, refusal: Failure) -> PyResult<()> {
+        self.check_process()?;
+        if self.shared.host.was_closed_by_program() { Err(refusal.into()) } else { Ok(()) }
     }
 
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
@@ -192,20 +211,25 @@ impl Viewer {
     }
 
     /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
-    /// or a buffer, of shape (height, width), (height, width, 1|3|4), or with layout="CHW" (1|3|4, height, width).
+    /// or a buffer, of shape (height, width), (height, width, 1|3|4), or with layout="CHW" (1|3|4, height, width). Does
+    /// nothing where the user has closed the window; is_open is then False.
     #[pyo3(signature = (array, layout="HWC"))]
     pub fn show(&self, py: Python<'_>, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
         let axes = named::layout(layout)?;
         if !self.is_open() {
-            return Err(closed().into());
+            return self.unless_by_user(closed());
         }
         let source = Source::new(array, &|raw| Plane::new(raw, axes), &self.shared.engines)?;
         let readable = *source.readable();
         let engine = self.shared.engines.engine(readable.description().span.place)?;
-        let shown = self.run(py, move |stage| stage.show(&readable, &engine));
+        let shown = self.attempt(py, move |stage| stage.show(&readable, &engine));
         // Only now may its owner have it back.
         drop(source);
-        shown
+        match shown {
+            // The user was quicker.
+            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
+            other => Ok(other?),
+        }
     }
 
     /// What the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
@@ -250,6 +274,7 @@ impl Viewer {
 
     /// Saves the frame shown last; the ending of the name says the format (.png, .jpg).
     pub fn save(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
+        check_picture_file(&file).map_err(Failure::from)?;
         self.run(py, move |stage| stage.save(&file))
     }
 

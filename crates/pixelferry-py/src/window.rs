@@ -14,7 +14,6 @@ use pixelferry::gl_display::winit::keyboard::{Key, NamedKey};
 use pixelferry::gl_display::winit::window::WindowId;
 use pixelferry::gl_display::{GlWindow, WindowOptions};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -23,31 +22,38 @@ use std::time::Duration;
 /// Work for the thread.
 type Task = Box<dyn FnOnce(&ActiveEventLoop, &mut Windows) + Send>;
 
+/// Reasons for a window's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The user closed it, or another program destroyed it.
+    User,
+    /// The program closed it, or its event loop ended.
+    Program,
+}
+
 /// Whether a window is gone, and somebody who waits for that.
 #[derive(Default)]
 struct Gone {
-    flag: AtomicBool,
-    changed: (Mutex<()>, Condvar),
+    end: Mutex<Option<End>>,
+    changed: Condvar,
 }
 
 impl Gone {
-    fn set(&self) {
-        let (lock, changed) = &self.changed;
-        let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.flag.store(true, Ordering::Release);
-        changed.notify_all();
+    /// A program that closes its viewer has closed it, whatever the user did before.
+    fn set(&self, by: End) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        *end = Some(if by == End::Program { by } else { end.unwrap_or(by) });
+        self.changed.notify_all();
     }
 
-    fn is_set(&self) -> bool {
-        self.flag.load(Ordering::Acquire)
+    fn get(&self) -> Option<End> {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait(&self, most: Duration) -> bool {
-        let (lock, changed) = &self.changed;
-        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = changed.wait_timeout_while(guard, most, |()| !self.is_set());
-        drop(waited);
-        self.is_set()
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_timeout_while(end, most, |end| end.is_none()));
+        self.get().is_some()
     }
 }
 
@@ -86,7 +92,7 @@ impl WindowHandle {
     }
 
     pub fn post(&self, job: Job) -> Result<(), Failure> {
-        if self.gone.is_set() {
+        if !self.is_open() {
             return Err(Failure::Closed("the window was closed".into()));
         }
         let id = self.id;
@@ -102,17 +108,22 @@ impl WindowHandle {
     pub fn close(&self) {
         let (id, (done, wait)) = (self.id, channel::<()>());
         let task: Task = Box::new(move |_, windows| {
-            windows.close(id);
+            windows.close(id, End::Program);
             drop(done);
         });
-        if !self.gone.is_set() && self.proxy.send_event(task).is_ok() {
+        if self.is_open() && self.proxy.send_event(task).is_ok() {
             let _ = wait.recv();
         }
-        self.gone.set();
+        self.gone.set(End::Program);
     }
 
     pub fn is_open(&self) -> bool {
-        !self.gone.is_set()
+        self.gone.get().is_none()
+    }
+
+    /// True where the program itself ended it, or lost all of its windows.
+    pub fn was_closed_by_program(&self) -> bool {
+        self.gone.get() == Some(End::Program)
     }
 
     /// What the user did, also where the window is gone.
@@ -137,10 +148,10 @@ struct Open {
 struct Windows(HashMap<WindowId, Open>);
 
 impl Windows {
-    fn close(&mut self, id: WindowId) {
+    fn close(&mut self, id: WindowId, by: End) {
         if let Some(Open { stage, gone, events, .. }) = self.0.remove(&id) {
             drop(stage);
-            gone.set();
+            gone.set(by);
             events.push(Event::closed());
         }
     }
@@ -149,7 +160,7 @@ impl Windows {
 impl Drop for Windows {
     fn drop(&mut self) {
         for (_, open) in self.0.drain() {
-            open.gone.set();
+            open.gone.set(End::Program);
         }
     }
 }
@@ -169,10 +180,10 @@ impl ApplicationHandler<Task> for Windows {
             events.push(event);
         }
         let done = match event {
-            WindowEvent::CloseRequested => return self.close(id),
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => return self.close(id, End::User),
             WindowEvent::KeyboardInput {
                 event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
-            } if logical_key == escape => return self.close(id),
+            } if logical_key == escape => return self.close(id, End::User),
             WindowEvent::Resized(size) => guarded(|| open.stage.resized(Extent::new(size.width, size.height))),
             WindowEvent::RedrawRequested => guarded(|| open.stage.draw()),
             _ => Ok(()),

@@ -25,4 +25,4 @@ pub use double::gl_double;
 pub use known::{DRIVERS, Driver, Expected, KNOWN, Known, Outcome, has, judge};
 pub use machine::{MACHINE, Need, Row, asked, need, needs_in_words};
 pub use patience::{Patience, receive, wait_until};
-pub use usage::Usage;
+pub use usage::{Usage, peak};

@@ -22,12 +22,21 @@ impl Usage {
     /// Of a process that lives.
     pub fn of(process: u32) -> Result<Self> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-        let number = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let value = line.and_then(|line| line.split_whitespace().nth(0)?.parse::<u64>().ok());
-            value.ok_or_else(|| Error::other(format!("the system tells no {name}")))
-        };
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"))?.count();
-        Ok(Self { rss: number("VmRSS:")? << 10, descriptors, threads: number("Threads:")? as usize })
+        let (rss, threads) = (number(&status, "VmRSS:")? << 10, number(&status, "Threads:")? as usize);
+        Ok(Self { rss, descriptors, threads })
     }
+}
+
+/// The most bytes of memory that this process has had by now.
+pub fn peak() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    Ok(number(&status, "VmHWM:")? << 10)
+}
+
+/// A line of what the system tells of a process.
+fn number(status: &str, name: &str) -> Result<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let value = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    value.ok_or_else(|| Error::other(format!("the system tells no {name}")))
 }

@@ -6,7 +6,7 @@ use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;
 use crate::listed::{Listed, listed};
 use cpu_fallback::CpuBackend;
-use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Result};
+use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Language, Result};
 use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
@@ -26,7 +26,8 @@ use tracing::info;
 #[non_exhaustive]
 pub enum BackendChoice {
     /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU. Else, where every kernel is given in WGSL, OpenGL or wgpu on a
-    /// GPU, that of the display before the other. Else our own threads. Never fails for want of a driver.
+    /// GPU, that of the display before the other. Else our own threads. Else, where no closure serves threads, OpenGL or
+    /// wgpu on a CPU. Without kernels never fails for want of a driver.
     #[default]
     Auto,
     /// The best CUDA device, or an error.
@@ -72,7 +73,10 @@ pub struct BackendStatus {
 pub(crate) struct Driver {
     pub(crate) named: Named<BackendChoice>,
     pub(crate) api: Api,
-    /// Whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels.
+    /// Languages of its kernels; its compilers may be missing, and some devices take more.
+    pub(crate) takes: &'static [Language],
+    /// Says whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels. One that it
+    /// may not take is still better than none.
     pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
     /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
     pub(crate) display: Option<DisplayChoice>,
@@ -92,6 +96,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named { built: cfg!(feature = "cuda"), ..Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA") },
         api: Api::Cuda,
+        takes: &[Language::CudaCpp, Language::Ptx],
         suits_auto: |_, _| true,
         display: None,
         draws: true,
@@ -103,6 +108,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named { built: cfg!(feature = "opencl"), ..Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL") },
         api: Api::OpenCl,
+        takes: &[Language::OpenClC],
         suits_auto: |_, _| true,
         display: None,
         draws: true,
@@ -117,6 +123,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
             ..Named::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders")
         },
         api: Api::OpenGl,
+        takes: &[Language::Wgsl, Language::Glsl],
         suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Gl),
         draws: false,
@@ -136,6 +143,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
             )
         },
         api: Api::Wgpu,
+        takes: &[Language::Wgsl],
         suits_auto: is_hardware_for_wgsl,
         display: Some(DisplayChoice::Wgpu),
         draws: false,
@@ -147,6 +155,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
         api: Api::Cpu,
+        takes: &[Language::Rust],
         suits_auto: |_, _| true,
         display: None,
         draws: false,
@@ -160,6 +169,8 @@ pub(crate) static DRIVERS: &[Driver] = &[
 static AUTO: Named<BackendChoice> = Named::new(BackendChoice::Auto, "auto", &[], "The best there is");
 
 impl Choice for BackendChoice {
+    const KIND: &'static str = "backend";
+
     fn all() -> impl Iterator<Item = &'static Named<Self>> {
         std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
     }
@@ -226,30 +237,49 @@ pub(crate) fn first_that_suits(
     kernels: &[KernelSource],
     open: impl Fn(&Driver) -> Result<Arc<dyn ComputeBackend>>,
 ) -> Result<Arc<dyn ComputeBackend>> {
-    let mut last = None;
-    let drivers = in_order(display).into_iter();
-    for driver in drivers.filter(|driver| choice == BackendChoice::Auto || choice == driver.named.choice) {
+    let is_auto = choice == BackendChoice::Auto;
+    let meant = |driver: &&Driver| is_auto || choice == driver.named.choice;
+    let (mut passed_over, mut refusals) = (None, Vec::new());
+    for driver in in_order(display).into_iter().filter(meant) {
         let reason = match open(driver) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
-                None if choice == BackendChoice::Auto && !(driver.suits_auto)(backend.device(), kernels) => continue,
+                None if is_auto && !(driver.suits_auto)(backend.device(), kernels) => {
+                    passed_over.get_or_insert(backend);
+                    continue;
+                }
                 None => return Ok(backend),
-                Some(kernel) => Error::Unsupported {
-                    operation: "open_backend_for",
-                    device: backend.device().to_string(),
-                    reason: format!(
-                        "kernel '{}' is given in {}, the device takes {:?}",
-                        kernel.name(),
-                        kernel.languages(),
-                        backend.caps().languages
-                    ),
-                },
+                Some(kernel) => unsuited(kernel, backend.as_ref(), &refusals),
             },
             Err(e) => e,
         };
         info!(api = %driver.api, %reason, "passed over");
-        last = Some(reason);
+        refusals.push((driver, reason));
     }
-    Err(last.unwrap_or_else(|| Error::invalid("open_backend_for", "there is no backend to choose from")))
+    let last = refusals.pop().map(|(_, reason)| reason);
+    passed_over
+        .ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend_for", "there is no backend to choose from")))
+}
+
+/// A device that takes none of the kernel's languages: which backends do, and why those that were tried are not there.
+fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&Driver, Error)]) -> Error {
+    let takers = DRIVERS.iter().filter(|driver| driver.takes.iter().any(|language| kernel.source(*language).is_some()));
+    let takers = takers.map(|driver| match refusals.iter().find(|(refused, _)| refused.api == driver.api) {
+        Some((_, reason)) => format!("{} ({reason})", driver.named.name),
+        None => driver.named.name.to_owned(),
+    });
+    let takers = takers.collect::<Vec<_>>().join(", ");
+    let spoken: Vec<_> = backend.caps().languages.iter().map(ToString::to_string).collect();
+    Error::Unsupported {
+        operation: "open_backend_for",
+        device: backend.device().to_string(),
+        reason: format!(
+            "kernel '{}' is given in {}, the device takes {}; backends that take it: {}",
+            kernel.name(),
+            kernel.languages(),
+            spoken.join(", "),
+            if takers.is_empty() { "none" } else { &takers }
+        ),
+    }
 }
 
 /// Opens every device of every backend, with the status of each API; a device that does not open is left out with its

@@ -54,6 +54,9 @@ impl<T> Named<T> {
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 pub trait Choice: Copy + Eq + Send + Sync + 'static {
+    /// The thing that is chosen, for messages: `backend` or `display`.
+    const KIND: &'static str;
+
     /// `auto` first, then one for each row of the table.
     fn all() -> impl Iterator<Item = &'static Named<Self>>;
 
@@ -73,7 +76,7 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
         let is_called = |row: &&Named<Self>| row.name == text || row.aliases.contains(&text);
         Self::all().find(is_called).map(|row| row.choice).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(|row| row.name).collect();
-            Error::invalid("Choice::parse", format!("there is no '{text}'; there are {}", names.join(", ")))
+            Error::invalid(Self::KIND, format!("there is no '{text}'; there are {}", names.join(", ")))
         })
     }
 }
@@ -92,7 +95,8 @@ mod tests {
             for name in row.aliases.iter().chain([&row.name]) {
                 assert_eq!(T::parse(name).unwrap(), row.choice);
             }
-            assert!(T::parse("vga").unwrap_err().to_string().contains(row.name));
+            let refused = T::parse("vga").unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("{}: there is no 'vga'", T::KIND)) && refused.contains(row.name));
             match open(row.choice) {
                 Ok(api) => assert!(row.built && row.choice.api().is_none_or(|own| own == api), "{row:?}: {api}"),
                 Err(Error::Unavailable { reason, hint, .. }) => assert!(!reason.is_empty() && !hint.is_empty()),

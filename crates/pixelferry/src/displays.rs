@@ -102,6 +102,8 @@ static AUTO: Named<DisplayChoice> =
     Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else a GPU that computes, else memory");
 
 impl Choice for DisplayChoice {
+    const KIND: &'static str = "display";
+
     fn all() -> impl Iterator<Item = &'static Named<Self>> {
         std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
     }

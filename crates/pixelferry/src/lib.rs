@@ -11,6 +11,7 @@ mod display_choice;
 mod displays;
 pub mod driver;
 mod examples;
+mod files;
 mod headless;
 mod joint;
 mod listed;
@@ -40,6 +41,7 @@ pub use examples::frames::{
 };
 pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, RawTarget, ReadBack, Target};
 pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, ProbeReport};
+pub use files::check_writable;
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
 #[cfg(feature = "gl-compute")]
 pub use gl_backend;
@@ -51,9 +53,9 @@ pub use headless::Headless;
 pub use interop_core::{
     AlphaMode, Api, Arg, BufferDesc, BufferView, DeviceIdentity, DrawOptions, Drawn, DriverError, Encoding, EnginePath,
     Error, Event, EventStatus, Extent, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource,
-    Language, Manner, Mode, OutletFrame, PathId, PathKind, PathState, PixelFormat, Policy, Priority, Profiles,
-    QueueOptions, Ratio, RawMemory, Region, Result, RowOrder, Support, SurfaceDesc, SyncKind, Taken, TargetEncoding,
-    ToneMap, Trials, Unwritten, UserEvent, View,
+    Language, Manner, Mode, OutletFrame, OutletOptions, PathId, PathKind, PathState, PixelFormat, Policy, Priority,
+    Profiles, QueueOptions, Ratio, RawMemory, Region, Result, RowOrder, Support, SurfaceDesc, SyncKind, Taken,
+    TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
@@ -62,7 +64,7 @@ pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workl
 pub use opencl_backend;
 pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
-pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
+pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};
 /// The display on an engine's own Vulkan device (feature `vulkan`).
 #[cfg(feature = "vulkan")]

@@ -1,9 +1,11 @@
 //! Pictures from links, as files.
 
+use crate::files::check_writable;
 use cpu_fallback::RgbaImage;
 use image::error::EncodingError;
 use image::{ImageBuffer, ImageError, ImageFormat, ImageResult, Rgba};
 use interop_core::{DrawOptions, Error, Link, RowOrder, SurfaceDesc};
+use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -18,15 +20,22 @@ use std::path::{Path, PathBuf};
 /// let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
 /// assert!(matches!(save_picture(&mut link, "a.png"), Err(SaveError::Frame(Error::NothingShown))));
 /// link.frame(|next| next.write(&[255, 0, 0, 255]))?;
-/// assert!(matches!(save_picture(&mut link, "a.unknown"), Err(SaveError::File { .. })));
+/// assert!(matches!(save_picture(&mut link, "a.webp"), Err(SaveError::Format { .. })));
+/// assert!(matches!(save_picture(&mut link, "absent/a.png"), Err(SaveError::File { .. })));
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
     /// The frame could not be read.
     #[error(transparent)]
     Frame(#[from] Error),
+    /// The file's ending is of no format that can be written.
+    #[error("cannot save the picture to {}: the ending says the format; give .png or .jpg", path.display())]
+    Format {
+        /// Where to.
+        path: PathBuf,
+    },
     /// The file could not be written.
     #[error("cannot save the picture to {}: {source}", path.display())]
     File {
@@ -35,6 +44,24 @@ pub enum SaveError {
         /// Why not.
         source: image::ImageError,
     },
+}
+
+impl SaveError {
+    /// The system's answer, where it did not take the file.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::File { source: ImageError::IoError(error), .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// The text of the error, as [`Error`] has it.
+impl fmt::Debug for SaveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The shown frame as 8-bit RGBA, top row first, as files want it: sRGB numbers, colours not multiplied by alpha. Single
@@ -75,13 +102,30 @@ pub fn save_picture_with(link: &mut Link, path: impl AsRef<Path>, options: &Draw
     save_rgba8(picture_with(link, options)?, path.as_ref())
 }
 
+/// Finds out whether a picture can be saved to `path`, before it is computed.
+///
+/// # Errors
+/// [`SaveError::Format`] for an ending other than `.png` and `.jpg`, and [`SaveError::File`] where the file cannot be
+/// written.
+pub fn check_picture_file(path: impl AsRef<Path>) -> Result<(), SaveError> {
+    let path = path.as_ref();
+    format(path)?;
+    check_writable(path).map_err(|error| SaveError::File { path: path.to_owned(), source: ImageError::IoError(error) })
+}
+
+fn format(path: &Path) -> Result<ImageFormat, SaveError> {
+    match ImageFormat::from_path(path) {
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => Ok(format),
+        _ => Err(SaveError::Format { path: path.to_owned() }),
+    }
+}
+
 /// Saves 8-bit RGBA pixels, which are sRGB numbers: a PNG says so, and a JPEG, which drops the alpha channel, is taken for
 /// that.
 pub fn save_rgba8(picture: ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> Result<(), SaveError> {
-    let result = match ImageFormat::from_path(path) {
-        Ok(ImageFormat::Png) => save_png(&picture, path),
-        Ok(ImageFormat::Jpeg) => image::DynamicImage::ImageRgba8(picture).into_rgb8().save(path),
-        _ => picture.save(path),
+    let result = match format(path)? {
+        ImageFormat::Png => save_png(&picture, path),
+        other => image::DynamicImage::ImageRgba8(picture).into_rgb8().save_with_format(path, other),
     };
     result.map_err(|source| SaveError::File { path: path.to_owned(), source })
 }
@@ -124,10 +168,18 @@ mod tests {
 
     #[test]
     fn places_that_cannot_be_written_are_errors() {
-        for path in ["/nonexistent/folder/a.png", "/nonexistent/folder/a.jpg", "a.unknown"] {
-            let picture = ImageBuffer::from_raw(1, 1, vec![0; 4]).unwrap();
-            let error = save_rgba8(picture, Path::new(path)).unwrap_err();
-            assert!(matches!(&error, SaveError::File { path: p, .. } if p == Path::new(path)), "{error}");
+        let save = |path: &str| save_rgba8(ImageBuffer::from_raw(1, 1, vec![0; 4]).unwrap(), Path::new(path));
+        for path in ["/nonexistent/folder/a.png", "/nonexistent/folder/a.jpg"] {
+            for error in [save(path).unwrap_err(), check_picture_file(path).unwrap_err()] {
+                assert!(matches!(&error, SaveError::File { path: p, .. } if p == Path::new(path)), "{error}");
+                assert!(error.io_error().is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound), "{error}");
+            }
+        }
+        for path in ["a.unknown", "a.webp", "a", ".", ""] {
+            for error in [save(path).unwrap_err(), check_picture_file(path).unwrap_err()] {
+                assert!(error.to_string().contains("give .png or .jpg"), "{error}");
+                assert_eq!(format!("{error:?}"), error.to_string(), "what `main` prints");
+            }
         }
     }
 }

@@ -55,7 +55,7 @@ impl VulkanDisplay {
                 surface.check_download()?;
                 self.check_blit(place.format, target.format, filter)?;
                 let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-                let from = (place, desc.extent);
+                let from = (place, desc.extent.full());
                 // SAFETY: the caller's promise; the image lives until the next frame, and has that layout.
                 unsafe { commands::blit(device, commands, from, (target.image, region), filter) };
             }

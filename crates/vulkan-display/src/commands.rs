@@ -1,7 +1,7 @@
 //! The commands that the display records.
 
 use ash::vk;
-use interop_core::{Extent, Region};
+use interop_core::Region;
 
 /// Between frames, and while the engine reads.
 pub(crate) const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
@@ -151,15 +151,14 @@ pub(crate) unsafe fn to_buffer(
     unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
 }
 
-/// Copies all of an image, stretched into a region of another, which has the
-/// layout for it.
+/// Copies a region of an image, stretched into one of another, which has the layout for it.
 ///
 /// # Safety
-/// The promises of [`change`]; the region lies in the image, and the device blits such formats with such a filter.
+/// The promises of [`change`]; the regions lie in the images, and the device blits such formats with such a filter.
 pub(crate) unsafe fn blit(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    (Place { image: from, layout, .. }, extent): (Place, Extent),
+    (Place { image: from, layout, .. }, part): (Place, Region),
     (to, region): (vk::Image, Region),
     filter: vk::Filter,
 ) {
@@ -167,7 +166,7 @@ pub(crate) unsafe fn blit(
     let corner = |x: u32, y: u32, z| vk::Offset3D { x: x as i32, y: y as i32, z };
     let blit = vk::ImageBlit {
         src_subresource: LAYERS,
-        src_offsets: [corner(0, 0, 0), corner(extent.width, extent.height, 1)],
+        src_offsets: [corner(part.x, part.y, 0), corner(part.x + part.width, part.y + part.height, 1)],
         dst_subresource: LAYERS,
         dst_offsets: [corner(region.x, region.y, 0), corner(region.x + region.width, region.y + region.height, 1)],
     };

@@ -3,9 +3,12 @@
 use crate::device_state::DeviceState;
 use crate::memory::{Buffer, Image};
 use crate::staging::VulkanStaging;
-use crate::transfer::{read_buffer, read_image, read_rows};
+use crate::transfer::{blit_back, read_buffer, read_image, read_rows};
 use interop_core::display::checks::{buffer_source, image_source, range, region};
-use interop_core::{BufferView, Error, ImageDesc, ImageView, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{
+    BufferView, Error, ImageDesc, ImageView, Part, Region, Result, Staging, Surface, SurfaceDesc, View,
+};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -72,6 +75,14 @@ impl Surface for InPlaceImage {
                 read_image(&self.shared, image.place(), image.desc().format.bytes_per_pixel(), region)
             }
             Pixels::Rows(buffer, view) => read_rows(&self.shared, buffer.raw(), view, region),
+        }
+    }
+
+    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let at = region(&self.desc, &Part::Image(at), "draw_back")?;
+        match self.pixels()? {
+            Pixels::Image(image) if manner.is_none() && plan.is_copy() => blit_back(&self.shared, image.place(), at),
+            _ => Ok(None),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::scratch::Scratch;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::HostWrites;
 use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle, Staging, StagingKind};
 use std::any::Any;
 use std::cell::Cell;
@@ -28,6 +29,7 @@ pub(crate) struct VulkanStaging {
     /// The engine may read it.
     shown: Cell<bool>,
     exported: bool,
+    writes: HostWrites,
     shared: Rc<DeviceState>,
 }
 
@@ -56,7 +58,8 @@ impl VulkanStaging {
             }
             other => return Err(shared.unsupported(OP, format!("it knows no staging of {other:?}"))),
         };
-        Ok(Self { body, fence: None, shown: Cell::new(false), exported, shared: Rc::clone(shared) })
+        let (fence, shown, writes) = Default::default();
+        Ok(Self { body, fence, shown, exported, writes, shared: Rc::clone(shared) })
     }
 
     /// Finds our type again, made by this display.
@@ -107,6 +110,14 @@ impl VulkanStaging {
         }
     }
 
+    /// Before the queue is told to write the block.
+    pub(crate) fn begin_write(&mut self, operation: &'static str) -> Result<()> {
+        match &self.body {
+            Body::Linear(_, Some(host)) => self.writes.begin(host, operation),
+            _ => Ok(()),
+        }
+    }
+
     /// The queue reads or writes the block up to this submission.
     pub(crate) fn used_until(&mut self, number: u64) {
         self.fence = Some(number);
@@ -151,6 +162,7 @@ impl Staging for VulkanStaging {
             self.shared.submissions.wait(number)?;
             self.fence = None;
         }
+        self.writes.end();
         Ok(())
     }
 
@@ -205,5 +217,10 @@ impl Staging for VulkanStaging {
 impl Drop for VulkanStaging {
     fn drop(&mut self) {
         self.let_go();
+        if self.writes.are_under_way()
+            && let Err(error) = self.wait()
+        {
+            tracing::debug!(%error, "a block that Vulkan writes was dropped, and the wait failed; its bytes stay borrowed");
+        }
     }
 }

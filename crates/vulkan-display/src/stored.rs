@@ -5,11 +5,12 @@ use crate::device_state::DeviceState;
 use crate::memory::{Buffer, Image};
 use crate::staging::VulkanStaging;
 use crate::transfer::{
-    copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
+    blit_back, copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
 };
 use ash::vk;
 use interop_core::display::checks::{buffer_source, image_source, made_with, range, region};
-use interop_core::{ImageDesc, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{ImageDesc, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -98,6 +99,7 @@ impl Surface for StoredImage {
         let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
         let (region, view) = image_source(&self.desc, part, view, staging.len(), OP)?;
         let to = rows(staging.buffer(OP)?, &view, OP)?;
+        staging.begin_write(OP)?;
         staging.used_until(copy_to_rows(&self.shared, self.place, region, to)?);
         Ok(())
     }
@@ -106,6 +108,11 @@ impl Surface for StoredImage {
         self.check_download()?;
         let region = region(&self.desc, part, "read_back")?;
         read_image(&self.shared, self.place, self.image.format.bytes_per_pixel(), region)
+    }
+
+    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let at = region(&self.desc, &Part::Image(at), "draw_back")?;
+        if manner.is_some() || !plan.is_copy() { Ok(None) } else { blit_back(&self.shared, self.place, at) }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -193,6 +200,7 @@ impl Surface for StoredBuffer {
         let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
         let (from, view) = buffer_source(&self.desc, part, view, staging.len(), OP)?;
         let to = (staging.buffer(OP)?, view.offset as u64);
+        staging.begin_write(OP)?;
         staging.used_until(copy_bytes(&self.shared, (self.raw, from.start as u64), to, view.len as u64)?);
         Ok(())
     }

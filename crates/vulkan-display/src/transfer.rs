@@ -2,11 +2,14 @@
 
 use crate::commands::{self, Place, Rows};
 use crate::device_state::DeviceState;
+use crate::memory::Image;
 use crate::scratch::Scratch;
 use ash::vk;
 use interop_core::compute::host_bytes;
-use interop_core::{Error, ImageView, Region, Result};
+use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Result};
 use std::ops::Range;
+use std::rc::Rc;
+use vulkan_sharing::vk_format;
 
 /// The pixels of `view` in a buffer, as a copy takes them.
 pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView, operation: &'static str) -> Result<Rows> {
@@ -88,6 +91,28 @@ pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region
     read(shared, len, |scratch| {
         copy_to_rows(shared, from, region, Rows { buffer: scratch.raw(), offset: 0, row_length: 0 })
     })
+}
+
+/// A region of an image as the driver's own blit shows it in RGBA8, in tight rows; `None` where the device blits no such formats.
+pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -> Result<Option<Vec<u8>>> {
+    use vk::FormatFeatureFlags as Features;
+    const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
+    let has = |format, features| shared.sharing.format_features(format).contains(features);
+    if !has(from.format, Features::BLIT_SRC) || !has(vk_format(to.format), Features::BLIT_DST) {
+        return Ok(None);
+    }
+    let (image, all) = (Image::zeroed(shared, &to)?, to.extent.full());
+    let Place { image: raw, layout, .. } = image.place();
+    // SAFETY: the region was checked to lie in the image; the other was made for it, and is retired when it goes.
+    unsafe {
+        shared.submissions.record(|device, commands| {
+            commands::change(device, commands, raw, (layout, DRAWN));
+            commands::blit(device, commands, (from, region), (raw, all), vk::Filter::NEAREST);
+            commands::change(device, commands, raw, (DRAWN, layout));
+        })?
+    };
+    read_image(shared, image.place(), to.format.bytes_per_pixel(), all).map(Some)
 }
 
 /// The bytes of a range.

@@ -111,7 +111,8 @@ impl WgpuBackend {
     }
 }
 
-impl ComputeBackend for WgpuBackend {
+// SAFETY: memories keep their buffer, whose size wgpu checks; launches compare kinds and number of arguments with the kernel.
+unsafe impl ComputeBackend for WgpuBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.session.identity
     }
@@ -200,7 +201,8 @@ impl ComputeBackend for WgpuBackend {
         device.submit_recorded(OP)?;
         let memory = device.raw_vulkan(memory.buffer(), memory.address().unwrap_or(0));
         let absent = || device.unsupported(OP, "Vulkan does not drive it; use WgpuBackend::buffer_of");
-        memory.map(|memory| RawTarget::new(memory, view)).ok_or_else(absent)
+        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
+        memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {

@@ -5,7 +5,7 @@ use interop_core::{Error, Kernel, KernelSource, PixelFormat, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::{KernelText, bounded};
+use wgsl_kernel::{KernelText, bounded, with_room};
 
 const OP: &str = "ComputeBackend::build";
 
@@ -61,29 +61,9 @@ impl WgslKernel {
         if let Some(pipeline) = pipelines.get(&format) {
             return Ok(pipeline.clone());
         }
-        let device = &self.session.device;
-        let text = self.text.whole(format);
-        let source = if device.device.adapter_info().backend == wgpu::Backend::Gl {
-            // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes).
-            let bounded = bounded(&text, self.text.name());
-            let (module, _) = bounded.map_err(|log| self.session.limits.refused(self.text.name(), log))?;
-            wgpu::ShaderSource::Naga(Cow::Owned(module))
-        } else {
-            wgpu::ShaderSource::Wgsl(text.into())
-        };
-        let made = device.scoped(OP, || {
-            let module = device
-                .device
-                .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(self.text.name()), source });
-            device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(self.text.name()),
-                layout: Some(&self.layout),
-                module: &module,
-                entry_point: Some(self.text.name()),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                cache: None,
-            })
-        });
+        // naga and wgpu recurse over the text.
+        let limits = &self.session.limits;
+        let made = with_room(|| self.make(format)).map_err(|error| limits.refused(self.text.name(), error))?;
         let pipeline = made.map_err(|error| match error {
             // Out of memory, and a device that is lost, are no fault of the text's.
             Error::Driver(driver) if driver.code_name.starts_with("refused") => {
@@ -93,6 +73,37 @@ impl WgslKernel {
         })?;
         pipelines.insert(format, pipeline.clone());
         Ok(pipeline)
+    }
+
+    fn make(&self, format: PixelFormat) -> Result<wgpu::ComputePipeline> {
+        let device = &self.session.device;
+        let text = self.text.whole(format);
+        let in_module = device.device.adapter_info().backend == wgpu::Backend::Gl;
+        let source = if in_module {
+            // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes), and gives them the zeroes of
+            // a group's memory word by word.
+            let bounded = bounded(&text, self.text.name());
+            let (module, _) = bounded.map_err(|error| self.session.limits.refused(self.text.name(), error))?;
+            wgpu::ShaderSource::Naga(Cow::Owned(module))
+        } else {
+            wgpu::ShaderSource::Wgsl(text.into())
+        };
+        device.scoped(OP, || {
+            let module = device
+                .device
+                .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(self.text.name()), source });
+            device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(self.text.name()),
+                layout: Some(&self.layout),
+                module: &module,
+                entry_point: Some(self.text.name()),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: !in_module,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+        })
     }
 }
 

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use interop_core::{
-    Arg, ComputeBackend, Display, Error, Intake, KernelSource, Link, LinkOptions, Outlet, PathId, PixelFormat,
-    SurfaceDesc,
+    Arg, ComputeBackend, Display, Error, Intake, KernelSource, Link, LinkOptions, Outlet, OutletOptions, PathId,
+    PixelFormat, SurfaceDesc,
 };
 use pixelferry_testing::{Need, has, need};
 use std::rc::Rc;
@@ -63,7 +63,8 @@ fn kernels_read_and_write_an_engines_buffer_where_it_lies() {
         let engines = buffer(&display, BYTES, COPIES | Usage::STORAGE);
         let surface = || display.engine_buffer(&engines, BYTES).unwrap();
         let mut taken = Intake::open_by(backend.clone(), shown(), surface(), PATH).unwrap();
-        let mut given = Outlet::open_by(backend.clone(), shown(), surface(), PATH).unwrap();
+        let mut given =
+            Outlet::open_with(backend.clone(), shown(), surface(), OutletOptions::default().with_path(PATH)).unwrap();
         let desc = SurfaceDesc::buffer(BYTES);
         let mut link = Link::open(backend.clone(), shown(), desc, LinkOptions::default()).unwrap();
         for n in 0..20 {

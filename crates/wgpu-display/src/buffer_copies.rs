@@ -82,6 +82,7 @@ pub(crate) fn to_staging(
     let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
     let (range, view) = buffer_source(desc, part, view, len, OP)?;
     let (start, end) = (view.offset as u64, (view.offset + view.len) as u64);
+    staging.begin_write(OP)?;
     let to = Place { buffer: staging.buffer(OP)?, bytes: start..end, is_end: end == len as u64 };
     let index = copy(tools, (from, range.start as u64), &to, OP)?;
     staging.written_until(index)

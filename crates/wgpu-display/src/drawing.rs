@@ -5,9 +5,10 @@ use crate::device_state::DeviceState;
 use crate::format::texture_format;
 use crate::painter::{DrawTarget, Frame, Painter, begin_pass};
 use crate::picture::Picture;
+use crate::read_back;
 use crate::store::{self, Made, StoreKey, Storer};
-use interop_core::Result;
 use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Why};
+use interop_core::{Region, Result};
 use std::time::Instant;
 
 /// What a draw's time depends on.
@@ -133,6 +134,29 @@ impl Drawing {
         self.manners.settle(asked, shared.identity.software, |obstacle| {
             self.draw_unless(obstacle, shared, painter, (picture, frame), target, asked)
         })
+    }
+
+    /// Draws a region of an image as programs do, in this manner, and reads that; see [`interop_core::Surface::draw_back`].
+    pub(crate) fn draw_back(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        picture: &Picture,
+        region: Region,
+        plan: &Plan,
+        manner: Option<Manner>,
+    ) -> Result<Option<Vec<u8>>> {
+        const OP: &str = "draw_back";
+        let Some(manner) = manner else { return Ok(None) };
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let (texture, view) = shared.scoped(OP, || painter.offscreen(shared, region.extent(), format))?;
+        let target = Target { operation: OP, view: &view, format, clear: Some(wgpu::Color::TRANSPARENT) };
+        let frame = Frame { region, at: (0, 0), plan: *plan, bits: false };
+        let drawn = self.draw_to(shared, painter, picture, target, frame, Some(manner))?;
+        if drawn.manner != manner {
+            return Ok(None);
+        }
+        read_back::image(shared, region.extent().full(), 4, |_| texture).map(Some)
     }
 
     /// What a draw by stores needs, or how it is drawn instead.

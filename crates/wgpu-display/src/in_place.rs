@@ -5,7 +5,8 @@ use crate::picture::Picture;
 use crate::staging::{Block, WgpuStaging};
 use crate::tools::Tools;
 use interop_core::display::checks::{buffer_source, image_source, range, region};
-use interop_core::{BufferView, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{BufferView, Error, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -61,6 +62,11 @@ impl Surface for InPlaceImage {
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let region = region(&self.desc, part, "read_back")?;
         self.tools.painter.read_back(&self.tools.shared, self.picture()?, region)
+    }
+
+    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let (at, tools) = (region(&self.desc, &Part::Image(at), "draw_back")?, &self.tools);
+        tools.drawing.draw_back(&tools.shared, &tools.painter, self.picture()?, at, plan, manner)
     }
 
     fn as_any(&self) -> &dyn Any {

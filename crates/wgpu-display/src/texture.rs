@@ -6,7 +6,8 @@ use crate::picture::Picture;
 use crate::texture_copies;
 use crate::tools::Tools;
 use interop_core::display::checks::region;
-use interop_core::{ImageDesc, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{ImageDesc, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -60,6 +61,11 @@ impl Surface for TextureSurface {
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         let region = region(&self.desc, part, "read_back")?;
         self.tools.painter.read_back(&self.tools.shared, &self.picture, region)
+    }
+
+    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let (at, tools) = (region(&self.desc, &Part::Image(at), "draw_back")?, &self.tools);
+        tools.drawing.draw_back(&tools.shared, &tools.painter, &self.picture, at, plan, manner)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -90,6 +90,7 @@ pub(crate) fn to_staging(
     let staging = WgpuStaging::of_mut(staging, shared, OP)?;
     let (region, view) = image_source(desc, part, view, len, OP)?;
     let from = corner(from, region);
+    staging.begin_write(OP)?;
     let index = if is_aligned(&view) {
         let to = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(&view, OP)? };
         shared.submit(OP, |encoder| encoder.copy_texture_to_buffer(from, to, size(region)))?

@@ -8,8 +8,8 @@ mod common;
 use common::wgpu;
 use cpu_fallback::CpuBackend;
 use interop_core::{
-    ComputeBackend, Display, Error, Intake, Outlet, OutletFrame, Part, PathId, PixelFormat, Result, Surface,
-    SurfaceDesc, View,
+    ComputeBackend, Display, Error, Intake, Outlet, OutletFrame, OutletOptions, Part, PathId, PixelFormat, Result,
+    Surface, SurfaceDesc, Unwritten, View,
 };
 use pixelferry_testing::Dice;
 use std::rc::Rc;
@@ -89,9 +89,20 @@ fn intake(display: &Rc<WgpuDisplay>, source: Box<dyn Surface>, by: Option<PathId
     }
 }
 
+/// Frames that write every pixel, so that nothing is read.
+fn overwriting(display: &Rc<WgpuDisplay>, target: Box<dyn Surface>) -> Result<Outlet> {
+    let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
+    Outlet::open_with(backend(), Rc::clone(display) as Rc<dyn Display>, target, options)
+}
+
 fn outlet(display: &Rc<WgpuDisplay>, target: Box<dyn Surface>, by: Option<PathId>) -> Result<Outlet> {
     match by {
-        Some(path) => Outlet::open_by(backend(), Rc::clone(display) as Rc<dyn Display>, target, path),
+        Some(path) => Outlet::open_with(
+            backend(),
+            Rc::clone(display) as Rc<dyn Display>,
+            target,
+            OutletOptions::default().with_path(path),
+        ),
         None => Outlet::open(backend(), Rc::clone(display) as Rc<dyn Display>, target),
     }
 }
@@ -243,7 +254,9 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(intake(&display, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "without COPY_SRC");
     refused(outlet(&display, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None), "without COPY_DST");
     assert!(intake(&display, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None).is_ok());
-    assert!(outlet(&display, only(wgpu::TextureUsages::COPY_DST).unwrap(), None).is_ok());
+    // What a frame does not write is kept by reading it first.
+    refused(outlet(&display, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "do not ask for Keep");
+    assert!(overwriting(&display, only(wgpu::TextureUsages::COPY_DST).unwrap()).is_ok());
     let both = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let bytes = |size, usage, bytes| display.engine_buffer(&buffer(&display, size, usage), bytes);
     refused(bytes(64, both, 68), "it has 64 bytes");
@@ -279,7 +292,7 @@ fn what_the_engine_destroys_is_refused_and_the_next_is_taken() {
     refused(display.engine_image(&gone), "destroyed");
     let mapped = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
     let bytes = buffer(&display, 64, mapped);
-    let mut given = outlet(&display, display.engine_buffer(&bytes, 64).unwrap(), None).unwrap();
+    let mut given = overwriting(&display, display.engine_buffer(&bytes, 64).unwrap()).unwrap();
     bytes.map_async(wgpu::MapMode::Read, .., |_| ());
     refused(given.frame(write(&[1; 64])), "map");
     display.wgpu_device().poll(wgpu::PollType::wait_indefinitely()).unwrap();

@@ -4,6 +4,7 @@
 //! driver, but the driver checks only in contexts made for it, and knows nothing of arrays in registers. So the checks
 //! are put into the program.
 
+use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::rebuild::{Index, Last, Limit, rebuilt};
 use naga::proc::IndexableLength;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
@@ -13,30 +14,25 @@ use naga::{Expression, Function, Handle, Module, ScalarKind};
 pub const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
 
 /// A whole text as naga has it, each index of an array, vector or matrix limited to the last element. Of a memory that ends in an
-/// array of any length, the first element is taken to be there.
+/// array of any length, the first element is taken to be there. The entry point begins with a loop that writes the zeroes which WGSL
+/// promises in the memory of a group: whoever is given the module need not write them.
 ///
 /// # Errors
-/// What is wrong in the text, by line.
-pub fn bounded(text: &str, entry: &str) -> Result<(Module, ModuleInfo), String> {
-    let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
-    let check = |module: &Module| {
-        let checked = Validator::new(ValidationFlags::all(), CAPABILITIES).validate(module);
-        checked.map_err(|error| error.emit_to_string(text))
-    };
-    let info = check(&module)?;
-    let entry = Some((naga::ShaderStage::Compute, entry));
-    let constants = naga::back::PipelineConstants::default();
-    let (module, info) = naga::back::pipeline_constants::process_overrides(&module, &info, entry, &constants)
-        .map_err(|error| error.to_string())?;
-    let mut bounded = module.as_ref().clone();
-    for (handle, function) in module.functions.iter() {
-        *bounded.functions.get_mut(handle) = limited(&module, function, &info[handle])?;
-    }
-    for (at, entry) in module.entry_points.iter().enumerate() {
-        bounded.entry_points[at].function = limited(&module, &entry.function, info.get_entry_point(at))?;
-    }
-    let info = check(&bounded)?;
-    Ok((bounded, info))
+/// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+pub fn bounded(text: &str, entry: &str) -> Result<(Module, ModuleInfo), TextError> {
+    with_room(|| {
+        let (module, info) = weighed(&parsed(text)?, text, entry)?;
+        let mut bounded = module.clone();
+        for (handle, function) in module.functions.iter() {
+            *bounded.functions.get_mut(handle) = limited(&module, function, &info[handle])?;
+        }
+        for (at, entry) in module.entry_points.iter().enumerate() {
+            bounded.entry_points[at].function = limited(&module, &entry.function, info.get_entry_point(at))?;
+        }
+        let info = Validator::new(ValidationFlags::all(), CAPABILITIES).validate(&bounded);
+        let info = info.map_err(|error| error.emit_to_string(text))?;
+        Ok((bounded, info))
+    })?
 }
 
 fn limited(module: &Module, function: &Function, info: &FunctionInfo) -> Result<Function, String> {
@@ -127,16 +123,16 @@ fn k(@builtin(global_invocation_id) id: vec3<u32>) {
                 |f: &Function| f.expressions.iter().filter(|(_, e)| matches!(e, Expression::Access { .. })).count();
             module.functions.iter().map(|(_, f)| of(f)).sum::<usize>() + of(&module.entry_points[0].function)
         };
-        // Those of before, and constant indices of arrays whose length the text does not say.
-        assert_eq!(accesses(&bounded(text, "k").unwrap().0), accesses(&parsed) + 2);
+        // Those of before, constant indices of arrays whose length the text does not say, and two of the loop that writes zeroes.
+        assert_eq!(accesses(&bounded(text, "k").unwrap().0), accesses(&parsed) + 2 + 2);
     }
 
     #[test]
     fn what_is_wrong_is_told_by_line() {
         let wrong = "@compute @workgroup_size(1)\nfn k() {\n  let a: u32 = 1.5;\n}";
-        assert!(bounded(wrong, "k").unwrap_err().contains("3:"));
+        assert!(bounded(wrong, "k").unwrap_err().to_string().contains("3:"));
         let image = "@group(0) @binding(0) var t: texture_2d<f32>;
                      @compute @workgroup_size(1) fn k() { let a = textureLoad(t, vec2<i32>(0, 0), 0); }";
-        assert!(bounded(image, "k").unwrap_err().contains("images"));
+        assert!(bounded(image, "k").unwrap_err().to_string().contains("images"));
     }
 }

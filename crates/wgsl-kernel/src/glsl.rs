@@ -1,6 +1,7 @@
 //! Texts as GLSL, for compute shaders of OpenGL 4.3 and OpenGL ES 3.1.
 
 use crate::bounded::{CAPABILITIES, bounded};
+use crate::guard::{TextError, with_room};
 use crate::prelude::with_prelude;
 use crate::text::KernelText;
 use interop_core::PixelFormat;
@@ -44,8 +45,12 @@ impl Dialect {
 /// [`GLSL_NUMBERS`]: setting a uniform needs no buffer, which would have to wait for the launch before.
 ///
 /// # Errors
-/// What is wrong in the text, by line.
-pub fn glsl(text: &str, entry: &str, dialect: Dialect) -> Result<String, String> {
+/// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+pub fn glsl(text: &str, entry: &str, dialect: Dialect) -> Result<String, TextError> {
+    with_room(|| written(text, entry, dialect))?
+}
+
+fn written(text: &str, entry: &str, dialect: Dialect) -> Result<String, TextError> {
     let (mut module, _) = bounded(text, entry)?;
     for (_, variable) in module.global_variables.iter_mut().filter(|(_, v)| v.space == AddressSpace::Uniform) {
         (variable.space, variable.binding) = (AddressSpace::Immediate, None);
@@ -56,7 +61,8 @@ pub fn glsl(text: &str, entry: &str, dialect: Dialect) -> Result<String, String>
     let mut options = Options {
         version: dialect.of_naga(),
         writer_flags: WriterFlags::empty(),
-        zero_initialize_workgroup_memory: true,
+        // The zeroes are in the module.
+        zero_initialize_workgroup_memory: false,
         ..Options::default()
     };
     for (_, variable) in module.global_variables.iter() {
@@ -95,7 +101,7 @@ const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
 ///
 /// # Errors
 /// What naga says where it refuses them.
-pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, String> {
+pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
     let written = glsl(&with_prelude(USER, format), "pf_none", dialect)?;
     let functions = written.split("void main()").next().unwrap_or_default();
     let is_group = |line: &&str| line.starts_with("layout(local_size_x");
@@ -111,8 +117,8 @@ impl KernelText {
     /// The kernel as [`glsl`] for targets of this format.
     ///
     /// # Errors
-    /// What is wrong in the text, by line.
-    pub fn glsl(&self, format: PixelFormat, dialect: Dialect) -> Result<String, String> {
+    /// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+    pub fn glsl(&self, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
         glsl(&self.whole(format), self.name(), dialect)
     }
 }

@@ -18,6 +18,9 @@
 //! A text need not be vouched for ([`interop_core::KernelSource::wgsl`] is safe), so a backend must keep every access inside the memory
 //! that it binds: with naga by [`naga::proc::BoundsCheckPolicy::Restrict`] or `ReadZeroSkipWrite`.
 //!
+//! A text's cost is bounded, too: [`TextLimit`] says by how much. naga sees it after that, on a thread whose stack holds
+//! what the limits let through ([`with_room`]). No call promises how long a driver compiles.
+//!
 //! # Bindings
 //! | | |
 //! |---|---|
@@ -26,7 +29,9 @@
 //! | group 1, binding n | the n-th memory among the arguments |
 
 mod bounded;
+mod depth;
 mod glsl;
+mod guard;
 mod launch;
 mod limits;
 mod memory;
@@ -35,9 +40,14 @@ mod pattern;
 mod prelude;
 mod rebuild;
 mod text;
+mod tokens;
+mod values;
+mod weight;
+mod zeroed;
 
 pub use bounded::bounded;
 pub use glsl::{Dialect, GLSL_NUMBERS, glsl, glsl_prelude};
+pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use memory::{check_size, host_bytes};

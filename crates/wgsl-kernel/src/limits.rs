@@ -1,5 +1,6 @@
 //! What a device allows.
 
+use crate::guard::TextError;
 use interop_core::{DeviceIdentity, Error};
 
 /// What a device allows.
@@ -19,7 +20,8 @@ impl Limits {
     }
 
     /// A kernel that was not built, and why.
-    pub fn refused(&self, kernel: &str, log: String) -> Error {
+    pub fn refused(&self, kernel: &str, error: impl Into<TextError>) -> Error {
+        let log = error.into().to_string();
         Error::KernelBuild { kernel: kernel.to_owned(), device: self.device.clone(), log }
     }
 

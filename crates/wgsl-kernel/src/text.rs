@@ -1,5 +1,6 @@
 //! What a kernel's text says of the kernel.
 
+use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::Numbers;
 use crate::prelude::{NUMBERS, TARGET, with_prelude};
@@ -28,7 +29,7 @@ impl KernelText {
     /// # Errors
     /// [`Error::Unsupported`] where there is none, or it has more memories than the device binds, or larger groups than it
     /// runs; [`Error::KernelBuild`] with what
-    /// is wrong in it, by line.
+    /// is wrong in it, by line, or the limit of [`crate::TextLimit`] that it is beyond.
     pub fn of(source: &KernelSource, limits: &Limits) -> Result<Self> {
         let name = source.name();
         let text = match source.source(Language::Wgsl) {
@@ -41,7 +42,8 @@ impl KernelText {
                 return Err(limits.unsupported(OP, reason));
             }
         };
-        let shape = Shape::of(name, text).map_err(|log| limits.refused(name, log))?;
+        let shape =
+            with_room(|| Shape::of(name, text)).and_then(|shape| shape).map_err(|error| limits.refused(name, error))?;
         fits(name, shape.memories.len(), shape.group, limits)?;
         Ok(Self {
             name: name.to_owned(),
@@ -115,15 +117,19 @@ fn fits(name: &str, memories: usize, [across, down]: [u32; 2], limits: &Limits) 
     Ok(())
 }
 
+fn wrong<T>(log: String) -> Result<T, TextError> {
+    Err(log.into())
+}
+
 struct Shape {
     memories: Vec<u64>,
     group: [u32; 2],
 }
 
 impl Shape {
-    fn of(name: &str, text: &str) -> Result<Self, String> {
+    fn of(name: &str, text: &str) -> Result<Self, TextError> {
         let whole = with_prelude(text, PixelFormat::Rgba8);
-        let module = naga::front::wgsl::parse_str(&whole).map_err(|error| error.emit_to_string(&whole))?;
+        let module = parsed(&whole)?;
         let compute = |entry: &&naga::EntryPoint| entry.stage == naga::ShaderStage::Compute;
         let names =
             || module.entry_points.iter().filter(compute).map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -150,7 +156,7 @@ impl Shape {
                     bindings.push((binding.binding as usize, u64::from(bytes)));
                 }
                 _ => {
-                    return Err(format!(
+                    return wrong(format!(
                         "'{own}' must be '@group(1) @binding(n) var<storage, read>': memory among the arguments"
                     ));
                 }
@@ -159,10 +165,11 @@ impl Shape {
         bindings.sort_unstable();
         let (places, memories): (Vec<_>, Vec<_>) = bindings.into_iter().unzip();
         if places.iter().enumerate().any(|(at, place)| at != *place) {
-            return Err(format!(
+            return wrong(format!(
                 "its memories have the bindings {places:?} of group 1; number them from 0 without gaps"
             ));
         }
+        weighed(&module, &whole, name)?;
         Ok(Self { memories, group })
     }
 }

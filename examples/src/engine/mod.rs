@@ -6,4 +6,4 @@ mod options;
 
 pub use camera::View;
 pub use kernels::{Kernels, SEA_INDICES, SEA_SIDE, planet_desc, radar_desc, sea_desc, sea_indices, sources};
-pub use options::{EngineOptions, Failure, end};
+pub use options::{EngineOptions, Failure};

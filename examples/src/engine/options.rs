@@ -1,24 +1,12 @@
 //! The engines' command line.
 
 use clap::Parser;
-use pixelferry::{BackendChoice, Choice as _, LinkOptions, Mode, Policy};
-use pixelferry_demo::options::{choices, parse_mode, parse_size};
+use pixelferry::{BackendChoice, Choice as _, LinkOptions, Mode, Policy, check_picture_file};
+use pixelferry_demo::options::{choices, parse_frames, parse_mode, parse_size};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Anything that ends an engine.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// A program's end: a failure is told.
-pub fn end(result: Result<(), Failure>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
 
 /// Options of both engines.
 #[derive(Debug, Clone, Parser)]
@@ -34,8 +22,8 @@ pub struct EngineOptions {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "960x540")]
     pub size: (u32, u32),
     /// End after so many frames. [default: 60 headless, else endless]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub frames: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = parse_frames, allow_negative_numbers = true)]
+    pub frames: Option<u32>,
     /// How many windows to open.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub windows: u8,
@@ -54,6 +42,11 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
+    /// Finds out whether the picture can be saved, before it is rendered.
+    pub fn check_out(&self) -> Result<(), Failure> {
+        Ok(self.out.as_ref().map_or(Ok(()), check_picture_file)?)
+    }
+
     /// How links are opened.
     pub fn link_options(&self) -> LinkOptions {
         LinkOptions::new(Policy::default().with_mode(self.frames_behind))
@@ -61,7 +54,7 @@ impl EngineOptions {
 
     /// Whether `frame` is the end.
     pub fn is_over(&self, frame: u64) -> bool {
-        self.frames.or(self.headless.then_some(60)).is_some_and(|frames| frame >= frames)
+        self.frames.or(self.headless.then_some(60)).is_some_and(|frames| frame >= frames.into())
     }
 
     /// The time at which `frame` is shown.

@@ -4,6 +4,7 @@ use cudarc::driver::{result, sys};
 use cudarc::nvrtc::compile_ptx;
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{DriverError, Error, ImageView, RawMemory, Result};
+use pixelferry_demo::complain;
 use std::ffi::{CString, c_void};
 use std::ptr;
 
@@ -129,7 +130,7 @@ impl Drop for CudaKernels {
             })
         };
         if let Err(error) = unloaded {
-            eprintln!("the kernels were not unloaded: {error}");
+            complain!("the kernels were not unloaded: {error}");
         }
     }
 }

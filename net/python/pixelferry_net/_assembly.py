@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import secrets
-import struct
 import threading
 import time
 
 import zenoh
 
+from ._alive import Owing, Workers
+from ._job import JobMessage
 from ._link import Meter
 from ._session import Declared
-from ._wire import HEADER_BYTES, JOB, PIXEL_BYTES, TILE, Header, Refused, now, tiles_of, unpack
+from ._wire import HEADER_BYTES, JOB, PIXEL_BYTES, TILE, Header, Refused, now, unpack
 
-_JOB = struct.Struct("<6I")
 _ASK_AGAIN = 0.25
 
 
@@ -24,9 +24,13 @@ class Assembly(Declared):
         super().__init__(session)
         self._told = threading.Condition()
         self._size, self._format, self._tile = tuple(size), format, tuple(tile)
-        self._tiles = tiles_of(size, tile)
         self._epoch, self._frame, self._came = now(), 0, {}
+        self._workers, self._owing = Workers(), Owing()
         self.refused = 0
+        job = self._job((), {}, b"")
+        # What others would refuse is refused here.
+        JobMessage.read(job.to_bytes())
+        self._tiles = job.tiles()
         root = f"pixelferry/{scene}"
         self._publisher = self._keep(session.declare_publisher(
             f"{root}/job", congestion_control=zenoh.CongestionControl.BLOCK, express=True,
@@ -35,6 +39,15 @@ class Assembly(Declared):
         self._meter, self._root = Meter(secrets.randbits(64)), root
         self._keep(session.declare_subscriber(f"{root}/tile/*/mark", self._weak(self._mark)))
         self._keep(session.declare_subscriber(f"{root}/tile/*", self._weak(self._take)))
+        live = session.liveliness()
+        self._keep(live.declare_subscriber(f"{root}/worker/*/*", self._weak(self._live), history=True))
+
+    def _live(self, sample):
+        with self._told:
+            try:
+                self._workers.take(str(sample.key_expr), sample.kind == zenoh.SampleKind.PUT)
+            except Refused:
+                self.refused += 1
 
     def _mark(self, sample):
         with self._told:
@@ -50,6 +63,8 @@ class Assembly(Declared):
                 raise Refused("it is none of the picture's tiles")
             with self._told:
                 self._meter.came(header)
+                if header.sender in self._workers.nodes():
+                    self._owing.sent(header.sender, time.monotonic())
                 if header.frame != self._frame or header.region in self._came:
                     return
             pixels = unpack(header, message[HEADER_BYTES:])
@@ -70,6 +85,7 @@ class Assembly(Declared):
             with self._told:
                 missing = [index for index, region in enumerate(self._tiles) if region not in self._came]
                 if not missing:
+                    self._owing.clear()
                     return self._lay(self._came)
                 due = self._meter.due()
             for sender, report in due:
@@ -84,13 +100,20 @@ class Assembly(Declared):
                 if len(self._came) < len(self._tiles):
                     self._told.wait(min(again, until) - at)
 
-    def _ask(self, missing, args):
-        payload = _JOB.pack(*self._tile, len(missing), 0, len(args), 0) + struct.pack(f"<{len(missing)}I", *missing) + args
+    def _job(self, wanted, weights, args):
         header = Header(
-            JOB, self._size, (0, 0, *self._size), self._format, epoch=self._epoch, frame=self._frame,
-            time=now(), payload=len(payload),
+            JOB, self._size, (0, 0, *self._size), self._format, epoch=self._epoch, frame=self._frame, time=now()
         )  # fmt: skip
-        self._publisher.put(header.to_bytes() + payload)
+        return JobMessage(header, self._tile, tuple(wanted), weights, args)
+
+    def _ask(self, missing, args):
+        at = time.monotonic()
+        with self._told:
+            weights = self._owing.weights(at)
+            owners = {self._workers.owner(self._tiles[index], index, weights) for index in missing}
+            self._owing.look(owners - {None}, self._workers.nodes(), at)
+            job = self._job(missing, self._owing.weights(at), args)
+        self._publisher.put(job.to_bytes())
 
     def _lay(self, came) -> bytearray:
         pixel = PIXEL_BYTES[self._format]

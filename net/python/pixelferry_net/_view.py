@@ -9,21 +9,10 @@ import time
 
 import zenoh
 
+from ._followed import NEWER, SESSION, Followed
 from ._link import Meter
 from ._session import Declared
-from ._wire import (
-    HEADER_BYTES,
-    INPUT,
-    MOST_ARGS,
-    NEWER,
-    PICTURE,
-    SESSION,
-    Followed,
-    Header,
-    Refused,
-    now,
-    unpack,
-)
+from ._wire import HEADER_BYTES, INPUT, MOST_ARGS, PICTURE, Header, Refused, now, unpack
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +93,8 @@ class View(Declared):
     def next(self, timeout: float) -> Picture | None:
         """The newest picture that no call gave yet, or ``None`` where none came in time.
 
-        Pictures packed by LZ4 need ``lz4``, those packed by JPEG need Pillow.
+        Pictures packed by LZ4 need ``lz4``, those packed by JPEG need Pillow; without it they are refused, and the log
+        ``pixelferry_net`` says so.
         """
         until = time.monotonic() + timeout
         while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import io
+import logging
 import math
 import struct
 import time
@@ -14,12 +14,14 @@ TILE, PICTURE, JOB, INPUT, MARK, REPORT = 1, 2, 3, 4, 5, 6
 NONE, LZ4, JPEG = 0, 1, 2
 HEADER_BYTES = 128
 MOST_ARGS = 1 << 20
-#: A session that says nothing for so many seconds gives way to any other.
-SILENCE = 5.0
+#: Bytes of a job's tile.
+MOST_TILE = 64 << 20
 
 _HEADER = struct.Struct("<4sHBBQQQQIIIIIIBBBBIQ48s")
 _MASK = (1 << 64) - 1
 _LIMIT = 1 << 30
+_LOG = logging.getLogger("pixelferry_net")
+_BY_JPEG = ("R8", "RGBA8", "BGRA8")
 
 
 class Refused(ValueError):
@@ -78,11 +80,16 @@ class Header:
         )  # fmt: skip
         if payload != len(message) - HEADER_BYTES:
             raise Refused(f"the header promises {payload} bytes, {len(message) - HEADER_BYTES} came")
+        if kind == JOB and ((x, y, w, h) != (0, 0, width, height) or header.pixel_bytes() > _LIMIT):
+            raise Refused("it is of a part of a picture, or of more pixels than are taken")
         if kind in (TILE, PICTURE):
-            if header.pixel_bytes() > _LIMIT:
+            pixels = header.pixel_bytes()
+            if pixels > _LIMIT or payload > pixels + pixels // 8 + 4096:
                 raise Refused("it has more pixels than are taken")
-            if codec == NONE and payload != header.pixel_bytes():
+            if codec == NONE and payload != pixels:
                 raise Refused("its pixels are not as many as its rectangle has")
+            if codec == JPEG and header.format not in _BY_JPEG:
+                raise Refused(f"JPEG does not take {header.format}")
         elif payload > (MOST_ARGS if kind != MARK else 0):
             raise Refused("its payload is longer than is taken")
         return header
@@ -101,14 +108,17 @@ def score(node: int, tile: int) -> int:
 
 
 def owner(nodes, weights: dict[int, int], tile: int):
-    if not weights:
-        return max(nodes, key=lambda node: (score(node, tile), node), default=None)
+    """Which of the nodes computes a tile. A weight of 0 passes one over where there is another."""
+    heavy = {node: weight for node, weight in weights.items() if weight}
 
     def weighted(node):
+        if not heavy:
+            return (score(node, tile), node)
         fraction = ((score(node, tile) >> 11) + 0.5) / 2**53
         return (-max(weights.get(node, 1000), 1) / math.log(fraction), node)
 
-    return max(nodes, key=weighted, default=None)
+    counted = [node for node in nodes if weights.get(node, 1000)]
+    return max(counted or nodes, key=weighted, default=None)
 
 
 def tiles_of(size, tile):
@@ -128,34 +138,20 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-#: What a message of the session that is followed is of: another session than before, a newer frame, the newest, an older one.
-SESSION, NEWER, AGAIN, OLDER = range(4)
-
-
-class Followed:
-    """The session that is followed, and its newest frame: those that are greatest, as long as either is heard."""
-
-    def __init__(self):
-        self._newest, self._heard = None, 0.0
-
-    def accept(self, epoch: int, frame: int) -> int:
-        """Takes a message's session and frame, or raises `Refused` for an earlier session."""
-        at, new, before = time.monotonic(), (epoch, frame), self._newest
-        if before and new < before and at - self._heard < SILENCE:
-            if epoch < before[0]:
-                raise Refused("it is of an earlier session")
-            return OLDER
-        self._newest, self._heard = new, at
-        if before is None or new < before or epoch > before[0]:
-            return SESSION
-        return NEWER if frame > before[1] else AGAIN
-
-
 def unpack(header: Header, payload: bytes) -> bytes:
     """Tight rows of the header's region; raises `Refused`."""
-    if header.codec == NONE:
-        return payload
-    pixels = _unpack_jpeg(header, payload) if header.codec == JPEG else _unpack_lz4(header, payload)
+    from . import _jpeg
+
+    try:
+        if header.codec == NONE:
+            return payload
+        pixels = _jpeg.unpack(header, payload) if header.codec == JPEG else _unpack_lz4(header, payload)
+    except MemoryError as error:
+        raise Refused("there is no memory for its pixels") from error
+    except ImportError as error:
+        # Somebody else chose the codec, so that is no reason to end.
+        _LOG.warning("a message is refused: %s", error)
+        raise Refused(str(error)) from error
     if len(pixels) != header.pixel_bytes():
         raise Refused("it unpacks to another size")
     return pixels
@@ -171,23 +167,3 @@ def _unpack_lz4(header: Header, payload: bytes) -> bytes:
         return lz4.block.decompress(payload, uncompressed_size=header.pixel_bytes())
     except lz4.block.LZ4BlockError as error:
         raise Refused(f"its LZ4 payload cannot be read: {error}") from error
-
-
-def _unpack_jpeg(header: Header, payload: bytes) -> bytes:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError("pictures packed by JPEG need Pillow: pip install pillow") from error
-    mode = {"R8": "L", "RGBA8": "RGBA", "BGRA8": "RGBA"}.get(header.format)
-    if mode is None:
-        raise Refused(f"JPEG does not take {header.format}")
-    try:
-        with Image.open(io.BytesIO(payload), formats=["JPEG"]) as image:
-            if image.size != header.region[2:]:
-                raise Refused(f"it is a JPEG of {image.size}, not of {header.region[2:]}")
-            pixels = bytearray(image.convert(mode).tobytes())
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise Refused(f"its JPEG payload cannot be read: {error}") from error
-    if header.format == "BGRA8":
-        pixels[0::4], pixels[2::4] = pixels[2::4], pixels[0::4]
-    return bytes(pixels)

@@ -5,6 +5,7 @@
 use crate::log::{Checked, Failure};
 use pixelferry::opencl_backend::OpenClBackend;
 use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, open_headless};
+use pixelferry_plugged::Worker;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub enum Driver {
 pub struct Drivers {
     /// Threads, twice: objects of one are foreign to the other.
     pub cpu: [Arc<CpuBackend>; 2],
+    /// One that a program from outside made.
+    pub plugged: Arc<Worker>,
     /// OpenCL, where it is there and wanted.
     pub opencl: Option<Arc<OpenClBackend>>,
     /// OpenGL, twice, where it is there and wanted.
@@ -42,7 +45,7 @@ impl Drivers {
             println!("SKIPPED: no {driver:?}: {reason}");
             if needed.contains(&driver) { Err(Failure(format!("{driver:?} is needed: {reason}"))) } else { Ok(()) }
         };
-        let mut drivers = Self { cpu: [cpu(2)?, cpu(3)?], opencl: None, gl: None };
+        let mut drivers = Self { cpu: [cpu(2)?, cpu(3)?], plugged: Arc::new(Worker::new()?), opencl: None, gl: None };
         if wanted.contains(&Driver::Opencl) {
             match OpenClBackend::open_best() {
                 Ok(backend) => drivers.opencl = Some(Arc::new(backend)),

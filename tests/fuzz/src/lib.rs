@@ -12,6 +12,7 @@
 //! | [`links`] | links: paths, frames, resizes, faults |
 //! | [`arrays`] | arrays: shapes, views, expressions |
 //! | [`host`] | displays, and host memory that they share with backends |
+//! | [`engines`] | objects of an engine's own, by names of the API too; a backend and a display from outside |
 //! | [`files`] | profiles that were left behind |
 
 #![deny(unsafe_code)]
@@ -20,6 +21,8 @@ pub mod arrays;
 pub mod cl;
 pub mod compute;
 pub mod drivers;
+#[allow(unsafe_code, reason = "names of memory are used by whoever vouches for it")]
+pub mod engines;
 pub mod files;
 pub mod host;
 pub mod hostile;

@@ -6,7 +6,7 @@ use crate::drivers::Drivers;
 use crate::log::{Checked, Failure, Log};
 use crate::payload;
 use crate::rng::Rng;
-use crate::{arrays, cl, compute, files, host, links};
+use crate::{arrays, cl, compute, engines, files, host, links};
 use pixelferry::driver::describe::panics::catch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,11 +27,14 @@ pub enum Area {
     Files,
     /// Displays, and host memory shared with backends.
     Host,
+    /// Objects of an engine's own.
+    Engines,
 }
 
 impl Area {
     /// Every area.
-    pub const ALL: [Self; 6] = [Self::Compute, Self::Cl, Self::Links, Self::Arrays, Self::Files, Self::Host];
+    pub const ALL: [Self; 7] =
+        [Self::Compute, Self::Cl, Self::Links, Self::Arrays, Self::Files, Self::Host, Self::Engines];
 }
 
 /// What is to be done.
@@ -159,6 +162,11 @@ fn one_round(plan: &Plan, things: &Things<'_>, area: Area, round: u64, progress:
         Area::Host => {
             let rng = &mut Rng::of(&[plan.seed, area as u64, round]);
             drop(through!(host::World::new(things.drivers, rng)?));
+            Ok(())
+        }
+        Area::Engines => {
+            let rng = &mut Rng::of(&[plan.seed, area as u64, round]);
+            drop(through!(engines::World::new(things.drivers, rng)?));
             Ok(())
         }
         Area::Files => {

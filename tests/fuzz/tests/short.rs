@@ -53,6 +53,11 @@ fn files() {
 }
 
 #[test]
+fn engines() {
+    area("engines");
+}
+
+#[test]
 fn host() {
     area("host");
 }

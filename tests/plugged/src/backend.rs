@@ -147,7 +147,8 @@ impl Kernel for Built {
     }
 }
 
-impl ComputeBackend for Worker {
+// SAFETY: memories own their bytes; kernels are closures, which get pixels of the target alone.
+unsafe impl ComputeBackend for Worker {
     fn device(&self) -> &DeviceIdentity {
         &self.device
     }

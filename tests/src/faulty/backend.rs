@@ -96,7 +96,8 @@ impl FaultyBackend {
     }
 }
 
-impl ComputeBackend for FaultyBackend {
+// SAFETY: all calls are handed on unchanged, or refused.
+unsafe impl ComputeBackend for FaultyBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.device
     }

@@ -65,6 +65,7 @@ impl FaultyDisplay {
         Box::new(FaultySurface {
             inner,
             shared: OnceCell::new(),
+            named: OnceCell::new(),
             shown: None,
             display: Rc::clone(&self.inner),
             faults: self.faults.clone(),

@@ -4,8 +4,13 @@ use super::handles::name_gl;
 use super::staging::FaultyStaging;
 use super::turn::Turn;
 use pixelferry::driver::conformance::tight;
+use pixelferry::driver::describe::pattern::lay_out;
+use pixelferry::driver::devices::borrows::Holder;
+use pixelferry::driver::draw::Plan;
 use pixelferry::driver::{HandleType, HostBlock, Part, SharedHandle, Staging, StagingKind};
-use pixelferry::{Display, Error, MemoryDisplay, Result, Surface, SurfaceDesc, View};
+use pixelferry::{
+    BufferView, Display, Error, ImageView, Manner, MemoryDisplay, Region, Result, Surface, SurfaceDesc, View,
+};
 use pixelferry_faults::{Alive, Faults, Step};
 use std::any::Any;
 use std::cell::OnceCell;
@@ -16,6 +21,8 @@ pub(super) struct FaultySurface {
     pub inner: Box<dyn Surface>,
     /// Once others have opened it: a surface over the block that they write.
     pub shared: OnceCell<Box<dyn Surface>>,
+    /// That block.
+    pub named: OnceCell<HostBlock>,
     /// The block that is shown in place.
     pub shown: Option<Rc<Turn>>,
     pub display: Rc<MemoryDisplay>,
@@ -24,6 +31,24 @@ pub(super) struct FaultySurface {
 }
 
 impl FaultySurface {
+    /// Lets others who opened it see what the display wrote.
+    fn share(&mut self, at: &Part) -> Result<()> {
+        let Some(block) = self.named.get() else { return Ok(()) };
+        let (desc, pixels) = (*self.inner.desc(), self.inner.read_back(at)?);
+        let mut bytes =
+            block.write(0..desc.byte_len("FaultySurface::upload")?, Holder::Staging, "FaultySurface::upload")?;
+        let view = match (tight(&desc)?, at) {
+            (View::Image(all), Part::Image(part)) => {
+                let first = all.row_start(part.y) + part.x as usize * all.format.bytes_per_pixel();
+                View::Image(ImageView { extent: part.extent(), ..all.moved_to(first) })
+            }
+            (_, Part::Buffer(range)) => View::Buffer(BufferView { offset: range.start, len: range.len() }),
+            (all, Part::Image(_)) => all,
+        };
+        lay_out(&pixels, &view, &mut bytes);
+        Ok(())
+    }
+
     /// What there is to see.
     pub fn visible(&self) -> &dyn Surface {
         self.shared.get().unwrap_or(&self.inner).as_ref()
@@ -60,7 +85,8 @@ impl Surface for FaultySurface {
         if self.faults.check_or_lie(Step::Upload)? {
             return Ok(());
         }
-        self.inner.upload(at, bytes, view)
+        self.inner.upload(at, bytes, view)?;
+        self.share(at)
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
@@ -96,11 +122,18 @@ impl Surface for FaultySurface {
         self.shared.get_mut().unwrap_or(&mut self.inner).read_back(part)
     }
 
+    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        self.shared.get_mut().unwrap_or(&mut self.inner).draw_back(region, plan, manner)
+    }
+
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         const OP: &str = "FaultySurface::export";
         self.faults.check(Step::Export)?;
-        if handle != HandleType::GlObject || self.shared.get().is_some() {
-            return Err(Error::invalid(OP, format!("this surface is not named by a {handle}, or was before")));
+        if handle != HandleType::GlObject {
+            return Err(Error::invalid(OP, format!("this surface is not named by a {handle}")));
+        }
+        if let Some(block) = self.named.get() {
+            return Ok(name_gl(block));
         }
         let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len(OP)?);
         let block = HostBlock::allocate(bytes)?;
@@ -109,7 +142,7 @@ impl Surface for FaultySurface {
         // The surface keeps the block.
         surface.read_in_place(staging.as_ref(), &tight(desc)?)?;
         self.shared.get_or_init(|| surface);
-        Ok(name_gl(&block))
+        Ok(name_gl(self.named.get_or_init(|| block)))
     }
 
     fn as_any(&self) -> &dyn Any {

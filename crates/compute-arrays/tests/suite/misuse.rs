@@ -3,7 +3,11 @@
 use crate::{backends, on_every_backend};
 use compute_arrays::{Arrays, Expr, Monoid, Scan};
 use cpu_fallback::CpuBackend;
-use interop_core::{BufferView, ComputeBackend, ComputeMemory, Error, Extent, PixelFormat, Result, Target, View};
+use interop_core::describe::pattern::Pattern;
+use interop_core::{
+    Arg, BufferView, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, Extent, Kernel, KernelSource,
+    PixelFormat, Result, Target, View,
+};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -182,4 +186,50 @@ fn targets_are_checked_and_only_they_are_written() {
         let image = Target::image(memory.as_mut(), Extent::new(2, 2), PixelFormat::Rgba8).unwrap();
         refused(arrays.write(image, &a), "image");
     });
+}
+
+/// A double: a backend that breaks its contract and gives less memory than it was asked for.
+struct Short(CpuBackend);
+
+// SAFETY: all calls are handed on unchanged, but for the length that the test is about; the CPU's backend checks every range.
+unsafe impl ComputeBackend for Short {
+    fn device(&self) -> &DeviceIdentity {
+        self.0.device()
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        self.0.caps()
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        self.0.build(source)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        self.0.allocate(bytes.min(64))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        self.0.launch(kernel, target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        self.0.write_pattern(target, pattern)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        self.0.copy(from, to, range)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+#[test]
+fn memory_shorter_than_asked_for_is_refused() {
+    let arrays = Arrays::new(Arc::new(Short(CpuBackend::new().unwrap()))).unwrap();
+    assert!(arrays.empty::<u32>(&[16]).is_ok());
+    let error = arrays.empty::<u32>(&[17]).unwrap_err();
+    assert!(matches!(&error, Error::Driver(_)) && error.to_string().contains("64 bytes were given for 68"), "{error}");
 }

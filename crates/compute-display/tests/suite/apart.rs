@@ -24,7 +24,8 @@ impl Apart {
     }
 }
 
-impl ComputeBackend for Apart {
+// SAFETY: all calls are handed on unchanged, or refused.
+unsafe impl ComputeBackend for Apart {
     fn device(&self) -> &DeviceIdentity {
         self.inner.device()
     }

@@ -28,4 +28,4 @@ pub use headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices}
 #[cfg(feature = "window")]
 pub use runner::{Flow, WindowApp, run_window};
 #[cfg(feature = "window")]
-pub use window::{GlWindow, WindowOptions};
+pub use window::{GlWindow, Vsync, WindowOptions};

@@ -30,7 +30,9 @@ pub(crate) struct OwnContext {
     surface: OwnSurface,
     /// `None` only while it is dropped.
     context: Option<PossiblyCurrentContext>,
-    _window: Option<Rc<dyn Any>>,
+    #[cfg_attr(not(all(feature = "window", unix, not(target_vendor = "apple"))), expect(dead_code))]
+    // kept for its end
+    window: Option<Rc<dyn Any>>,
 }
 
 /// A context that is current nowhere and draws to nothing, kept for those who still share with it.
@@ -49,7 +51,7 @@ pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::er
 
 impl OwnContext {
     pub(crate) fn new(surface: OwnSurface, context: PossiblyCurrentContext, window: Option<Rc<dyn Any>>) -> Self {
-        Self { surface, context: Some(context), _window: window }
+        Self { surface, context: Some(context), window }
     }
 
     pub(crate) fn is_current(&self) -> bool {
@@ -103,5 +105,19 @@ impl OwnContext {
 impl Drop for OwnContext {
     fn drop(&mut self) {
         self.release();
+        #[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
+        if self.is_window_gone() {
+            // The server has ended its surface, too. To end that again is an error, which winit would tell of the next window.
+            std::mem::forget(std::mem::replace(&mut self.surface, OwnSurface::None));
+        }
+    }
+}
+
+#[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
+impl OwnContext {
+    /// True where another program has destroyed the window: winit panics when it is asked for the size then.
+    fn is_window_gone(&self) -> bool {
+        let window = self.window.as_ref().and_then(|window| window.downcast_ref::<winit::window::Window>());
+        window.is_some_and(|window| interop_core::describe::panics::catch(|| window.inner_size()).is_err())
     }
 }

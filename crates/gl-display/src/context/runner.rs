@@ -64,9 +64,7 @@ pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<
     let no_server = |e: winit::error::EventLoopError| Error::Unavailable {
         what: "a window".into(),
         reason: reason(&e),
-        hint: "Start it under X11 or Wayland (DISPLAY or WAYLAND_DISPLAY set; xvfb-run gives a virtual X11), or use \
-               --headless."
-            .into(),
+        hint: "Start it under X11 or Wayland (DISPLAY or WAYLAND_DISPLAY set; xvfb-run gives a virtual X11).".into(),
     };
     let event_loop = event_loop().map_err(no_server)?;
     // Frames follow each other by redraw requests; nothing else is waited for.

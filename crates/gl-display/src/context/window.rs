@@ -17,6 +17,7 @@ use glutin::surface::{Surface, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
 use interop_core::{Extent, Result};
 use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawDisplayHandle, RawWindowHandle};
+use std::fmt;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 use winit::dpi::PhysicalSize;
@@ -31,7 +32,7 @@ pub struct WindowOptions {
     pub title: String,
     /// Size of the drawable area in pixels; a wish, which window managers may overrule.
     pub size: Extent,
-    /// [`GlWindow::present`] waits for the screen, where the driver can.
+    /// [`GlWindow::present`] waits for the screen, where the driver can; [`GlWindow::vsync`] says whether it took the wish.
     pub vsync: bool,
     /// On X11 tries EGL before GLX.
     pub prefer_egl: bool,
@@ -92,10 +93,43 @@ impl WindowOptions {
     }
 }
 
+/// The driver's answer to [`WindowOptions::vsync`].
+///
+/// That frames then really wait can be seen on a real screen only: a virtual one has no refresh, and some drivers take the
+/// wish and drop it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Vsync {
+    /// It took the wish to wait.
+    On,
+    /// It took the wish not to wait.
+    Off,
+    /// It refused, and waits or not by a rule of its own.
+    Refused {
+        /// True where frames were to wait.
+        wished: bool,
+        /// The driver's answer.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Vsync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::On => f.pad("on"),
+            Self::Off => f.pad("off"),
+            Self::Refused { wished, reason } => {
+                write!(f, "the driver refused to switch it {}: {reason}", if *wished { "on" } else { "off" })
+            }
+        }
+    }
+}
+
 /// A window and the display that draws in it. Stays on the event loop's thread.
 pub struct GlWindow {
     display: Rc<GlDisplay>,
     window: Rc<Window>,
+    vsync: Vsync,
 }
 
 #[cfg(windows)]
@@ -161,7 +195,7 @@ impl GlWindow {
         let context = core_context(&display, &config, Some(handle), NAME)?;
         let surface = window_surface(&display, &config, handle, window.inner_size().into())?;
         let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
-        set_vsync(&surface, &context, options.vsync);
+        let vsync = switch_vsync(options.vsync, |interval| surface.set_swap_interval(&context, interval));
         let own = OwnContext::new(OwnSurface::Window(surface), context, Some(window.clone()));
         let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
         // SAFETY: the context was just made current, and the loader is its display's.
@@ -171,7 +205,7 @@ impl GlWindow {
             let native = NativeContext::current(Some(&mut load));
             ContextState::new(gl, raw, (Ownership::Own(own), native), &Origin::default(), options.version_limit)?
         };
-        Ok(Self { display: GlDisplay::from_shared(shared), window })
+        Ok(Self { display: GlDisplay::from_shared(shared), window, vsync })
     }
 
     /// The display of this window's context.
@@ -182,6 +216,11 @@ impl GlWindow {
     /// The window, for all that winit can do with it.
     pub fn window(&self) -> &Rc<Window> {
         &self.window
+    }
+
+    /// The driver's answer to the wish to wait for the screen or not.
+    pub fn vsync(&self) -> &Vsync {
+        &self.vsync
     }
 
     /// Size of the drawable area in pixels; a side is 0 while the window is minimized.
@@ -235,10 +274,41 @@ impl GlWindow {
     }
 }
 
-/// A wish: some drivers have no swap control.
-fn set_vsync(surface: &Surface<WindowSurface>, context: &PossiblyCurrentContext, vsync: bool) {
-    let interval = if vsync { SwapInterval::Wait(NonZeroU32::MIN) } else { SwapInterval::DontWait };
-    if let Err(e) = surface.set_swap_interval(context, interval) {
-        tracing::debug!(error = %e, vsync, "the driver has no swap control");
+/// A wish: some drivers have no swap control, and users may forbid it.
+fn switch_vsync(wished: bool, set: impl FnOnce(SwapInterval) -> glutin::error::Result<()>) -> Vsync {
+    let (interval, taken) = match wished {
+        true => (SwapInterval::Wait(NonZeroU32::MIN), Vsync::On),
+        false => (SwapInterval::DontWait, Vsync::Off),
+    };
+    let Err(error) = set(interval) else { return taken };
+    let vsync = Vsync::Refused { wished, reason: error.to_string() };
+    tracing::warn!("vsync: {vsync}");
+    vsync
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glutin::error::ErrorKind;
+
+    #[test]
+    fn the_driver_is_asked_and_its_answer_is_kept() {
+        let asked = |wished, answer: Result<(), ErrorKind>| {
+            let mut interval = None;
+            let vsync = switch_vsync(wished, |value| {
+                interval = Some(value);
+                answer.map_err(Into::into)
+            });
+            (vsync, interval)
+        };
+        assert_eq!(asked(true, Ok(())), (Vsync::On, Some(SwapInterval::Wait(NonZeroU32::MIN))));
+        assert_eq!(asked(false, Ok(())), (Vsync::Off, Some(SwapInterval::DontWait)));
+        for wished in [true, false] {
+            let (vsync, interval) = asked(wished, Err(ErrorKind::NotSupported("no swap control")));
+            assert!(interval.is_some() && matches!(vsync, Vsync::Refused { wished: of, .. } if of == wished));
+            let word = if wished { "on" } else { "off" };
+            assert!(vsync.to_string().starts_with(&format!("the driver refused to switch it {word}: ")), "{vsync}");
+            assert!(vsync.to_string().contains("no swap control"), "{vsync}");
+        }
     }
 }

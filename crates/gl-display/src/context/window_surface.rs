@@ -18,7 +18,7 @@ pub(super) fn unavailable(reason: impl std::fmt::Display) -> Error {
         what: "a window with OpenGL".into(),
         reason: reason.to_string(),
         hint: "Install the display server's OpenGL driver (Debian and Ubuntu: libgl1-mesa-dri libglx-mesa0 \
-               libegl1), or use --headless."
+               libegl1)."
             .into(),
     }
 }

@@ -17,7 +17,7 @@ use crate::semaphore_object::Crossing;
 use glow::HasContext as _;
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
-use interop_core::display::{Staging, StagingKind};
+use interop_core::display::{HostWrites, Staging, StagingKind};
 use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
@@ -61,6 +61,7 @@ pub(crate) struct GlStaging {
     fence: Option<Fence>,
     /// GL was told to read since the last fence.
     unfenced: bool,
+    writes: HostWrites,
 }
 
 impl GlStaging {
@@ -90,7 +91,7 @@ impl GlStaging {
             }
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
-        Ok(Self { body, access, fence: None, unfenced: false })
+        Ok(Self { body, access, fence: None, unfenced: false, writes: HostWrites::default() })
     }
 
     /// Finds our type again, made in this context.
@@ -134,6 +135,15 @@ impl GlStaging {
         }
     }
 
+    /// Before GL is told to write the block: whoever waits for the block waits for that.
+    pub(crate) fn begin_write(&mut self, operation: &'static str) -> Result<()> {
+        if let Access::Mapped(host) = &self.access {
+            self.writes.begin(host, operation)?;
+        }
+        self.unfenced = true;
+        Ok(())
+    }
+
     /// GL will read the block: a wait without a fence in between must make one.
     pub(crate) fn mark_read(&mut self) {
         self.unfenced = true;
@@ -158,6 +168,7 @@ impl Staging for GlStaging {
         // Memory that was mapped is gone with the context: whoever waits writes it next.
         self.body.shared().check_not_lost("wait")?;
         if self.fence.is_none() && !self.unfenced {
+            self.writes.end();
             return Ok(());
         }
         self.body.shared().enter("wait")?;
@@ -168,6 +179,7 @@ impl Staging for GlStaging {
             fence.wait(self.body.shared())?;
             self.fence = None;
         }
+        self.writes.end();
         Ok(())
     }
 
@@ -220,5 +232,15 @@ impl Staging for GlStaging {
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+}
+
+impl Drop for GlStaging {
+    fn drop(&mut self) {
+        if self.writes.are_under_way()
+            && let Err(error) = self.wait()
+        {
+            tracing::debug!(%error, "a block that OpenGL writes was dropped where nobody could wait; its bytes stay borrowed");
+        }
     }
 }

@@ -23,7 +23,29 @@ use std::sync::Arc;
 /// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
 /// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
 /// wait.
-pub trait ComputeBackend: Any + Send + Sync {
+///
+/// # Safety
+/// Whoever gives a kernel's text vouches for what it does in launches that are as described here
+/// ([`KernelSource::with_text`]), and other crates launch their own texts on any backend. No caller can see whether a backend
+/// keeps to it. So whoever implements one promises, for the backend and for what it returns (memories, kernels, queues,
+/// semaphores):
+///
+/// - **Lengths.** Memory has all the bytes that were asked for, that the block has, or that the description needs, for as
+///   long as it lives; [`ComputeMemory::len`] says no more than there are, and always the same. A call with a range, or a target,
+///   outside of it is refused.
+/// - **Kernels.** A kernel is made of the text that was given, in that language, by that name. It runs once for each launch of
+///   it, and not without one. Nothing keeps a source or a kernel for launches that nobody asked for.
+/// - **Arguments.** A launch passes the target that was given and then the arguments that were given, unchanged and in order; it
+///   takes memory and kernels of this backend alone. The work items are those that [`KernelSource`] describes.
+/// - **Order.** What was queued is done in the order of the calls. [`ComputeMemory::release`], [`ComputeMemory::read`] and
+///   [`ComputeBackend::finish`] return when what was queued before is over, or give an error.
+/// - **Names.** What [`ComputeBackend::raw`] and [`ComputeBackend::allocate_shared`] name is the memory that was asked for, and
+///   lives as long as the result is borrowed or the handle exists. [`ComputeBackend::device`] is the device's own identity.
+/// - **Host memory.** Bytes of a [`HostBlock`] are used as [`ComputeBackend::import_host`] says, and a clone of the block is kept
+///   for as long as they are.
+///
+/// A backend that hands every call on to another, unchanged, keeps what that one promises.
+pub unsafe trait ComputeBackend: Any + Send + Sync {
     /// Who the device is.
     fn device(&self) -> &DeviceIdentity;
 

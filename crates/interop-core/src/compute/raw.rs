@@ -94,8 +94,11 @@ pub struct RawTarget<'a> {
 }
 
 impl RawTarget<'_> {
-    /// For backends: the names last at least as long as the lifetime, by what the result borrows.
-    pub const fn new(memory: RawMemory, view: View) -> Self {
+    /// For backends.
+    ///
+    /// # Safety
+    /// The names are of memory that is valid for reads and writes of all bytes of `view`, for at least as long as the lifetime.
+    pub const unsafe fn new(memory: RawMemory, view: View) -> Self {
         Self { memory, view, _memory: PhantomData }
     }
 

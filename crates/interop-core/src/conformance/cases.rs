@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
-use super::{sizes, threads, unwritten};
+use super::{outlets, sizes, threads, unwritten};
 use crate::describe::error::Error;
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::{Region, RowOrder};
@@ -36,6 +36,10 @@ pub static CASES: &[Case] = &[
     Case { name: "resize shows the old frame", run: sizes::resized },
     Case { name: "sizes inside a larger one", run: sizes::within },
     Case { name: "frames of another thread", run: threads::from_another },
+    Case { name: "an engine's object: formats", run: outlets::formats },
+    Case { name: "an engine's object: kept", run: outlets::kept },
+    Case { name: "an engine's object: cleared", run: outlets::cleared },
+    Case { name: "an engine's object: overwritten", run: outlets::overwritten },
     Case { name: "bad input is refused", run: bad_input },
 ];
 

@@ -7,6 +7,7 @@ mod cases;
 mod context;
 mod drawing;
 mod failure;
+mod outlets;
 mod pixels;
 mod sizes;
 mod table;

@@ -26,7 +26,7 @@ pub(super) fn overwritten(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 /// Rows either way up, rows with gaps between them, a texture, and a buffer.
-fn surfaces() -> [SurfaceDesc; 5] {
+pub(super) fn surfaces() -> [SurfaceDesc; 5] {
     let rgba = any(37, 23, PixelFormat::Rgba8);
     [
         SurfaceDesc::Image(rgba),
@@ -97,7 +97,7 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
 }
 
 /// Narrow parts that do not touch each other, of a surface and of the same somewhat larger.
-fn columns(desc: &SurfaceDesc) -> Vec<Part> {
+pub(super) fn columns(desc: &SurfaceDesc) -> Vec<Part> {
     let column = |n: u32| match desc {
         SurfaceDesc::Image(i) => Part::Image(Region::new(3 * n, 0, 1 + n % 2, i.extent.height)),
         SurfaceDesc::Buffer(_) => Part::Buffer(n as usize * 700..n as usize * 700 + 44),
@@ -106,7 +106,7 @@ fn columns(desc: &SurfaceDesc) -> Vec<Part> {
 }
 
 /// Parts for frames of their own, each with what is written inside.
-fn parts(desc: &SurfaceDesc) -> [(Part, Part); 3] {
+pub(super) fn parts(desc: &SurfaceDesc) -> [(Part, Part); 3] {
     let region = |x, y, width, height| Part::Image(Region::new(x, y, width, height));
     match desc {
         SurfaceDesc::Image(i) => {
@@ -141,7 +141,7 @@ fn larger(desc: &SurfaceDesc) -> SurfaceDesc {
 }
 
 /// `part` alone.
-fn alone(desc: &SurfaceDesc, part: &Part) -> SurfaceDesc {
+pub(super) fn alone(desc: &SurfaceDesc, part: &Part) -> SurfaceDesc {
     match (desc, part) {
         (SurfaceDesc::Image(i), Part::Image(r)) => SurfaceDesc::image(r.width, r.height, i.format),
         (_, Part::Buffer(range)) => SurfaceDesc::buffer(range.len() as u64),
@@ -150,7 +150,7 @@ fn alone(desc: &SurfaceDesc, part: &Part) -> SurfaceDesc {
 }
 
 /// Puts the tight bytes of `part` into those of the whole surface.
-fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &Part, bytes: &[u8]) {
+pub(super) fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &Part, bytes: &[u8]) {
     match (desc, part) {
         (SurfaceDesc::Image(i), Part::Image(r)) => {
             paste(picture, i.extent, *r, bytes, i.format.bytes_per_pixel());
@@ -158,6 +158,36 @@ fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &Part, bytes: &[u8]) {
         (_, Part::Buffer(range)) => picture[range.clone()].copy_from_slice(bytes),
         (SurfaceDesc::Buffer(_), Part::Image(_)) => {}
     }
+}
+
+/// Writes a pattern into `at`, as a kernel would, of a target that was given for `part`; what that is comes back.
+pub(super) fn write_part(
+    context: &Context<'_>,
+    desc: &SurfaceDesc,
+    (part, target): (&Part, Target<'_>),
+    at: &Part,
+    nonce: u32,
+) -> Result<(Part, Vec<u8>), Error> {
+    let (memory, view) = target.into_parts();
+    let inside = match (view, part, at) {
+        (View::Image(mut v), Part::Image(part), Part::Image(at)) => {
+            v.offset = v.row_start(at.y - part.y) + (at.x - part.x) as usize * v.format.bytes_per_pixel();
+            v.extent = at.extent();
+            View::Image(v)
+        }
+        (View::Buffer(mut v), Part::Buffer(part), Part::Buffer(at)) => {
+            v.offset += at.start - part.start;
+            v.len = at.len();
+            View::Buffer(v)
+        }
+        _ => return Err(Error::invalid("conformance", "a target of another kind than its part")),
+    };
+    let tight = tight(&alone(desc, at))?;
+    let pattern = Pattern::for_view(&tight, nonce);
+    context.backend.write_pattern(Target::new(memory, inside)?, &pattern)?;
+    let mut bytes = vec![0; tight.payload_len()];
+    pattern.write(&tight, &mut bytes);
+    Ok((at.clone(), bytes))
 }
 
 impl<'a> Run<'a> {
@@ -186,30 +216,8 @@ impl<'a> Run<'a> {
         nonce: u32,
     ) -> Result<Vec<(Part, Vec<u8>)>, Error> {
         let part = frame.part().clone();
-        let mut all = Vec::new();
-        for (nonce, at) in (nonce..).zip(written) {
-            let (memory, view) = frame.target()?.into_parts();
-            let inside = match (view, &part, at, alone(desc, at)) {
-                (View::Image(mut v), Part::Image(part), Part::Image(at), _) => {
-                    v.offset = v.row_start(at.y - part.y) + (at.x - part.x) as usize * v.format.bytes_per_pixel();
-                    v.extent = at.extent();
-                    View::Image(v)
-                }
-                (View::Buffer(mut v), Part::Buffer(part), Part::Buffer(at), _) => {
-                    v.offset += at.start - part.start;
-                    v.len = at.len();
-                    View::Buffer(v)
-                }
-                _ => return Err(Error::invalid("conformance", "a target of another kind than its part")),
-            };
-            let tight = tight(&alone(desc, at))?;
-            let pattern = Pattern::for_view(&tight, nonce);
-            context.backend.write_pattern(Target::new(memory, inside)?, &pattern)?;
-            let mut bytes = vec![0; tight.payload_len()];
-            pattern.write(&tight, &mut bytes);
-            all.push((at.clone(), bytes));
-        }
-        Ok(all)
+        let parts = (nonce..).zip(written);
+        parts.map(|(nonce, at)| write_part(context, desc, (&part, frame.target()?), at, nonce)).collect()
     }
 
     /// Begins a frame and writes into it: it is given up.

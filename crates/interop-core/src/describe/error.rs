@@ -2,11 +2,14 @@
 
 use super::mismatch::Mismatch;
 use super::path_id::PathId;
+use std::fmt;
 
 /// Result with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, on which device, and what to try.
+///
+/// `Debug` gives the same text as `Display`: it is what `fn main() -> Result<(), Error>` prints.
 ///
 /// ```
 /// use interop_core::{Error, PixelFormat};
@@ -18,9 +21,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     other => println!("{other:?}"),
 /// }
 /// // The text names what was wrong, and what would be right.
-/// assert!(error.is_some_and(|e| e.to_string().contains("rgb9")));
+/// assert!(error.as_ref().is_some_and(|e| e.to_string().contains("rgb9")));
+/// assert!(error.is_some_and(|e| format!("{e:?}") == e.to_string()));
 /// ```
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A library, driver, device or feature is not there. Nothing was changed.
@@ -133,6 +137,12 @@ pub enum Error {
         /// Each path with its reason, or the alternatives to the one asked for.
         reason: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 fn what_was_built(kernel: &str) -> String {

@@ -129,6 +129,16 @@ pub fn rows(view: &View) -> Box<dyn Iterator<Item = (u32, std::ops::Range<usize>
     }
 }
 
+/// Lays tight rows into memory as `view` says; what lies between them stays. The view was checked ([`View::check_inside`]).
+pub fn lay_out(tight: &[u8], view: &View, memory: &mut [u8]) {
+    let mut left = tight;
+    for (_, to) in rows(view) {
+        let (row, rest) = left.split_at(to.len().min(left.len()));
+        memory[to.start..to.start + row.len()].copy_from_slice(row);
+        left = rest;
+    }
+}
+
 fn image_rows(image: ImageView) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     (0..image.extent.height).map(move |y| (y, image.row(y)))
 }

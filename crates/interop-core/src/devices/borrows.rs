@@ -32,13 +32,16 @@ pub enum Holder {
     HostKernel,
     /// A closure of [`crate::Staging::map_write`], or a call of the display that made the block.
     Staging,
+    /// A display that was told to write them ([`crate::Surface::download`]).
+    Display,
     /// Commands whose end the driver does not tell.
     Commands,
 }
 
 impl Holder {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Guard, Self::Cpu, Self::Map, Self::HostKernel, Self::Staging, Self::Commands];
+    pub const ALL: [Self; 7] =
+        [Self::Guard, Self::Cpu, Self::Map, Self::HostKernel, Self::Staging, Self::Display, Self::Commands];
 
     /// The problem, and what to do about it.
     pub const fn problem(self) -> &'static str {
@@ -57,6 +60,10 @@ impl Holder {
             Self::HostKernel => "a host closure in an OpenCL queue holds these bytes; wait for its event first",
             Self::Staging => {
                 "a closure of Staging::map_write, or a display's call, holds these bytes; let it return first"
+            }
+            Self::Display => {
+                "a display writes these bytes; wait for its staging block (Staging::wait) first (one that was dropped where it \
+                 could not wait holds them for ever)"
             }
             Self::Commands => {
                 "commands of a device use these bytes, and the driver does not tell when they end; drop the device's \

@@ -14,7 +14,8 @@ use std::rc::Rc;
 /// The block is kept alive by its owner (`Rc`), whoever drops first. Any number of backends and displays can take it,
 /// its clones and its parts. They share one list ([`HostBlock::borrows`]) of who uses which bytes. So no two Rust
 /// slices of one byte clash, and no command of a device runs on the bytes of a slice. What a *display* reads while
-/// somebody writes is old or new, pixel by pixel: the path's ring and fences keep reads and writes apart.
+/// somebody writes is old or new, pixel by pixel: the path's ring and fences keep reads and writes apart. What it writes
+/// ([`crate::Surface::download`]) is held until [`crate::Staging::wait`].
 ///
 /// ```
 /// use interop_core::HostBlock;

@@ -8,5 +8,5 @@ mod surface;
 
 pub use contract::{Display, DisplaySemaphore};
 pub use part::Part;
-pub use staging::{Staging, StagingKind};
+pub use staging::{HostWrites, Staging, StagingKind};
 pub use surface::Surface;

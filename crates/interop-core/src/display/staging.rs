@@ -2,8 +2,10 @@
 
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::ImageDesc;
+use crate::devices::borrows::{Borrow, Holder, Member};
 use crate::devices::capability::HandleType;
 use crate::devices::host_block::HostBlock;
+use crate::devices::ranges::Access;
 use crate::devices::shared_handle::SharedHandle;
 use std::any::Any;
 
@@ -36,7 +38,7 @@ pub trait Staging {
     /// The memory's address where it stays the same for the block's life.
     fn host_block(&self) -> Option<HostBlock>;
 
-    /// Waits until the display has read what it was told to read. Returns at once where nothing was fenced.
+    /// Waits until the display has read, and written, what it was told to. Returns at once where nothing was fenced.
     fn wait(&mut self) -> Result<()>;
 
     /// Gives the host the bytes to fill, after [`Staging::wait`] and for the length of the call. The old content is
@@ -63,4 +65,44 @@ pub trait Staging {
 
     /// For the display to find its own type again.
     fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// Host memory that a display was told to write, from the command on until the display has done it.
+///
+/// A staging block with a [`Staging::host_block`] that its display writes ([`crate::Surface::download`]) keeps one: bytes of which
+/// somebody has a slice are refused, and nobody gets a slice of bytes that the display still writes.
+#[derive(Default)]
+pub struct HostWrites {
+    under_way: Option<Borrow>,
+}
+
+impl HostWrites {
+    /// Before the display is told to write into `block`. Waits for commands of compute devices that use its bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
+    pub fn begin(&mut self, block: &HostBlock, operation: &'static str) -> Result<()> {
+        if self.under_way.is_none() {
+            let all = block.borrows().slice(&(0..block.len()), Access::Write, Holder::Display, Member::ALONE);
+            self.under_way = Some(all.map_err(|held| held.refuse(operation))?);
+        }
+        Ok(())
+    }
+
+    /// True while the display may still write.
+    pub fn are_under_way(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// Once the display has done all that it was told.
+    pub fn end(&mut self) {
+        self.under_way = None;
+    }
+}
+
+impl Drop for HostWrites {
+    /// Keeps the bytes where nobody waited: the display may write them at any time.
+    fn drop(&mut self) {
+        std::mem::forget(self.under_way.take());
+    }
 }

@@ -3,10 +3,13 @@
 use super::part::Part;
 use super::staging::Staging;
 use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
+use crate::describe::pattern::lay_out;
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::view::View;
 use crate::devices::capability::HandleType;
 use crate::devices::shared_handle::SharedHandle;
+use crate::draw::{Manner, Plan};
 use std::any::Any;
 
 const NO_STORAGE: &str = "an in-place surface has no storage of its own; use read_in_place";
@@ -59,22 +62,34 @@ pub trait Surface {
     /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>>;
 
+    /// Draws a region of an image as programs do, and reads that: its pixels at their own size, drawn as planned in this manner into
+    /// RGBA8 that was zero; tight rows in native order. `None` as the manner is that of a display which has one alone. For
+    /// verification: what [`Surface::read_back`] draws may be copied where bytes go through as they are.
+    ///
+    /// By default there are no such draws: `None`, as where the display does not draw this surface so.
+    ///
+    /// # Errors
+    /// Those of a draw that the display does.
+    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let (_, _, _) = (region, plan, manner);
+        Ok(None)
+    }
+
     /// Copies what the surface holds into a staging block, behind all that the display was told before: `view` says where in
     /// the block (rows in native order), `part` from where; both have the same size. [`Staging::wait`] waits until it is there.
+    /// Until then nobody has a slice of the block's [`Staging::host_block`]; a display's own block keeps that with
+    /// [`crate::display::HostWrites`].
     ///
     /// By default the host copies.
     ///
     /// # Errors
+    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
     /// [`Error::Unsupported`] for a block that neither the display nor the host writes.
     fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+        part.check_source(self.desc(), view, staging.len(), "download")?;
         let bytes = self.read_back(part)?;
-        let (span, len) = (view.span(), staging.len());
-        view.check_inside(len, "download")?;
-        if span.len() != bytes.len() {
-            return Err(Error::invalid("download", "the host copies tight rows only"));
-        }
         staging.map_write(&mut |to| {
-            to[span.clone()].copy_from_slice(&bytes);
+            lay_out(&bytes, view, to);
             Ok(())
         })
     }

@@ -1,6 +1,6 @@
 //! Which path joins an engine's object to a backend: each that both sides offer is tried, and the fastest taken.
 
-use super::way::{Row, WAYS, Way, row_of};
+use super::way::{Direction, Row, WAYS, Way, row_of};
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
 use crate::path::Pairing;
@@ -39,6 +39,7 @@ pub(super) struct Chosen {
 pub(super) fn choose(
     pairing: &Pairing<'_>,
     by: Option<PathId>,
+    direction: Direction,
     mut attempt: impl FnMut(&Row) -> Result<(Way, Duration)>,
 ) -> Result<Chosen> {
     let (mut rows, mut best, mut first_error) = (Vec::new(), None, None);
@@ -57,7 +58,7 @@ pub(super) fn choose(
             }
             time
         });
-        rows.push(EnginePath { path: row.id, mechanism: row.mechanism, found });
+        rows.push(EnginePath { path: row.id, mechanism: row.mechanism(direction), found });
     }
     if let Some((way, path, _)) = best {
         return Ok(Chosen { way, path, rows });

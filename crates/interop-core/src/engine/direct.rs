@@ -8,9 +8,10 @@ use crate::display::{Display, Surface};
 use crate::path::Pairing;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
-/// The call that names what is refused here.
-pub(super) const OP: &str = "Intake::take";
+/// Names what is refused here, in either direction.
+pub(super) const OP: &str = "an engine's object";
 
 /// The surface's own object, opened by the compute API.
 pub(super) struct Direct {
@@ -21,6 +22,7 @@ pub(super) struct Direct {
     acquired: bool,
     /// By which it was opened.
     handle: HandleType,
+    backend: Arc<dyn ComputeBackend>,
 }
 
 /// Goes while the display's context is current, or later.
@@ -74,7 +76,7 @@ impl Direct {
         let object = pairing.backend.import_surface(&source.export(handle)?, pairing.desc)?;
         let object = Object { memory: object, display: Rc::clone(pairing.display) };
         let is_image = matches!(pairing.desc, SurfaceDesc::Image(_));
-        Ok(Self { linear: None, object, is_image, acquired: false, handle })
+        Ok(Self { linear: None, object, is_image, acquired: false, handle, backend: Arc::clone(pairing.backend) })
     }
 
     /// Begins a turn, after the end of one that a panic or another context left open.
@@ -109,6 +111,11 @@ impl Direct {
                 // The queue keeps the order, once it has been told.
                 HandleType::QueueBuffer(_) => self.object.memory.submit()?,
                 _ => self.object.memory.release()?,
+            }
+            if !self.is_image && self.handle == HandleType::GlObject {
+                // The engine may write the buffer from the host next. NVIDIA's driver orders what its GPU does after the
+                // release, but not that: `glBufferSubData` came before the kernel (docs/drivers.md).
+                self.backend.finish()?;
             }
             self.acquired = false;
         }

@@ -2,8 +2,8 @@
 
 use super::choose::EnginePath;
 use super::proof;
-use super::reach::{Failure, Reach};
-use super::way::{Packing, Row, Way, zeros};
+use super::reach::{Failure, Reach, Wanted};
+use super::way::{Direction, Row, Way, zeros};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory};
 use crate::describe::error::Result;
 use crate::describe::path_id::PathId;
@@ -56,7 +56,8 @@ impl Intake {
         by: Option<PathId>,
     ) -> Result<Self> {
         source.check_download()?;
-        Ok(Self { reach: Reach::open(backend, display, source, by, attempt)? })
+        let (desc, direction) = (*source.desc(), Direction::Take);
+        Ok(Self { reach: Reach::open(Wanted { backend, display, desc, by, direction }, source, attempt)? })
     }
 
     /// The path in use.
@@ -71,7 +72,7 @@ impl Intake {
 
     /// What is taken.
     pub fn desc(&self) -> &SurfaceDesc {
-        self.reach.surface().desc()
+        self.reach.desc()
     }
 
     /// The surface that is taken.
@@ -95,7 +96,7 @@ impl Intake {
 /// Opens, proves and times.
 fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut dyn Surface) -> Result<(Way, Duration)> {
     proof::with_patterns(row, pairing)?;
-    let mut way = row.open(pairing, source, Packing::Tight)?;
+    let mut way = row.open(pairing, source, Direction::Take)?;
     proof::with_what_is_there(row.id, &mut way, pairing, source)?;
     let mut fastest = Duration::MAX;
     for _ in 0..TIMED {

@@ -14,4 +14,5 @@ mod way;
 
 pub use choose::EnginePath;
 pub use intake::{Intake, Taken};
-pub use outlet::{Outlet, OutletFrame};
+pub use outlet::{Outlet, OutletFrame, OutletOptions};
+pub(crate) use way::is_object;

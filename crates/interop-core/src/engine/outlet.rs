@@ -2,24 +2,62 @@
 
 use super::choose::EnginePath;
 use super::proof;
-use super::reach::{Failure, Reach};
-use super::way::{Packing, Row, Way};
-use crate::compute::{Arg, ComputeBackend, Kernel, RawTarget, Target};
-use crate::describe::error::Result;
+use super::reach::{Failure, Reach, Wanted};
+use super::way::{Direction, Row, WAYS, Way};
+use crate::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, RawTarget, Target};
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::path_id::PathId;
-use crate::describe::surface::SurfaceDesc;
-use crate::display::{Display, Surface};
+use crate::describe::setters::setters;
+use crate::describe::surface::{SurfaceDesc, Unwritten};
+use crate::describe::view::View;
+use crate::display::{Display, Part, Surface};
 use crate::path::Pairing;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Options of [`Outlet::open_with`].
+///
+/// ```
+/// use interop_core::engine::OutletOptions;
+/// use interop_core::{RowOrder, Unwritten};
+///
+/// // The kernel writes every pixel, so that nothing is read from the texture first; row 0 is at the top.
+/// let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite).with_row_order(RowOrder::TopDown);
+/// assert_eq!(options.path, None);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutletOptions {
+    /// The only path that is taken; `None`: the fastest.
+    pub path: Option<PathId>,
+    /// The rule for pixels that a frame does not write; `None`: the surface's own, [`Unwritten::Keep`] by default.
+    pub unwritten: Option<Unwritten>,
+    /// Where row 0 of a frame is shown; `None`: the display's own order (in OpenGL at the bottom).
+    pub row_order: Option<RowOrder>,
+}
+
+setters!(OutletOptions {
+    /// Takes this path or fails.
+    with_path(path: impl Into<Option<PathId>>);
+    /// Sets the rule for unwritten pixels.
+    with_unwritten(unwritten: impl Into<Option<Unwritten>>);
+    /// Sets the row order of frames.
+    with_row_order(row_order: impl Into<Option<RowOrder>>);
+});
 
 /// Frames of kernels into one texture or buffer that an engine owns: its name never changes, and mipmaps, samplers and lifetime
 /// are the engine's.
 ///
 /// Where the compute API opens the object (`direct`), kernels write it; otherwise the display copies each frame into it, on its
-/// device where it can. A [`crate::Link`] has more: frames that are given up leave no trace there, and late frames overlap.
-/// Here a frame that fails may leave a part of it behind, and pixels that a kernel does not write are undefined.
+/// device where it can. A [`crate::Link`] has more: late frames overlap there, and frames that are given up leave no trace.
+///
+/// Pixels that a frame does not write are by the rule [`Unwritten`]. Under `Keep` they are those that the object holds when the frame
+/// begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes every pixel is quicker under
+/// `Overwrite`. What lies around a part ([`Outlet::frame_region`], [`Outlet::frame_bytes`]) stays under every rule. A frame that
+/// fails leaves no trace, but where kernels write the object itself (`direct`, `in-queue-in-place`) what it wrote stays.
 ///
 /// Stays on the display's thread.
 pub struct Outlet {
@@ -27,36 +65,40 @@ pub struct Outlet {
 }
 
 impl Outlet {
+    /// The paths that reach an engine's object, in the order in which they are tried.
+    pub fn paths() -> impl Iterator<Item = PathId> {
+        WAYS.iter().map(|row| row.id)
+    }
+
     /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is proved
     /// and timed with a surface of the same kind beside it: nothing is written into `target` before the first frame.
     ///
     /// # Errors
     /// The first error of a path where none works.
     pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, target: Box<dyn Surface>) -> Result<Self> {
-        Self::open_of(backend, display, target, None)
+        Self::open_with(backend, display, target, OutletOptions::default())
     }
 
-    /// [`Outlet::open`] by one path, or not at all.
+    /// [`Outlet::open`] with options.
     ///
     /// # Errors
-    /// [`crate::Error::Unavailable`] where the path is not offered; what it reported where it failed.
-    pub fn open_by(
+    /// [`Error::Unavailable`] where the path that is asked for is not offered, and what it reported where it failed;
+    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was made without what a copy from it needs.
+    pub fn open_with(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
         target: Box<dyn Surface>,
-        path: PathId,
-    ) -> Result<Self> {
-        Self::open_of(backend, display, target, Some(path))
-    }
-
-    fn open_of(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        target: Box<dyn Surface>,
-        by: Option<PathId>,
+        options: OutletOptions,
     ) -> Result<Self> {
         target.check_upload()?;
-        Ok(Self { reach: Reach::open(backend, display, target, by, attempt)? })
+        let mut desc = *target.desc();
+        desc = desc.with_unwritten(options.unwritten.unwrap_or(desc.unwritten()));
+        if let SurfaceDesc::Image(image) = desc {
+            let order = options.row_order.unwrap_or(display.caps().native_row_order);
+            desc = SurfaceDesc::Image(image.with_row_order(order));
+        }
+        let wanted = Wanted { backend, display, desc, by: options.path, direction: Direction::Give };
+        Ok(Self { reach: Reach::open(wanted, target, attempt)? })
     }
 
     /// The path in use.
@@ -69,9 +111,9 @@ impl Outlet {
         self.reach.rows()
     }
 
-    /// What is written.
+    /// The description of frames, with the row order and the rule for unwritten pixels.
     pub fn desc(&self) -> &SurfaceDesc {
-        self.reach.surface().desc()
+        self.reach.desc()
     }
 
     /// The surface that is written.
@@ -80,16 +122,46 @@ impl Outlet {
     }
 
     /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is told
-    /// from now on sees it. A path that fails is left for the next that works, and the frame is done again there.
+    /// from now on sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is left for the next that works, and
+    /// the frame is done again there.
     ///
     /// Where none does it, none is left. The next frame that fails then gives its error at once, and later the next two, and so on
     /// up to 64, before all paths are tried again.
     ///
     /// # Errors
-    /// Those of `compute`; the first error of a path where none works; [`crate::Error::WrongContext`].
-    pub fn frame(&mut self, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
+    /// Those of `compute`; the first error of a path where none works; [`Error::WrongContext`].
+    pub fn frame(&mut self, compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
+        self.frame_part(&Part::full(self.desc()), compute)
+    }
+
+    /// [`Outlet::frame`] of a part of an image, rows counted in the frame's order. All other pixels stay.
+    ///
+    /// # Errors
+    /// Those of [`Outlet::frame`]; [`Error::InvalidInput`] for an empty region, one outside the image, or a buffer.
+    pub fn frame_region(
+        &mut self,
+        region: Region,
+        compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.frame_part(&Part::Image(region), compute)
+    }
+
+    /// [`Outlet::frame`] of some bytes of a buffer. All others stay.
+    ///
+    /// # Errors
+    /// Those of [`Outlet::frame`]; [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image.
+    pub fn frame_bytes(
+        &mut self,
+        bytes: Range<usize>,
+        compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.frame_part(&Part::Buffer(bytes), compute)
+    }
+
+    fn frame_part(&mut self, part: &Part, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
+        part.check_inside(self.desc(), "Outlet::frame")?;
         self.reach.turn(|way, target, backend| {
-            way.begin(target).map_err(Failure::Path)?;
+            way.begin(backend, target, part).map_err(Failure::Path)?;
             if let Err(error) = compute(&mut OutletFrame { way, backend }) {
                 if let Err(error) = way.give_back() {
                     tracing::warn!(%error, "a frame that was given up could not be handed back");
@@ -99,19 +171,38 @@ impl Outlet {
             way.give(target).map_err(Failure::Path)
         })
     }
+
+    /// Waits until the object holds the last frame for everybody: another context, another API, or the host.
+    ///
+    /// # Errors
+    /// Those of the backend or the display.
+    pub fn finish(&self) -> Result<()> {
+        self.reach.finish()
+    }
 }
 
 /// Opens, proves and times beside the object, then opens that.
 fn attempt(row: &Row, pairing: &Pairing<'_>, target: &mut dyn Surface) -> Result<(Way, Duration)> {
+    let (rule, backend) = (pairing.desc.unwritten(), pairing.backend.as_ref());
+    if rule == Unwritten::Keep && !row.is_object() {
+        target.check_download().map_err(|error| {
+            let problem =
+                format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
+            Error::invalid("Outlet::open", problem)
+        })?;
+    }
     let time = proof::into_a_surface(row, pairing)?;
-    let mut way = row.open(pairing, target, Packing::Padded)?;
+    let mut way = row.open(pairing, target, Direction::Give)?;
     // Drivers may refuse an object only when it is to be used.
-    way.begin(target)?;
+    way.reach(target, &Part::full(pairing.desc))?;
+    if rule == Unwritten::Overwrite {
+        way.blank(backend)?;
+    }
     way.give_back()?;
     Ok((way, time))
 }
 
-/// The frame that kernels write, all of it.
+/// The frame that kernels write, or the part of one that was begun.
 pub struct OutletFrame<'a> {
     way: &'a mut Way,
     backend: &'a dyn ComputeBackend,
@@ -123,13 +214,28 @@ impl OutletFrame<'_> {
         self.backend
     }
 
-    /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`. Row 0 is the display's own
-    /// first one (in OpenGL that at the bottom).
+    /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`. Row 0 is where
+    /// [`OutletOptions::row_order`] says.
     ///
     /// # Errors
     /// The errors of [`ComputeBackend::launch`].
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
         self.backend.launch(kernel, self.way.target()?, args)
+    }
+
+    /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in `from`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for an image, and where `from` is shorter; the errors of [`ComputeBackend::copy`].
+    pub fn copy_from(&mut self, from: &dyn ComputeMemory) -> Result<()> {
+        let (to, view) = self.way.target()?.into_parts();
+        match view {
+            View::Buffer(_) => self.backend.copy(from, to, view.span()),
+            View::Image(_) => {
+                let problem = "rows of an image may be padded; launch a kernel that writes it, or give a buffer";
+                Err(Error::invalid("OutletFrame::copy_from", problem))
+            }
+        }
     }
 
     /// The memory that kernels write, for backends' own calls, and how the frame lies there: rows may be padded.

@@ -1,10 +1,12 @@
 //! Proof by pixels: patterns that one side wrote are read by the other and compared.
 
-use super::way::{Packing, Row, Way, zeros};
+use super::way::{Direction, Row, Way, zeros};
 use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
 use crate::describe::mismatch::Mismatch;
 use crate::describe::path_id::PathId;
 use crate::describe::pattern::{Pattern, rows};
+use crate::describe::surface::Unwritten;
 use crate::describe::view::View;
 use crate::display::{Part, Surface};
 use crate::path::Pairing;
@@ -18,7 +20,7 @@ const FRAMES: u32 = 2;
 pub(super) fn with_patterns(row: &Row, pairing: &Pairing<'_>) -> Result<()> {
     let all = Part::full(pairing.desc);
     let mut scratch = pairing.display.create_surface(pairing.desc)?;
-    let mut way = row.open(pairing, scratch.as_ref(), Packing::Tight)?;
+    let mut way = row.open(pairing, scratch.as_ref(), Direction::Take)?;
     let view = *way.view();
     let mut bytes = zeros(view.payload_len())?;
     for frame in 0..FRAMES {
@@ -43,28 +45,65 @@ pub(super) fn with_what_is_there(
     compare(id, way.view(), &there, &found, 0)
 }
 
-/// Lets a kernel of the backend's own write patterns into a surface of the display's own, which reads them back; how long a frame
-/// takes, the work of both sides included.
+/// Lets a kernel of the backend's own write patterns into a surface of the display's own, which reads them back: frames of all of
+/// it, one of a part beside what the display itself put there, and an empty one, by the rule for unwritten pixels. How long a whole
+/// frame takes, the work of both sides included.
 pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duration> {
-    let (all, backend) = (Part::full(pairing.desc), pairing.backend.as_ref());
     let mut scratch = pairing.display.create_surface(pairing.desc)?;
-    let mut way = row.open(pairing, scratch.as_ref(), Packing::Padded)?;
+    let mut way = row.open(pairing, scratch.as_ref(), Direction::Give)?;
     // Surfaces are read back without padding.
-    let view = pairing.layout().tight().whole()?;
-    let mut expected = zeros(view.payload_len())?;
-    let mut fastest = Duration::MAX;
-    for frame in 0..FRAMES + 1 {
-        let pattern = Pattern::for_view(&view, next_nonce());
+    let tight = pairing.layout().unpadded();
+    let (all, whole) = (tight.full(), tight.tight().whole()?);
+    let mut expected = zeros(whole.payload_len())?;
+    let (mut fastest, mut frames) = (Duration::MAX, 0);
+    let mut frame = |part: &Part, expected: &mut Vec<u8>, scratch: &mut dyn Surface, writes: bool| {
         let start = Instant::now();
-        way.begin(scratch.as_ref())?;
-        backend.write_pattern(way.target()?, &pattern)?;
-        way.give(scratch.as_mut())?;
+        let kernel = tight.in_place(part)?.kernel;
+        way.begin(pairing.backend.as_ref(), scratch, part)?;
+        if writes {
+            let pattern = Pattern::for_view(&kernel, next_nonce());
+            pairing.backend.write_pattern(way.target()?, &pattern)?;
+            pattern.write(&kernel, expected);
+        }
+        way.give(scratch)?;
         pairing.display.finish()?;
-        fastest = fastest.min(start.elapsed());
-        pattern.write(&view, &mut expected);
-        compare(row.id, &view, &expected, &scratch.read_back(&all)?, frame)?;
+        let time = start.elapsed();
+        frames += 1;
+        compare(row.id, &whole, expected, &scratch.read_back(&Part::full(pairing.desc))?, frames - 1).map(|()| time)
+    };
+    for _ in 0..FRAMES + 1 {
+        fastest = fastest.min(frame(&all, &mut expected, scratch.as_mut(), true)?);
+    }
+    // The engine's own pixels around a part, and in the place of what the path wrote last.
+    Pattern::for_view(&whole, next_nonce()).write(&whole, &mut expected);
+    scratch.upload(&Part::full(pairing.desc), &expected, &whole)?;
+    frame(&inner(&all), &mut expected, scratch.as_mut(), true)?;
+    match pairing.desc.unwritten() {
+        Unwritten::Keep => frame(&all, &mut expected, scratch.as_mut(), false).map(drop)?,
+        Unwritten::Clear => {
+            expected.fill(0);
+            frame(&all, &mut expected, scratch.as_mut(), false).map(drop)?;
+        }
+        // What is there may be that of any frame.
+        Unwritten::Overwrite => {}
     }
     Ok(fastest)
+}
+
+/// A part that leaves something around it, where there is so much.
+fn inner(all: &Part) -> Part {
+    match all {
+        Part::Image(region) => {
+            let third = |side: u32| (side / 3, (side / 3).max(1));
+            let ((x, width), (y, height)) = (third(region.width), third(region.height));
+            Part::Image(Region::new(x, y, width, height))
+        }
+        Part::Buffer(range) => {
+            // Where a kernel's vectors may begin.
+            let third = range.len() / 3 / 16 * 16;
+            Part::Buffer(third..(2 * third).max(16).min(range.len()))
+        }
+    }
 }
 
 fn taken(way: &mut Way, pairing: &Pairing<'_>, source: &mut dyn Surface) -> Result<Vec<u8>> {

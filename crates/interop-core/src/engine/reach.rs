@@ -1,10 +1,11 @@
 //! One engine's object and the path in use to it. A path that fails is left for the next that works.
 
 use super::choose::{Chosen, EnginePath, choose, leave};
-use super::way::{Row, Way};
+use super::way::{Direction, Row, Way};
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
+use crate::describe::surface::SurfaceDesc;
 use crate::display::{Display, Surface};
 use crate::path::Pairing;
 use std::mem::replace;
@@ -15,11 +16,23 @@ use std::time::Duration;
 /// Opens a path to the object, proves and times it.
 pub(super) type Attempt = fn(&Row, &Pairing<'_>, &mut dyn Surface) -> Result<(Way, Duration)>;
 
+/// The two sides, and what is asked for.
+pub(super) struct Wanted {
+    pub backend: Arc<dyn ComputeBackend>,
+    pub display: Rc<dyn Display>,
+    /// The object, with the rules for what crosses.
+    pub desc: SurfaceDesc,
+    /// The only path that is taken.
+    pub by: Option<PathId>,
+    pub direction: Direction,
+}
+
 /// An object and how it is reached. Stays on the display's thread.
 pub(super) struct Reach {
     // Before the surface whose object it may have open.
     way: Way,
     surface: Box<dyn Surface>,
+    desc: SurfaceDesc,
     rows: Vec<EnginePath>,
     path: PathId,
     backend: Arc<dyn ComputeBackend>,
@@ -44,17 +57,23 @@ struct Left {
 
 impl Reach {
     /// By the fastest path, or by the one that is asked for.
-    pub fn open(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        mut surface: Box<dyn Surface>,
-        by: Option<PathId>,
-        attempt: Attempt,
-    ) -> Result<Self> {
-        let desc = *surface.desc();
+    pub fn open(wanted: Wanted, mut surface: Box<dyn Surface>, attempt: Attempt) -> Result<Self> {
+        let Wanted { backend, display, desc, by, direction } = wanted;
         let pairing = Pairing::new(&backend, &display, &desc);
-        let Chosen { way, path, rows } = choose(&pairing, by, |row| attempt(row, &pairing, surface.as_mut()))?;
-        Ok(Self { way, surface, rows, path, backend, display, attempt, searches: Searches::default() })
+        let tried = |row: &Row| attempt(row, &pairing, surface.as_mut());
+        let Chosen { way, path, rows } = choose(&pairing, by, direction, tried)?;
+        Ok(Self { way, surface, desc, rows, path, backend, display, attempt, searches: Searches::default() })
+    }
+
+    /// The description of what crosses.
+    pub fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    /// Waits until both sides have done what they were told.
+    pub fn finish(&self) -> Result<()> {
+        self.backend.finish()?;
+        self.display.finish()
     }
 
     pub fn path(&self) -> PathId {
@@ -63,10 +82,6 @@ impl Reach {
 
     pub fn rows(&self) -> &[EnginePath] {
         &self.rows
-    }
-
-    pub fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
     }
 
     pub fn surface_mut(&mut self) -> &mut dyn Surface {
@@ -103,9 +118,9 @@ impl Reach {
         if !why.is_of_the_path() || (left.is_none() && !self.searches.is_due()) {
             return Err(self.restore(why, left.take()));
         }
-        let Self { surface, rows, path, backend, display, attempt, .. } = self;
-        let (before, used, desc) = (rows.clone(), *path, *surface.desc());
-        let pairing = Pairing::new(backend, display, &desc);
+        let Self { surface, desc, rows, path, backend, display, attempt, .. } = self;
+        let (before, used) = (rows.clone(), *path);
+        let pairing = Pairing::new(backend, display, desc);
         match leave(rows, path, &why, |row| attempt(row, &pairing, surface.as_mut())) {
             Ok(way) => {
                 let way = replace(&mut self.way, way);

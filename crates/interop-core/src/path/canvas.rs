@@ -6,7 +6,7 @@ use super::pairing::Pairing;
 use super::unwritten::{Ages, Clear, Reader, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::Result;
-use crate::describe::pattern::rows;
+use crate::describe::pattern::lay_out;
 use crate::describe::view::View;
 use crate::devices::timeline::step;
 use crate::display::{Part, Surface};
@@ -87,11 +87,9 @@ impl Canvas {
     fn fetch_back(&mut self, surface: &mut dyn Surface) -> Result<()> {
         let _step = step!("fetch back");
         let shown = surface.read_back(&self.layout.full())?;
-        let (from, to) = (self.layout.tight().whole()?, self.layout.whole()?);
+        let to = self.layout.whole()?;
         self.memory.map_write(to.span(), &mut |bytes| {
-            for ((_, from), (_, to)) in rows(&from).zip(rows(&to)) {
-                bytes[to].copy_from_slice(&shown[from]);
-            }
+            lay_out(&shown, &to, bytes);
             Ok(())
         })
     }

@@ -91,6 +91,6 @@ pub trait SharingPath {
     fn sync(&self) -> SyncKind;
 }
 
-pub(super) fn not_begun() -> Error {
+pub(crate) fn not_begun() -> Error {
     Error::invalid("SharingPath", "no frame has been begun")
 }

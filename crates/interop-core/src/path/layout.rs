@@ -43,9 +43,14 @@ impl FrameLayout {
         Self { pitch_alignment: 1, ..self }
     }
 
+    /// Rows in the display's order, whatever the surface's is.
+    pub(crate) fn in_display_order(self) -> Self {
+        Self { reversed: false, ..self }
+    }
+
     /// Tight rows in the display's order, as a surface is read back.
     pub(crate) fn tight(&self) -> Self {
-        Self { reversed: false, ..self.clone().unpadded() }
+        self.clone().unpadded().in_display_order()
     }
 
     /// True where the display keeps the rows the other way round than the surface counts them.

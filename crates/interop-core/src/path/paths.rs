@@ -97,9 +97,10 @@ impl Paths {
     /// # Errors
     /// [`Error::InvalidInput`] that lists all names.
     pub fn named(&self, name: &str) -> Result<PathId> {
-        self.iter().map(|spec| spec.id).find(|id| id.name() == name).ok_or_else(|| {
-            Error::invalid("Paths::named", format!("'{name}' is no path; the paths are {}", self.names()))
-        })
+        self.iter()
+            .map(|spec| spec.id)
+            .find(|id| id.name() == name)
+            .ok_or_else(|| Error::invalid("path", format!("'{name}' is no path; the paths are {}", self.names())))
     }
 
     /// All names, for messages.

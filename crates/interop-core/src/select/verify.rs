@@ -2,13 +2,15 @@
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
-use crate::describe::geometry::Region;
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::{Extent, Region};
 use crate::describe::mismatch::Mismatch;
 use crate::describe::pattern::Pattern;
-use crate::describe::surface::{SurfaceDesc, Unwritten};
-use crate::describe::view::View;
+use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
+use crate::describe::view::{ImageView, View};
 use crate::devices::timeline::stage;
 use crate::display::Part;
+use crate::draw::{DrawOptions, Manner, Plan, paint};
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, pattern_frame};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,6 +37,12 @@ pub(crate) enum Compared {
     /// A few rows of a frame in each slot, for a way that was proved at another size.
     FewRows,
 }
+
+/// Size of the corners that are drawn as programs draw: a format that a shader mistakes shows in few pixels.
+const DRAWN: Extent = Extent::new(32, 8);
+
+/// Two ways to round a number to 8 bits.
+const DRAWN_TOLERANCE: u8 = 1;
 
 /// Bands are spread evenly and include the first and the last row.
 const BANDS: usize = 32;
@@ -118,8 +126,59 @@ impl Proof {
                 return Err(Error::Rejected { path: self.id, mismatch });
             }
         }
+        if let (SurfaceDesc::Image(image), 0, Compared::All) = (layout.desc(), self.frames, self.compared) {
+            self.compare_draws(path, image, layout.is_reversed())?;
+        }
         self.frames += 1;
         Ok(())
+    }
+
+    /// Compares what programs see of two corners that they draw, in each manner that the display has, with the reference.
+    fn compare_draws(&self, path: &mut OpenedPath, image: &ImageDesc, reversed: bool) -> Result<()> {
+        let side = |whole: u32, most: u32| (whole.min(most), whole.saturating_sub(most));
+        let ((width, right), (height, bottom)) =
+            (side(image.extent.width, DRAWN.width), side(image.extent.height, DRAWN.height));
+        let mut corners = vec![Region::new(0, 0, width, height), Region::new(right, bottom, width, height)];
+        // Of a small image they are one.
+        corners.dedup();
+        let drawn = ImageDesc { extent: Extent::new(width, height), ..*image };
+        let as_is = Plan::exact(drawn.extent);
+        let plain = Plan::new(&drawn, drawn.extent, &DrawOptions::default())?;
+        let draws = [(plain, Some(Manner::Triangle)), (plain, Some(Manner::Compute)), (plain, None), (as_is, None)];
+        for (region, (plan, manner)) in corners.iter().flat_map(|region| draws.map(|draw| (region, draw))) {
+            let Some(found) = path.surface_mut().draw_back(*region, &plan, manner)? else { continue };
+            let expected = self.drawn(image, *region, &plan, reversed)?;
+            let close = |(found, expected): (&u8, &u8)| found.abs_diff(*expected) <= DRAWN_TOLERANCE;
+            if let Some(byte) = found.iter().zip(&expected).position(|pair| !close(pair)) {
+                let row_len = 4 * width as usize;
+                let mismatch = Mismatch {
+                    row: region.y + (byte / row_len) as u32,
+                    byte: byte % row_len,
+                    expected: expected[byte],
+                    found: found[byte],
+                    frame: self.frames as u32,
+                };
+                tracing::warn!(path = %self.id, ?manner, %mismatch, "a draw of what arrived shows other colours");
+                return Err(Error::Rejected { path: self.id, mismatch });
+            }
+        }
+        Ok(())
+    }
+
+    /// A region of the pattern as the reference draws it into RGBA8; tight rows in the display's order.
+    fn drawn(&self, image: &ImageDesc, region: Region, plan: &Plan, reversed: bool) -> Result<Vec<u8>> {
+        let pixel = image.format.bytes_per_pixel();
+        let mut row = vec![0; image.extent.width as usize * pixel];
+        let mut pixels = Vec::with_capacity(region.extent().pixels() as usize * pixel);
+        for y in region.y..region.y + region.height {
+            self.pattern.write_row(if reversed { image.extent.height - 1 - y } else { y }, &mut row);
+            pixels.extend_from_slice(&row[region.x as usize * pixel..][..region.width as usize * pixel]);
+        }
+        let from = ImageView::packed(region.extent(), image.format, 1, 0, false)?;
+        let to = ImageView::packed(region.extent(), PixelFormat::Rgba8, 1, 0, false)?;
+        let mut drawn = vec![0; to.span().len()];
+        paint(plan, (&pixels, &from), (&mut drawn, &to), (0, 0))?;
+        Ok(drawn)
     }
 }
 

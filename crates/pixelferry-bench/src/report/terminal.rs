@@ -59,19 +59,21 @@ pub(crate) fn headline(record: &Record) -> String {
     }
     let rest = match (s.cells - s.within, s.clear_misses) {
         (0, _) => String::new(),
+        (1, 0) => "; the other one is too close to call".into(),
         (misses, 0) => format!("; the other {misses} are too close to call"),
+        (1, _) => "; the other one is clearly slower".into(),
+        (misses, 1) => format!("; of the other {misses}, one is clearly slower"),
         (misses, clear) => format!("; of the other {misses}, {clear} are clearly slower"),
     };
-    let (decided, right) = s.decided();
-    let share = 100.0 * right as f64 / decided.max(1) as f64;
-    format!(
-        "automatic within {:.0} % of the best in {} of {} cells{rest}; right in {right} of {decided} that are decided ({share:.0} \
-         %), {} undecided",
-        record.method.tolerance * 100.0,
-        s.within,
-        s.cells,
-        s.undecided
-    )
+    let verdict = match s.decided() {
+        (0, _) => "none is decided, as all are within the noise".into(),
+        (decided, right) => {
+            let share = 100.0 * right as f64 / decided as f64;
+            format!("right in {right} of {decided} that are decided ({share:.0} %), {} undecided", s.undecided)
+        }
+    };
+    let tolerance = record.method.tolerance * 100.0;
+    format!("automatic within {tolerance:.0} % of the best in {} of {} cells{rest}; {verdict}", s.within, s.cells)
 }
 
 /// What happened where the automatic choice was not within the tolerance.
@@ -227,6 +229,7 @@ pub fn comparison(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Summary;
     use crate::sample;
 
     #[test]
@@ -239,6 +242,23 @@ mod tests {
         for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "verdict"] {
             assert!(text.contains(said), "{said}: {text}");
         }
+    }
+
+    #[test]
+    fn the_headline_counts_as_people_do() {
+        let said = |cells, within, clear_misses, undecided| {
+            let summary = Summary { cells, within, clear_misses, undecided };
+            headline(&Record { summary, ..sample::record() })
+        };
+        assert!(
+            said(4, 3, 0, 4)
+                .ends_with("; the other one is too close to call; none is decided, as all are within the noise")
+        );
+        assert!(
+            said(4, 3, 1, 0)
+                .contains("; the other one is clearly slower; right in 3 of 4 that are decided (75 %), 0 undecided")
+        );
+        assert!(said(9, 6, 2, 1).contains("; of the other 3, 2 are clearly slower; right in 6 of 8"));
     }
 
     #[test]

@@ -88,29 +88,32 @@ static void structs(void) {
     pf_surface other = surface;
     pf_shown *shown = NULL;
     pf_surface asked = {.size = 0};
-    uint8_t small[offsetof(pf_surface, unwritten)];
 
     other.size = 0;
     GIVES(pf_link_open(backend, display, &other, &options, &link), PF_ERROR_ARGUMENT, "pf_surface.size is 0");
     other.size = sizeof other + 1;
     GIVES(pf_link_open(backend, display, &other, &options, &link), PF_ERROR_ARGUMENT, "set it to sizeof(pf_surface)");
     GIVES(pf_link_open(backend, display, NULL, &options, &link), PF_ERROR_ARGUMENT, "pf_surface is NULL");
-    /* As an older header may have it; nothing behind it is read. */
-    memcpy(small, &surface, sizeof small);
-    *(size_t *)(void *)small = sizeof small;
-    void *memory = malloc(sizeof small);
-    pf_surface *older = memory;
-    memcpy(older, small, sizeof small);
-    WORKS(pf_link_open(backend, display, older, &options, &link));
+    /* A size that no header had may cut a field in two. */
+    other.size = offsetof(pf_surface, unwritten);
+    GIVES(pf_link_open(backend, display, &other, &options, &link), PF_ERROR_ARGUMENT, "this library takes 48");
+    pf_link_options cut = options;
+    cut.path = "pinned-upload";
+    cut.size = offsetof(pf_link_options, path) + sizeof cut.path / 2;
+    GIVES(pf_link_open(backend, display, &surface, &cut, &link), PF_ERROR_ARGUMENT, "pf_link_options.size is 12");
+    /* Nothing behind a struct is read. */
+    pf_surface *exact = malloc(sizeof *exact);
+    memcpy(exact, &surface, sizeof *exact);
+    WORKS(pf_link_open(backend, display, exact, &options, &link));
     show_number(link, 7);
     WORKS(pf_link_show(link, &shown));
     GIVES(pf_shown_surface(shown, &asked), PF_ERROR_ARGUMENT, "size is 0");
-    WORKS(pf_shown_surface(shown, older));
-    memcpy(&asked, memory, sizeof small);
-    HOLDS(asked.size == sizeof small && asked.width == WIDTH);
+    exact->width = 0;
+    WORKS(pf_shown_surface(shown, exact));
+    HOLDS(exact->size == sizeof *exact && exact->width == WIDTH);
     WORKS(pf_shown_release(shown));
     WORKS(pf_link_free(link));
-    free(memory);
+    free(exact);
 
     other = surface, other.format = 77;
     GIVES(pf_link_open(backend, display, &other, &options, &link), PF_ERROR_ARGUMENT, "PF_FORMAT_");

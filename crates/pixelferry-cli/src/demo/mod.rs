@@ -9,7 +9,7 @@ pub use overlay::Log;
 
 use catalog::{Recipe, SceneName};
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_demo::{DrawArgs, PixelOptions, runner};
+use pixelferry_demo::{DrawArgs, PixelOptions, runner, say};
 use pixelferry_trace::Trace;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), 
     match overlay::refusal(&options.overlay, &options.common) {
         None => overlay::run(options, log),
         Some(reason) => {
-            println!("without controls: {reason}");
+            say!("without controls: {reason}")?;
             bare(options, trace)
         }
     }
@@ -67,10 +67,10 @@ pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Er
     runner::show(common, size, &kernels, trace, move |backend, display| {
         let mut scene = recipe.make(options.input.as_deref(), backend, display)?;
         if !scene.set_draw_options(&options.draw_args) && options.draw_args != DrawArgs::default() {
-            println!(
+            say!(
                 "{} draws vertices: nothing is fitted, exposed or tone mapped, and there is no background",
                 scene.name()
-            );
+            )?;
         }
         Ok(scene)
     })

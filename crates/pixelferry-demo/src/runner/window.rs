@@ -2,8 +2,9 @@
 
 use super::{Made, collect, collect_all, end, introduce, watch};
 use crate::options::Options;
+use crate::say;
 use crate::scene::{Scene, SceneError};
-use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
 use pixelferry::{ComputeBackend, Display, Extent, KernelSource, open_backend_for_display};
 use pixelferry_trace::Trace;
 use std::error::Error;
@@ -28,9 +29,9 @@ pub(super) fn show(
         make(backend, Rc::clone(display))
     };
     let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace };
-    let frames = run_window(&window, &mut app)?;
+    let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     let seconds = app.start.elapsed().as_secs_f64();
-    println!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9));
+    say!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9))?;
     end(options, app.trace)
 }
 
@@ -50,7 +51,10 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
         if let Some(open) = self.open.take() {
             let display = Rc::clone(window.display()) as Rc<dyn Display>;
             let scene = self.scene.insert(open(&display)?);
-            introduce(scene.as_mut());
+            introduce(scene.as_mut())?;
+            if let refused @ Vsync::Refused { .. } = window.vsync() {
+                say!("  vsync: {refused}")?;
+            }
             window.set_title(&title(scene.as_mut()));
             watch(self.trace.as_ref(), scene.as_mut())?;
             self.start = Instant::now();

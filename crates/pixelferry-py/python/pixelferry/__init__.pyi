@@ -156,7 +156,8 @@ class Viewer:
     mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of where the array is.
-    vsync: a window's `show` waits for the screen's next picture, so that none is torn.
+    vsync: a window's `show` waits for the screen's next picture, so that none is torn. `explain()` says whether the driver took
+        it. Its effect can be seen on a real screen only.
     display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
     """
 
@@ -177,6 +178,8 @@ class Viewer:
     def show(self, array: _Array, layout: _Layout = "HWC") -> None:
         """Shows an array of uint8, uint16 (whole range), float16 or float32 (0 to 1).
 
+        Does nothing where the user has closed the window: is_open is then False. After close() it raises ClosedError.
+
         Shapes: (height, width), (height, width, 1|3|4); with layout="CHW" (1|3|4, height, width). Strides of any kind.
         When it returns the array was read and may be written again. Work that its library has queued on a GPU is
         waited for on the GPU.
@@ -196,7 +199,7 @@ class Viewer:
     def screenshot(self) -> memoryview:
         """The frame shown last as files have it, at its own size: bytes of shape (height, width, 4); numpy.asarray takes it."""
     def save(self, file: _Path) -> None:
-        """Saves the frame shown last (.png, .jpg)."""
+        """Saves the frame shown last (.png, .jpg). A file that cannot be written is an OSError, such as FileNotFoundError."""
     def explain(self) -> str:
         """Everything about the path in use, to paste into a bug report."""
     def close(self) -> None:
@@ -226,7 +229,8 @@ def show(
     layout: _Layout = "HWC", width: int | None = None, height: int | None = None, backend: str | None = None,
 ) -> Viewer | None:
     """Shows one array. In a window of its size: waits until it is closed, or with block=False returns the viewer. With
-    save="x.png": no window is opened, the picture is saved."""
+    save="x.png": no window is opened, the picture is saved. A file that cannot be written is an OSError, such as
+    FileNotFoundError, before anything is shown."""
 
 def probe(width: int = 640, height: int = 360) -> Report:
     """Tries every path between every device that computes and every display without a window, each proved by pixels."""

@@ -56,6 +56,8 @@ def _main() -> None:
     except BrokenPipeError:
         # Whoever reads wants no more; Python's own flush at the end must not fail on it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        sys.exit(f"python -m pixelferry: {error}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Every pixel of NumPy arrays of any type, shape and stride, by every path that the machine has."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
@@ -132,8 +135,21 @@ def test_a_picture_is_saved(tmp_path, viewer):
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert pixelferry.show(sample((5, 7), "f4"), save=tmp_path / "b.jpg") is None
     assert (tmp_path / "b.jpg").read_bytes().startswith(b"\xff\xd8")
-    with pytest.raises(pixelferry.DeviceError, match="nowhere"):
-        viewer.save("/nowhere/a.png")
+    absent, folder = str(tmp_path / "absent" / "a.png"), tmp_path / "folder.png"
+    folder.mkdir()
+    for save in (viewer.save, lambda file: pixelferry.show(sample((5, 7), "f4"), save=file)):
+        with pytest.raises(FileNotFoundError) as caught:
+            save(absent)
+        assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, absent)
+        assert caught.value.strerror == os.strerror(errno.ENOENT)
+        with pytest.raises(IsADirectoryError):
+            save(folder)
+        with pytest.raises(pixelferry.ShapeError, match="webp.*give .png or .jpg"):
+            save(tmp_path / "a.webp")
+    # Before the array is looked at.
+    with pytest.raises(FileNotFoundError):
+        pixelferry.show("no array", save=absent)
+    assert {file.name for file in tmp_path.iterdir()} == {"a.png", "b.jpg", "folder.png"}
 
 
 def test_the_screenshot_is_a_copy(viewer):

@@ -92,36 +92,38 @@ impl Workload {
     }
 
     fn by_cost(&self, prospects: &[Prospect<'_>], why: String) -> Result<Opened> {
-        let mut rows = Vec::new();
+        // Shaders of a program on the CPU are tried when all else has failed.
+        let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
+        let (mut rows, mut last): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
         for prospect in prospects {
-            let tried = prospect.open(self).and_then(|pair| {
-                if !prospect.suits(&pair, self) {
-                    return Ok(None);
+            match prospect.open(self) {
+                Ok(pair) if !prospect.suits(&pair, self) => {
+                    last.push((rows.len(), pair));
+                    rows.push(prospect.row(untried()));
                 }
-                Ok(Some((self.link(&pair)?, pair)))
-            });
-            match tried {
-                Ok(Some((link, pair))) => {
-                    rows.push(JointRow {
-                        compute: name(pair.backend.device()),
-                        display: name(pair.display.device()),
-                        path: Some(link.path().to_string()),
-                        median_us: None,
-                        ratio: None,
-                        because: because(pair.backend.as_ref(), pair.display.as_ref(), &link),
-                        state: JointState::Chosen,
-                    });
-                    let report = JointReport { what: self.what(), basis: Basis::CostModel(why), rows };
-                    return Ok(opened(pair, link, report));
+                opened => match opened.and_then(|pair| Ok((self.link(&pair)?, pair))) {
+                    Ok((link, pair)) => {
+                        rows.push(chosen(&pair, &link));
+                        return Ok(self.taken(pair, link, why, rows));
+                    }
+                    Err(error) => rows.push(prospect.row(JointState::Failed { reason: error.to_string() })),
+                },
+            }
+        }
+        for (place, pair) in last {
+            match self.link(&pair) {
+                Ok(link) => {
+                    rows[place] = chosen(&pair, &link);
+                    return Ok(self.taken(pair, link, why, rows));
                 }
-                Ok(None) => {
-                    let reason = "shaders of a program on the CPU are not taken unmeasured".into();
-                    rows.push(prospect.row(JointState::NotTried { reason }));
-                }
-                Err(error) => rows.push(prospect.row(JointState::Failed { reason: error.to_string() })),
+                Err(error) => rows[place].state = JointState::Failed { reason: error.to_string() },
             }
         }
         Err(none(&rows))
+    }
+
+    fn taken(&self, pair: Pair, link: Link, why: String, rows: Vec<JointRow>) -> Opened {
+        opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows })
     }
 
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
@@ -187,6 +189,19 @@ impl Workload {
 
 /// A pair, and where it stands in the order of trials.
 type Contender = (usize, Bench);
+
+/// The row of the pair that is taken unmeasured.
+fn chosen(pair: &Pair, link: &Link) -> JointRow {
+    JointRow {
+        compute: name(pair.backend.device()),
+        display: name(pair.display.device()),
+        path: Some(link.path().to_string()),
+        median_us: None,
+        ratio: None,
+        because: because(pair.backend.as_ref(), pair.display.as_ref(), link),
+        state: JointState::Chosen,
+    }
+}
 
 fn none(rows: &[JointRow]) -> Error {
     let reasons = rows.iter().map(|row| match &row.state {

@@ -4,7 +4,8 @@ use crate::engine::{Engine, change, range};
 use ash::vk;
 use cpu_fallback::CpuBackend;
 use interop_core::{
-    ComputeBackend, Display, Error, Extent, Intake, Outlet, OutletFrame, PathId, PixelFormat, Result, Surface, View,
+    ComputeBackend, Display, Error, Extent, Intake, Outlet, OutletFrame, OutletOptions, PathId, PixelFormat, Result,
+    Surface, Unwritten, View,
 };
 use pixelferry_testing::Dice;
 use std::rc::Rc;
@@ -87,7 +88,7 @@ fn intake(display: &Rc<VulkanDisplay>, source: Box<dyn Surface>, by: Option<Path
 fn outlet(display: &Rc<VulkanDisplay>, target: Box<dyn Surface>, by: Option<PathId>) -> Result<Outlet> {
     let (backend, display) = of(display);
     match by {
-        Some(path) => Outlet::open_by(backend, display, target, path),
+        Some(path) => Outlet::open_with(backend, display, target, OutletOptions::default().with_path(path)),
         None => Outlet::open(backend, display, target),
     }
 }
@@ -237,7 +238,11 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(buffer(EngineBuffer { bytes: 0, ..bytes }), "");
     refused(buffer(EngineBuffer { usage: vk::BufferUsageFlags::VERTEX_BUFFER, ..bytes }), "add TRANSFER_SRC");
     refused(intake(&display, buffer(bytes).unwrap(), None), "without TRANSFER_SRC");
-    assert!(outlet(&display, buffer(bytes).unwrap(), None).is_ok());
+    // What a frame does not write is kept by reading it first.
+    refused(outlet(&display, buffer(bytes).unwrap(), None), "do not ask for Keep");
+    let overwrites = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
+    let (backend, shown) = of(&display);
+    assert!(Outlet::open_with(backend, shown, buffer(bytes).unwrap(), overwrites).is_ok());
     display.finish().unwrap();
     // SAFETY: the display is done with it.
     unsafe {

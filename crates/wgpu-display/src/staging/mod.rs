@@ -12,6 +12,7 @@ use crate::queue_buffer::QueueBuffer;
 use crate::vulkan::{Exported, Vulkan};
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::HostWrites;
 use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;
@@ -57,6 +58,7 @@ pub(crate) struct WgpuStaging {
     fence: Option<wgpu::SubmissionIndex>,
     /// Submissions of others may read it.
     shown: Cell<bool>,
+    writes: HostWrites,
     keeper: Option<Keeper>,
     /// Goes last: memory that is lent waits for what reads it.
     shared: Rc<DeviceState>,
@@ -89,7 +91,8 @@ impl WgpuStaging {
     }
 
     fn of_body(shared: &Rc<DeviceState>, body: Body, keeper: Option<Keeper>) -> Self {
-        Self { shared: Rc::clone(shared), body, fence: None, shown: Cell::new(false), keeper }
+        let (fence, shown, writes) = Default::default();
+        Self { shared: Rc::clone(shared), body, fence, shown, writes, keeper }
     }
 
     /// Finds our type again, made by this display.
@@ -142,12 +145,21 @@ impl WgpuStaging {
         self.fence = Some(index);
     }
 
+    /// Before the device is told to write the block.
+    pub(crate) fn begin_write(&mut self, operation: &'static str) -> Result<()> {
+        match &self.body {
+            Body::Linear(_, Some(host)) => self.writes.begin(host, operation),
+            _ => Ok(()),
+        }
+    }
+
     /// The device writes the block up to this submission; the host may read it then, where it can.
     pub(crate) fn written_until(&mut self, index: wgpu::SubmissionIndex) -> Result<()> {
-        self.fence = Some(match (&self.body, &self.shared.vulkan) {
-            (Body::Linear(_, Some(_)), Some(_)) => self.shared.show_host("download")?,
-            _ => index,
-        });
+        // It is written to the end of this one, also where the next fails.
+        self.fence = Some(index);
+        if let (Body::Linear(_, Some(_)), Some(_)) = (&self.body, &self.shared.vulkan) {
+            self.fence = Some(self.shared.show_host("download")?);
+        }
         Ok(())
     }
 
@@ -182,6 +194,7 @@ impl Staging for WgpuStaging {
             self.fence = Some(index);
             return Err(error);
         }
+        self.writes.end();
         Ok(())
     }
 
@@ -221,5 +234,15 @@ impl Staging for WgpuStaging {
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+}
+
+impl Drop for WgpuStaging {
+    fn drop(&mut self) {
+        if self.writes.are_under_way()
+            && let Err(error) = self.wait()
+        {
+            tracing::debug!(%error, "a block that wgpu writes was dropped, and the wait failed; its bytes stay borrowed");
+        }
     }
 }

@@ -16,6 +16,7 @@ pub fn ask(backend: &dyn ComputeBackend, stranger: &dyn ComputeBackend) {
     copies_keep_the_bytes_around_them(backend);
     texts_that_are_wrong_say_what_is(backend);
     no_text_reaches_beyond_its_memory(backend);
+    memory_of_a_group_begins_as_zeroes(backend);
     bad_calls_are_refused_and_lose_nothing(backend, stranger);
 }
 
@@ -285,4 +286,71 @@ fn reach(@builtin(global_invocation_id) id: vec3<u32>) {
     let target = Target::new(target.as_mut(), View::Buffer(BufferView { offset: 0, len: 64 })).unwrap();
     let error = backend.launch(kernel.as_ref(), target, &[Arg::Memory(small.as_ref())]).unwrap_err().to_string();
     assert!(error.contains("12 bytes") && error.contains("16"), "{error}");
+}
+
+/// Whatever a group before left there, in memory of every shape.
+fn memory_of_a_group_begins_as_zeroes(backend: &dyn ComputeBackend) {
+    const DIRTY: &str = "
+var<workgroup> every: array<u32, 4000>;
+@compute @workgroup_size(64)
+fn dirty(@builtin(local_invocation_index) at: u32, @builtin(global_invocation_id) id: vec3<u32>) {
+  for (var i = at; i < 4000u; i += 64u) { every[i] = 0xffffffffu - i; }
+  workgroupBarrier();
+  pf_put(pf_index(id), every[(at * 61u) % 4000u]);
+}";
+    const CLEAN: &str = "
+struct Inner { a: vec3<f32>, b: array<array<u32, 3>, 5>, c: atomic<i32> }
+struct Plain { a: u32, b: mat2x2<f32> }
+struct Given { @builtin(local_invocation_index) at: u32, @builtin(global_invocation_id) id: vec3<u32> }
+var<workgroup> words: array<u32, 1733>;
+var<workgroup> tiles: array<array<vec4<f32>, 9>, 31>;
+var<workgroup> counts: array<atomic<u32>, 77>;
+var<workgroup> inner: array<Inner, 13>;
+var<workgroup> lone: Inner;
+var<workgroup> plain: Plain;
+var<workgroup> flag: bool;
+var<workgroup> one: atomic<u32>;
+fn left_in(at: u32) -> u32 {
+  var sum = u32(any(inner[at].a != vec3<f32>())) + u32(atomicLoad(&inner[at].c) != 0);
+  for (var i = 0; i < 15; i++) { sum += u32(inner[at].b[i / 3][i % 3] != 0u); }
+  return sum;
+}
+fn left_alone() -> u32 {
+  var sum = u32(any(lone.a != vec3<f32>())) + u32(atomicLoad(&lone.c) != 0);
+  for (var i = 0; i < 15; i++) { sum += u32(lone.b[i / 3][i % 3] != 0u); }
+  return sum;
+}
+@compute @workgroup_size(64)
+fn clean(given: Given) {
+  var sum = u32(flag) + atomicLoad(&one) + plain.a + u32(any(plain.b[1] != vec2<f32>())) + left_alone();
+  for (var i = 0u; i < 1733u; i++) { sum += u32(words[i] != 0u); }
+  for (var i = 0u; i < 279u; i++) { sum += u32(any(tiles[i / 9u][i % 9u] != vec4<f32>())); }
+  for (var i = 0u; i < 77u; i++) { sum += u32(atomicLoad(&counts[i]) != 0u); }
+  for (var i = 0u; i < 13u; i++) { sum += left_in(i); }
+  workgroupBarrier();
+  if given.at == 63u {
+    for (var i = 0u; i < 1733u; i++) { words[i] = ~i; }
+    for (var i = 0u; i < 279u; i++) { tiles[i / 9u][i % 9u] = vec4<f32>(9.0); }
+    for (var i = 0u; i < 77u; i++) { atomicStore(&counts[i], ~i); }
+    for (var i = 0u; i < 13u; i++) { inner[i].b[4][i % 3u] = 9u; inner[i].a.z = 9.0; atomicStore(&inner[i].c, 9); }
+    lone.b[2][2] = 9u;
+    plain.b[1].y = 9.0;
+    flag = true;
+    atomicStore(&one, 9u);
+  }
+  pf_put(pf_index(given.id), sum);
+}";
+    let [dirty, clean] = [("dirty", DIRTY), ("clean", CLEAN)]
+        .map(|(name, text)| backend.build(&KernelSource::new(name).wgsl(text)).unwrap());
+    let bytes = 4 * 64 * 8;
+    let mut memory = backend.allocate(bytes).unwrap();
+    for round in 0..3 {
+        for kernel in [&dirty, &clean] {
+            let view = View::Buffer(BufferView { offset: 0, len: bytes });
+            backend.launch(kernel.as_ref(), Target::new(memory.as_mut(), view).unwrap(), &[]).unwrap();
+        }
+        let mut found = vec![1; bytes];
+        memory.read(0, &mut found).unwrap();
+        assert!(found.iter().all(|byte| *byte == 0), "round {round}: {found:?}");
+    }
 }

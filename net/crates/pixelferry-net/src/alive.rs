@@ -15,6 +15,9 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// More workers than any cluster has are somebody's invention.
+const MOST: usize = 4096;
+
 /// Live workers, and where each computes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Workers(BTreeMap<u64, Option<Region>>);
@@ -31,12 +34,31 @@ impl Workers {
         self.0.len()
     }
 
+    pub fn has(&self, node: u64) -> bool {
+        self.0.contains_key(&node)
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = u64> {
+        self.0.keys().copied()
+    }
+
+    /// A worker that is there, whatever the network says of it.
     pub fn insert(&mut self, node: u64, place: Option<Region>) {
         self.0.insert(node, place);
     }
 
-    fn remove(&mut self, node: u64) {
-        self.0.remove(&node);
+    /// A token came; whether that changed anything. Another one of a worker that is known moves it as little as it ends it.
+    fn come(&mut self, node: u64, place: Option<Region>) -> bool {
+        let is_new = self.0.len() < MOST && !self.0.contains_key(&node);
+        if is_new {
+            self.0.insert(node, place);
+        }
+        is_new
+    }
+
+    /// A token went; whether that changed anything.
+    fn go(&mut self, node: u64, place: Option<Region>) -> bool {
+        self.0.get(&node) == Some(&place) && self.0.remove(&node).is_some()
     }
 }
 
@@ -57,11 +79,13 @@ pub(crate) fn follow(
     let seen = move |sample: zenoh::sample::Sample| {
         let Some((node, place)) = read_worker(sample.key_expr().as_str()) else { return };
         let mut workers = lock(&workers);
-        match sample.kind() {
-            SampleKind::Put => workers.insert(node, place),
-            SampleKind::Delete => workers.remove(node),
+        let has_changed = match sample.kind() {
+            SampleKind::Put => workers.come(node, place),
+            SampleKind::Delete => workers.go(node, place),
+        };
+        if has_changed {
+            changed(&workers);
         }
-        changed(&workers);
     };
     let liveliness = session.liveliness();
     let declared = liveliness.declare_subscriber(keys.workers()).history(true).callback(seen).wait();
@@ -71,6 +95,18 @@ pub(crate) fn follow(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_of_others_neither_move_nor_end_a_worker_and_invented_ones_are_bounded() {
+        let mut workers = Workers::default();
+        let (here, there) = (Some(Region::new(0, 0, 8, 8)), Some(Region::new(8, 8, 8, 8)));
+        assert!(workers.come(7, here) && !workers.come(7, here) && !workers.come(7, there) && !workers.come(7, None));
+        assert!(!workers.go(7, there) && !workers.go(7, None) && !workers.go(8, here));
+        assert_eq!(workers.0.get(&7), Some(&here));
+        (0..10_000).for_each(|node| _ = workers.come(node, None));
+        assert_eq!(workers.len(), MOST);
+        assert!(workers.go(7, here) && workers.come(7, None));
+    }
 
     #[test]
     fn a_region_holds_what_lies_inside_it() {

@@ -29,11 +29,14 @@ impl Pool {
         Self { bytes, provider: OnceLock::new() }
     }
 
-    /// A buffer for a message with `payload` bytes after its header; `None` where that cannot be addressed.
+    /// A buffer for a message with `payload` bytes after its header; `None` where no memory holds that.
     pub fn canvas(&self, payload: usize) -> Option<Canvas> {
         let bytes = payload.checked_add(HEADER_BYTES)?;
+        let memory = match self.shared(bytes) {
+            Some(shared) => Memory::Shared(shared),
+            None => Memory::reserve(bytes)?,
+        };
         // What an earlier message left in shared memory is nobody's picture.
-        let memory = self.shared(bytes).map_or(Memory::Own(Vec::new()), Memory::Shared);
         Some(Canvas { memory, payload, is_clean: false })
     }
 
@@ -48,10 +51,32 @@ impl Pool {
     }
 }
 
-enum Memory {
+/// Memory of one message, header first.
+pub(crate) enum Memory {
     Shared(ZShmMut),
-    /// Empty until somebody writes: zeros that pixels replace would cost as much as the pixels.
+    /// Reserved, and empty until somebody writes: zeros that pixels replace would cost as much as the pixels.
     Own(Vec<u8>),
+}
+
+impl Memory {
+    /// `None` where the system has no such memory: who asked for it may be a stranger.
+    fn reserve(bytes: usize) -> Option<Self> {
+        let mut own = Vec::new();
+        own.try_reserve_exact(bytes).ok()?;
+        Some(Self::Own(own))
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Shared(bytes) => bytes,
+            Self::Own(bytes) => bytes,
+        }
+    }
+
+    /// The bytes behind the header.
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
+    }
 }
 
 /// The bytes of one message, header first.
@@ -64,13 +89,6 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        match &mut self.memory {
-            Memory::Shared(bytes) => bytes,
-            Memory::Own(bytes) => bytes,
-        }
-    }
-
     pub fn is_shared(&self) -> bool {
         matches!(self.memory, Memory::Shared(_))
     }
@@ -85,11 +103,24 @@ impl Canvas {
         if !std::mem::replace(&mut self.is_clean, true) {
             let bytes = HEADER_BYTES + self.payload;
             match &mut self.memory {
-                Memory::Own(own) => *own = vec![0; bytes],
+                Memory::Own(own) => own.resize(bytes, 0),
                 Memory::Shared(shared) => shared.fill(0),
             }
         }
-        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
+        self.memory.payload_mut()
+    }
+
+    /// Takes the memory out, written or zero: for somebody who may keep it. Without [`Canvas::put_back`] the canvas gets
+    /// memory of its own when it is next written.
+    pub fn take_out(&mut self) -> Memory {
+        self.payload_mut();
+        self.is_clean = false;
+        std::mem::replace(&mut self.memory, Memory::Own(Vec::new()))
+    }
+
+    /// Puts back what [`Canvas::take_out`] gave.
+    pub fn put_back(&mut self, memory: Memory) {
+        (self.memory, self.is_clean) = (memory, true);
     }
 
     /// Writes all that follows the header, without zeros first; `false` where these are not as many bytes.
@@ -115,7 +146,7 @@ impl Canvas {
     /// The message, with this header; zero where nobody wrote.
     pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> ZBytes {
         self.payload_mut();
-        if let Some(place) = self.bytes_mut().first_chunk_mut() {
+        if let Some(place) = self.memory.bytes_mut().first_chunk_mut() {
             *place = *header;
         }
         match self.memory {

@@ -1,40 +1,16 @@
 //! Packing and unpacking pixels.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::jpeg;
 use crate::wire::{Codec, Header, WireError};
-use jpeg_encoder::{ColorType, Encoder};
-use pixelferry::PixelFormat;
-use zune_core::bytestream::ZCursor;
-use zune_core::colorspace::ColorSpace;
-use zune_core::options::DecoderOptions;
-use zune_jpeg::JpegDecoder;
 
 /// Packs tight rows of the header's region; `None` for no codec, where the rows are the payload.
 pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Option<Vec<u8>>> {
     match header.codec {
         Codec::None => Ok(None),
         Codec::Lz4 => Ok(Some(lz4_flex::block::compress(pixels))),
-        Codec::Jpeg => jpeg(header, pixels, quality).map(Some),
+        Codec::Jpeg => jpeg::pack(header, pixels, quality).map(Some),
     }
-}
-
-fn jpeg(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
-    const OP: &str = "Codec::Jpeg";
-    let color = match header.image.format {
-        PixelFormat::R8 => ColorType::Luma,
-        PixelFormat::Rgba8 => ColorType::Rgba,
-        PixelFormat::Bgra8 => ColorType::Bgra,
-        other => return Err(Error::invalid(OP, format!("JPEG takes R8, RGBA8 and BGRA8, not {other}; take lz4"))),
-    };
-    let side = |pixels: u32| {
-        u16::try_from(pixels)
-            .map_err(|_| Error::invalid(OP, format!("a JPEG has at most 65535 pixels a side, not {pixels}")))
-    };
-    let (width, height) = (side(header.region.width)?, side(header.region.height)?);
-    let mut packed = Vec::new();
-    let encoded = Encoder::new(&mut packed, quality.clamp(1, 100)).encode(pixels, width, height, color);
-    encoded.map_err(|error| Error::invalid(OP, error.to_string()))?;
-    Ok(packed)
 }
 
 impl Header {
@@ -72,28 +48,10 @@ pub(crate) fn unpack(header: &Header, payload: &[u8]) -> Result<Vec<u8>, WireErr
             }
             lz4_flex::block::decompress(payload, expected).map_err(|error| bad(error.to_string()))?
         }
-        Codec::Jpeg => unpack_jpeg(header, payload).map_err(bad)?,
+        Codec::Jpeg => jpeg::unpack(header, payload).map_err(bad)?,
     };
     if pixels.len() != expected {
         return Err(bad(format!("it unpacks to {} bytes, not {expected}", pixels.len())));
-    }
-    Ok(pixels)
-}
-
-fn unpack_jpeg(header: &Header, payload: &[u8]) -> Result<Vec<u8>, String> {
-    let (space, width, height) = match header.image.format {
-        PixelFormat::R8 => (ColorSpace::Luma, header.region.width as usize, header.region.height as usize),
-        _ => (ColorSpace::RGBA, header.region.width as usize, header.region.height as usize),
-    };
-    let options = DecoderOptions::default().set_max_width(width).set_max_height(height).jpeg_set_out_colorspace(space);
-    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(payload), options);
-    decoder.decode_headers().map_err(|error| error.to_string())?;
-    if decoder.dimensions() != Some((width, height)) {
-        return Err(format!("it is of {:?}, not of {width}x{height}", decoder.dimensions()));
-    }
-    let mut pixels = decoder.decode().map_err(|error| error.to_string())?;
-    if header.image.format == PixelFormat::Bgra8 {
-        pixels.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
     }
     Ok(pixels)
 }
@@ -102,7 +60,7 @@ fn unpack_jpeg(header: &Header, payload: &[u8]) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
     use crate::wire::Kind;
-    use pixelferry::{ImageDesc, Region};
+    use pixelferry::{ImageDesc, PixelFormat, Region};
 
     fn header(format: PixelFormat, codec: Codec) -> Header {
         let image = ImageDesc::new(100, 80, format);

@@ -15,10 +15,10 @@ pub(crate) fn launch(
     kernel: &dyn Kernel,
     args: &[Arg<'_>],
 ) -> Result<()> {
-    let bytes = canvas.payload_mut();
-    if takes_in_place(backend, bytes) {
-        return in_place(bytes, backend, (extent, format), kernel, args);
+    if takes_in_place(backend, canvas.payload_mut()) {
+        return in_place(canvas, backend, (extent, format), kernel, args);
     }
+    let bytes = canvas.payload_mut();
     let mut memory = backend.allocate(bytes.len())?;
     // Pixels that the kernel leaves out are those of the canvas.
     memory.write(0, bytes)?;
@@ -51,25 +51,30 @@ fn takes_in_place(backend: &dyn ComputeBackend, bytes: &[u8]) -> bool {
         })
 }
 
+/// The block owns the memory as long as somebody has it: a backend that keeps it keeps the memory, and the canvas gets other.
 fn in_place(
-    bytes: &mut [u8],
+    canvas: &mut Canvas,
     backend: &dyn ComputeBackend,
     described: (Extent, PixelFormat),
     kernel: &dyn Kernel,
     args: &[Arg<'_>],
 ) -> Result<()> {
-    let len = bytes.len();
-    let owner = Rc::new(());
-    let address = NonNull::from(bytes).cast();
-    // SAFETY: `bytes` is borrowed mutably until this function returns and is not touched here meanwhile. A backend that keeps
-    // the block after its memory is gone breaks the contract of `import_host`; that is looked for below, and is an error.
+    let mut memory = canvas.take_out();
+    let bytes = memory.payload_mut();
+    let (address, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
+    let owner = Rc::new(memory);
+    // SAFETY: the bytes lie on the heap or in shared memory, so moving their owner into the `Rc` does not move them. They stay
+    // as long as a clone of the `Rc` lives, and nobody looks at them by it until it is the only one, when no block is left.
     let block = unsafe { HostBlock::from_raw(address, len, owner.clone()) };
-    let mut memory = backend.import_host(&block)?;
-    let done = run(memory.as_mut(), backend, described, kernel, args);
-    drop((memory, block));
-    if Rc::strong_count(&owner) != 1 {
+    let done = backend.import_host(&block).map_err(Error::from).and_then(|mut memory| {
+        // Ends before the count below.
+        run(memory.as_mut(), backend, described, kernel, args)
+    });
+    drop(block);
+    let Ok(memory) = Rc::try_unwrap(owner) else {
         let problem = "the backend keeps host memory after its kernels have finished; give it none";
         return Err(Error::invalid("Job::launch", problem));
-    }
+    };
+    canvas.put_back(memory);
     done
 }

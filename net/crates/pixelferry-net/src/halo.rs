@@ -19,8 +19,8 @@ use zenoh::query::{ConsolidationMode, Query, Queryable, Reply};
 
 /// A neighbour is one step ahead at most, so what it may still need is of two.
 const KEPT: usize = 2;
-/// Steps of a neighbour that wait to be taken.
-const WAITING: usize = 4;
+/// Steps of a neighbour that wait to be taken, from the one that was asked for last on. No neighbour is further ahead.
+const WAITING: u64 = 4;
 /// What does not come is asked for so often.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 /// Answers that take longer come too late.
@@ -64,12 +64,42 @@ struct Shared {
 
 #[derive(Default)]
 struct Edges {
-    /// What each neighbour gave, by step.
-    came: BTreeMap<u32, BTreeMap<u64, ZBytes>>,
+    /// Edges that each neighbour gave.
+    came: BTreeMap<u32, Came>,
     /// What each neighbour was given last.
     given: BTreeMap<u32, VecDeque<ZBytes>>,
     /// The step of each neighbour that is waited for, and since when it was not asked for.
     waits: BTreeMap<u32, (u64, Instant)>,
+}
+
+/// Edges that one neighbour gave.
+#[derive(Default)]
+struct Came {
+    /// The step that was asked for last; none before the first.
+    floor: Option<u64>,
+    steps: BTreeMap<u64, ZBytes>,
+}
+
+impl Came {
+    /// Keeps an edge that may be needed. What came before and was lost comes again; what is far ahead never was a neighbour's.
+    fn put(&mut self, step: u64, message: ZBytes) -> Result<(), WireError> {
+        if self.floor.is_some_and(|floor| step >= floor.saturating_add(WAITING)) {
+            return Err(WireError::Scene("its step is far ahead of the one that is waited for"));
+        }
+        if self.floor.is_none_or(|floor| step >= floor) {
+            self.steps.insert(step, message);
+        }
+        if self.steps.len() as u64 > WAITING {
+            self.steps.pop_first();
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, step: u64) -> Option<&ZBytes> {
+        self.floor = Some(step);
+        self.steps.retain(|&each, _| each >= step && each - step < WAITING);
+        self.steps.get(&step)
+    }
 }
 
 impl Net {
@@ -81,7 +111,7 @@ impl Net {
     pub fn halo(&self, scene: &str, run: u64, part: u32, neighbours: &[u32]) -> Result<Halo> {
         const OP: &str = "Net::halo";
         let keys = Keys::new(scene)?;
-        let came = neighbours.iter().map(|&part| (part, BTreeMap::new())).collect();
+        let came = neighbours.iter().map(|&part| (part, Came::default())).collect();
         let edges = Mutex::new(Edges { came, ..Edges::default() });
         let (limits, entry) = (self.limits(), self.status().enter("part", scene));
         let shared = Arc::new(Shared { run, limits, edges, told: Condvar::new(), entry });
@@ -117,11 +147,8 @@ impl Shared {
         }
         let mut edges = lock(&self.edges);
         let neighbour = u32::try_from(header.sender).ok().and_then(|part| edges.came.get_mut(&part));
-        let steps = neighbour.ok_or(WireError::Scene("it is of a part that is no neighbour"))?;
-        steps.insert(header.frame, message.clone());
-        if steps.len() > WAITING {
-            steps.pop_first();
-        }
+        let came = neighbour.ok_or(WireError::Scene("it is of a part that is no neighbour"))?;
+        came.put(header.frame, message.clone())?;
         drop(edges);
         self.entry.count();
         self.told.notify_all();
@@ -172,9 +199,8 @@ impl Halo {
         let mut edges = lock(&self.shared.edges);
         loop {
             let no_neighbour = || Error::invalid("Halo::take", format!("part {from} is no neighbour of {}", self.part));
-            let steps = edges.came.get_mut(&from).ok_or_else(no_neighbour)?;
-            *steps = steps.split_off(&step);
-            if let Some(message) = steps.get(&step) {
+            let came = edges.came.get_mut(&from).ok_or_else(no_neighbour)?;
+            if let Some(message) = came.get(step) {
                 return Ok(message.to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
             }
             let waited = begun.elapsed();

@@ -14,9 +14,13 @@ pub const fn score(node: u64, tile: u32) -> u64 {
 }
 
 /// How fast workers are, in any unit that is the same for all. A worker that is not listed counts as 1000; with no row
-/// all are alike.
+/// all are alike. A weight of 0 passes a worker over where another one can compute a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Weights(Vec<(u64, u32)>);
+pub struct Weights {
+    rows: Vec<(u64, u32)>,
+    /// True where some row says more than whom to pass over.
+    is_uneven: bool,
+}
 
 /// Of a worker that is not listed.
 pub const USUAL_WEIGHT: u32 = 1000;
@@ -26,17 +30,25 @@ impl Weights {
     pub fn new(mut rows: Vec<(u64, u32)>) -> Self {
         rows.sort_by_key(|row| row.0);
         rows.dedup_by_key(|row| row.0);
-        Self(rows)
+        let is_uneven = rows.iter().any(|row| row.1 > 0);
+        Self { rows, is_uneven }
+    }
+
+    /// These, and a weight of 0 for some nodes.
+    #[must_use]
+    pub fn passing_over(mut self, nodes: impl Iterator<Item = u64>) -> Self {
+        self.rows.splice(0..0, nodes.map(|node| (node, 0)));
+        Self::new(self.rows)
     }
 
     /// Node and weight, by node.
     pub fn rows(&self) -> &[(u64, u32)] {
-        &self.0
+        &self.rows
     }
 
     fn of(&self, node: u64) -> u32 {
-        let found = self.0.binary_search_by_key(&node, |row| row.0).ok();
-        found.and_then(|at| self.0.get(at)).map_or(USUAL_WEIGHT, |row| row.1.max(1))
+        let found = self.rows.binary_search_by_key(&node, |row| row.0).ok();
+        found.and_then(|at| self.rows.get(at)).map_or(USUAL_WEIGHT, |row| row.1)
     }
 
     /// Which of `nodes` computes `tile`; the greater number where two score alike.
@@ -50,14 +62,22 @@ impl Weights {
     /// // Without node 8 only its own tiles move.
     /// assert!(before.iter().zip(&after).all(|(before, after)| before == after || *before == Some(8)));
     /// ```
-    pub fn owner(&self, nodes: impl Iterator<Item = u64>, tile: u32) -> Option<u64> {
-        if self.0.is_empty() {
+    pub fn owner(&self, nodes: impl Iterator<Item = u64> + Clone, tile: u32) -> Option<u64> {
+        if self.rows.is_empty() {
+            return self.best(nodes, tile);
+        }
+        let counted = nodes.clone().filter(|&node| self.of(node) > 0);
+        self.best(counted, tile).or_else(|| self.best(nodes, tile))
+    }
+
+    fn best(&self, nodes: impl Iterator<Item = u64>, tile: u32) -> Option<u64> {
+        if !self.is_uneven {
             return nodes.max_by_key(|&node| (score(node, tile), node));
         }
         // Shares in proportion to the weights: -weight / ln(hash as a fraction).
         let weighted = |node: u64| {
             let fraction = ((score(node, tile) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-            -f64::from(self.of(node)) / fraction.ln()
+            -f64::from(self.of(node).max(1)) / fraction.ln()
         };
         nodes.map(|node| (weighted(node), node)).max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|row| row.1)
     }
@@ -97,6 +117,18 @@ mod tests {
         let rows = Weights::new(vec![(9, 1), (7, 2000), (8, 3), (7, 5)]);
         assert_eq!(rows.rows(), [(7, 2000), (8, 3), (9, 1)]);
         assert_eq!([7, 8, 9, 10].map(|node| rows.of(node)), [2000, 3, 1, USUAL_WEIGHT]);
+    }
+
+    #[test]
+    fn one_that_is_passed_over_gets_what_nobody_else_can_compute() {
+        for weights in [Weights::default(), Weights::new(vec![(mix(2), 500), (mix(3), 2000)])] {
+            let without = weights.clone().passing_over([mix(3), mix(4)].into_iter());
+            for tile in 0..1000 {
+                let others = weights.owner([1, 2, 5].into_iter().map(mix), tile);
+                assert_eq!(without.owner((1..=5).map(mix), tile), others, "as if it were not there");
+                assert_eq!(without.owner([mix(4)].into_iter(), tile), Some(mix(4)));
+            }
+        }
     }
 
     #[test]

@@ -61,13 +61,18 @@ impl Keys {
 
     /// The token of a worker that computes tiles inside `region`, or anywhere.
     pub fn worker(&self, node: u64, region: Option<Region>) -> String {
-        let Region { x, y, width, height } = region.unwrap_or(Region::new(0, 0, 0, 0));
-        format!("{}/worker/{node:016x}/{x}_{y}_{width}_{height}", self.0)
+        format!("{}/{}", self.0, token(node, region))
     }
 
     pub fn workers(&self) -> String {
         format!("{}/worker/*/*", self.0)
     }
+}
+
+/// The end of a worker's token.
+fn token(node: u64, region: Option<Region>) -> String {
+    let Region { x, y, width, height } = region.unwrap_or(Region::new(0, 0, 0, 0));
+    format!("worker/{node:016x}/{x}_{y}_{width}_{height}")
 }
 
 /// The key of marks that go ahead of the pixels of a key.
@@ -99,14 +104,14 @@ pub(crate) fn read_receiver(key: &str) -> Option<u32> {
 pub(crate) fn read_worker(key: &str) -> Option<(u64, Option<Region>)> {
     let mut parts = key.rsplit('/');
     let (place, node) = (parts.next()?, parts.next()?);
-    if parts.next() != Some("worker") || node.len() != 16 {
-        return None;
-    }
     let mut sides = place.split('_').map(|side| side.parse().ok());
     let mut side = || sides.next().flatten();
     let region = Region::new(side()?, side()?, side()?, side()?);
-    let anywhere = region == Region::new(0, 0, 0, 0);
-    Some((u64::from_str_radix(node, 16).ok()?, (!anywhere).then_some(region)))
+    let node = u64::from_str_radix(node, 16).ok()?;
+    let region = (region != Region::new(0, 0, 0, 0)).then_some(region);
+    // Other ways to write the same are none of ours.
+    let is_ours = key.strip_suffix(&token(node, region)).is_some_and(|scene| scene.ends_with('/'));
+    is_ours.then_some((node, region))
 }
 
 #[cfg(test)]
@@ -125,7 +130,10 @@ mod tests {
         assert_eq!(read_receiver(&keys.edge(1, 2, 3)), Some(3));
         assert_eq!(read_receiver(&keys.edges_from(1, 2)), None);
         assert_eq!(read_worker("a/worker/0000000000000007/0_0_0"), None);
-        assert_eq!(read_worker("a/worker/0000000000000007/0_0_0_-1"), None);
+        for place in ["0_0_0_-1", "+1_0_0_0", "01_0_0_0", "1_2_3", "1_2_3_4_5", "0_0_0_4294967296", "", "1_2_3_4/5"] {
+            assert_eq!(read_worker(&format!("a/worker/0000000000000007/{place}")), None, "{place}");
+        }
+        assert_eq!(read_worker("a/worker/000000000000000A/0_0_0_0"), None);
     }
 
     #[test]

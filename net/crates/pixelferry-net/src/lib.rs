@@ -43,6 +43,7 @@ mod event;
 mod grid;
 mod halo;
 mod hash;
+mod jpeg;
 mod key;
 mod named;
 mod net;

@@ -10,7 +10,7 @@ use crate::pack::{Packer, Way};
 use crate::packing::Packing;
 use crate::status::Entry;
 use crate::turns::{Turn, Turns};
-use crate::wire::{Header, JobMessage, Kind};
+use crate::wire::{Header, JobMessage, Kind, WireError};
 use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -103,17 +103,23 @@ impl Tile {
     }
 
     /// The next tile that is this worker's; `None` where none came in time. Of the newest arguments only: tiles of older
-    /// ones that were not begun are forgotten. Those that were shown longest ago come first.
+    /// ones that were not begun are forgotten. Those that were shown longest ago come first. A job whose tiles no memory
+    /// holds is refused, as it may be a stranger's.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a tile that no memory can hold.
+    /// None at present.
     pub fn next(&self, timeout: Duration) -> Result<Option<Job>> {
         let until = Instant::now() + timeout;
         let mut turns = lock(&self.shared.turns);
         loop {
             if let Some(turn) = turns.begin() {
                 drop(turns);
-                return self.job(turn).map(Some);
+                match self.job(turn) {
+                    Ok(job) => return Ok(Some(job)),
+                    Err(refused) => self.shared.entry.refuse(&refused),
+                }
+                turns = lock(&self.shared.turns);
+                continue;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -123,12 +129,12 @@ impl Tile {
         }
     }
 
-    fn job(&self, turn: Turn) -> Result<Job> {
+    fn job(&self, turn: Turn) -> std::result::Result<Job, WireError> {
         let held = Held { turn, shared: self.shared.clone() };
-        let header = held.turn.header();
-        let bytes = usize::try_from(header.pixel_bytes()).ok().and_then(|bytes| self.net.pool().canvas(bytes));
-        let no_memory = || Error::invalid("Tile::next", format!("the tile {} is larger than memory", header.region));
-        Ok(Job { held, canvas: bytes.ok_or_else(no_memory)?, begun: Instant::now() })
+        let bytes = held.turn.header().pixel_bytes();
+        let canvas = usize::try_from(bytes).ok().and_then(|bytes| self.net.pool().canvas(bytes));
+        let canvas = canvas.ok_or(WireError::Scene("no memory holds one of its tiles"))?;
+        Ok(Job { held, canvas, begun: Instant::now() })
     }
 
     /// Sends a tile to whoever shows the scene.

@@ -7,6 +7,8 @@ mod common;
 mod proxy;
 
 use common::*;
+use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_net::wire::{Header, Kind};
 use pixelferry_net::{Error, Net, Options, WireError};
 use proxy::{Proxy, Way};
 use std::time::Duration;
@@ -48,6 +50,29 @@ fn edges_of_other_runs_and_of_strangers_are_refused() {
     let small = Net::join(options).unwrap().halo("sea", 7, 0, &[1]).unwrap();
     assert!(matches!(small.put(0, 1, &[0; 101]), Err(Error::Wire(WireError::TooLarge { bytes: 101, limit: 100 }))));
     assert!(net.halo("s/a", 7, 0, &[]).is_err());
+}
+
+/// Edges of invented steps take no place from true ones.
+#[test]
+fn edges_of_far_steps_push_out_none() {
+    let (net, _) = hub();
+    let (left, right) = (net.halo("sea", 7, 0, &[1]).unwrap(), net.halo("sea", 7, 1, &[0]).unwrap());
+    let invent = |at: u64| {
+        let image = ImageDesc::new(1, 1, PixelFormat::R8);
+        for step in (at..at + 6).chain(u64::MAX - 6..=u64::MAX) {
+            let new =
+                Header { epoch: 7, frame: step, payload: 3, ..Header::new(Kind::Edge, image, image.extent.full()) };
+            let message = [&new.to_bytes()[..], b"bad"].concat();
+            net.session().put("pixelferry/sea/edge/0000000000000007/0/1", message).wait().unwrap();
+        }
+    };
+    invent(1 << 40);
+    for step in 0..20u64 {
+        left.put(step, 1, &step.to_le_bytes()).unwrap();
+        invent(step + 100);
+        assert_eq!(right.take(step, 0, LONG).unwrap(), step.to_le_bytes());
+    }
+    assert!(right.refused() > 100, "{}", right.refused());
 }
 
 /// Two parts far from each other go on when the network does.

@@ -4,49 +4,30 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod common;
+#[path = "common/hostile.rs"]
+mod hostile;
+#[path = "common/peer.rs"]
+mod peer;
 
 use common::*;
-use pixelferry::{ImageDesc, PixelFormat, Region};
+use peer::{NET, Running, interpreter, python, rows};
+use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Kind, Limits};
 use pixelferry_net::{Codec, Scene};
 use pixelferry_testing::wait_until;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
-
-const NET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-
-fn interpreter() -> String {
-    std::env::var("PIXELFERRY_NET_PYTHON").unwrap_or_else(|_| "python3".into())
-}
-
-fn python(part: &str, hub: &str) -> Command {
-    let mut command = Command::new(interpreter());
-    command.arg(format!("{NET}/python/peer.py")).args([part, hub]).env("PYTHONDONTWRITEBYTECODE", "1");
-    command
-}
-
-/// What `rows` in `peer.py` gives.
-fn rows(image: &ImageDesc, region: Region, seed: u8) -> Vec<u8> {
-    let pixel = image.format.bytes_per_pixel() as u32;
-    let bytes = region.x * pixel..(region.x + region.width) * pixel;
-    let row = |y: u32| bytes.clone().map(move |byte| (3 * byte + 5 * y + u32::from(seed)) as u8 | 1);
-    (region.y..region.y + region.height).flat_map(row).collect()
-}
-
-/// Ended when it goes.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
+use std::process::{Command, Stdio};
+use zenoh::Wait as _;
 
 #[test]
 #[ignore = "needs eclipse-zenoh in Python"]
 fn workers_in_python_compute_for_a_display_in_rust() {
     let (net, endpoint) = hub();
     let workers: Vec<_> = (0..2).map(|_| Running(python("worker", &endpoint).spawn().unwrap())).collect();
+    let mut senders = BTreeSet::new();
     for format in PixelFormat::ALL {
         let image = ImageDesc::new(61, 37, format);
         let scene = Scene::new("python", image).with_tile(16, 16).with_balance(true);
@@ -57,12 +38,11 @@ fn workers_in_python_compute_for_a_display_in_rust() {
             assembly.request(&[seed]).unwrap();
             let tiles = show(&mut assembly, &mut link);
             assert!(bytes(&mut link) == rows(&image, image.extent.full(), seed), "{format}");
-            let senders: std::collections::BTreeSet<_> =
-                tiles.tiles().iter().map(|tile| tile.header().sender).collect();
-            assert_eq!(senders.len(), 2, "both compute");
+            senders.extend(tiles.tiles().iter().map(|tile| tile.header().sender));
         }
         assert_eq!(assembly.refused(), 0);
     }
+    assert_eq!(senders.len(), 2, "both compute");
     drop(workers);
 }
 
@@ -70,6 +50,10 @@ fn workers_in_python_compute_for_a_display_in_rust() {
 #[ignore = "needs eclipse-zenoh in Python"]
 fn workers_in_rust_compute_for_a_display_in_python() {
     let (net, endpoint) = hub();
+    // Workers that live and compute nothing are passed over.
+    let token = |node: u64| format!("pixelferry/python/worker/{node:016x}/0_0_0_0");
+    let live = net.session().liveliness();
+    let _ghosts: Vec<_> = (1..=3).map(|node| live.declare_token(token(node)).wait().unwrap()).collect();
     for codec in [Codec::None, Codec::Lz4] {
         let tile = net.tile("python", None).unwrap().with_codec(codec);
         let mut display = python("display", &endpoint).stdout(Stdio::piped()).spawn().unwrap();
@@ -122,6 +106,53 @@ fn a_program_in_python_ends_whatever_it_still_holds() {
     let mut program = Running(python("ends", &endpoint).spawn().unwrap());
     wait_until("it ends", || program.0.try_wait().unwrap().is_some());
     assert!(program.0.try_wait().unwrap().unwrap().success());
+}
+
+/// Rust's reading of a message, as `judge` in `peer.py` writes it; nothing of what is refused.
+fn understood(kind: Kind, message: &[u8]) -> Vec<u8> {
+    let limits = Limits::default();
+    let read = || -> Result<Vec<u8>, pixelferry_net::WireError> {
+        let header = Header::read(message, &limits)?;
+        header.expect(kind, message.len())?;
+        let (head, payload) = (header.to_bytes().to_vec(), &message[HEADER_BYTES..]);
+        Ok(match (kind, header.codec) {
+            (Kind::Job, _) => JobMessage::read(message, &limits)?.to_bytes(),
+            (Kind::Tile | Kind::Picture, Codec::Jpeg) => head,
+            (Kind::Tile | Kind::Picture, _) => [head, header.unpack(payload)?].concat(),
+            _ => message.to_vec(),
+        })
+    };
+    read().unwrap_or_default()
+}
+
+#[test]
+#[ignore = "needs eclipse-zenoh, lz4 and pillow in Python"]
+fn python_reads_and_refuses_what_rust_does() {
+    let judge = python("judge", "").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let judge = RefCell::new(Running(judge));
+    let counts = RefCell::new([0; 2]);
+    // As the protocol numbers them, from 1 on. Python reads no edges.
+    let kinds = [Kind::Tile, Kind::Picture, Kind::Job, Kind::Input, Kind::Mark, Kind::Report];
+    let ran = proptest::test_runner::TestRunner::new(hostile::cases(5_000)).run(
+        &hostile::any_message(&kinds),
+        |(kind, message)| {
+            let judge = &mut judge.borrow_mut().0;
+            let number = 1 + kinds.iter().position(|each| *each == kind).unwrap() as u8;
+            let stdin = judge.stdin.as_mut().unwrap();
+            let head = [&[number][..], &(message.len() as u32).to_le_bytes()].concat();
+            stdin.write_all(&[head, message.clone()].concat()).unwrap();
+            stdin.flush().unwrap();
+            let (mut length, stdout) = ([0; 4], judge.stdout.as_mut().unwrap());
+            stdout.read_exact(&mut length).unwrap();
+            let mut read = vec![0; u32::from_le_bytes(length) as usize];
+            stdout.read_exact(&mut read).unwrap();
+            counts.borrow_mut()[usize::from(read.is_empty())] += 1;
+            assert!(read == understood(kind, &message), "{kind:?}: {} bytes by Python", read.len());
+            Ok(())
+        },
+    );
+    println!("read and refused by both: {:?}", counts.borrow());
+    ran.unwrap();
 }
 
 /// In a network of its own where the system lets us make one: Ray opens many ports.

@@ -5,12 +5,19 @@
 mod common;
 
 use common::*;
+use pixelferry::driver::describe::pattern::Pattern;
+use pixelferry::driver::devices::borrows::Holder;
+use pixelferry::driver::{ComputeCaps, HostBlock};
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, CpuKernelExt, ImageDesc, KernelSource, PixelFormat, Region, RowOrder,
+    Arg, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, DeviceIdentity, ImageDesc, Kernel, KernelSource,
+    PixelFormat, Region, RowOrder, Target,
 };
 use pixelferry_net::{Codec, Mode, Net, Options, Scene, Update};
 use pixelferry_testing::{Patience, wait_until};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
 
 fn frame(image: ImageDesc, seed: u32) -> Vec<u8> {
     // By a link of its own, as one process would.
@@ -157,4 +164,98 @@ fn workers_with_places_compute_what_lies_inside_them() {
         matches!(assembly.show(&mut link, LOOK).unwrap(), Update::Tiles(tiles) if tiles.frame() == frame)
     });
     assert!(bytes(&mut link) == expected(&image, image.extent.full(), 1));
+}
+
+thread_local! {
+    static KEPT: RefCell<Option<HostBlock>> = const { RefCell::new(None) };
+}
+
+/// Keeps the block of host memory that it is lent, on the thread that lends it.
+struct Keeper(CpuBackend);
+
+// SAFETY: all calls are handed on unchanged; the clone of the block that it keeps is used by its guards alone.
+unsafe impl ComputeBackend for Keeper {
+    fn device(&self) -> &DeviceIdentity {
+        self.0.device()
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        self.0.caps()
+    }
+
+    fn build(&self, source: &KernelSource) -> pixelferry::Result<Arc<dyn Kernel>> {
+        self.0.build(source)
+    }
+
+    fn allocate(&self, bytes: usize) -> pixelferry::Result<Box<dyn ComputeMemory>> {
+        self.0.allocate(bytes)
+    }
+
+    fn import_host(&self, block: &HostBlock) -> pixelferry::Result<Box<dyn ComputeMemory>> {
+        KEPT.replace(Some(block.clone()));
+        self.0.import_host(block)
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> pixelferry::Result<()> {
+        self.0.launch(kernel, target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> pixelferry::Result<()> {
+        self.0.write_pattern(target, pattern)
+    }
+
+    fn copy(
+        &self,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> pixelferry::Result<()> {
+        self.0.copy(from, to, range)
+    }
+
+    fn finish(&self) -> pixelferry::Result<()> {
+        self.0.finish()
+    }
+}
+
+/// Memory that a backend keeps is the backend's for as long as it keeps it: nobody else gets those bytes.
+#[test]
+fn memory_that_a_backend_keeps_is_never_given_to_others() {
+    for shared_memory in [false, true] {
+        let mut options = Options::hub("tcp/127.0.0.1:0");
+        options.shared_memory = shared_memory;
+        let net = Net::join(options).unwrap();
+        let image = ImageDesc::new(96, 96, PixelFormat::Rgba8);
+        let mut assembly = net.assemble(Scene::new("kept", image).with_tile(96, 96), NEVER).unwrap();
+        let tile = net.tile("kept", None).unwrap();
+        let keeper = Keeper(CpuBackend::new().unwrap());
+        let source = KernelSource::new("flat").cpu_image(|out, _| out.par_pixels(|_, _| [1u8, 2, 3, 4]));
+        let kernel = keeper.build(&source).unwrap();
+        assembly.request(&1u32.to_le_bytes()).unwrap();
+        let mut job = tile.next(NEVER).unwrap().unwrap();
+        assert_eq!(job.is_shared(), shared_memory);
+        let error = job.launch(&keeper, kernel.as_ref(), &[]).unwrap_err().to_string();
+        assert!(error.contains("keeps host memory"), "{error}");
+        let len = job.pixels().len();
+        // The job goes on with memory of its own.
+        compute(&mut job);
+        drop(job);
+        // Who asks the allocator now gets what the job had, were it free.
+        let others: Vec<Vec<u8>> = (0..64).map(|_| vec![0x11; len + 128]).collect();
+        let kept = KEPT.take().unwrap();
+        kept.write(0..len, Holder::Guard, "test").unwrap().fill(0xee);
+        let changed = others.iter().flatten().filter(|&&byte| byte != 0x11).count();
+        assert_eq!(changed, 0, "bytes of others are changed");
+        // Kernels in place still find the memory where it was, once nobody keeps it.
+        drop(kept);
+        let mut job = None;
+        wait_until("the tile again", || {
+            let _ = assembly.update(LOOK).unwrap();
+            job = tile.next(LOOK).unwrap();
+            job.is_some()
+        });
+        let mut job = job.unwrap();
+        job.launch(&keeper.0, kernel.as_ref(), &[]).unwrap();
+        assert!(job.pixels().chunks_exact(4).all(|pixel| pixel == [1, 2, 3, 4]));
+    }
 }

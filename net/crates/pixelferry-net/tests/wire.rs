@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod common;
+#[path = "common/hostile.rs"]
+mod hostile;
 
 use common::*;
 use pixelferry::{Encoding, Extent, ImageDesc, PixelFormat, Region, RowOrder};
-use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Kind, Limits, VERSION};
+use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Kind, Limits, Report, VERSION};
 use pixelferry_net::{Codec, Error, Net, Options, Scene, WireError};
-use pixelferry_testing::{Dice, wait_until};
+use pixelferry_testing::wait_until;
 use zenoh::Wait;
 
 fn image() -> ImageDesc {
@@ -90,42 +92,88 @@ fn a_job_has_the_bytes_of_the_protocol() {
     );
 }
 
-/// A hundred thousand messages: none stops the program, and none is read as more than it holds.
+/// Thousands of messages of every kind: none stops the program, and none is read as more than it holds.
 #[test]
 fn fuzzed_messages_are_read_or_refused() {
-    let count: usize = std::env::var("PIXELFERRY_MESSAGES").ok().and_then(|n| n.parse().ok()).unwrap_or(100_000);
-    let mut dice = Dice(19);
-    let seeds = [tile().to_bytes().to_vec(), job().to_bytes(), job().to_bytes()];
-    let limits = Limits { bytes: 1 << 20, ..Limits::default() };
-    let (mut taken, mut refused) = (0, 0);
-    for _ in 0..count {
-        let mut message = dice.pick(&seeds).clone();
-        for _ in 0..dice.below(4) {
-            let at = dice.below(message.len());
-            message[at] = match dice.below(3) {
-                0 => dice.below(256) as u8,
-                1 => 255,
-                _ => message[at] ^ (1 << dice.below(8)),
-            };
-        }
-        if dice.below(8) == 0 {
-            message.truncate(dice.below(message.len() + 1));
-        }
-        if let Ok(header) = Header::read(&message, &limits) {
-            assert_eq!(header.to_bytes(), message[..HEADER_BYTES]);
-            header.region.check_inside(header.image.extent, "test").unwrap();
-        }
-        match JobMessage::read(&message, &limits) {
-            Ok(job) => {
-                assert_eq!(job.to_bytes(), message);
-                assert!(job.wanted.iter().all(|&tile| job.grid.region(tile).is_some()));
-                taken += 1;
-            }
-            Err(_) => refused += 1,
-        }
+    let counts = std::cell::RefCell::new(std::collections::BTreeMap::new());
+    let mut runner = proptest::test_runner::TestRunner::new(hostile::cases(20_000));
+    let ran = runner.run(&hostile::any_message(&hostile::KINDS), |(kind, message)| {
+        let is_read = is_read(kind, &message);
+        *counts.borrow_mut().entry((kind.name(), is_read)).or_insert(0) += 1;
+        Ok(())
+    });
+    println!("{:?}", counts.borrow());
+    ran.unwrap();
+    // Of each kind both come, or the fuzz says nothing.
+    assert_eq!(counts.borrow().len(), 2 * hostile::KINDS.len());
+}
+
+/// Reads a message; holds what was read against it.
+fn is_read(kind: Kind, message: &[u8]) -> bool {
+    let limits = Limits::default();
+    let Ok(header) = Header::read(message, &limits) else { return false };
+    assert_eq!(header.to_bytes(), message[..HEADER_BYTES]);
+    header.region.check_inside(header.image.extent, "test").unwrap();
+    if header.expect(kind, message.len()).is_err() {
+        return false;
     }
-    println!("{taken} of {count} messages taken, {refused} refused");
-    assert!(taken > count / 10 && refused > count / 10);
+    match kind {
+        Kind::Job => JobMessage::read(message, &limits).is_ok_and(|job| {
+            // Of two weights of one node the first counts, so that bytes may be fewer now, and no more.
+            let bytes = job.to_bytes();
+            assert_eq!(JobMessage::read(&bytes, &limits).unwrap().to_bytes(), bytes);
+            assert!(bytes.len() <= message.len() && bytes.ends_with(&job.args));
+            assert!(job.wanted.iter().all(|&tile| job.grid.region(tile).is_some()));
+            true
+        }),
+        Kind::Report => Report::read(message, &limits).is_ok_and(|report| {
+            assert_eq!(report.to_bytes()[HEADER_BYTES..], message[HEADER_BYTES..]);
+            true
+        }),
+        Kind::Tile | Kind::Picture => header.unpack(&message[HEADER_BYTES..]).is_ok_and(|pixels| {
+            assert_eq!(pixels.len() as u64, header.pixel_bytes());
+            true
+        }),
+        _ => true,
+    }
+}
+
+/// Few bytes stand for bounded memory before it is allocated: of tiles, of pictures, and of what they are packed in.
+#[test]
+fn few_bytes_never_stand_for_much_memory() {
+    let job = |image: ImageDesc| {
+        let header = Header::new(Kind::Job, image, image.extent.full());
+        let tile = [image.extent.width, image.extent.height, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
+        let header = Header { payload: tile.len() as u64, ..header };
+        JobMessage::read(&[&header.to_bytes()[..], &tile].concat(), &Limits::default()).map(drop)
+    };
+    for (side, format) in [(65_536, PixelFormat::Rgba32F), (65_536, PixelFormat::Rgba8), (16_384, PixelFormat::Rgba8)] {
+        let refused = job(ImageDesc::new(side, side, format)).unwrap_err();
+        assert!(matches!(refused, WireError::TooLarge { .. }), "{side}: {refused}");
+    }
+    // A part of a picture is no way around it.
+    let giant = ImageDesc::new(65_536, 65_536, PixelFormat::Rgba8);
+    assert!(read(&Header::new(Kind::Job, giant, Region::new(0, 0, 1, 1)).to_bytes()).is_err());
+    assert!(job(ImageDesc::new(4096, 2160, PixelFormat::Rgba8)).is_ok());
+    let unpack = |side: u32, packed: &[u8]| {
+        let image = ImageDesc::new(side, side, PixelFormat::Rgba8);
+        let header = Header { codec: Codec::Jpeg, ..Header::new(Kind::Picture, image, image.extent.full()) };
+        header.unpack(packed)
+    };
+    let refused = |side, packed: &[u8]| match unpack(side, packed) {
+        Err(error) => error.to_string(),
+        Ok(pixels) => panic!("{} bytes of {} by JPEG", pixels.len(), packed.len()),
+    };
+    // 342 bytes of a picture that takes 64 MiB.
+    let told = refused(4096, &hostile::jpeg(4096, 4096, false, 1));
+    assert!(told.contains("cannot hold"), "{told}");
+    for scans in [1, 100] {
+        let told = refused(64, &hostile::jpeg(64, 64, true, scans));
+        assert!(told.contains("baseline"), "{told}");
+    }
+    let told = refused(64, &hostile::jpeg(64, 64, false, 5));
+    assert!(told.contains("scans"), "{told}");
+    assert!(unpack(64, &hostile::jpeg(64, 64, false, 1)).is_ok(), "a picture of one colour");
 }
 
 #[test]

@@ -10,8 +10,18 @@ const LAUNCH: &str = "gst-launch-1.0";
 /// Of what it says when it fails, so much is kept.
 const MOST_WORDS: usize = 4 << 10;
 
-/// Starts a pipeline from raw pictures on its standard input, through `element`, to `sink`.
-pub(crate) fn start(element: &Element, shape: &Shape, rate: u32, sink: &[&str]) -> Result<Child, Error> {
+/// The element that writes to the child's standard output.
+const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
+
+/// Starts a pipeline from raw pictures on its standard input, through `element` and what is `after` it, to `output`. All
+/// arguments are GStreamer's language: none of them may hold a user's words.
+pub(crate) fn start(
+    element: &Element,
+    shape: &Shape,
+    rate: u32,
+    after: &[&str],
+    output: Stdio,
+) -> Result<Child, Error> {
     let (name, padded) = (shape.name().unwrap_or_default(), shape.padded());
     let parse = [
         "rawvideoparse".into(),
@@ -23,11 +33,12 @@ pub(crate) fn start(element: &Element, shape: &Shape, rate: u32, sink: &[&str]) 
     let mut launch = Command::new(LAUNCH);
     launch.args(["-q", "fdsrc", "fd=0", "blocksize=1048576", "!"]).args(parse);
     launch.args(["!", "videoconvert", "!", "video/x-raw,format=(string){I420,NV12},colorimetry=(string)bt709", "!"]);
-    launch.arg(element.name).args(element.properties).args(["!", "h264parse", "config-interval=-1", "!"]).args(sink);
+    launch.arg(element.name).args(element.properties).args(["!", "h264parse", "config-interval=-1", "!"]).args(after);
+    launch.arg("!").args(TO_OUTPUT);
     #[cfg(unix)]
     // A Ctrl-C in the terminal is for this program. The child ends when its input does.
     std::os::unix::process::CommandExt::process_group(&mut launch, 0);
-    let child = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = launch.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped()).spawn();
     child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
 }
 

@@ -7,7 +7,7 @@ use crate::feed::Feed;
 use crate::shape::Shape;
 use crate::units::{self, Unit};
 use bytes::Bytes;
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -17,16 +17,7 @@ const RATE: u32 = 60;
 const SECOND: u64 = 1_000_000_000;
 /// A program that starts for the first time reads all plugins, and a loaded machine takes long.
 const PATIENCE: Duration = Duration::from_secs(20);
-const UNITS: [&str; 8] = [
-    "video/x-h264,stream-format=byte-stream,alignment=au",
-    "!",
-    "gdppay",
-    "!",
-    "fdsink",
-    "fd=1",
-    "sync=false",
-    "async=false",
-];
+const UNITS: [&str; 3] = ["video/x-h264,stream-format=byte-stream,alignment=au", "!", "gdppay"];
 
 /// What an encoder tells.
 #[derive(Debug)]
@@ -52,7 +43,7 @@ impl Encoder {
     /// # Errors
     /// [`Error::NoTools`], [`Error::Threads`].
     pub fn start(element: Element, shape: Shape, mut told: impl FnMut(Said) + Send + 'static) -> Result<Self, Error> {
-        let child = child::start(&element, &shape, RATE, &UNITS)?;
+        let child = child::start(&element, &shape, RATE, &UNITS, Stdio::piped())?;
         let mut encoder = Self { feed: Arc::default(), child, threads: Vec::new() };
         let Child { stdin, stdout, stderr, .. } = &mut encoder.child;
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin.take(), stdout.take(), stderr.take()) else {

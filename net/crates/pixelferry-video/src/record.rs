@@ -6,6 +6,7 @@ use crate::encoder::{Encoder, Said};
 use crate::error::Error;
 use crate::shape::Shape;
 use bytes::Bytes;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin};
@@ -44,7 +45,7 @@ impl Recorder {
     /// Starts a file with its first picture, by the first encoder that works. The file's ending says the container.
     ///
     /// # Errors
-    /// [`Error::Container`]; [`Error::Format`], [`Error::Size`]; what [`encoders`] says; [`Error::Ended`] where none works.
+    /// [`Error::Container`], [`Error::File`]; [`Error::Format`], [`Error::Size`]; what [`encoders`] says; [`Error::Ended`] where none works.
     pub fn start(path: &Path, rate: u32, first: &Bytes) -> Result<Self, Error> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let container = CONTAINERS.iter().find(|(name, ..)| ending.eq_ignore_ascii_case(name));
@@ -55,9 +56,9 @@ impl Recorder {
         let (shape, rate) = (Shape::of(first)?, rate.max(1));
         let element = working(shape, first)?;
         let stream = format!("video/x-h264,stream-format={format},alignment=au");
-        let location = format!("location={}", path.display());
-        let sink = [&stream, "!", muxer, "!", "filesink", &location];
-        let mut child = child::start(&element, &shape, rate, &sink)?;
+        // The child gets the file, never its name: names would be words of GStreamer's language.
+        let file = File::create(path).map_err(|source| Error::File { path: path.into(), source })?;
+        let mut child = child::start(&element, &shape, rate, &[&stream, "!", muxer], file.into())?;
         let stdin = child.stdin.take();
         let heard = child.stderr.take().map(|pipe| std::thread::spawn(|| child::words(pipe)));
         let rows = shape.rows(first)?;

@@ -176,3 +176,43 @@ fn a_file_holds_the_pictures() {
     assert!(recorder.finish().is_ok(), "what came before is a whole file");
     std::fs::remove_file(path).unwrap();
 }
+
+/// A name is a name, whatever GStreamer's language makes of its letters.
+#[cfg(unix)]
+#[test]
+fn a_file_gets_the_name_that_it_was_given_and_no_other_is_made() {
+    use std::os::unix::ffi::OsStrExt as _;
+    if gstreamer().is_none() {
+        return;
+    }
+    let image = ImageDesc::new(160, 160, PixelFormat::Rgba8);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names-{}", std::process::id()));
+    let names: [&[u8]; 6] = [
+        b"x\" fakesrc ! filesink location=evil.mp4",
+        b"x ! filesink location=evil.mp4",
+        b"a\\b.mp4",
+        b"it's \"two words\".mp4",
+        b"not \xff UTF-8.mp4",
+        b"100%05d.mkv",
+    ];
+    for name in names {
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(name);
+        let mut recorder = Recorder::start(&path, 25, &picture(image, 1, Codec::None)).unwrap();
+        // Some decoders give nothing for a single picture.
+        std::thread::sleep(Duration::from_millis(100));
+        recorder.write(&picture(image, 2, Codec::None)).unwrap();
+        let written = recorder.finish().unwrap();
+        let found: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(found, [name], "{path:?}");
+        let plain = folder.with_extension("plain");
+        std::fs::rename(&path, &plain).unwrap();
+        let decoded = decode(&["filesrc", &format!("location={}", plain.display())], &[]);
+        std::fs::remove_file(plain).unwrap();
+        assert_eq!(decoded.len(), written as usize * 160 * 160 * 4, "{path:?}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    let absent = Recorder::start(&folder.join("a.mp4"), 25, &picture(image, 1, Codec::None)).err().unwrap();
+    assert!(matches!(&absent, Error::File { path, .. } if path.ends_with("a.mp4")), "{absent}");
+}

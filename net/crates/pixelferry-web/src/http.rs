@@ -16,11 +16,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// Connections at most that have not become a browser's way to the pictures; the system lets others wait.
 const MOST_CONNECTIONS: usize = 128;
 /// A request's head must be there by then, and a connection that asks for nothing ends.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A connection that has not become a browser's way to the pictures ends by then, whatever it asks for and however slowly it
+/// reads: one that reads nothing would hold its place for good. Browsers connect again.
+const LIFE: Duration = Duration::from_secs(15);
 /// Bytes of a message from the page at most.
 const MOST_MESSAGE: usize = 16 << 10;
 
@@ -64,9 +68,11 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         tokio::spawn(async move {
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-            let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
-            if let Err(error) = served {
-                tracing::debug!("a connection ended: {error}");
+            let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+            match timeout(LIFE, served).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::debug!("a connection ended: {error}"),
+                Err(_) => tracing::debug!("a connection was ended after {LIFE:?}"),
             }
             drop(room);
         });

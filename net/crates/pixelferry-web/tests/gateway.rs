@@ -9,6 +9,7 @@ use pixelferry_testing::{Need, need, wait_until};
 use pixelferry_web::{Error, Gateway, WebOptions};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tungstenite::handshake::client::generate_key;
 use tungstenite::http::{Request, StatusCode};
@@ -178,6 +179,7 @@ fn one_that_takes_no_video_delays_nobody_and_goes_on_with_the_picture_of_then() 
     if need(Need::Gstreamer, found).is_none() {
         return;
     }
+    let _alone = ENCODERS.lock().unwrap_or_else(PoisonError::into_inner);
     let (server, gateway) = served(loopback());
     publish(&server, 1);
     let ask = || {
@@ -231,6 +233,68 @@ fn what_the_page_sends_reaches_the_scene_and_what_is_none_of_it_ends_the_connect
     wait_until("all are gone", || gateway.viewers() == 0);
     assert_eq!(server.next_input(Duration::from_millis(100)), None);
 }
+
+/// Strangers who ask again and again and read nothing keep a browser out for no longer than a connection may last.
+#[test]
+fn connections_that_read_nothing_keep_nobody_out_for_good() {
+    let (_server, gateway) = served(loopback());
+    let address = gateway.address();
+    let request = format!("GET /page.js HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(16);
+    let strangers: Vec<TcpStream> = (0..128).map(|_| TcpStream::connect(address).unwrap()).collect();
+    for mut stranger in &strangers {
+        stranger.set_nonblocking(true).unwrap();
+        // Until the gateway cannot write its answers, and so reads no more.
+        while stranger.write(request.as_bytes()).is_ok() {
+            std::thread::yield_now();
+        }
+    }
+    let mut answer = String::new();
+    wait_until("a browser is answered beside them", || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+        let _ = stream.read_to_string(&mut answer);
+        answer.contains("<canvas")
+    });
+    drop(strangers);
+}
+
+/// Each start of an encoder is a process.
+#[test]
+fn a_browser_that_asks_for_video_again_and_again_starts_an_encoder_a_second_at_most() {
+    let found = pixelferry_video::encoders().map_err(|error| error.to_string());
+    if need(Need::Gstreamer, found).is_none() {
+        return;
+    }
+    let _alone = ENCODERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (server, gateway) = served(loopback());
+    publish(&server, 1);
+    let mut browser = own(gateway.address());
+    picture(&mut browser);
+    let (begun, mut seen) = (std::time::Instant::now(), std::collections::BTreeSet::new());
+    for _ in 0..60 {
+        for codec in ["h264", "served"] {
+            browser.send(Message::Text(format!(r#"{{"codec":"{codec}"}}"#).into())).unwrap();
+            // Time to start one, and to be seen.
+            std::thread::sleep(Duration::from_millis(25));
+            seen.extend(running_encoders());
+        }
+    }
+    let most = begun.elapsed().as_secs() as usize + 2;
+    assert!(!seen.is_empty() && seen.len() <= most, "{} encoders in {:?}", seen.len(), begun.elapsed());
+}
+
+/// Encoders that this program started and that have not ended, by their numbers.
+fn running_encoders() -> Vec<String> {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    let all = threads.flat_map(|thread| of(thread).split_whitespace().map(String::from).collect::<Vec<_>>());
+    let name = |child: &str| std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
+    all.filter(|child| name(child).starts_with("gst-launch")).collect()
+}
+
+/// One test with encoders at a time: one of them counts those of the whole program.
+static ENCODERS: Mutex<()> = Mutex::new(());
 
 #[test]
 fn only_so_many_browsers_look_on() {

@@ -6,6 +6,8 @@ mod blocks;
 mod handles;
 mod surfaces;
 
+pub(crate) use surfaces::paste;
+
 use crate::drivers::Drivers;
 use crate::hostile;
 use crate::log::{Checked, Log};
@@ -101,7 +103,8 @@ impl<'a> World<'a> {
             19..22 => self.upload_staged(rng, log),
             22 | 23 => self.show_in_place(rng, log),
             24 | 25 => self.read_back(rng, log),
-            26 => self.fences(rng, log),
+            26 => self.download(rng, log),
+            31 => self.fences(rng, log),
             27 => self.prepare(rng, log),
             28 => self.elsewhere(rng, log),
             29 => self.handle(rng, log),

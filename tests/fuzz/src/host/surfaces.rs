@@ -7,7 +7,9 @@ use crate::rng::Rng;
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};
+use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{BufferView, ImageView, SurfaceDesc, View};
+use std::hint::black_box;
 
 /// A part of a surface, mostly one that is inside.
 fn part(rng: &mut Rng, desc: &SurfaceDesc) -> Part {
@@ -36,7 +38,7 @@ fn source(rng: &mut Rng, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
 }
 
 /// Copies a part's rows, tight, to where they are in a surface.
-fn paste(part: &Part, desc: &SurfaceDesc, bytes: &[u8], whole: &mut [u8]) {
+pub(crate) fn paste(part: &Part, desc: &SurfaceDesc, bytes: &[u8], whole: &mut [u8]) {
     match (part, desc) {
         (Part::Image(region), SurfaceDesc::Image(image)) => {
             let bpp = image.format.bytes_per_pixel();
@@ -141,6 +143,41 @@ impl World<'_> {
                 paste(&part, &desc, &gather(&view, &bytes), whole);
             }
         }
+        Ok(())
+    }
+
+    /// The display writes a block, beside a slice of it or not.
+    pub(super) fn download(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        let Some(door) = self.staging(rng) else { return Ok(()) };
+        let at = rng.below(self.surfaces.len());
+        let shown = &mut self.surfaces[at];
+        let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
+        let part = part(rng, &shown.desc);
+        let view = source(rng, &shown.desc, &part, staging.len());
+        let block = staging.host_block();
+        let slice = block.as_ref().filter(|_| rng.one_in(2)).and_then(|block| {
+            // What lies behind the staging's bytes is not the display's.
+            block.read(hostile::inside(rng, staging.len()), Holder::Guard, "fuzz").ok()
+        });
+        let before = slice.as_ref().map(|slice| black_box(&**slice).to_vec());
+        log.op("host: download", format_args!("{part} of {} into {view:?} of {}", shown.desc, staging.len()));
+        let done = log.end(shown.surface.download(&part, staging.as_mut(), &view));
+        if let (Some(slice), Some(before)) = (&slice, before) {
+            self.display.finish()?;
+            hold!(black_box(&**slice) == before, "a display wrote {part} of {} under a slice", shown.desc);
+            hold!(done.is_none() || slice.is_empty(), "a display was told to write the bytes of a slice");
+        }
+        drop(slice);
+        if rng.one_in(3) {
+            // Not waited for: who looks next is refused, or sees what was written.
+            return Ok(());
+        }
+        staging.wait()?;
+        let (Some(()), Some(whole), Some(block)) = (done, &shown.bytes, block) else { return Ok(()) };
+        let found = gather(&view, &block.read(0..block.len(), Holder::Guard, "fuzz")?);
+        let mut wanted = whole.clone();
+        paste(&part, &shown.desc, &found, &mut wanted);
+        hold!(wanted == *whole, "{part} of {} came down as something else", shown.desc);
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use super::ui::{Painted, Ui};
 use image::RgbaImage;
 use pixelferry::gl_display::OffscreenTarget;
 use pixelferry::{Headless, save_rgba8};
-use pixelferry_demo::Options;
-use pixelferry_demo::runner::{introduce, open_to_draw};
+use pixelferry_demo::runner::{check_saves, introduce, open_to_draw};
+use pixelferry_demo::{Options, say};
 use std::error::Error;
 
 /// Frames where nothing else was said: enough for a graph of their times.
@@ -18,23 +18,24 @@ const FRAMES: u32 = 60;
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
+    common.check_out()?;
     let kernels = show.setup.recipe().kernels();
     let (backend, screen) = open_to_draw(show.setup.backend, common.display, &kernels)?;
     let backends = Backends::with(show.setup.backend, backend);
     let mut player = show.player(backends, screen.display(), screen.gl().cloned())?;
-    introduce(player.scene());
+    introduce(player.scene())?;
+    check_saves(common, &screen, player.scene())?;
     let frames = u64::from(common.frames.unwrap_or(FRAMES));
     let picture = picture_after(&show, &mut player, &screen, frames)?;
-    let [p50, p99] = player.times().p50_p99(|frame| frame.interval_ms);
-    println!("{frames} frames, p50 {p50:.2} ms, p99 {p99:.2} ms");
-    for line in show.log.all().iter().filter(|line| line.level <= tracing::Level::WARN) {
-        println!("  {}", line.text);
-    }
     if let Some(out) = &common.out {
         save_rgba8(picture, out)?;
-        println!("saved {}", out.display());
     }
-    Ok(())
+    let [p50, p99] = player.times().p50_p99(|frame| frame.interval_ms);
+    say!("{frames} frames, p50 {p50:.2} ms, p99 {p99:.2} ms")?;
+    for line in show.log.all().iter().filter(|line| line.level <= tracing::Level::WARN) {
+        say!("  {}", line.text)?;
+    }
+    Ok(common.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }
 
 /// Runs so many frames and returns what a window would show at the last.

@@ -8,7 +8,7 @@ use egui_winit::winit::event::WindowEvent;
 use pixelferry::Display;
 use pixelferry::gl_display::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry_demo::runner::introduce;
-use pixelferry_demo::{Options, SceneError};
+use pixelferry_demo::{Options, SceneError, complain, say};
 use std::error::Error;
 use std::rc::Rc;
 use std::time::Instant;
@@ -20,9 +20,8 @@ pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
         .with_size(pixelferry::Extent::new(show.size.0, show.size.1))
         .with_max_frames(common.frames.map(u64::from));
     let mut app = App { show, running: None };
-    let frames = run_window(&window, &mut app)?;
-    println!("{frames} frames");
-    Ok(())
+    let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
+    Ok(say!("{frames} frames")?)
 }
 
 struct App {
@@ -49,7 +48,7 @@ impl WindowApp for App {
         let gl = Rc::clone(window.display());
         let display = Rc::clone(&gl) as Rc<dyn Display>;
         let mut player = self.show.player(Backends::default(), display, Some(Rc::clone(&gl)))?;
-        introduce(player.scene());
+        introduce(player.scene())?;
         let painter = GlPainter::new(&gl).inspect_err(|error| no_controls(&player, error)).ok();
         let ui = Ui::default();
         let scale = window.window().scale_factor() as f32;
@@ -98,6 +97,6 @@ impl WindowApp for App {
 
 /// The scene goes on without them.
 fn no_controls(player: &Player, error: &super::paint::PaintError) {
-    eprintln!("the controls cannot be drawn: {error}");
+    complain!("the controls cannot be drawn: {error}");
     player.log().add(Level::ERROR, format!("the controls cannot be drawn: {error}"));
 }

@@ -1,6 +1,7 @@
 //! The display's side: asks for frames, and puts the tiles together that workers send.
 
 mod board;
+mod owing;
 mod speeds;
 
 use crate::alive::{Workers, follow, lock};
@@ -14,6 +15,7 @@ use crate::pixels::{Pixels, read_header, write_all};
 use crate::status::Entry;
 use crate::wire::{Header, JobMessage, Kind, Limits, WireError};
 use board::Board;
+use owing::Owing;
 use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
 use speeds::Speeds;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -147,6 +149,9 @@ struct State {
     /// Workers came or went since the last job.
     changed: bool,
     speeds: Speeds,
+    owing: Owing,
+    /// When it was looked who owes tiles.
+    looked: Option<Instant>,
     meter: Meter,
 }
 
@@ -201,11 +206,13 @@ impl Net {
         let grid = Grid::new(scene.image.extent, scene.tile).map_err(|problem| Error::invalid(OP, problem))?;
         let (limits, epoch) = (self.limits(), now());
         // What others would refuse is refused here.
-        Header::read(&Header::new(Kind::Job, scene.image, scene.image.extent.full()).to_bytes(), &limits)?;
+        let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
+        let (wanted, weights, args) = Default::default();
+        JobMessage { header, grid, wanted, weights, args }.check(&limits)?;
         let session = self.session();
         let board = Board::new(scene.mode, grid.len());
-        let (workers, speeds, meter) = Default::default();
-        let state = State { board, workers, changed: false, speeds, meter };
+        let (workers, speeds, owing, meter) = Default::default();
+        let state = State { board, workers, changed: false, speeds, owing, looked: None, meter };
         let entry = self.status().enter("display", &scene.name);
         let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
         let publisher = session
@@ -252,6 +259,18 @@ impl Net {
     }
 }
 
+impl State {
+    /// Looks now and then which workers owe tiles of a job, by the weights that they know.
+    fn look(&mut self, job: &JobMessage, now: Instant) {
+        if self.looked.is_some_and(|looked| now.duration_since(looked) < ASK_AGAIN) {
+            return;
+        }
+        self.looked = Some(now);
+        let owners = self.board.missing().into_iter().filter_map(|tile| self.workers.owner(job, tile)).collect();
+        self.owing.look(&owners, self.workers.nodes(), now);
+    }
+}
+
 impl Shared {
     fn mark(&self, message: &ZBytes, limits: &Limits) {
         match read_header(message, Kind::Mark, limits) {
@@ -291,7 +310,11 @@ impl Receiver {
         }
         let index = self.grid.index(header.region).ok_or(WireError::Scene("it is none of the picture's tiles"))?;
         let mut state = lock(&self.shared.state);
-        state.meter.came(&header, Instant::now());
+        let now = Instant::now();
+        state.meter.came(&header, now);
+        if state.workers.has(header.sender) {
+            state.owing.sent(header.sender, now);
+        }
         if !state.board.wants(index, header.frame) {
             return Ok(false);
         }
@@ -348,15 +371,15 @@ impl Assembly {
     /// Sends the job of the frame that is being computed.
     fn ask(&mut self, wanted: Vec<u32>) -> Result<()> {
         let Some(asked) = &mut self.asked else { return Ok(()) };
-        {
-            let mut state = lock(&self.shared.state);
-            state.changed = false;
-            if self.scene.balance {
-                asked.message.weights = state.speeds.weights();
-            }
-        }
-        asked.again = Instant::now() + ASK_AGAIN;
+        let now = Instant::now();
+        let mut state = lock(&self.shared.state);
+        state.changed = false;
         asked.message.wanted = wanted;
+        state.look(&asked.message, now);
+        let weights = if self.scene.balance { state.speeds.weights() } else { Weights::default() };
+        asked.message.weights = weights.passing_over(state.owing.passed_over(now));
+        drop(state);
+        asked.again = now + ASK_AGAIN;
         let sent = self.publisher.put(asked.message.to_bytes()).wait();
         sent.map_err(Error::zenoh("Assembly", CLOSED))
     }
@@ -410,6 +433,9 @@ impl Assembly {
         let mut state = lock(&self.shared.state);
         let is_complete = state.board.is_complete();
         let tiles = state.board.take();
+        if is_complete {
+            state.owing.clear();
+        }
         drop(state);
         let Some(asked) = self.asked.as_ref().filter(|_| !tiles.is_empty()) else { return Ok(None) };
         let frame = asked.message.header.frame;

@@ -10,16 +10,18 @@ use pixelferry::{ImageDesc, PixelFormat, Region};
 pub struct Limits {
     /// Pixels of a picture's side.
     pub side: u32,
-    /// Bytes of a message's pixels when unpacked, and of an edge.
+    /// Bytes of a message's pixels when unpacked, of a job's picture, and of an edge.
     pub bytes: u64,
+    /// Bytes of a job's tile.
+    pub tile: u64,
     /// Bytes of a job's or an input's payload.
     pub args: u64,
 }
 
 impl Default for Limits {
-    /// Sides of 65 536 pixels, 1 GiB of pixels, 1 MiB of arguments.
+    /// Sides of 65 536 pixels, 1 GiB of pixels, tiles of 64 MiB, 1 MiB of arguments.
     fn default() -> Self {
-        Self { side: 65_536, bytes: 1 << 30, args: 1 << 20 }
+        Self { side: 65_536, bytes: 1 << 30, tile: 64 << 20, args: 1 << 20 }
     }
 }
 
@@ -59,6 +61,10 @@ pub struct Header {
     pub payload: u64,
     /// Microseconds that computing the tile took.
     pub cost: u32,
+}
+
+pub(super) fn too_large(bytes: u64, limit: u64) -> Result<(), WireError> {
+    if bytes > limit { Err(WireError::TooLarge { bytes, limit }) } else { Ok(()) }
 }
 
 impl Header {
@@ -144,8 +150,6 @@ impl Header {
         if self.region.check_inside(self.image.extent, "Header::read").is_err() {
             return Err(WireError::Rectangle(self.region));
         }
-        let too_large =
-            |bytes: u64, limit: u64| if bytes > limit { Err(WireError::TooLarge { bytes, limit }) } else { Ok(()) };
         match self.kind {
             Kind::Tile | Kind::Picture => {
                 let pixels = self.pixel_bytes();
@@ -159,7 +163,12 @@ impl Header {
                     return Err(WireError::Scene("its codec does not take its pixel format"));
                 }
             }
-            Kind::Job | Kind::Input | Kind::Report => too_large(self.payload, limits.args)?,
+            Kind::Job if self.region != self.image.extent.full() => return Err(WireError::Rectangle(self.region)),
+            Kind::Job => {
+                too_large(self.pixel_bytes(), limits.bytes)?;
+                too_large(self.payload, limits.args)?;
+            }
+            Kind::Input | Kind::Report => too_large(self.payload, limits.args)?,
             Kind::Mark => too_large(self.payload, 0)?,
             Kind::Edge => too_large(self.payload, limits.bytes)?,
         }

@@ -1,7 +1,7 @@
 //! The payload of a job: which tiles are wanted, and the arguments.
 
 use super::error::WireError;
-use super::header::{Header, Limits};
+use super::header::{Header, Limits, too_large};
 use super::{HEADER_BYTES, Kind, Numbers};
 use crate::grid::Grid;
 use crate::hash::Weights;
@@ -47,6 +47,17 @@ impl JobMessage {
         bytes
     }
 
+    /// Refuses a picture, or tiles of it, that are larger than workers take.
+    ///
+    /// # Errors
+    /// [`WireError`].
+    pub fn check(&self, limits: &Limits) -> Result<(), WireError> {
+        Header::read(&self.header.to_bytes(), limits)?;
+        let (image, tile) = (self.header.image, self.grid.tile());
+        let tile = Extent::new(tile.width.min(image.extent.width), tile.height.min(image.extent.height));
+        too_large(tile.pixels().saturating_mul(image.format.bytes_per_pixel() as u64), limits.tile)
+    }
+
     /// Reads a whole message.
     ///
     /// # Errors
@@ -80,6 +91,8 @@ impl JobMessage {
             let (node, weight) = (from.u64(), from.u64());
             rows.push((node, u32::try_from(weight).map_err(|_| bad("a weight is larger than 32 bits"))?));
         }
-        Ok(Self { header, grid, wanted, weights: Weights::new(rows), args: from.0.to_vec() })
+        let job = Self { header, grid, wanted, weights: Weights::new(rows), args: from.0.to_vec() };
+        job.check(limits)?;
+        Ok(job)
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, watch};
 
 /// How often it looks at the clock.
 const LOOK: Duration = Duration::from_millis(100);
-/// Keyframes on request are this far apart.
+/// Starts of encoders are this far apart, whoever comes and goes: each one is a process.
 const APART: Duration = Duration::from_secs(1);
 /// After one that worked and ended sooner, another one is tried.
 const SOON: Duration = Duration::from_secs(5);
@@ -46,6 +46,7 @@ pub struct Relay {
     next: Option<Running>,
     is_key_wanted: bool,
     started: u64,
+    last_start: Option<Instant>,
 }
 
 impl Relay {
@@ -69,6 +70,7 @@ impl Relay {
             next: None,
             is_key_wanted: false,
             started: 0,
+            last_start: None,
         }
     }
 
@@ -171,11 +173,9 @@ impl Relay {
             let reason = "it gives nothing for the pictures that it got".into();
             self.ended(number, &Error::Ended { element: "the encoder", reason });
         }
-        let is_due = match &self.current {
-            None => true,
-            Some(current) => self.is_key_wanted && current.begun.elapsed() > APART,
-        };
-        if is_due && self.next.is_none() && self.retry.is_none_or(|retry| retry <= Instant::now()) {
+        let is_due = self.current.is_none() || self.is_key_wanted;
+        let is_apart = self.last_start.is_none_or(|last| last.elapsed() > APART);
+        if is_due && is_apart && self.next.is_none() && self.retry.is_none_or(|retry| retry <= Instant::now()) {
             self.retry = None;
             if let Err(error) = self.start() {
                 self.fail(&error);
@@ -190,6 +190,7 @@ impl Relay {
         }
         let Some(element) = self.elements.get(self.at) else { return Ok(()) };
         let (number, events) = (self.started, self.events.clone());
+        self.last_start = Some(Instant::now());
         let encoder = Encoder::start(*element, shape, move |said| {
             // An error says that the thread has ended.
             let _ = events.send(Event::Said(number, said));

@@ -1,0 +1,194 @@
+//! The one door through which texts come to naga: limits before it, a stack that holds what they let through, and limits of what
+//! a driver is given.
+
+use crate::depth::depth;
+use crate::values::values;
+use crate::weight::{shared, weight};
+use crate::zeroed::zero;
+use naga::Module;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use std::cell::Cell;
+use std::thread;
+
+/// Bytes of the stack on which naga reads and writes texts. In an unoptimised build it takes 40 KiB for each level of
+/// [`TextLimit::Depth`], which are 10 MB; pages that nobody touches cost nothing.
+const STACK: usize = 64 << 20;
+
+/// A limit of WGSL texts. Nobody vouches for them, so what they cost is bounded before naga and a driver see them.
+///
+/// Measured on llvmpipe (OpenGL of Mesa 22.3.6, two cores), from the text to the end of its first launch. Loops beside one another took
+/// 5 s at the limit of work, and 14 s on a busy machine. Statements took 2 s in a release build, and 8 s in one without optimisation,
+/// where naga takes most of it. Private arrays of 512 words took 3 s, and 4096 words of a group no more than 16. Twice as much of
+/// divisions or accesses took three to six times as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TextLimit {
+    /// Bytes of the whole text with the functions behind it.
+    Bytes,
+    /// Parts of the text in one another: brackets, operators of one expression, and `else`.
+    Depth,
+    /// Words of constant arrays and structs, counted each time that one is named, built or computed with.
+    Constants,
+    /// Words that the kernel computes, where every function is copied to each place that calls it. A component of `sin` and its like
+    /// counts 64, as does one of an integer that is divided, and a word of an array that is copied whole. A loop counts 1536. A word that
+    /// is read or written counts 96 where it is in memory or an index chooses it, and one that is put into a variable 8.
+    Work,
+    /// Loops in one another, those of called functions among them.
+    Loops,
+    /// Words of arrays and structs of one work item (`function`, `private`), where every function is copied to each place that calls it.
+    Private,
+    /// Words of variables of a group (`workgroup`).
+    Workgroup,
+}
+
+/// A row of the table of limits.
+struct Row {
+    limit: TextLimit,
+    most: u64,
+    counted: &'static str,
+    instead: &'static str,
+}
+
+const ROWS: [Row; 7] = [
+    Row {
+        limit: TextLimit::Bytes,
+        most: 64 << 10,
+        counted: "bytes of text, the prelude's among them",
+        instead: "put tables into a memory among the arguments, and parts into kernels of their own",
+    },
+    Row {
+        limit: TextLimit::Depth,
+        most: 250,
+        counted: "brackets, operators and 'else' in one another",
+        instead: "name parts of the expression by 'let', or use 'switch' or a loop",
+    },
+    Row {
+        limit: TextLimit::Constants,
+        most: 256 << 10,
+        counted: "words of constant arrays and structs, counted each time that one is named, built or computed with",
+        instead: "make them smaller, write lengths as numbers or constants with '+ - * / % <<', or put tables into a memory among \
+                  the arguments",
+    },
+    Row {
+        limit: TextLimit::Work,
+        most: 64 << 10,
+        counted: "words of work, with every function copied to each place that calls it",
+        instead: "call functions in a loop, or split the kernel into several launches",
+    },
+    Row {
+        limit: TextLimit::Loops,
+        most: 12,
+        counted: "loops in one another",
+        instead: "count several indices by one loop, with '/' and '%'",
+    },
+    Row {
+        limit: TextLimit::Private,
+        most: 512,
+        counted: "words of arrays and structs for each work item, with every function copied to each place that calls it",
+        instead: "put large arrays into 'var<workgroup>' or a memory among the arguments",
+    },
+    Row {
+        limit: TextLimit::Workgroup,
+        most: 4096,
+        counted: "words of 'var<workgroup>'",
+        instead: "make tiles smaller, or use a memory among the arguments",
+    },
+];
+
+impl TextLimit {
+    fn row(self) -> &'static Row {
+        let found = ROWS.iter().find(|row| row.limit == self);
+        found.unwrap_or(&ROWS[0])
+    }
+
+    /// The most that is taken.
+    pub fn most(self) -> u64 {
+        self.row().most
+    }
+
+    fn check(self, found: u64) -> Result<(), TextError> {
+        if found > self.most() { Err(TextError::Beyond { limit: self, found }) } else { Ok(()) }
+    }
+}
+
+/// Why a text is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// It is wrong, by line.
+    #[error("{0}")]
+    Wrong(String),
+    /// It is more than a compiler is given.
+    #[error("{found} {}; at most {} are taken: {}", limit.row().counted, limit.row().most, limit.row().instead)]
+    Beyond {
+        /// The limit.
+        limit: TextLimit,
+        /// The number that the text has.
+        found: u64,
+    },
+    /// The machine has no thread for it.
+    #[error("no thread to read the text on: {0}; end other programs, or raise the limits of threads and memory")]
+    NoThread(String),
+}
+
+impl From<String> for TextError {
+    fn from(log: String) -> Self {
+        Self::Wrong(log)
+    }
+}
+
+/// A whole text as naga has it; its depth fits this stack, and what its kernels weigh is not yet known.
+pub(crate) fn parsed(text: &str) -> Result<Module, TextError> {
+    TextLimit::Bytes.check(text.len() as u64)?;
+    TextLimit::Depth.check(depth(text))?;
+    TextLimit::Constants.check(values(text))?;
+    Ok(naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?)
+}
+
+/// A kernel of a module, with its overrides as the text has them, and zeroes in the memory of its groups. A driver may be given it,
+/// and told to write no zeroes of its own.
+pub(crate) fn weighed(module: &Module, text: &str, entry: &str) -> Result<(Module, ModuleInfo), TextError> {
+    // What the device lacks is found by those who know the device.
+    let validated = |module: &Module| {
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module);
+        info.map_err(|error| error.emit_to_string(text))
+    };
+    let info = validated(module)?;
+    let point = Some((naga::ShaderStage::Compute, entry));
+    let constants = naga::back::PipelineConstants::default();
+    let made = naga::back::pipeline_constants::process_overrides(module, &info, point, &constants);
+    let (module, info) = made.map_err(|error| error.to_string())?;
+    TextLimit::Workgroup.check(shared(&module))?;
+    let mut module = module.into_owned();
+    zero(&mut module, &info, entry);
+    let info = validated(&module)?;
+    let kernel = weight(&module, &info, entry);
+    TextLimit::Loops.check(kernel.loops)?;
+    TextLimit::Private.check(kernel.private)?;
+    TextLimit::Work.check(kernel.work)?;
+    Ok((module, info))
+}
+
+thread_local! {
+    static ROOMY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what recurses over a text on a stack that is large enough for all texts within [`TextLimit`], and waits for it. A panic goes
+/// on in the caller. Nothing is left behind: the thread has ended when this returns.
+///
+/// # Errors
+/// [`TextError::NoThread`] where the machine has none.
+pub fn with_room<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, TextError> {
+    if ROOMY.get() {
+        return Ok(f());
+    }
+    thread::scope(|scope| {
+        let body = || {
+            ROOMY.set(true);
+            f()
+        };
+        let thread = thread::Builder::new().name("pixelferry wgsl".into()).stack_size(STACK).spawn_scoped(scope, body);
+        let thread = thread.map_err(|reason| TextError::NoThread(reason.to_string()))?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}

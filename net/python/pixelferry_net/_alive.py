@@ -1,0 +1,114 @@
+"""Which workers of a scene live, and what they owe."""
+
+from __future__ import annotations
+
+import re
+
+from ._wire import Refused, is_inside, owner
+
+#: More than any cluster has are somebody's invention.
+_MOST = 4096
+_SIDES = 1 << 32
+_KEY = re.compile(r"worker/([0-9a-f]{16})/(\d{1,10})_(\d{1,10})_(\d{1,10})_(\d{1,10})", re.ASCII)
+_PATIENCE, _MOST_PATIENCE, _PAUSE, _MOST_DOUBLINGS = 2.0, 60.0, 2.0, 7
+
+
+def token(node: int, region) -> str:
+    """The end of the key of a worker's token."""
+    return f"worker/{node:016x}/" + "_".join(str(side) for side in region)
+
+
+class Workers:
+    """Live workers, and where each computes, by their tokens."""
+
+    def __init__(self):
+        self._places = {}
+
+    def take(self, key: str, is_there: bool) -> bool:
+        """Takes a token that came or went; whether that changed anything. Raises `Refused` for what is none."""
+        found = _KEY.fullmatch("/".join(key.split("/")[-3:]))
+        node, place = (int(found[1], 16), tuple(map(int, found.groups()[1:]))) if found else (0, ())
+        if not found or max(place) >= _SIDES or not key.endswith(token(node, place)):
+            raise Refused("it is no worker's token")
+        known = self._places.get(node)
+        if not is_there:
+            # What somebody else says of a worker ends it as little as it moves it.
+            return known == place and self._places.pop(node) is not None
+        if known is not None or len(self._places) >= _MOST:
+            return False
+        self._places[node] = place
+        return True
+
+    def own(self, node: int, place) -> None:
+        """This program's own worker, whatever the network says of it."""
+        self._places[node] = tuple(place)
+
+    def nodes(self):
+        """Their numbers."""
+        return self._places.keys()
+
+    def owner(self, region, index: int, weights):
+        """Which worker computes a tile, if any."""
+        return owner([node for node, place in self._places.items() if is_inside(place, region)], weights, index)
+
+
+class _Row:
+    def __init__(self):
+        self.owes, self.patience, self.passed, self.times, self.has_sent = None, _PATIENCE, None, 0, False
+
+    def pass_over(self, since: float, now: float) -> None:
+        self.passed = (since, now + _PAUSE * 2 ** min(self.times, _MOST_DOUBLINGS))
+        self.owes, self.times = None, self.times + 1
+
+
+class Owing:
+    """Since when each worker owes tiles, and who is passed over for that."""
+
+    def __init__(self):
+        self._rows: dict[int, _Row] = {}
+
+    def look(self, owners: set[int], live, now: float) -> None:
+        """Takes who owes tiles now, of those who live; nobody else does.
+
+        Where one owes for too long, all that never sent a tile are passed over with it, if somebody did.
+        """
+        for node, row in self._rows.items():
+            if row.passed and now >= row.passed[1]:
+                row.passed = None
+            if node not in owners:
+                row.owes = None
+        is_late = False
+        for row in filter(None, map(self._row, owners)):
+            row.owes = now if row.owes is None else row.owes
+            if now - row.owes >= row.patience:
+                row.pass_over(row.owes, now)
+                is_late = True
+        rows = [row for row in map(self._row, live) if row] if is_late else []
+        if any(row.has_sent and not row.passed for row in rows):
+            for row in rows:
+                if not row.has_sent and not row.passed:
+                    row.pass_over(now, now)
+
+    def _row(self, node: int):
+        if node not in self._rows and len(self._rows) >= _MOST:
+            self._rows = {node: row for node, row in self._rows.items() if row.owes is not None or row.passed}
+            if len(self._rows) >= _MOST:
+                return None
+        return self._rows.setdefault(node, _Row())
+
+    def sent(self, node: int, now: float) -> None:
+        """A worker that lives sent a tile: it owes none until the next look."""
+        if row := self._row(node):
+            row.owes, row.times, row.has_sent = None, 0, True
+            if row.passed:
+                row.patience = min(max((now - row.passed[0]) * 2, _PATIENCE), _MOST_PATIENCE)
+                row.passed = None
+
+    def clear(self) -> None:
+        """Nothing is missing any more."""
+        for row in self._rows.values():
+            row.owes = None
+
+    def weights(self, now: float) -> dict[int, int]:
+        """A weight of 0 for each worker that is passed over."""
+        return {node: 0 for node, row in self._rows.items() if row.passed and now < row.passed[1]}
