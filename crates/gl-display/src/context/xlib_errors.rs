@@ -1,9 +1,12 @@
 //! Xlib has one error handler for the whole process. winit sets it, and takes errors of every other X connection in the
 //! process (of a toolkit, of a Python module) for its own: the next window would fail to open for a reason that has
 //! nothing to do with it. So each connection's errors are kept apart here.
+//!
+//! A window that another program destroys is the second case. Mesa presents into it until the notice arrives, the server
+//! refuses each picture, and winit takes the refusal for a failure of its next call: it panics, and all windows end.
 
 use raw_window_handle::RawDisplayHandle;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_uchar, c_ulong, c_void};
 use std::sync::Once;
 use winit::platform::x11::{XlibErrorHook, register_xlib_error_hook};
 
@@ -15,17 +18,36 @@ fn connection(handle: RawDisplayHandle) -> Option<usize> {
     }
 }
 
-/// Keeps errors of other connections than winit's from winit. winit has one connection for as long as the process lives.
+/// `XErrorEvent` of `Xlib.h`.
+#[repr(C)]
+struct ErrorEvent {
+    kind: c_int,
+    display: *mut c_void,
+    resource: c_ulong,
+    serial: c_ulong,
+    error_code: c_uchar,
+    request_code: c_uchar,
+    minor_code: c_uchar,
+}
+
+/// `BadWindow` and `BadDrawable` of `X.h`: the server has no such window.
+const WINDOW_IS_GONE: [c_uchar; 2] = [3, 9];
+
+/// Keeps errors of other connections than winit's from winit, and those of windows that have been destroyed: winit hears
+/// of these by `DestroyNotify`. winit has one connection for as long as the process lives.
 pub(super) fn ignore_foreign(winit: RawDisplayHandle) {
     static ONCE: Once = Once::new();
     let Some(winit) = connection(winit) else { return };
     ONCE.call_once(|| {
-        register_xlib_error_hook(Box::new(move |display: *mut c_void, _| {
+        register_xlib_error_hook(Box::new(move |display: *mut c_void, event: *mut c_void| {
+            // SAFETY: winit passes on what Xlib gave its error handler, an `XErrorEvent` that lives until the hook returns.
+            let code = unsafe { (*event.cast::<ErrorEvent>()).error_code };
             let foreign = display as usize != winit;
-            if foreign {
-                tracing::debug!("an X error of a connection that is not the windows' was passed over");
+            let gone = WINDOW_IS_GONE.contains(&code);
+            if foreign || gone {
+                tracing::debug!(foreign, code, "an X error that is none of the windows' loop was passed over");
             }
-            foreign
+            foreign || gone
         }));
     });
 }

@@ -6,7 +6,7 @@ import sys
 import patience
 
 HEAD = '''
-import ctypes as c, os, signal, threading
+import ctypes as c, os, signal, threading, time
 import numpy as np
 import pixelferry
 from patience import wait_for
@@ -176,6 +176,27 @@ assert size_of(np.zeros((3, 300, 400), "u1"), layout="CHW") == (400, 300)
 assert size_of(np.zeros((300, 400, 3), "u1"), width=200) == (200, 300)
 assert size_of(np.zeros((1000, 2000), "u1")) == (1920, 960)
 assert size_of(memoryview(bytes(12)).cast("B", (3, 4))) == (160, 160)
+print("done")
+''') == ["done"]
+
+
+def test_windows_that_others_destroy_end_alone(screen):
+    """The server refuses the pictures that are on their way then."""
+    assert run(screen, '''
+for n in range(10):
+    with pixelferry.Viewer(160, 120, title=f"taken {n}") as viewer:
+        def other():
+            assert wait_for(lambda: f"taken {n}" in windows())
+            assert wait_for(lambda: seen > 2)
+            time.sleep(n / 1000)
+            x.XDestroyWindow(server, c.c_ulong(windows()[f"taken {n}"]))
+            x.XFlush(server)
+        seen, thread = 0, threading.Thread(target=other)
+        thread.start()
+        while viewer.is_open:
+            viewer.show(plain((n, seen % 256, 3)))
+            seen += 1
+        thread.join()
 print("done")
 ''') == ["done"]
 
