@@ -1,4 +1,4 @@
-//! Windows that are opened and closed again, 24 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
+//! Windows that are opened and closed again, 24 or 48 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
 //! and threads, and what it keeps in the X server stay what they were.
 
 use crate::rounds::{Api, App, Sample};
@@ -10,6 +10,9 @@ use pixelferry_tests::{Need, Usage, Viewer, Xvfb, need, pass_in_child};
 
 /// Pages that the allocator keeps here and there.
 const RSS_SLACK: u64 = 2 << 20;
+
+/// The same with lavapipe: its pools grow by 2 MB, which may come late (1 run of 13, in the 15th round, flat after it).
+const RSS_SLACK_OF_LAVAPIPE: u64 = 4 << 20;
 
 /// Above that, what a window may leave for good: 65 bytes were measured over 2400 rounds.
 const RSS_PER_WINDOW: u64 = 256;
@@ -26,8 +29,9 @@ const LEFT_BY_LAVAPIPE: [(&str, u64); 2] = [("GC", 1), ("XFixesRegion", 4)];
 #[ignore = "run by the tests below, each in a process of its own"]
 fn child() {
     let kind = std::env::var("PIXELFERRY_WINDOWS_OF").unwrap();
-    // With two threads the caches of drivers take longer to fill: Mesa 25 grows in the first 24 rounds, and not after them.
-    let usual = if kind.ends_with(" 2") { 48 } else { 24 };
+    // With two threads the caches of drivers take longer to fill: Mesa 25 grows in the first 24 rounds, and not after them. Of
+    // lavapipe more windows must pass the larger slack.
+    let usual = if kind.ends_with(" 2") || kind.starts_with("wgpu ") { 48 } else { 24 };
     let rounds = std::env::var("PIXELFERRY_ROUNDS").map_or(usual, |n| n.parse().expect("a number"));
     let viewer = Viewer::of(&std::env::var("DISPLAY").unwrap()).unwrap();
     let event_loop = EventLoop::with_user_event().with_any_thread(true).build().unwrap();
@@ -54,7 +58,8 @@ fn judge(samples: &[Sample], (api, at_a_time): &(Api, usize)) {
     let swapchains = if let Api::Wgpu(_) = api { windows * SIZES.len() as u64 } else { 0 };
     let grew = after.saturating_sub(before);
     println!("{windows} windows: {} bytes more with each", grew / windows);
-    assert!(grew <= RSS_SLACK + left * windows, "memory grew from {before} to {after}");
+    let slack = if let Api::Wgpu(_) = api { RSS_SLACK_OF_LAVAPIPE } else { RSS_SLACK };
+    assert!(grew <= slack + left * windows, "memory grew from {before} to {after}");
     assert_eq!(last.usage.descriptors, first.usage.descriptors, "file descriptors");
     assert_eq!(last.usage.threads, first.usage.threads, "threads");
     let mut kept = last.kept.clone();
