@@ -139,7 +139,7 @@ fn preference(_: bool, _: RawDisplayHandle, window: Option<RawWindowHandle>) -> 
 
 #[cfg(all(unix, not(target_vendor = "apple")))]
 fn preference(prefer_egl: bool, display: RawDisplayHandle, _: Option<RawWindowHandle>) -> DisplayApiPreference {
-    xlib_errors::ignore_foreign(display);
+    xlib_errors::keep_from_winit(display);
     let hook = xlib_errors::registrar(display);
     if prefer_egl { DisplayApiPreference::EglThenGlx(hook) } else { DisplayApiPreference::GlxThenEgl(hook) }
 }

@@ -35,7 +35,7 @@ const WINDOW_IS_GONE: [c_uchar; 2] = [3, 9];
 
 /// Keeps errors of other connections than winit's from winit, and those of windows that have been destroyed: winit hears
 /// of these by `DestroyNotify`. winit has one connection for as long as the process lives.
-pub(super) fn ignore_foreign(winit: RawDisplayHandle) {
+pub(super) fn keep_from_winit(winit: RawDisplayHandle) {
     static ONCE: Once = Once::new();
     let Some(winit) = connection(winit) else { return };
     ONCE.call_once(|| {

@@ -53,6 +53,27 @@ def close(window):
     x.XFlush(server)
 
 
+def destroy(window):
+    """As xkill does, or a window manager that waits for nobody."""
+    x.XDestroyWindow(server, c.c_ulong(window))
+    x.XFlush(server)
+
+
+def show_until(viewer, title, n, end):
+    """Shows in a loop, while another thread ends the window after its third picture."""
+    seen = 0
+    def user():
+        assert wait_for(lambda: title in windows())
+        assert wait_for(lambda: seen > 2)
+        end(windows()[title])
+    thread = threading.Thread(target=user)
+    thread.start()
+    while viewer.is_open:
+        viewer.show(plain((n, seen % 256, 3)))
+        seen += 1
+    thread.join()
+
+
 def plain(colour):
     return np.broadcast_to(np.array(colour, "u1"), (120, 160, 3))
 '''
@@ -130,20 +151,7 @@ def test_the_loop_of_the_readme_ends_with_its_window(screen):
     assert run(screen, '''
 for n in range(6):
     with pixelferry.Viewer(160, 120, title=f"loop {n}") as viewer:
-        def user():
-            assert wait_for(lambda: f"loop {n}" in windows())
-            assert wait_for(lambda: seen > 2)
-            if n < 4:
-                close(windows()[f"loop {n}"])
-            else:  # as xkill does, or a window manager that waits for nobody
-                x.XDestroyWindow(server, c.c_ulong(windows()[f"loop {n}"]))
-                x.XFlush(server)
-        seen, thread = 0, threading.Thread(target=user)
-        thread.start()
-        while viewer.is_open:
-            viewer.show(plain((n, seen % 256, 3)))
-            seen += 1
-        thread.join()
+        show_until(viewer, f"loop {n}", n, close if n < 4 else destroy)
         assert viewer.show(plain((1, 2, 3))) is None and not viewer.is_open
         try:
             viewer.finish()
@@ -185,18 +193,10 @@ def test_windows_that_others_destroy_end_alone(screen):
     assert run(screen, '''
 for n in range(10):
     with pixelferry.Viewer(160, 120, title=f"taken {n}") as viewer:
-        def other():
-            assert wait_for(lambda: f"taken {n}" in windows())
-            assert wait_for(lambda: seen > 2)
+        def other(window):
             time.sleep(n / 1000)
-            x.XDestroyWindow(server, c.c_ulong(windows()[f"taken {n}"]))
-            x.XFlush(server)
-        seen, thread = 0, threading.Thread(target=other)
-        thread.start()
-        while viewer.is_open:
-            viewer.show(plain((n, seen % 256, 3)))
-            seen += 1
-        thread.join()
+            destroy(window)
+        show_until(viewer, f"taken {n}", n, other)
 print("done")
 ''') == ["done"]
 
