@@ -6,6 +6,7 @@
 //!   names fails, and so does a pass where a row says otherwise.
 //! - [`Child`]: a test run again in a process of its own. OpenCL loaders read their environment once, and two drivers in
 //!   one process may bring two copies of one compiler library, so each driver is tested in a process that sees only it.
+//! - [`level`]: how much of a test runs, as `scripts/test`, its `--all` and its `--long` ask for it.
 //! - [`Patience`]: a limit for waits that the load of the machine does not break.
 
 // How tests fail.
@@ -15,6 +16,7 @@ mod child;
 mod dice;
 mod double;
 mod known;
+mod level;
 mod machine;
 mod patience;
 mod usage;
@@ -23,6 +25,7 @@ pub use child::{Child, Ended, given, in_child, pass_in_child};
 pub use dice::Dice;
 pub use double::gl_double;
 pub use known::{DRIVERS, Driver, Expected, KNOWN, Known, Outcome, has, judge};
+pub use level::{Level, by_level, from, level};
 pub use machine::{MACHINE, Need, Row, asked, need, needs_in_words};
 pub use patience::{Patience, receive, wait_until};
 pub use usage::{Usage, peak};

@@ -1,0 +1,71 @@
+//! How much of a test runs: once over everything, every matrix, or for hours.
+
+/// The variable that says how much runs.
+const VARIABLE: &str = "PIXELFERRY_TESTS";
+
+/// How much runs, by `PIXELFERRY_TESTS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// `short`, or nothing: every backend, display and path once.
+    Short,
+    /// `all`: every cell of every matrix, at short length.
+    All,
+    /// `long`: soaks, long fuzz, many rounds.
+    Long,
+}
+
+/// The level that is asked for.
+///
+/// # Panics
+/// Where the variable has another word.
+#[track_caller]
+pub fn level() -> Level {
+    match read(std::env::var(VARIABLE).ok().as_deref()) {
+        Ok(level) => level,
+        Err(problem) => panic!("{problem}"),
+    }
+}
+
+fn read(word: Option<&str>) -> Result<Level, String> {
+    match word {
+        None | Some("" | "short") => Ok(Level::Short),
+        Some("all") => Ok(Level::All),
+        Some("long") => Ok(Level::Long),
+        Some(other) => Err(format!("{VARIABLE} is '{other}'; take short, all or long")),
+    }
+}
+
+/// The value of the level that is asked for.
+#[track_caller]
+pub fn by_level<T>(short: T, all: T, long: T) -> T {
+    match level() {
+        Level::Short => short,
+        Level::All => all,
+        Level::Long => long,
+    }
+}
+
+/// True from this level on; says SKIPPED below it.
+#[track_caller]
+pub fn from(lowest: Level) -> bool {
+    let runs = level() >= lowest;
+    if !runs {
+        println!("SKIPPED: runs at scripts/test --{}", if lowest == Level::Long { "long" } else { "all" });
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_level_is_what_nobody_asked_for() {
+        assert_eq!(read(None), Ok(Level::Short));
+        assert_eq!(read(Some("")), Ok(Level::Short));
+        assert_eq!(read(Some("all")), Ok(Level::All));
+        assert_eq!(read(Some("long")), Ok(Level::Long));
+        assert!(read(Some("All")).unwrap_err().contains("take short, all or long"));
+        assert!(Level::Short < Level::All && Level::All < Level::Long);
+    }
+}
