@@ -1,0 +1,65 @@
+# Passes on what `cargo test` prints, without the output of tests that passed, and ends with one table: the ten slowest tests,
+# each binary with its seconds, and what was skipped with the reason. Fails where nothing ran.
+
+# A test that runs itself again shows that process's own results among its output: the last result of a binary is the binary's.
+function close_binary(    part) {
+    if (result != "") {
+        split(result, part, /; */)
+        sub(/.*\. /, "", part[1])
+        passed += part[1]
+        failed += part[2]
+        sub(/.*finished in /, "", result)
+        seconds += result
+        if (part[1] + part[2] > 0)
+            rows[++row_count] = sprintf("| %.1f | %s | %d passed%s |", result, binary, part[1], part[2] + 0 ? ", " part[2] : "")
+    }
+    result = within = ""
+    hidden = outputs = 0
+}
+
+function skip(reason, name) {
+    if ((reason, name) in skipped) return
+    skipped[reason, name] = 1
+    names[reason] = names[reason] (reason in names ? ", " : "") name
+}
+
+# Printed by the runner of scripts/test before each binary.
+$1 == "@binary" { close_binary(); binary = $2 " " $3; next }
+$1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
+
+/^(successes|failures):$/ { outputs = 1; hidden = /^s/ }
+/^---- .* stdout ----$/ { within = binary ": " substr($0, 6, length($0) - 17) }
+/^SKIPPED: / { skip(substr($0, 10), within == "" ? binary : within) }
+/^test result: / { result = $0; hidden = 0 }
+
+/^test .* \.\.\. / && !outputs {
+    name = $2
+    sub(/.* \.\.\. /, "", $0)
+    if (match($0, / <[0-9.]+s>$/)) {
+        slow[++tests] = substr($0, RSTART + 2, RLENGTH - 4) + 0
+        slow_name[tests] = binary ": " name
+        $0 = substr($0, 1, RSTART - 1)
+    }
+    # Run by other tests, in a process of their own.
+    if (/^ignored/ && name !~ /(^|::)child_/) skip(substr($0, 10), binary ": " name)
+    if (/FAILED/) print "test " name " ... FAILED"
+    next
+}
+
+!hidden
+
+END {
+    close_binary()
+    if (!row_count) exit (ENVIRON["MAY_RUN_NOTHING"] ? 0 : 1)
+    printf "\n| seconds | the ten slowest tests, then all binaries | |\n|---|---|---|\n"
+    for (shown = 0; shown < 10; shown++) {
+        most = 0
+        for (i = 1; i <= tests; i++) if (slow[i] >= 0.05 && (!most || slow[i] > slow[most])) most = i
+        if (!most) break
+        printf "| %.1f | %s | |\n", slow[most], slow_name[most]
+        slow[most] = 0
+    }
+    for (i = 1; i <= row_count; i++) print rows[i]
+    for (reason in names) printf "| | %s | SKIPPED: %s |\n", names[reason], reason
+    printf "| %.1f | binaries: %d | %d passed, %d failed |\n", seconds, row_count, passed, failed
+}
