@@ -1,10 +1,25 @@
-//! Links between pages: the file is there, and so is the heading.
+//! Keeps links between pages true: the file is there, and so is the heading.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::repository;
+
+pub fn run(root: &Path) -> Result<(), Error> {
+    let pages = repository::tracked(root, &["*.md"])?;
+    if pages.is_empty() {
+        return Err(Error::NothingToCheck);
+    }
+    let (links, wrong) = check(root, &pages)?;
+    wrong.iter().for_each(|line| println!("{line}"));
+    if wrong.is_empty() {
+        println!("{} pages: {links} links lead somewhere", pages.len());
+        return Ok(());
+    }
+    Err(Error::Pages(wrong.len()))
+}
 
 /// What a page has: the anchors of its headings, and its links with their lines.
 #[derive(Debug, Default)]
@@ -14,7 +29,7 @@ struct Page {
 }
 
 /// The number of links to files and headings of the repository, and a line for each that leads nowhere.
-pub fn check(root: &Path, pages: &[PathBuf]) -> Result<(usize, Vec<String>), Error> {
+fn check(root: &Path, pages: &[PathBuf]) -> Result<(usize, Vec<String>), Error> {
     let (mut count, mut wrong) = (0, Vec::new());
     let mut read = BTreeMap::new();
     for name in pages {
