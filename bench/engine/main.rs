@@ -1,4 +1,4 @@
-//! `cargo bench -p vulkan-display --bench engine [-- --cuda --frames N --device NAME]`: a frame from the compute device to an
+//! `cargo bench -p pixelferry-measure --bench engine [-- --cuda --frames N --device NAME]`: a frame from the compute device to an
 //! image of an engine's, by pixelferry and by a program by hand that does nothing else.
 //!
 //! A kernel writes every pixel, the engine's submission copies the frame into its own image and the host waits for that:
@@ -17,6 +17,7 @@ use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use engine::Engine;
 use interop_core::{ComputeBackend, Extent};
+use measure::argument;
 use ours::Ours;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,11 +40,6 @@ pub trait Subject {
     fn frame(&mut self, n: u32);
     /// The pixels of the engine's image.
     fn pixels(&self) -> Vec<u8>;
-}
-
-fn argument(name: &str) -> Option<String> {
-    let all: Vec<String> = std::env::args().collect();
-    all.iter().position(|a| a == name).map(|i| all.get(i + 1).cloned().unwrap_or_default())
 }
 
 fn main() {

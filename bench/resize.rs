@@ -1,4 +1,4 @@
-//! `cargo bench -p pixelferry --bench resize [-- --steps N] [--room yes|no|both] [--backend NAME] [--display NAME] [--json FILE]`:
+//! `cargo bench -p pixelferry-measure --bench resize [-- --steps N] [--room yes|no|both] [--backend NAME] [--display NAME] [--json FILE]`:
 //! what a resize costs beside a frame. A window is dragged from 640x400 to 1900x1060 and back: at each step the link is
 //! resized, then frames are computed, drawn into the corner of one target, and waited for. The first is the frame of the new
 //! size. Later ones make the memory that a path has put off, and the last is what a frame alone costs there. `room`: sizes up
@@ -8,9 +8,7 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-mod arguments;
-
-use arguments::argument;
+use measure::argument;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
@@ -48,7 +46,6 @@ struct Row {
 /// Where every frame is drawn to.
 enum Target {
     Gl(gl_display::OffscreenTarget),
-    #[cfg(feature = "wgpu")]
     Wgpu(pixelferry::wgpu_display::OffscreenTarget),
     /// It has none of its own: each frame as large as it is.
     Offscreen,
@@ -60,7 +57,6 @@ impl Target {
         if let Some(gl) = screen.gl() {
             return Ok(Self::Gl(gl.create_offscreen_target(width, height)?));
         }
-        #[cfg(feature = "wgpu")]
         if let Some(wgpu) = screen.wgpu() {
             return Ok(Self::Wgpu(wgpu.create_offscreen_target(width, height)?));
         }
@@ -77,7 +73,6 @@ impl Target {
                 let Some(gl) = screen.gl() else { return Err(Error::NothingShown) };
                 gl.draw(shown.surface(), viewport, DrawOptions::default())
             }
-            #[cfg(feature = "wgpu")]
             Self::Wgpu(target) => {
                 let viewport = pixelferry::wgpu_display::Viewport { x: 0, y: 0, width, height };
                 let Some(wgpu) = screen.wgpu() else { return Err(Error::NothingShown) };

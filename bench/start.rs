@@ -1,12 +1,11 @@
-//! `cargo bench -p pixelferry --bench start [-- --rounds N] [--json FILE]`: what choosing a path costs when a link is
+//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N] [--json FILE]`: what choosing a path costs when a link is
 //! opened on devices that are open. Three ways take turns: *static* (a budget of zero: the first path of the static order
 //! that works), *warm* (what an earlier start measured is remembered) and *cold* (nothing is remembered). The very first
 //! link of a pairing, for which drivers compile, stands alone.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-mod arguments;
-
+use measure::argument;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, Choice as _, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions,
@@ -77,7 +76,7 @@ fn measure(
 }
 
 fn main() {
-    let rounds = arguments::argument("--rounds").and_then(|n| n.parse().ok()).unwrap_or(15);
+    let rounds = argument("--rounds").and_then(|n| n.parse().ok()).unwrap_or(15);
     let folder = std::env::temp_dir().join(format!("pixelferry-start-{}", std::process::id()));
     let mut rows = Vec::new();
     println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
@@ -115,7 +114,7 @@ fn main() {
     }
     // Best effort: a folder of a few small files in the system's own place for such.
     let _ = std::fs::remove_dir_all(&folder);
-    if let Some(path) = arguments::argument("--json") {
+    if let Some(path) = argument("--json") {
         std::fs::write(path, serde_json::to_vec_pretty(&rows).expect("numbers")).expect("the file can be written");
     }
 }

@@ -1,6 +1,5 @@
-//! A result as tables for a terminal.
+//! A result, and two side by side, as tables for people.
 
-use super::{distinct, percent, time};
 use crate::compare::Comparison;
 use crate::grid::Mode;
 use crate::record::{Cell, Record, RowKind, Skipped, Verdict};
@@ -52,7 +51,7 @@ pub fn text(record: &Record) -> String {
 }
 
 /// One sentence about the automatic choice.
-pub(crate) fn headline(record: &Record) -> String {
+fn headline(record: &Record) -> String {
     let s = record.summary;
     if s.cells == 0 {
         return "no cell has both an automatic choice and a path to compare it with".into();
@@ -77,7 +76,7 @@ pub(crate) fn headline(record: &Record) -> String {
 }
 
 /// What happened where the automatic choice was not within the tolerance.
-pub(crate) fn miss(v: &Verdict) -> String {
+fn miss(v: &Verdict) -> String {
     let same = v.same_path_us.map(|us| format!(", by name {}", time(us))).unwrap_or_default();
     format!(
         "best {} {}; automatic {} {}{same}; {} ± {:.1} %: {}",
@@ -92,19 +91,19 @@ pub(crate) fn miss(v: &Verdict) -> String {
 }
 
 /// Cells whose automatic choice is not within the tolerance, the worst first.
-pub(crate) fn misses(record: &Record) -> Vec<(&Cell, &Verdict)> {
+fn misses(record: &Record) -> Vec<(&Cell, &Verdict)> {
     let of = |cell| -> Option<(&Cell, &Verdict)> { Some((cell, cell.verdict.as_ref()?)) };
     let mut misses: Vec<_> = record.cells.iter().filter_map(of).filter(|(_, v)| !v.within).collect();
     misses.sort_by(|(_, a), (_, b)| b.ratio.ratio.total_cmp(&a.ratio.ratio));
     misses
 }
 
-pub(crate) fn pairings(record: &Record) -> Vec<(&str, &str)> {
+fn pairings(record: &Record) -> Vec<(&str, &str)> {
     distinct(record.cells.iter().map(|c| (c.compute.as_str(), c.display.as_str())))
 }
 
 /// What the cells of a pairing left out, once for each reason.
-pub(crate) fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a Skipped> {
+fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a Skipped> {
     let cells = record.cells.iter().filter(|c| c.compute == compute && c.display == display);
     distinct(cells.flat_map(|c| &c.skipped))
 }
@@ -226,6 +225,34 @@ pub fn comparison(comparison: &Comparison) -> String {
     out
 }
 
+/// Microseconds with a unit that suits them.
+fn time(us: f64) -> String {
+    match us {
+        us if us < 9.95 => format!("{us:.2} µs"),
+        us if us < 99.5 => format!("{us:.1} µs"),
+        us if us < 999.5 => format!("{us:.0} µs"),
+        us if us < 9_995.0 => format!("{:.2} ms", us / 1e3),
+        us if us < 99_950.0 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.0} ms", us / 1e3),
+    }
+}
+
+/// A distance as a percentage with its sign.
+fn percent(fraction: f64) -> String {
+    format!("{:+.1} %", fraction * 100.0)
+}
+
+/// Each value once, in the order of first appearance.
+fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,5 +297,13 @@ mod tests {
         assert!(text.contains("only in the first") && text.contains("0 slower and 0 quicker"), "{text}");
         let none = comparison(&Comparison::of(&a, &Record { cells: Vec::new(), ..b }));
         assert!(none.contains("no row in common"), "{none}");
+    }
+
+    #[test]
+    fn times_have_three_figures_and_a_unit() {
+        let texts = [0.5, 12.34, 489.4, 2152.0, 21_974.0, 123_456.0].map(time);
+        assert_eq!(texts, ["0.50 µs", "12.3 µs", "489 µs", "2.15 ms", "22.0 ms", "123 ms"]);
+        assert_eq!(percent(-0.012), "-1.2 %");
+        assert_eq!(distinct([1, 2, 1]), [1, 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo bench -p compute-arrays --bench bandwidth [-- --json FILE --samples N --batch N --exponent N --only DEVICE --operation NAME]`: how close
+//! `cargo bench -p pixelferry-measure --bench bandwidth [-- --json FILE --samples N --batch N --exponent N --only DEVICE --operation NAME]`: how close
 //! reductions, scans and elementwise kernels of 2^26 floats come to the speed of a plain copy, on every backend here.
 //!
 //! The floor is measured in the same run, in turns with the rest: the device's own copy, and on the CPU a copy by all
@@ -11,6 +11,7 @@ use compute_arrays::{Array, Arrays, Monoid, Philox, Scan};
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use interop_core::{Api, ComputeBackend, ComputeMemory};
+use measure::argument;
 use opencl_backend::OpenClBackend;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -32,12 +33,6 @@ struct Row {
     /// Of the best copy's.
     ratio: f64,
     samples_us: Vec<f64>,
-}
-
-fn argument(name: &str) -> Option<String> {
-    let mut all = std::env::args();
-    all.by_ref().find(|a| a == name)?;
-    all.next()
 }
 
 fn number(name: &str, default: usize) -> usize {

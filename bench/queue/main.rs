@@ -1,4 +1,4 @@
-//! `cargo bench -p pixelferry --features wgpu --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
+//! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
 //! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL, on
 //! wgpu and on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
@@ -7,12 +7,10 @@
 //! driver makes a context of CUDA's, too, which slows every other row on Vulkan.
 //!
 //! `latency` waits for the device after every frame; `throughput` only after every run of frames, none of them late. Rows are
-//! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line, as `gpu` writes them.
+//! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-#[path = "../arguments/mod.rs"]
-mod arguments;
 mod gl_by_hand;
 mod ours;
 mod report;
@@ -20,7 +18,7 @@ mod shaders;
 mod vulkan_by_hand;
 mod wgpu_by_hand;
 
-use arguments::argument;
+use measure::argument;
 use pixelferry::Manner;
 use report::{Report, measure};
 

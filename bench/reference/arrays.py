@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The operations of `cargo bench -p compute-arrays --bench bandwidth` by CuPy and PyOpenCL, measured in the same way:
+"""The operations of `cargo bench -p pixelferry-measure --bench bandwidth` by CuPy and PyOpenCL, measured in the same way:
 2^26 floats, a sample is a batch of launches and one wait, operations in turns, bytes counted alike. A library that is
 missing is left out with a word about it. One JSON object a line goes to --json."""
 
