@@ -29,11 +29,6 @@ pub use xvfb::Xvfb;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// What the page of public names shows, too.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/api.md")]
-struct Api;
-
 /// What the guide shows, too.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide.md")]

@@ -21,19 +21,14 @@ pub enum Error {
     NothingToCheck,
     #[error("{} is no Rust that can be read: line {}: {source}", path.display(), source.span().start().line)]
     Source { path: PathBuf, source: syn::Error },
-    #[error("{}:{line}: no item of the crate has the name that `pub use {path}` gives on", file.display())]
-    Unresolved { file: PathBuf, line: usize, path: String },
     #[error("{0} imports or rooms are out of order; move what both sides need to a file below both")]
     Imports(usize),
+    #[error("{0} has no table of the house, or another one; `cargo xtask house --write` writes it between its marks")]
+    NoHouse(&'static str),
+    #[error("cargo's answer cannot be read: {0}")]
+    Metadata(#[from] serde_json::Error),
     #[error("{0} places in the pages are not true; each is listed above")]
     Pages(usize),
-    #[error("no public item was found in {}, so the check would prove nothing", .0.display())]
-    NoItems(PathBuf),
-    #[error(
-        "{count} of {checked} public items do not say what of {api} they stand on: name the call, the constant, the \
-         extension or the section, or say `no {api} call`"
-    )]
-    Unnamed { count: usize, checked: usize, api: &'static str },
     #[error(
         "no {library} in {}; get it with `pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`, then give \
          nvrtc/nvidia/cuda_nvrtc/lib",

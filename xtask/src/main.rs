@@ -1,11 +1,11 @@
 //! Chores of this repository: `cargo xtask --help`.
 
 mod bench;
-mod check_docs;
 mod check_imports;
 mod check_pages;
 mod check_size;
 mod error;
+mod house;
 mod package;
 mod platforms;
 mod ptx;
@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use error::Error;
+use house::Purpose;
 
 /// Chores of the pixelferry repository.
 #[derive(Debug, Parser)]
@@ -36,13 +37,19 @@ enum Chore {
         #[arg(long, default_value_t = 600)]
         limit: usize,
     },
-    /// Lists the public items of a backend's crate whose documentation names nothing of the API that it wraps
-    CheckDocs,
     /// Lists files of a crate that import each other
     CheckImports,
-    /// Lists links of the pages that lead nowhere, and public names that docs/api.md does not have; counts public types with an
-    /// example
+    /// Lists links of the pages that lead nowhere
     CheckPages,
+    /// Prints the house in numbers: lines, words, crates, test binaries, circles
+    House {
+        /// Put the table into CONTRIBUTING.md instead
+        #[arg(long, conflicts_with = "check")]
+        write: bool,
+        /// Fail where the table there has other rows
+        #[arg(long)]
+        check: bool,
+    },
     /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {
         /// The folder of the compiler's library, where the loader does not find it by itself
@@ -78,9 +85,16 @@ fn main() -> ExitCode {
 fn run(chore: &Chore) -> Result<(), Error> {
     match chore {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
-        Chore::CheckDocs => check_docs::run(&repository::root()?),
         Chore::CheckImports => check_imports::run(&repository::root()?),
         Chore::CheckPages => check_pages::run(&repository::root()?),
+        Chore::House { write, check } => house::run(
+            &repository::root()?,
+            match (write, check) {
+                (true, _) => Purpose::Write,
+                (_, true) => Purpose::Check,
+                _ => Purpose::Print,
+            },
+        ),
         Chore::Package => package::run(&repository::root()?),
         Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::error::Error;
+use crate::repository;
 
 const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
@@ -21,7 +22,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
         return Ok(());
     }
     const COMMAND: &str = "cargo clippy --target";
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = repository::cargo();
     // Tests stay out: theirs are of this machine's drivers, and some of their crates build C.
     cargo.args(["clippy", "--locked", "--workspace", "--lib", "--bins", "--examples"]);
     cargo.args(["--features", "pixelferry/wgpu"]).current_dir(root);

@@ -2,9 +2,9 @@
 
 use std::env;
 use std::path::Path;
-use std::process::Command;
 
 use crate::error::Error;
+use crate::repository;
 
 const LIBRARY: &str = if cfg!(windows) { "nvrtc64_120_0.dll" } else { "libnvrtc.so.12" };
 const LOADER_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
@@ -12,7 +12,7 @@ const LOADER_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" }
 /// `nvrtc`: the compiler's folder, where the loader does not look by itself.
 pub fn run(root: &Path, nvrtc: Option<&Path>, check: bool) -> Result<(), Error> {
     const COMMAND: &str = "cargo run --package cuda-backend --example ptx";
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = repository::cargo();
     cargo.args(["run", "--quiet", "--package", "cuda-backend", "--example", "ptx", "--"]).current_dir(root);
     cargo.args(check.then_some("--check"));
     if let Some(folder) = nvrtc {

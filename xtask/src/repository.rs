@@ -1,5 +1,6 @@
 //! Where the repository is and what git tracks in it.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,6 +18,11 @@ pub fn tracked(root: &Path, patterns: &[&str]) -> Result<Vec<PathBuf>, Error> {
     let listed = printed(COMMAND, Command::new("git").args(["ls-files", "-z", "--"]).args(patterns).current_dir(root))?;
     let names = listed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
     Ok(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
+}
+
+/// The cargo that runs this.
+pub fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// What a command prints; an error by its `name` where it does not end well.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::{Attribute, Expr, Item, Lit, Meta};
+use syn::{Attribute, Item, Meta};
 
 use crate::error::Error;
 
@@ -15,16 +15,13 @@ pub struct Module {
     pub file: PathBuf,
     /// Without tests, and without modules: those have places of their own.
     pub items: Vec<Item>,
-    /// Names of its modules, and whether they are public.
-    pub children: BTreeMap<String, bool>,
 }
 
 impl Crate {
-    /// Reads all files from `lib.rs` on.
-    pub fn load(folder: &Path) -> Result<Self, Error> {
+    /// Reads all files from a crate's root on: `lib.rs`, `main.rs`.
+    pub fn load(root: &Path) -> Result<Self, Error> {
         let mut modules = Self(BTreeMap::new());
-        let file = folder.join("lib.rs");
-        modules.add("", parse(&file)?, &file, folder)?;
+        modules.add("", parse(root)?, root, &root.with_file_name(""))?;
         Ok(modules)
     }
 
@@ -39,7 +36,7 @@ impl Crate {
 
     /// `folder` is where the module's own modules lie.
     fn add(&mut self, path: &str, items: Vec<Item>, file: &Path, folder: &Path) -> Result<(), Error> {
-        let mut module = Module { file: file.to_path_buf(), items: Vec::new(), children: BTreeMap::new() };
+        let mut module = Module { file: file.to_path_buf(), items: Vec::new() };
         for item in items {
             let Item::Mod(child) = item else {
                 module.items.push(item);
@@ -56,12 +53,11 @@ impl Crate {
                 let beside = folder.join(format!("{name}.rs"));
                 let inside = folder.join(&name).join("mod.rs");
                 let Some(found) = [beside, inside].into_iter().find(|file| file.exists()) else {
-                    // Files of another name are of one operating system; what is given on of them is missed by `reach`.
+                    // Files of another name are of one operating system; what they name is not seen.
                     continue;
                 };
                 self.add(&child_path, parse(&found)?, &found, &folder.join(&name))?;
             }
-            module.children.insert(name, matches!(child.vis, syn::Visibility::Public(_)));
         }
         self.0.insert(path.to_owned(), module);
         Ok(())
@@ -78,14 +74,57 @@ pub fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") }
 }
 
+/// The files of a target, tests among them: its root, and those that it names as modules.
+pub fn module_files(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+    fn named(items: &[Item], folder: &Path, found: &mut Vec<(PathBuf, String)>) -> Result<(), Error> {
+        for item in items {
+            let Item::Mod(module) = item else { continue };
+            let name = module.ident.to_string();
+            if let Some((_, items)) = &module.content {
+                named(items, &folder.join(name), found)?;
+                continue;
+            }
+            let places = [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")];
+            if let Some(file) = places.into_iter().find(|file| file.exists()) {
+                let items = parse(&file)?;
+                found.push((file.clone(), fs::read_to_string(&file).map_err(Error::file("read", &file))?));
+                named(&items, &folder.join(name), found)?;
+            }
+        }
+        Ok(())
+    }
+    let text = fs::read_to_string(root).map_err(Error::file("read", root))?;
+    let mut found = vec![(root.to_path_buf(), text)];
+    named(&parse(root)?, &root.with_file_name(""), &mut found)?;
+    Ok(found)
+}
+
+/// Of items that carry tests, and of others that matter to a check.
+pub fn attrs(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// Built for tests alone: `#[cfg(test)]`, or with a condition more.
+pub fn may_be_test(attrs: &[Attribute]) -> bool {
+    let mut lists = list_of(attrs, "cfg");
+    lists.any(|tokens| tokens == "test" || tokens.replace(' ', "").starts_with("all(test,"))
+}
+
 /// `#[cfg(test)]`.
 pub fn is_test(attrs: &[Attribute]) -> bool {
     list_of(attrs, "cfg").any(|tokens| tokens == "test")
-}
-
-/// `#[doc(hidden)]`.
-pub fn is_hidden(attrs: &[Attribute]) -> bool {
-    list_of(attrs, "doc").any(|tokens| tokens == "hidden")
 }
 
 fn list_of(attrs: &[Attribute], name: &'static str) -> impl Iterator<Item = String> {
@@ -93,21 +132,4 @@ fn list_of(attrs: &[Attribute], name: &'static str) -> impl Iterator<Item = Stri
         Meta::List(list) => Some(list.tokens.to_string()),
         _ => None,
     })
-}
-
-/// The documentation of an item.
-pub fn docs(attrs: &[Attribute]) -> String {
-    let lines = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| match &attr.meta {
-        Meta::NameValue(doc) => match &doc.value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(text) => Some(text.value()),
-                _ => None,
-            },
-            // `concat!` of texts.
-            Expr::Macro(call) => Some(call.mac.tokens.to_string()),
-            _ => None,
-        },
-        _ => None,
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }

@@ -16,6 +16,15 @@ pub struct Monoid<T: Element> {
     definition: Arc<CpuProgram>,
 }
 
+/// Whether a running value includes its own element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// `f(x0, .., xi)`.
+    Inclusive,
+    /// `f(x0, .., xi-1)`; the identity first.
+    Exclusive,
+}
+
 /// Which loops the CPU has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {

@@ -7,6 +7,7 @@ use crate::identity::{Origin, identify};
 use crate::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::raw::RawFns;
 use crate::version::{GlVersion, check_version};
+use crate::vulkan::VulkanDevice;
 use interop_core::devices::owned::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
@@ -43,7 +44,7 @@ pub(crate) struct ContextState {
     /// Goes after the context: host memory in there may be freed only when GL has let go of it.
     deferred: RefCell<Vec<DeferredDelete>>,
     /// What makes memory and semaphores for others.
-    pub vulkan: OnceCell<Rc<crate::vulkan::VulkanDevice>>,
+    pub vulkan: OnceCell<Rc<VulkanDevice>>,
 }
 
 impl Maker for ContextState {
@@ -171,6 +172,15 @@ impl ContextState {
         }
         self.delete_deferred();
         Ok(())
+    }
+
+    /// The Vulkan device that is this context's GPU, opened at the first use.
+    pub(crate) fn vulkan(&self, operation: &'static str) -> Result<&Rc<VulkanDevice>> {
+        if let Some(device) = self.vulkan.get() {
+            return Ok(device);
+        }
+        let device = VulkanDevice::open(&self.device, operation)?;
+        Ok(self.vulkan.get_or_init(|| device))
     }
 
     /// Refuses what needs the context, current or not, after [`ContextState::lose`].

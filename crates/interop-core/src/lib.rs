@@ -6,7 +6,7 @@
 //! with pixels which joins work and picks one; a [`Link`] is the result, and its guards
 //! ([`WriteFrame`], [`ShownFrame`]) make it impossible to draw a frame that is still being computed.
 //!
-//! This crate knows no driver: backends and displays are crates of their own and know nothing of each other.
+//! This crate knows no driver: backends and displays are crates of their own.
 //!
 //! Rooms from the lowest to the highest; each may import those above it in this table, and `cargo xtask check-imports` sees
 //! to that:

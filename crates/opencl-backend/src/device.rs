@@ -69,6 +69,14 @@ impl TryFrom<&cl::Device> for OpenClDevice {
     }
 }
 
+impl TryFrom<&OpenClDevice> for cl::Device {
+    type Error = Error;
+
+    fn try_from(device: &OpenClDevice) -> Result<Self> {
+        Self::of(device.raw.clone())
+    }
+}
+
 /// All usable devices of all platforms, in the drivers' order (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform or
 /// device that fails to answer is left out and logged at debug level. So is one of no use: OpenCL below 1.2, no
 /// compiler, other byte order.

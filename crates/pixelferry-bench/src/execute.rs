@@ -5,7 +5,7 @@ use crate::devices::Devices;
 use crate::error::Error;
 use crate::grid::Plan;
 use crate::options::BenchOptions;
-use crate::report::{csv, html, terminal};
+use crate::report;
 use crate::run::run;
 use pixelferry::{PathId, check_writable};
 use std::fs;
@@ -19,25 +19,21 @@ use std::path::Path;
 pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error> {
     if let [a, b] = options.compare.as_slice() {
         let comparison = Comparison::of(&read(a)?, &read(b)?);
-        return print(out, &terminal::comparison(&comparison));
+        return print(out, &report::comparison(&comparison));
     }
     let plan = options.plan();
     if options.list {
         return print(out, &list(&plan)?);
     }
-    check_files(options)?;
+    if let Some(path) = &options.json {
+        check_writable(path).map_err(|source| Error::File { action: "write", path: path.clone(), source })?;
+    }
     let record = run(&plan)?;
-    // Files first: what took minutes to measure is not lost where `out` fails.
+    // The file first: what took minutes to measure is not lost where `out` fails.
     if let Some(path) = &options.json {
         write(path, &(serde_json::to_string_pretty(&record)? + "\n"))?;
     }
-    if let Some(path) = &options.csv {
-        write(path, &csv::text(&record))?;
-    }
-    if let Some(path) = &options.html {
-        write(path, &html::text(&record))?;
-    }
-    print(out, &terminal::text(&record))
+    print(out, &report::text(&record))
 }
 
 /// What would be measured.
@@ -63,18 +59,6 @@ fn list(plan: &Plan) -> Result<String, Error> {
     let cells = plan.cells().count() * devices.backends.len() * devices.displays.len();
     text += &format!("{cells} cells, {} frames for each row, {} s\n", plan.frames, plan.budget.as_secs());
     Ok(text)
-}
-
-/// Finds out whether files can be written before time is spent on what is to be in them.
-fn check_files(options: &BenchOptions) -> Result<(), Error> {
-    let files: Vec<_> = options.files().collect();
-    for (i, path) in files.iter().enumerate() {
-        if files.iter().skip(i + 1).any(|other| other == path) {
-            return Err(Error::Options(format!("{} is given for two kinds of output", path.display())));
-        }
-        check_writable(path).map_err(|source| Error::File { action: "write", path: (*path).clone(), source })?;
-    }
-    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

@@ -11,7 +11,7 @@
 //! | what a result holds | [`record`], [`machine`], [`stats`] |
 //! | whether the automatic choice is right | [`verdict`] |
 //! | two results side by side | [`compare`] |
-//! | tables, charts, files | [`report`] |
+//! | tables | [`report`] |
 
 // Output goes where the caller says.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

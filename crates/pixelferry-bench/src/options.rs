@@ -63,20 +63,13 @@ pub struct BenchOptions {
     /// Write everything, raw samples too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write one line for each sample
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Write a report with charts, one file that needs no other
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Measure nothing: compare two results of --json
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = [
-        "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "held_out", "json", "csv",
-        "html", "list",
+        "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "held_out", "json", "list",
     ])]
     pub compare: Vec<PathBuf>,
     /// Measure nothing: say what would be
-    #[arg(long, conflicts_with_all = ["json", "csv", "html"])]
+    #[arg(long, conflicts_with = "json")]
     pub list: bool,
 }
 
@@ -122,11 +115,6 @@ impl BenchOptions {
             pictures.extend(sizes.iter().map(|s| (*s, format)));
         }
         pictures
-    }
-
-    /// Files to write.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.json, &self.csv, &self.html].into_iter().flatten()
     }
 }
 

@@ -33,12 +33,11 @@ fn folder(name: &str) -> PathBuf {
 const TINY: &str = "--backends cpu --displays memory --sizes tiny --frames 12 --budget 60";
 
 #[test]
-fn a_tiny_run_gives_every_kind_of_output() {
+fn a_tiny_run_gives_tables_and_data() {
     let folder = folder("tiny");
-    let file = |name: &str| folder.join(name).display().to_string();
-    let (json, csv, html) = (file("tiny.json"), file("tiny.csv"), file("tiny.html"));
+    let json = folder.join("tiny.json").display().to_string();
     let formats = "RGBA8,RGBA16F,RGBA32F,R32F";
-    let said = bench(&format!("{TINY} --formats {formats} --json {json} --csv {csv} --html {html}")).unwrap();
+    let said = bench(&format!("{TINY} --formats {formats} --json {json}")).unwrap();
 
     let record = read(json.as_ref()).unwrap();
     assert_eq!(record.cells.len(), formats.split(',').count() * Mode::ALL.len(), "{:?}", record.left_out);
@@ -51,11 +50,8 @@ fn a_tiny_run_gives_every_kind_of_output() {
 
     let again: Record = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
     assert_eq!(again, record, "the JSON says everything");
-    let samples: usize = record.cells.iter().flat_map(|c| &c.rows).map(|r| r.stats.n).sum();
-    assert_eq!(std::fs::read_to_string(csv).unwrap().lines().count(), samples + 1);
-    let html = std::fs::read_to_string(html).unwrap();
     for row in record.cells.iter().flat_map(|c| &c.rows) {
-        assert!(said.contains(&row.info.row) && html.contains(&row.info.row), "{}", row.info.row);
+        assert!(said.contains(&row.info.row), "{}", row.info.row);
     }
     assert!(said.contains("automatic within 3 % of the best in"), "{said}");
 
@@ -159,7 +155,6 @@ fn mistakes_are_found_before_anything_is_measured() {
         (format!("{TINY} --backends nowhere"), "no compute backend matches 'nowhere'"),
         ("--displays nowhere".to_owned(), "plain memory"),
         (format!("{TINY} --json /nonexistent/x.json"), "cannot write /nonexistent/x.json"),
-        (format!("{TINY} --json /tmp/a --csv /tmp/a"), "two kinds of output"),
         (compare(&folder.join("none.json")), "cannot read"),
         (compare(&other), "\"schema\" is not"),
         (compare(&damaged), "no result of"),

@@ -8,10 +8,9 @@
 //! The modules are those of `interop-core`, with all that it has; names at the top of that crate that users do not need
 //! are here. Errors and thread rules stand at each item.
 
-pub use crate::examples::devices::{ComputeCaps, DeviceSpan, DisplayCaps, DisplaySemaphore, Staging, StagingKind};
-pub use crate::examples::reports::{PathSpec, SharingPath};
 pub use interop_core::{
-    ComputeSemaphore, DeviceClock, DeviceLuid, DeviceUuid, FrameTag, GlContext, GlName, HandleType, HostBlock,
-    MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle, Part, Paths, QueueId, SemaphoreCap, SemaphoreHandle,
-    SharedHandle, compute, conformance, describe, devices, display, draw, engine, link, owned, path, select,
+    ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
+    FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,
+    Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle, SharingPath, Staging, StagingKind,
+    compute, conformance, describe, devices, display, draw, engine, link, owned, path, select,
 };

@@ -10,7 +10,6 @@ mod diagnose;
 mod display_choice;
 mod displays;
 pub mod driver;
-mod examples;
 mod files;
 mod headless;
 mod joint;
@@ -35,12 +34,6 @@ pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, M
 pub use cuda_backend;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
-pub use examples::devices::{Display, Surface};
-pub use examples::frames::{
-    Intake, Link, LinkOptions, Outlet, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame,
-};
-pub use examples::kernels::{ComputeBackend, ComputeMemory, ComputeQueue, Kernel, RawTarget, ReadBack, Target};
-pub use examples::reports::{Diagnosis, Lateness, Measured, PathReport, ProbeReport};
 pub use files::check_writable;
 /// The OpenGL backend: kernels in WGSL, in the context that draws.
 #[cfg(feature = "gl-compute")]
@@ -49,13 +42,14 @@ pub use gl_backend;
 #[cfg(feature = "gl")]
 pub use gl_display;
 pub use headless::Headless;
-// One by one: of a glob, rustdoc takes the page without the text of `examples`.
 pub use interop_core::{
-    AlphaMode, Api, Arg, BufferDesc, BufferView, DeviceIdentity, DrawOptions, Drawn, DriverError, Encoding, EnginePath,
-    Error, Event, EventStatus, Extent, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, KernelSource,
-    Language, Manner, Mode, OutletFrame, OutletOptions, PathId, PathKind, PathState, PixelFormat, Policy, Priority,
-    Profiles, QueueOptions, Ratio, RawMemory, Region, Result, RowOrder, Support, SurfaceDesc, SyncKind, Taken,
-    TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View,
+    AlphaMode, Api, Arg, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
+    Diagnosis, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
+    Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Lateness, Link,
+    LinkOptions, Manner, Measured, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PathReport, PathState,
+    PixelFormat, Policy, Priority, ProbeReport, Profiles, QueueOptions, Ratio, RawMemory, RawTarget, ReadBack, Region,
+    Result, RowOrder, SharedFrame, SharedLink, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind,
+    Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};

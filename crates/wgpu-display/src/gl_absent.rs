@@ -29,7 +29,7 @@ impl Gl {
         match *self {}
     }
 
-    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made> {
+    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made<Rc<Memory>>> {
         match **self {}
     }
 }

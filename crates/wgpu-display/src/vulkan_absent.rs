@@ -55,7 +55,7 @@ impl Vulkan {
         match *self {}
     }
 
-    pub(crate) fn create(&self, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made> {
+    pub(crate) fn create(&self, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made<Exported>> {
         match *self {}
     }
 

@@ -1,8 +1,9 @@
 //! A display that fails when it is told to.
 
 use super::backend::{memory_caps, semaphores};
+use super::counter::Counter;
 use super::handles::{name_semaphore, open_memory, queue};
-use super::semaphore::{FaultyDisplaySemaphore, SemaphoreState};
+use super::semaphore::FaultyDisplaySemaphore;
 use super::staging::FaultyStaging;
 use super::surface::FaultySurface;
 use super::turn::Turn;
@@ -128,7 +129,7 @@ impl Display for FaultyDisplay {
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
         self.faults.check(Step::CreateSemaphore)?;
-        let shared = SemaphoreState::new(kind);
+        let shared = Counter::new(kind);
         let handle = name_semaphore(&shared, kind)?;
         let (faults, _alive) = (self.faults.clone(), self.faults.alive("display semaphore"));
         Ok((Box::new(FaultyDisplaySemaphore { shared, faults, _alive }), handle))

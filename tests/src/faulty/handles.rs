@@ -1,6 +1,6 @@
 //! Names of blocks and semaphores, in a list of this thread.
 
-use super::semaphore::SemaphoreState;
+use super::counter::Counter;
 use pixelferry::driver::{HostBlock, MemoryHandle, QueueId, SemaphoreHandle, SharedHandle};
 use pixelferry::{Error, Result, SyncKind};
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ struct Names {
     numbered: HashMap<u32, HostBlock>,
     next: u32,
     memory: HashMap<i32, HostBlock>,
-    semaphores: HashMap<i32, Rc<SemaphoreState>>,
+    semaphores: HashMap<i32, Rc<Counter>>,
 }
 
 thread_local! {
@@ -61,7 +61,7 @@ fn name(block: &HostBlock) -> u32 {
     })
 }
 
-pub(super) fn name_semaphore(shared: &Rc<SemaphoreState>, kind: SyncKind) -> Result<SharedHandle> {
+pub(super) fn name_semaphore(shared: &Rc<Counter>, kind: SyncKind) -> Result<SharedHandle> {
     let fd = descriptor()?;
     NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), Rc::clone(shared)));
     // SAFETY: only these doubles open it, by its number.
@@ -79,7 +79,7 @@ pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     block.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no block")))
 }
 
-pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<SemaphoreState>> {
+pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<Counter>> {
     let shared = NAMES.with_borrow_mut(|names| match handle {
         SharedHandle::Semaphore(handle) => names.semaphores.remove(&handle.handle().as_raw_fd()),
         _ => None,

@@ -7,6 +7,7 @@
 #![deny(clippy::missing_trait_methods)]
 
 mod backend;
+mod counter;
 mod display;
 mod handles;
 mod memory;

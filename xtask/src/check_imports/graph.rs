@@ -7,10 +7,12 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Item, ItemUse, UseTree};
 
-use crate::source::{Crate, is_test, join};
+use crate::source::{Crate, attrs, is_test, join};
 
 /// Files by the files that they name something of.
 pub type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+
+const ROOTS: [&str; 3] = ["crate", "super", "self"];
 
 /// How many names given on by others are followed.
 const MOST_STEPS: usize = 8;
@@ -25,9 +27,22 @@ pub fn of(modules: &Crate) -> Graph {
     for (path, module) in &modules.0 {
         let named = graph.entry(module.file.clone()).or_default();
         let items = module.items.iter().filter(|item| !is_test(attrs(item)));
-        for import in items.flat_map(|item| paths(item.to_token_stream())) {
-            // What is given on belongs to those who name it here.
-            let Some(names) = absolute(modules, path, &import.names).filter(|_| !import.gives_on) else { continue };
+        let imports: Vec<_> = items.flat_map(|item| paths(item.to_token_stream())).collect();
+        // By the names that they have here: `cpu` of `use crate::cpu`, for `cpu::scan()`.
+        let known: BTreeMap<_, _> =
+            imports.iter().filter_map(|import| Some((import.alias.as_deref()?, &import.names))).collect();
+        for import in &imports {
+            let of_known = known.get(import.names[0].as_str()).filter(|_| import.alias.is_none());
+            if of_known.is_none() && import.alias.is_none() && !ROOTS.contains(&import.names[0].as_str()) {
+                continue;
+            }
+            let spelled = of_known.map(|names| names.iter().chain(&import.names[1..]).cloned().collect());
+            let spelled = spelled.as_ref().unwrap_or(&import.names);
+            // What is given on belongs to those who name it here; so does a module that is named by its imports.
+            let Some(names) = absolute(modules, path, spelled).filter(|_| !import.gives_on) else { continue };
+            if import.alias.is_some() && modules.0.contains_key(&names.join("::")) {
+                continue;
+            }
             let file = &modules.0[&owner(modules, &given_on, names, 0)].file;
             if *file != module.file {
                 named.insert(file.clone());
@@ -39,6 +54,8 @@ pub fn of(modules: &Crate) -> Graph {
 
 struct Import {
     names: Vec<String>,
+    /// What `use` makes of them.
+    alias: Option<String>,
     gives_on: bool,
 }
 
@@ -116,16 +133,20 @@ fn paths(tokens: TokenStream) -> Vec<Import> {
                 let visible = at > 0 && !is(&tokens[at - 1], ';') && !is(&tokens[at - 1], ']');
                 if let Ok(item) = syn::parse2::<ItemUse>(tokens[at..end].iter().cloned().collect()) {
                     let gives_on = visible && found.is_empty();
-                    found.extend(leaves(&item.tree).into_iter().map(|(names, _)| Import { names, gives_on }));
+                    found.extend(leaves(&item.tree).into_iter().map(|(names, alias)| Import {
+                        names,
+                        alias: Some(alias),
+                        gives_on,
+                    }));
                 }
                 at = end;
                 continue;
             }
-            TokenTree::Ident(name) if name == "crate" || name == "super" || name == "self" => {
+            TokenTree::Ident(_) => {
                 let names = spelled(&tokens[at..]);
                 at += 3 * (names.len() - 1);
                 if names.len() > 1 {
-                    found.push(Import { names, gives_on: false });
+                    found.push(Import { names, alias: None, gives_on: false });
                 }
             }
             _ => {}
@@ -156,7 +177,13 @@ fn leaves(tree: &UseTree) -> Vec<(Vec<String>, String)> {
     match tree {
         UseTree::Path(path) => {
             let mut found = leaves(&path.tree);
-            found.iter_mut().for_each(|(names, _)| names.insert(0, path.ident.to_string()));
+            for (names, alias) in &mut found {
+                names.insert(0, path.ident.to_string());
+                // `{self, ..}`.
+                if alias.is_empty() {
+                    *alias = path.ident.to_string();
+                }
+            }
             found
         }
         UseTree::Name(name) if name.ident == "self" => vec![(Vec::new(), String::new())],
@@ -164,18 +191,6 @@ fn leaves(tree: &UseTree) -> Vec<(Vec<String>, String)> {
         UseTree::Rename(name) => vec![(vec![name.ident.to_string()], name.rename.to_string())],
         UseTree::Glob(_) => vec![(Vec::new(), "*".into())],
         UseTree::Group(group) => group.items.iter().flat_map(leaves).collect(),
-    }
-}
-
-fn attrs(item: &Item) -> &[syn::Attribute] {
-    match item {
-        Item::Fn(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Const(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        _ => &[],
     }
 }
 

@@ -14,36 +14,54 @@ mod rooms;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use self::graph::Graph;
 use crate::error::Error;
 use crate::repository;
 use crate::source::Crate;
 
 pub fn run(root: &Path) -> Result<(), Error> {
-    let libraries = repository::tracked(root, &["crates/*/src/lib.rs", "tests/*/src/lib.rs"])?;
     let (mut files, mut wrong) = (0, Vec::new());
-    for library in &libraries {
-        let folder = root.join(library).with_file_name("");
-        let graph = graph::of(&Crate::load(&folder)?);
+    let graphs = graphs(root)?;
+    for (krate, folder, graph) in &graphs {
         files += graph.len();
-        let krate = library.parent().and_then(Path::parent).unwrap_or(library).display().to_string();
-        wrong.extend(circles::of(&graph).iter().map(|circle| told(&krate, &folder, circle)));
-        wrong.extend(rooms::wrong(&krate, &folder, &graph, rooms::ROOMS));
+        wrong.extend(circles::of(graph).iter().map(|circle| told(krate, folder, graph, circle)));
+        wrong.extend(rooms::wrong(krate, folder, graph, rooms::ROOMS));
     }
     if files == 0 {
         return Err(Error::NothingToCheck);
     }
     wrong.iter().for_each(|line| println!("{line}"));
     if wrong.is_empty() {
-        let crates = libraries.len();
+        let crates = graphs.len();
         println!("{files} files of {crates} crates, no circle of imports, no room that imports one above");
         return Ok(());
     }
     Err(Error::Imports(wrong.len()))
 }
 
-/// A circle as a line.
-fn told(krate: &str, folder: &Path, circle: &BTreeSet<PathBuf>) -> String {
+/// How many circles there are.
+pub fn circles(root: &Path) -> Result<usize, Error> {
+    Ok(graphs(root)?.iter().map(|(_, _, graph)| circles::of(graph).len()).sum())
+}
+
+/// All libraries and programs of all workspaces: the package's folder, that of its sources, and who names whom.
+fn graphs(root: &Path) -> Result<Vec<(String, PathBuf, Graph)>, Error> {
+    let mut found = Vec::new();
+    for file in repository::tracked(root, &["*src/lib.rs", "*src/main.rs"])? {
+        let source = root.join(&file);
+        // Deleted in the work tree, it may be in the index still.
+        if source.exists() {
+            let krate = file.parent().and_then(Path::parent).unwrap_or(&file).display().to_string();
+            found.push((krate, source.with_file_name(""), graph::of(&Crate::load(&source)?)));
+        }
+    }
+    Ok(found)
+}
+
+/// A circle as a line: each of its files with those that it names of the others.
+fn told(krate: &str, folder: &Path, graph: &Graph, circle: &BTreeSet<PathBuf>) -> String {
     let name = |file: &PathBuf| file.strip_prefix(folder).unwrap_or(file).display().to_string();
-    let files: Vec<_> = circle.iter().map(name).collect();
-    format!("{krate}: these import each other: {}", files.join(" "))
+    let named = |file| graph[file].intersection(circle).map(name).collect::<Vec<_>>().join(" ");
+    let files: Vec<_> = circle.iter().map(|file| format!("{} -> {}", name(file), named(file))).collect();
+    format!("{krate}: these import each other: {}", files.join("; "))
 }

@@ -40,7 +40,7 @@ impl Workspace {
     pub fn read(root: &Path) -> Result<Self, Error> {
         const COMMAND: &str = "cargo metadata";
         let arguments = ["metadata", "--locked", "--no-deps", "--format-version", "1"];
-        let output = repository::printed(COMMAND, super::cargo().args(arguments).current_dir(root))?;
+        let output = repository::printed(COMMAND, repository::cargo().args(arguments).current_dir(root))?;
         let answer: Answer = serde_json::from_slice(&output)
             .map_err(|error| Error::Command { command: COMMAND, message: error.to_string() })?;
         let published = answer.packages.into_iter().filter(|package| package.publish != Some(Vec::new()));

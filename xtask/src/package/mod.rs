@@ -2,13 +2,12 @@
 
 mod metadata;
 
-use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use crate::error::Error;
+use crate::repository::cargo;
 use metadata::Workspace;
 
 /// Files of its own that each package holds; the licences are the repository's.
@@ -128,10 +127,6 @@ fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error
     finish("cargo check", &mut cargo)?;
     println!("a program outside the workspace builds against {} packed crates", workspace.published.len());
     Ok(())
-}
-
-fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| OsStr::new("cargo").to_owned()))
 }
 
 /// Runs a command to its end, its output shown.

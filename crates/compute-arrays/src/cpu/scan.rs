@@ -7,7 +7,7 @@ use super::interpret::CpuProgram;
 use super::tasks;
 use super::vectors::Input;
 use crate::element::Element;
-use crate::operations::scan::Scan;
+use crate::monoid::Scan;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -7,11 +7,11 @@
 
 use super::Form;
 use super::reduce::{Acc, on_device};
-use super::scan::{Device, Scan};
+use super::scan::Device;
 use crate::context::Arrays;
 use crate::element::Element;
 use crate::expr::{Bound, Role};
-use crate::monoid::Monoid;
+use crate::monoid::{Monoid, Scan};
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::{Need, need};
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::context::Arrays;
 use crate::cpu;
 use crate::element::Element;
 use crate::expr::{Bound, Expr};
-use crate::monoid::Monoid;
+use crate::monoid::{Monoid, Scan};
 use crate::scratch::Scratch;
 use crate::text::wgsl::{self, Wgsl};
 use crate::text::{C, Dialect, ONE_PASS, SCAN, SCAN_RUNS, SCAN_STARTS, SCAN_THREE, TILE, Text, WARP, parameters};
@@ -14,15 +14,6 @@ use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 
 /// Work items of a group.
 const WIDTH: usize = 256;
-
-/// Whether a running value includes its own element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scan {
-    /// `f(x0, .., xi)`.
-    Inclusive,
-    /// `f(x0, .., xi-1)`; the identity first.
-    Exclusive,
-}
 
 /// Rows of 16 bytes that a work item of the one pass has in registers; as many more are in shared memory. Four groups fit on
 /// a multiprocessor.

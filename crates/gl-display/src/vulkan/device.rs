@@ -13,7 +13,7 @@ pub(crate) struct VulkanDevice {
 
 impl VulkanDevice {
     /// Opens the device whose `deviceUUID`, else whose `deviceLUID`, is that of `gl`.
-    pub(super) fn open(gl: &DeviceIdentity, operation: &'static str) -> Result<Rc<Self>> {
+    pub(crate) fn open(gl: &DeviceIdentity, operation: &'static str) -> Result<Rc<Self>> {
         let unsupported = |reason: String| Error::Unsupported { operation, device: gl.to_string(), reason };
         let ids: Vec<_> =
             [gl.uuid.map(|id| id.to_string()), gl.luid.map(|id| id.to_string())].into_iter().flatten().collect();

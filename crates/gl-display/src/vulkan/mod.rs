@@ -10,18 +10,3 @@ mod semaphore;
 pub(crate) use device::VulkanDevice;
 pub(crate) use memory::VulkanMemory;
 pub(crate) use semaphore::VulkanSemaphore;
-
-use crate::context_state::ContextState;
-use interop_core::Result;
-use std::rc::Rc;
-
-impl ContextState {
-    /// The Vulkan device that is this context's GPU, opened at the first use.
-    pub(crate) fn vulkan(&self, operation: &'static str) -> Result<&Rc<VulkanDevice>> {
-        if let Some(device) = self.vulkan.get() {
-            return Ok(device);
-        }
-        let device = VulkanDevice::open(&self.device, operation)?;
-        Ok(self.vulkan.get_or_init(|| device))
-    }
-}

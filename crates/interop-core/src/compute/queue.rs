@@ -106,6 +106,20 @@ impl QueueOptions {
 /// Queues take memory of [`super::ComputeBackend::allocate`]. Memory that another owner sees too (imports, exports) has
 /// turns, which the backend's own queue keeps: it is refused with [`Error::InvalidInput`]. Compute into memory of
 /// the device's own and let the backend's own `copy` or `launch` fill what is shared.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let backend = CpuBackend::new()?;
+/// let queue = backend.queue(QueueOptions::in_order())?;
+/// let (mut from, mut to) = (backend.allocate(4)?, backend.allocate(4)?);
+/// queue.fill(from.as_mut(), 0..4, &[5], &[])?;
+/// let copied = queue.copy(from.as_ref(), 0..4, to.as_mut(), 0, &[])?;
+/// copied.wait()?;
+/// assert_eq!(copied.status(), EventStatus::Complete);
+/// # Ok::<(), Error>(())
+/// ```
 pub trait ComputeQueue: Send + Sync {
     /// What it was made with.
     fn options(&self) -> QueueOptions;

@@ -86,6 +86,27 @@ pub enum RawMemory {
 
 /// Memory by its own API's names, and the part of it to write, from [`crate::ComputeBackend::raw`] or
 /// [`crate::WriteFrame::raw`].
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let (backend, display) = (std::sync::Arc::new(CpuBackend::new()?), MemoryDisplay::new());
+/// let desc = SurfaceDesc::image(3, 2, PixelFormat::R8);
+/// let mut link = Link::open(backend, display, desc, LinkOptions::default())?;
+/// link.frame(|next| {
+///     // SAFETY: only pixels of the view are written, and at once.
+///     let raw = unsafe { next.raw() }?;
+///     let (RawMemory::Host { address }, View::Image(view)) = (raw.memory(), raw.view()) else { return Ok(()) };
+///     for (x, y) in (0..2).flat_map(|y| (0..3).map(move |x| (x, y))) {
+///         // SAFETY: inside the view.
+///         unsafe { address.add(view.row_start(y) + x).write(10 * y as u8 + x as u8) };
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!(link.read_back()?, [0, 1, 2, 10, 11, 12]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug)]
 pub struct RawTarget<'a> {
     memory: RawMemory,

@@ -7,6 +7,21 @@ use crate::describe::geometry::Extent;
 use crate::describe::view::{BufferView, ImageView, View};
 
 /// Memory and the part of it that a kernel writes.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let backend = CpuBackend::new()?;
+/// let source = KernelSource::new("squares").cpu_buffer(|out, _| out.par_items(|i| (i * i) as u32));
+/// let squares = backend.build(&source)?;
+/// let mut memory = backend.allocate(16)?;
+/// backend.launch(squares.as_ref(), Target::buffer(memory.as_mut()), &[])?;
+/// let mut bytes = [0; 16];
+/// memory.read(0, &mut bytes)?;
+/// assert_eq!(bytes.as_chunks().0.iter().map(|b| u32::from_ne_bytes(*b)).collect::<Vec<_>>(), [0, 1, 4, 9]);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Target<'a> {
     memory: &'a mut dyn ComputeMemory,
     view: View,

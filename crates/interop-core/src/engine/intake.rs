@@ -22,6 +22,30 @@ const TIMED: usize = 3;
 ///
 /// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits for it
 /// where the path needs that ([`EnginePath`]).
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let display: std::rc::Rc<dyn Display> = MemoryDisplay::new();
+/// let backend = std::sync::Arc::new(CpuBackend::new()?);
+/// // In OpenGL, `GlDisplay::engine_image` makes a surface of an engine's own texture.
+/// let desc = SurfaceDesc::buffer(4);
+/// let mut rendered = display.create_surface(&desc)?;
+/// let (all, view) = (Part::full(&desc), View::Buffer(BufferView { offset: 0, len: 4 }));
+/// rendered.upload(&all, &[1, 2, 3, 4], &view)?;
+///
+/// let mut scene = Intake::open(backend.clone(), display.clone(), rendered)?;
+/// let sum = backend.build(&KernelSource::new("plus_one").cpu_buffer(|out, args| {
+///     let scene = args.memory::<u8>(0)?;
+///     out.par_items(|i| scene[i] + 1)
+/// }))?;
+/// let mut link = Link::open(backend, display, desc, LinkOptions::default())?;
+/// let input = scene.take()?;
+/// link.frame(|next| next.launch(sum.as_ref(), &[input.arg()]))?;
+/// assert_eq!(link.read_back()?, [2, 3, 4, 5]);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Intake {
     reach: Reach,
 }

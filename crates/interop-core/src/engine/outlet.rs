@@ -60,6 +60,23 @@ setters!(OutletOptions {
 /// fails leaves no trace, but where kernels write the object itself (`direct`, `in-queue-in-place`) what it wrote stays.
 ///
 /// Stays on the display's thread.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let display: std::rc::Rc<dyn Display> = MemoryDisplay::new();
+/// let backend = std::sync::Arc::new(CpuBackend::new()?);
+/// let count = KernelSource::new("count").cpu_buffer(|out, _| out.par_items(|i| i as u8));
+/// let count = backend.build(&count)?;
+/// // In OpenGL, `GlDisplay::engine_image` and `engine_buffer` make surfaces of an engine's own objects.
+/// let mine = display.create_surface(&SurfaceDesc::buffer(4))?;
+/// let mut vertices = Outlet::open(backend, display, mine)?;
+/// vertices.frame(|next| next.launch(count.as_ref(), &[]))?;
+/// let all = Part::full(vertices.desc());
+/// assert_eq!(vertices.surface().read_back(&all)?, [0, 1, 2, 3]);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Outlet {
     reach: Reach,
 }

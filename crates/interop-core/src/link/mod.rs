@@ -51,6 +51,19 @@ impl LinkOptions {
 /// A verified way for frames of one surface from a backend to a display.
 ///
 /// Threads: stays on the display's thread (it is not `Send`).
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let (backend, display) = (std::sync::Arc::new(CpuBackend::new()?), MemoryDisplay::new());
+/// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+/// let mut link = Link::open(backend, display, desc, LinkOptions::default())?;
+/// assert!(matches!(link.shown(), Err(Error::NothingShown)));
+/// link.frame(|next| next.write(&[10, 20]))?;
+/// assert_eq!(link.read_back()?, [10, 20]);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Link {
     backend: Arc<dyn ComputeBackend>,
     display: Rc<dyn Display>,

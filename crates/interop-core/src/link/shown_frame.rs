@@ -7,6 +7,23 @@ use crate::display::Surface;
 use crate::path::PathId;
 
 /// The newest finished frame. While it lives the link cannot start another.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let display = MemoryDisplay::new();
+/// let backend = std::sync::Arc::new(CpuBackend::new()?);
+/// let desc = SurfaceDesc::image(1, 1, PixelFormat::Rgba8);
+/// let mut link = Link::open(backend, display.clone(), desc, LinkOptions::default())?;
+/// link.frame(|next| next.write(&[255, 128, 0, 255]))?;
+///
+/// let shown = link.shown()?;
+/// let mut target = display.create_offscreen_target(2, 2)?;
+/// display.draw(shown.surface(), &mut target, Region::new(0, 0, 2, 2), DrawOptions::default())?;
+/// assert_eq!(target.read_pixels(), [255, 128, 0, 255].repeat(4));
+/// # Ok::<(), Error>(())
+/// ```
 pub struct ShownFrame<'a> {
     surface: &'a dyn Surface,
     path: PathId,

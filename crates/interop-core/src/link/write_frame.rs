@@ -17,6 +17,29 @@ const MOST_AROUND: usize = 4;
 ///
 /// [`WriteFrame::finish`] hands it to the display. Dropped without that (an early `?`, a panic), the frame is given
 /// up and the one before stays on show: a half-computed picture is never seen.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// # let (backend, display) = (std::sync::Arc::new(CpuBackend::new()?), MemoryDisplay::new());
+/// # let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+/// # let mut link = Link::open(backend, display, desc, LinkOptions::default())?;
+/// let mut frame = link.acquire()?;
+/// frame.write(&[1, 2])?;
+/// frame.finish()?;
+/// // One that is dropped is given up: the frame before stays on show.
+/// let mut half = link.acquire()?;
+/// half.write(&[8, 9])?;
+/// drop(half);
+/// assert_eq!(link.read_back()?, [1, 2]);
+/// // A part of the surface; the rest stays.
+/// let mut part = link.acquire_region(Region::new(1, 0, 1, 1))?;
+/// part.write(&[7])?;
+/// part.finish()?;
+/// assert_eq!(link.read_back()?, [1, 7]);
+/// # Ok::<(), Error>(())
+/// ```
 #[must_use = "a frame that is not finished is given up"]
 pub struct WriteFrame<'a> {
     link: &'a mut Link,

@@ -15,6 +15,22 @@ use std::fmt;
 ///
 /// The built-in ones are [`super::PATHS`]. A program makes others by [`PathSpec::new`], sets what differs from that, and adds them
 /// to [`super::Paths`].
+///
+/// ```
+/// use interop_core::path::{HostRoundTrip, PathSpec, Paths};
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let mut mine = PathSpec::new("mine", |_| Support::Yes, |pair| Ok(Box::new(HostRoundTrip::open(pair)?)));
+/// mine.mechanism = "as the path that always is there";
+/// let paths = Paths::default().with(mine)?;
+/// let policy = Policy::default().with_force(paths.named("mine")?).with_paths(paths);
+/// let (backend, display) = (std::sync::Arc::new(CpuBackend::new()?), MemoryDisplay::new());
+/// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+/// let link = Link::open(backend, display, desc, LinkOptions::new(policy))?;
+/// assert_eq!(link.path().name(), "mine");
+/// # Ok::<(), Error>(())
+/// ```
 pub struct PathSpec {
     /// Which path.
     pub id: PathId,

@@ -3,8 +3,7 @@
 use super::copy_kernels::CopyKernels;
 use super::{ContextOptions, ContextProperty, Device, DeviceType, ImageFormat, ImageType, MemFlags, Platform};
 use crate::ffi::{self, ContextSettings, Failure};
-use crate::sharing::gl::check_shares;
-use crate::sharing::gl_listed::listed_by;
+use crate::sharing::gl_listed::{check_shares, listed_by};
 use cl3::context::CL_CONTEXT_INTEROP_USER_SYNC;
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
 use interop_core::{Error, Result};

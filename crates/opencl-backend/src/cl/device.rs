@@ -1,6 +1,5 @@
 //! [`Device`]: what one is, as far as every call needs it. All its properties are in `device_info`.
 
-use crate::OpenClDevice;
 use crate::cl::Platform;
 use crate::ffi;
 use cl3::device as d;
@@ -107,14 +106,6 @@ impl Device {
 
     pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.known.name.clone(), reason: reason.into() }
-    }
-}
-
-impl TryFrom<&OpenClDevice> for Device {
-    type Error = Error;
-
-    fn try_from(device: &OpenClDevice) -> Result<Self> {
-        Self::of(device.raw.clone())
     }
 }
 

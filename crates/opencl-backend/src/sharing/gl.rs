@@ -3,19 +3,14 @@
 use crate::backend_state::BackendState;
 use crate::cl;
 use crate::device::{OpenClDevice, devices};
-use crate::ffi::{self, GlObject, Object, devices_of};
+use crate::ffi::{GlObject, Object, devices_of};
 use crate::memory::{OpenClMemory, check_size};
-use crate::sharing::gl_listed::listed;
+use crate::sharing::gl_listed::{check_current, listed};
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
-use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, Support, SurfaceDesc, SyncKind};
+use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 use std::sync::Arc;
-
-/// Drivers look for the context itself.
-pub fn check_current(gl: &dyn GlContext, operation: &'static str) -> Result<()> {
-    if gl.is_current() { Ok(()) } else { Err(Error::WrongContext { operation, device: "OpenGL".into() }) }
-}
 
 /// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
 /// (`clGetGLContextInfoKHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`). The context must be current on this thread.
@@ -41,25 +36,6 @@ pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
         }
     }
     Ok(found)
-}
-
-/// Refuses a device that does not share with the context, which must be current. `lists` says whether it lists the extension.
-pub fn check_shares(
-    (device, name): (&ffi::Device, &str),
-    lists: Support,
-    gl: &dyn GlContext,
-    operation: &'static str,
-) -> Result<()> {
-    let unsupported = |reason: String| Error::Unsupported { operation, device: name.to_owned(), reason };
-    if let Support::No(reason) = lists {
-        return Err(unsupported(reason));
-    }
-    check_current(gl, operation)?;
-    let ids = devices_of(device.platform, gl).map_err(|f| f.on(name))?;
-    if !ids.contains(&device.id) {
-        return Err(unsupported("its driver does not name it among the devices of the current GL context".into()));
-    }
-    Ok(())
 }
 
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.

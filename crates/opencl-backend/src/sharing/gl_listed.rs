@@ -1,7 +1,8 @@
-//! Whether a device says that it shares with OpenGL.
+//! Whether a device says that it shares with OpenGL, and with this context.
 
 use crate::device::OpenClDevice;
-use interop_core::Support;
+use crate::ffi::{self, devices_of};
+use interop_core::{Error, GlContext, Result, Support};
 
 /// What the device must list; macOS has the same by another name.
 const EXTENSIONS: [&str; 2] = ["cl_khr_gl_sharing", "cl_APPLE_gl_sharing"];
@@ -16,4 +17,28 @@ pub fn listed(device: &OpenClDevice) -> Support {
 pub fn listed_by(has: impl Fn(&str) -> bool) -> Support {
     let lists = EXTENSIONS.iter().any(|name| has(name));
     Support::when(lists, "the device's extension list has no cl_khr_gl_sharing")
+}
+
+/// Drivers look for the context itself.
+pub fn check_current(gl: &dyn GlContext, operation: &'static str) -> Result<()> {
+    if gl.is_current() { Ok(()) } else { Err(Error::WrongContext { operation, device: "OpenGL".into() }) }
+}
+
+/// Refuses a device that does not share with the context, which must be current. `lists` says whether it lists the extension.
+pub fn check_shares(
+    (device, name): (&ffi::Device, &str),
+    lists: Support,
+    gl: &dyn GlContext,
+    operation: &'static str,
+) -> Result<()> {
+    let unsupported = |reason: String| Error::Unsupported { operation, device: name.to_owned(), reason };
+    if let Support::No(reason) = lists {
+        return Err(unsupported(reason));
+    }
+    check_current(gl, operation)?;
+    let ids = devices_of(device.platform, gl).map_err(|f| f.on(name))?;
+    if !ids.contains(&device.id) {
+        return Err(unsupported("its driver does not name it among the devices of the current GL context".into()));
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{Api, Gl, absent};
 use crate::device_state::DeviceState;
 use crate::format::{hal_texture_descriptor, texture_descriptor, texture_format, whole_words};
-use crate::staging::{Keeper, Made, Object};
+use crate::staging::{Made, Object};
 use gl_display::GlDisplay;
 use interop_core::{
     Display as _, Error, HandleType, ImageDesc, ImageView, Result, SharedHandle, Staging, StagingKind, SurfaceDesc,
@@ -58,7 +58,12 @@ impl Memory {
 
 impl Gl {
     /// Makes a block of at least so many bytes, in whole words.
-    pub(crate) fn create(self: &Rc<Self>, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made> {
+    pub(crate) fn create(
+        self: &Rc<Self>,
+        shared: &DeviceState,
+        kind: StagingKind,
+        bytes: usize,
+    ) -> Result<Made<Rc<Memory>>> {
         let size = whole_words(bytes as u64);
         let whole = usize::try_from(size).map_err(|e| Error::invalid(OP, e.to_string()))?;
         let memory = Rc::new(self.within(OP, |display| Memory::new(display, kind, whole))?);
@@ -71,7 +76,7 @@ impl Gl {
         };
         // The memory before the context that it is of, which deletes it.
         let host = memory.staging.host_block().map(|block| block.keeping(Rc::<Self>::clone(self)));
-        Ok(Made { object, host, keeper: Some(Keeper::Gl(memory)) })
+        Ok(Made { object, host, keeper: Some(memory) })
     }
 
     fn wrap_buffer(&self, shared: &DeviceState, name: NonZeroU32, size: u64, reader: Arc<()>) -> Result<wgpu::Buffer> {

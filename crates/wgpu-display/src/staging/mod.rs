@@ -1,9 +1,11 @@
 //! Staging blocks: memory that the host or the compute device writes and wgpu reads.
 
 mod block;
+mod made;
 mod ring;
 
 pub(crate) use block::Block;
+pub(crate) use made::{Made, Object};
 
 use crate::device_state::DeviceState;
 use crate::gl;
@@ -13,7 +15,7 @@ use crate::vulkan::{Exported, Vulkan};
 use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::HostWrites;
-use interop_core::{Error, HandleType, HostBlock, ImageDesc, Result, SharedHandle, Staging, StagingKind};
+use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
 use std::any::Any;
 use std::cell::Cell;
@@ -29,24 +31,9 @@ enum Body {
     Image(Rc<Picture>, usize),
 }
 
-/// Memory that was made beside wgpu and wrapped.
-#[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
-pub(crate) enum Object {
-    Buffer(wgpu::Buffer),
-    Texture(wgpu::Texture, ImageDesc),
-}
-
-/// Memory that was made beside wgpu, with what keeps it.
-pub(crate) struct Made {
-    pub object: Object,
-    /// Where the host can address it.
-    pub host: Option<HostBlock>,
-    pub keeper: Option<Keeper>,
-}
-
 /// What keeps memory by which others open it.
-#[allow(dead_code, reason = "as above")]
-pub(crate) enum Keeper {
+#[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
+enum Keeper {
     Gl(Rc<gl::Memory>),
     Vulkan(Exported),
 }
@@ -76,8 +63,8 @@ impl WgpuStaging {
                 let buffer = QueueBuffer::open(&handle, shared, bytes, OP)?.buffer().clone();
                 Made { object: Object::Buffer(buffer), host: None, keeper: None }
             }
-            (kind, Some(gl), _) => gl.create(shared, kind, bytes)?,
-            (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?,
+            (kind, Some(gl), _) => gl.create(shared, kind, bytes)?.kept_as(Keeper::Gl),
+            (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?.kept_as(Keeper::Vulkan),
             (_, None, None) => return Err(shared.unsupported(OP, Vulkan::ABSENT)),
         };
         let body = match object {

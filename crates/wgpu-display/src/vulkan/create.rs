@@ -1,13 +1,13 @@
 //! Staging blocks.
 
-use super::Vulkan;
+use super::{Exported, Vulkan};
 use crate::device_state::DeviceState;
-use crate::staging::{Keeper, Made, Object};
+use crate::staging::{Made, Object};
 use interop_core::{Result, SharedHandle, StagingKind};
 
 impl Vulkan {
     /// Makes a block of at least so many bytes, in whole words.
-    pub(crate) fn create(&self, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made> {
+    pub(crate) fn create(&self, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made<Exported>> {
         let (object, host, exported) = match kind {
             StagingKind::Persistent => {
                 let (buffer, host) = self.mapped(shared, bytes)?;
@@ -30,6 +30,6 @@ impl Vulkan {
             }
             other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
-        Ok(Made { object, host, keeper: exported.map(Keeper::Vulkan) })
+        Ok(Made { object, host, keeper: exported })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::create::core_context;
 use super::super::own::{OwnContext, OwnSurface, driver_error};
-use super::{HeadlessDevice, HeadlessOptions, on_context};
+use super::options::{HeadlessDevice, HeadlessOptions, on_context};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};

@@ -2,7 +2,8 @@
 
 use super::super::create::core_context;
 use super::super::own::{OwnContext, OwnSurface, driver_error};
-use super::{EsContext, HeadlessDevice, HeadlessOptions, egl_cuda, on_context};
+use super::options::{HeadlessDevice, HeadlessOptions, on_context};
+use super::{EsContext, egl_cuda};
 use crate::display::GlDisplay;
 use crate::identity::{Origin, pci_of_drm_node};
 use crate::version::ES_COMPUTE;

@@ -4,7 +4,7 @@ use super::super::create::core_context;
 use super::super::own::{OwnContext, OwnSurface, driver_error};
 use super::super::window_surface::{pick_config, window_surface};
 use super::hidden_window::HiddenWindow;
-use super::{HeadlessDevice, HeadlessOptions, on_context};
+use super::options::{HeadlessDevice, HeadlessOptions, on_context};
 use crate::display::GlDisplay;
 use crate::identity::Origin;
 use glutin::display::{Display, DisplayApiPreference};

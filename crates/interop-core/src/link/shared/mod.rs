@@ -26,6 +26,22 @@ use worker::{End, Job, Opening, answer, work};
 /// `T` is what other threads draw: a `wgpu::TextureView`, bytes, a name in a context that shares. A closure makes it of each
 /// frame. While somebody holds a [`SharedFrame`], the next is computed and not handed over, so what is drawn does not change.
 /// (While paths are still compared, see [`crate::Policy::trials`], it is not begun either.)
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// let backend = std::sync::Arc::new(CpuBackend::new()?);
+/// let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+/// // What other threads are given of a frame; with wgpu a `TextureView`.
+/// let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| link.frame(|next| next.write(&[1, 2, 3, 4, 5, 6, 7, 8])));
+/// });
+/// assert_eq!(link.shown()?.get().data, [1, 2, 3, 4, 5, 6, 7, 8]);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct SharedLink<T> {
     gate: Arc<Gate<T>>,
     /// Taken only when it is dropped.
@@ -169,6 +185,21 @@ impl<T> Drop for SharedLink<T> {
 }
 
 /// A frame that was started ([`SharedLink::start_frame`]). Dropped, it goes on, and its error is logged.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// # let backend = std::sync::Arc::new(CpuBackend::new()?);
+/// # let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+/// # let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
+/// let started = link.start_frame(|next| next.write(&[5; 8]))?;
+/// // The simulation goes on.
+/// started.wait()?;
+/// assert_eq!(link.shown()?.get().data, [5; 8]);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct StartedFrame<T> {
     gate: Arc<Gate<T>>,
     is_done: Receiver<Result<()>>,
@@ -194,6 +225,24 @@ impl<T> StartedFrame<T> {
 /// A finished frame on a thread that draws. While it is held, what it shows stays as it is.
 ///
 /// Drop it when what reads it was submitted to the same queue; on another queue, when that has read it.
+///
+/// ```
+/// use cpu_fallback::*;
+/// use interop_core::*;
+///
+/// # let backend = std::sync::Arc::new(CpuBackend::new()?);
+/// # let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+/// # let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
+/// link.frame(|next| next.write(&[9; 8]))?;
+/// let frame = link.shown()?;
+/// assert_eq!((frame.number(), frame.get().width), (1, 2));
+/// // Its own thread would wait for itself.
+/// assert!(link.frame(|next| next.write(&[8; 8])).is_err());
+/// drop(frame);
+/// link.frame(|next| next.write(&[8; 8]))?;
+/// # Ok::<(), Error>(())
+/// ```
 pub struct SharedFrame<T> {
     shown: Arc<Shown<T>>,
     gate: Arc<Gate<T>>,

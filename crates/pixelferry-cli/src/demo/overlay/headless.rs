@@ -1,10 +1,11 @@
 //! Without a window: the last frame, with its controls, in a file.
 
 use super::Show;
+use super::paint::Painted;
 use super::paint::gl::GlPainter;
 use super::paint::software::Canvas;
 use super::player::{Backends, Player};
-use super::ui::{Painted, Ui};
+use super::ui::Ui;
 use image::RgbaImage;
 use pixelferry::gl_display::OffscreenTarget;
 use pixelferry::{Headless, save_rgba8};

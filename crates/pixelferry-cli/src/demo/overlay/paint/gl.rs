@@ -1,7 +1,7 @@
 //! By OpenGL 3.3.
 
 use super::PaintError;
-use crate::demo::overlay::ui::Painted;
+use super::Painted;
 use bytemuck::cast_slice;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{ImageData, Mesh, TextureFilter, TextureId, TextureWrapMode};

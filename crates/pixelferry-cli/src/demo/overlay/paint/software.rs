@@ -1,6 +1,6 @@
 //! Without any graphics driver: triangles in plain memory.
 
-use crate::demo::overlay::ui::Painted;
+use super::Painted;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{Color32, ColorImage, ImageData, Mesh, Pos2, Rect, TextureId};
 use image::{Rgba, RgbaImage};

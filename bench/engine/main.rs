@@ -1,0 +1,99 @@
+//! `cargo bench -p pixelferry-measure --bench engine [-- --cuda --frames N --device NAME]`: a frame from the compute device to an
+//! image of an engine's, by pixelferry and by a program by hand that does nothing else.
+//!
+//! A kernel writes every pixel, the engine's submission copies the frame into its own image and the host waits for that:
+//! latency. With `--cuda` a GPU's memory is shared, and semaphores keep the two apart; else threads write memory that stays mapped,
+//! and the host does. Both rows make the same calls of the compute side, take turns in one run, and are compared by pixels
+//! before anything is timed.
+
+#![allow(missing_docs, clippy::expect_used, clippy::panic)] // a benchmark that cannot run says so and stops
+
+mod by_hand;
+mod engine;
+mod ours;
+
+use by_hand::ByHand;
+use cpu_fallback::CpuBackend;
+use cuda_backend::CudaBackend;
+use engine::Engine;
+use interop_core::{ComputeBackend, Extent};
+use measure::argument;
+use ours::Ours;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use vulkan_display::{VulkanDisplay, VulkanOptions};
+
+const SIZES: [(&str, Extent); 4] = [
+    ("64x64", Extent::new(64, 64)),
+    ("1080p", Extent::new(1920, 1080)),
+    ("4K", Extent::new(3840, 2160)),
+    ("8K", Extent::new(7680, 4320)),
+];
+/// Frames of one row before it is the other's turn.
+const RUN: usize = 50;
+
+/// One row.
+pub trait Subject {
+    fn name(&self) -> &'static str;
+    /// Computes frame `n`, and returns when the engine's image has it.
+    fn frame(&mut self, n: u32);
+    /// The pixels of the engine's image.
+    fn pixels(&self) -> Vec<u8>;
+}
+
+fn main() {
+    let frames: usize = argument("--frames").map_or(200, |n| n.parse().expect("a number after --frames"));
+    let backend: Arc<dyn ComputeBackend> = match argument("--cuda") {
+        Some(_) => Arc::new(CudaBackend::open_best().expect("CUDA")),
+        None => Arc::new(CpuBackend::new().expect("threads")),
+    };
+    let same_device_as = Some(backend.device().clone());
+    let options = VulkanOptions::default().with_same_device_as(same_device_as);
+    let options = match argument("--device") {
+        Some(name) => options.with_name(name),
+        None => options,
+    };
+    let display = VulkanDisplay::headless(&options).expect("Vulkan");
+    println!("{:<6} {:<12} {:>10} {:>10} {:>5}", "size", "row", "median us", "p99 us", "n");
+    for (size, extent) in SIZES {
+        let engine = || Rc::new(Engine::new(&display, extent));
+        let ours = match Ours::new(&backend, &display, engine()) {
+            Ok(ours) => ours,
+            Err(error) => {
+                println!("SKIPPED {size}: {error}");
+                continue;
+            }
+        };
+        let mut rows: Vec<Box<dyn Subject>> = vec![Box::new(ours), Box::new(ByHand::new(&backend, &display, engine()))];
+        let pixels: Vec<_> = rows
+            .iter_mut()
+            .map(|row| {
+                (1..8).for_each(|n| row.frame(n));
+                row.pixels()
+            })
+            .collect();
+        assert!(pixels[0] == pixels[1], "the rows show other pixels");
+        let mut samples = vec![Vec::new(); rows.len()];
+        for block in 0..=frames.div_ceil(RUN) {
+            for (row, samples) in rows.iter_mut().zip(&mut samples) {
+                for n in 0..RUN {
+                    let start = Instant::now();
+                    row.frame((block * RUN + n) as u32);
+                    // The first block, and the first frames of each, still see what came before.
+                    if block > 0 && n >= 3 {
+                        samples.push(start.elapsed().as_secs_f64() * 1e6);
+                    }
+                }
+            }
+        }
+        let mut medians = Vec::new();
+        for (row, samples) in rows.iter().zip(&mut samples) {
+            samples.sort_by(f64::total_cmp);
+            let at = |part: f64| samples[((samples.len() - 1) as f64 * part) as usize];
+            println!("{size:<6} {:<12} {:>10.1} {:>10.1} {:>5}", row.name(), at(0.5), at(0.99), samples.len());
+            medians.push(at(0.5));
+        }
+        println!("{size:<6} {:<12} {:>10.3}", "ratio", medians[0] / medians[1]);
+    }
+}

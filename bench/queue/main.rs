@@ -1,0 +1,118 @@
+//! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
+//! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
+//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL, on
+//! wgpu and on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
+//!
+//! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
+//! driver makes a context of CUDA's, too, which slows every other row on Vulkan.
+//!
+//! `latency` waits for the device after every frame; `throughput` only after every run of frames, none of them late. Rows are
+//! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+mod gl_by_hand;
+mod ours;
+mod report;
+mod shaders;
+mod vulkan_by_hand;
+mod wgpu_by_hand;
+
+use measure::argument;
+use pixelferry::Manner;
+use report::{Report, measure};
+
+/// One row: frames of it can be made, waited for, and read.
+pub trait Subject {
+    /// What it is called.
+    fn name(&self) -> String;
+    /// Before frames, after those of others.
+    fn begin(&mut self) {}
+    /// Queues frame `n`; waits for nothing that it need not.
+    fn frame(&mut self, n: u32);
+    /// Waits until the device has done all.
+    fn finish(&mut self);
+    /// The target's pixels, RGBA8, after [`Subject::finish`]; `None` where nothing is drawn, or what is drawn is no frame.
+    fn pixels(&mut self) -> Option<Vec<u8>>;
+}
+
+/// What a row does with each frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Kernel and draw.
+    Both(Manner),
+    /// The draw of what was computed once.
+    Draw(Manner),
+    /// The kernel.
+    Kernel,
+}
+
+impl Work {
+    const ALL: [Self; 5] = [
+        Self::Both(Manner::Triangle),
+        Self::Both(Manner::Compute),
+        Self::Draw(Manner::Triangle),
+        Self::Draw(Manner::Compute),
+        Self::Kernel,
+    ];
+
+    pub fn name(self) -> String {
+        match self {
+            Self::Both(manner) => format!("kernel and draw by {manner}"),
+            Self::Draw(manner) => format!("floor: draw by {manner} alone"),
+            Self::Kernel => "floor: kernel alone".into(),
+        }
+    }
+
+    pub fn computes(self) -> bool {
+        !matches!(self, Self::Draw(_))
+    }
+
+    pub fn draws(self) -> Option<Manner> {
+        match self {
+            Self::Both(manner) | Self::Draw(manner) => Some(manner),
+            Self::Kernel => None,
+        }
+    }
+}
+
+const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), ("4K", 3840, 2160), ("8K", 7680, 4320)];
+
+/// Whether rows with CUDA's kernels are wanted.
+fn cuda_asked() -> bool {
+    std::env::args().any(|argument| argument == "--cuda")
+}
+
+/// The pixel that a kernel writes in frame `n`.
+fn expected(x: u32, y: u32, n: u32) -> [u8; 4] {
+    [x.wrapping_add(n) as u8, y as u8, n as u8, 255]
+}
+
+fn check(subject: &mut dyn Subject, width: u32) {
+    subject.begin();
+    for n in 1..=12 {
+        subject.frame(n);
+    }
+    subject.finish();
+    let Some(pixels) = subject.pixels() else { return };
+    for (i, pixel) in (0..).zip(pixels.as_chunks::<4>().0) {
+        let (x, y) = (i % width, i / width);
+        assert_eq!(*pixel, expected(x, y, 12), "{}: pixel {x}, {y}", subject.name());
+    }
+}
+
+fn main() {
+    let listed = |name: &str, what: &str| argument(name).is_none_or(|texts| texts.split(',').any(|t| what.contains(t)));
+    let frames = argument("--frames").and_then(|n| n.parse().ok()).unwrap_or(300);
+    let mut report = Report::new(argument("--json").as_deref());
+    for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
+        let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
+        subjects.extend(ours::subjects(width, height));
+        subjects.extend(gl_by_hand::subjects(width, height));
+        subjects.extend(wgpu_by_hand::subjects(width, height));
+        subjects.extend(vulkan_by_hand::subjects(width, height));
+        subjects.retain(|subject| listed("--rows", &subject.name()));
+        subjects.iter_mut().for_each(|subject| check(subject.as_mut(), width));
+        measure(&mut subjects, size, frames, &mut report);
+    }
+}

@@ -1,0 +1,243 @@
+//! `cargo bench -p pixelferry-measure --bench resize [-- --steps N] [--room yes|no|both] [--backend NAME] [--display NAME] [--json FILE]`:
+//! what a resize costs beside a frame. A window is dragged from 640x400 to 1900x1060 and back: at each step the link is
+//! resized, then frames are computed, drawn into the corner of one target, and waited for. The first is the frame of the new
+//! size. Later ones make the memory that a path has put off, and the last is what a frame alone costs there. `room`: sizes up
+//! to 1920x1080 are asked for beforehand (`Link::resize_within`). The last column is for a link of 1080p that is opened again.
+//!
+//! `PIXELFERRY_PATH` asks for one path. What a row's pairing lacks is SKIPPED with its reason.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+use measure::argument;
+use pixelferry::driver::describe::pattern::Pattern;
+use pixelferry::driver::select::quantile;
+use pixelferry::{
+    BackendChoice, Choice as _, ComputeBackend, DisplayChoice, DrawOptions, Error, Headless, ImageAccess, ImageDesc,
+    Link, LinkOptions, PixelFormat, Policy, Profiles, Result, ShownFrame, SurfaceDesc, Trials, Unwritten, gl_display,
+    open_pair,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+const LARGEST: (u32, u32) = (1920, 1080);
+const FROM: (u32, u32) = (640, 400);
+const TO: (u32, u32) = (1900, 1060);
+const ROUNDS_OF_OPENING: usize = 7;
+/// As many as the longest ring has pieces, at each size.
+const FRAMES: usize = 6;
+
+#[derive(Serialize)]
+struct Row {
+    compute: String,
+    display: String,
+    access: &'static str,
+    rule: &'static str,
+    room: bool,
+    path: String,
+    resize_ms: Vec<f64>,
+    first_ms: Vec<f64>,
+    second_ms: Vec<f64>,
+    alone_ms: Vec<f64>,
+    open_ms: Vec<f64>,
+}
+
+/// Where every frame is drawn to.
+enum Target {
+    Gl(gl_display::OffscreenTarget),
+    Wgpu(pixelferry::wgpu_display::OffscreenTarget),
+    /// It has none of its own: each frame as large as it is.
+    Offscreen,
+}
+
+impl Target {
+    fn of(screen: &Headless) -> Result<Self> {
+        let (width, height) = LARGEST;
+        if let Some(gl) = screen.gl() {
+            return Ok(Self::Gl(gl.create_offscreen_target(width, height)?));
+        }
+        if let Some(wgpu) = screen.wgpu() {
+            return Ok(Self::Wgpu(wgpu.create_offscreen_target(width, height)?));
+        }
+        Ok(Self::Offscreen)
+    }
+
+    fn draw(&self, screen: &Headless, shown: &ShownFrame<'_>) -> Result<()> {
+        let SurfaceDesc::Image(image) = shown.desc() else { return Err(Error::NothingShown) };
+        let (width, height) = (image.extent.width, image.extent.height);
+        match self {
+            Self::Gl(target) => {
+                target.bind()?;
+                let viewport = gl_display::Viewport { x: 0, y: 0, width, height };
+                let Some(gl) = screen.gl() else { return Err(Error::NothingShown) };
+                gl.draw(shown.surface(), viewport, DrawOptions::default())
+            }
+            Self::Wgpu(target) => {
+                let viewport = pixelferry::wgpu_display::Viewport { x: 0, y: 0, width, height };
+                let Some(wgpu) = screen.wgpu() else { return Err(Error::NothingShown) };
+                let format = target.texture().format();
+                wgpu.draw_to(shown.surface(), target.view(), format, None, viewport, DrawOptions::default())
+            }
+            Self::Offscreen => screen.display().draw_offscreen(shown.surface()),
+        }
+    }
+}
+
+/// Sizes of a window that is dragged, so many each way.
+fn drag(steps: u32) -> impl Iterator<Item = (u32, u32)> {
+    let at = move |n: u32| {
+        let side = |from: u32, to: u32| from + (to - from) * n / steps;
+        (side(FROM.0, TO.0), side(FROM.1, TO.1))
+    };
+    (1..=steps).chain((0..steps).rev()).map(at)
+}
+
+struct Bench {
+    backend: Arc<dyn ComputeBackend>,
+    screen: Headless,
+    target: Target,
+    nonce: u32,
+}
+
+impl Bench {
+    fn frame(&mut self, link: &mut Link) -> Result<f64> {
+        let start = Instant::now();
+        self.nonce += 1;
+        let nonce = self.nonce;
+        link.frame(|frame| {
+            let target = frame.target()?;
+            let pattern = Pattern::for_view(&target.view(), nonce);
+            self.backend.write_pattern(target, &pattern)
+        })?;
+        self.target.draw(&self.screen, &link.shown()?)?;
+        self.screen.display().finish()?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn open(&self, desc: SurfaceDesc) -> Result<(Link, f64)> {
+        let start = Instant::now();
+        let policy = Policy::default().with_profiles(Profiles::Off).with_trials(Trials::Off);
+        let link = Link::open(Arc::clone(&self.backend), self.screen.display(), desc, LinkOptions::new(policy))?;
+        Ok((link, start.elapsed().as_secs_f64() * 1e3))
+    }
+
+    fn measure(&mut self, access: ImageAccess, rule: Unwritten, room: bool, steps: u32) -> Result<Row> {
+        let desc = |(width, height)| {
+            let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(access);
+            SurfaceDesc::Image(image.with_unwritten(rule))
+        };
+        let (mut link, _) = self.open(desc(FROM))?;
+        let chosen = link.path();
+        if room {
+            link.resize_within(desc(LARGEST), desc(FROM))?;
+        }
+        for _ in 0..16 {
+            self.frame(&mut link)?;
+        }
+        let [mut resize_ms, mut first_ms, mut second_ms, mut alone_ms] = [const { Vec::new() }; 4];
+        for size in drag(steps) {
+            let start = Instant::now();
+            link.resize(desc(size))?;
+            resize_ms.push(start.elapsed().as_secs_f64() * 1e3);
+            first_ms.push(self.frame(&mut link)?);
+            second_ms.push(self.frame(&mut link)?);
+            for _ in 3..FRAMES {
+                self.frame(&mut link)?;
+            }
+            alone_ms.push(self.frame(&mut link)?);
+        }
+        let path = if link.path() == chosen { chosen.to_string() } else { format!("{chosen}, then {}", link.path()) };
+        drop(link);
+        // A profile would spare the choice, so one path is asked for.
+        let policy = Policy::default().with_profiles(Profiles::Off).with_prefer(chosen);
+        let mut open_ms = Vec::new();
+        for _ in 0..ROUNDS_OF_OPENING {
+            let start = Instant::now();
+            let options = LinkOptions::new(policy.clone());
+            let link = Link::open(Arc::clone(&self.backend), self.screen.display(), desc(LARGEST), options)?;
+            open_ms.push(start.elapsed().as_secs_f64() * 1e3);
+            drop(link);
+        }
+        let (compute, display) = (self.backend.device().to_string(), self.screen.display().device().to_string());
+        let access = if access == ImageAccess::Any { "any" } else { "texture" };
+        let rule = rule.name();
+        Ok(Row { compute, display, access, rule, room, path, resize_ms, first_ms, second_ms, alone_ms, open_ms })
+    }
+}
+
+fn print(row: &Row) {
+    let q = |samples: &[f64], at| quantile(samples, at);
+    // Each step beside a frame of its own size.
+    let ratios: Vec<f64> =
+        row.resize_ms.iter().zip(&row.first_ms).zip(&row.alone_ms).map(|((r, f), a)| (r + f) / a).collect();
+    println!(
+        "| {} -> {} | {} | {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} |",
+        row.compute,
+        row.display,
+        row.access,
+        row.rule,
+        row.path,
+        if row.room { "made before" } else { "grows" },
+        q(&row.resize_ms, 0.5),
+        q(&row.resize_ms, 0.99),
+        row.resize_ms.iter().copied().fold(0.0, f64::max),
+        q(&row.first_ms, 0.5),
+        q(&row.second_ms, 0.5),
+        q(&row.alone_ms, 0.5),
+        q(&ratios, 0.5),
+        q(&row.open_ms, 0.5),
+    );
+}
+
+fn main() {
+    let steps = argument("--steps").and_then(|n| n.parse().ok()).unwrap_or(75);
+    let rooms: &[bool] = match argument("--room").as_deref() {
+        Some("yes") => &[true],
+        Some("no") => &[false],
+        _ => &[true, false],
+    };
+    let backends: Vec<BackendChoice> = match argument("--backend") {
+        Some(name) => vec![BackendChoice::parse(&name).expect("a backend's name")],
+        None => BackendChoice::all().map(|row| row.choice).filter(|choice| choice.api().is_some()).collect(),
+    };
+    let displays: Vec<DisplayChoice> = match argument("--display") {
+        Some(name) => vec![DisplayChoice::parse(&name).expect("a display's name")],
+        None => ["gl", "wgpu"].into_iter().filter_map(|name| DisplayChoice::parse(name).ok()).collect(),
+    };
+    let mut rows = Vec::new();
+    let mut skipped = BTreeMap::new();
+    println!(
+        "| pairing | access | unwritten | path | room | resize ms | p99 | worst | first frame | second | frame alone | \
+         (resize + frame) / frame | open again |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    for (backend, display) in backends.iter().flat_map(|backend| displays.iter().map(move |display| (backend, display)))
+    {
+        let mut run = || -> Result<()> {
+            let (backend, screen) = open_pair(*backend, *display, &[])?;
+            let target = Target::of(&screen)?;
+            let mut bench = Bench { backend, screen, target, nonce: 0 };
+            for access in [ImageAccess::Texture, ImageAccess::Any] {
+                for room in rooms {
+                    let row = bench.measure(access, Unwritten::Overwrite, *room, steps)?;
+                    print(&row);
+                    rows.push(row);
+                }
+            }
+            let row = bench.measure(ImageAccess::Texture, Unwritten::Keep, true, steps)?;
+            print(&row);
+            rows.push(row);
+            Ok(())
+        };
+        if let Err(error) = run() {
+            skipped.insert(format!("{backend:?} -> {display:?}"), error.to_string());
+        }
+    }
+    for (pairing, why) in skipped {
+        println!("SKIPPED {pairing}: {why}");
+    }
+    if let Some(path) = argument("--json") {
+        std::fs::write(path, serde_json::to_vec_pretty(&rows).expect("numbers")).expect("the file can be written");
+    }
+}

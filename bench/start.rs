@@ -1,0 +1,120 @@
+//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N] [--json FILE]`: what choosing a path costs when a link is
+//! opened on devices that are open. Three ways take turns: *static* (a budget of zero: the first path of the static order
+//! that works), *warm* (what an earlier start measured is remembered) and *cold* (nothing is remembered). The very first
+//! link of a pairing, for which drivers compile, stands alone.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+use measure::argument;
+use pixelferry::driver::select::quantile;
+use pixelferry::{
+    BackendChoice, Choice as _, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions,
+    Mode, PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten, open_pair,
+};
+use serde::Serialize;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const SIZES: [(&str, u32, u32); 3] = [("720p", 1280, 720), ("1080p", 1920, 1080), ("4K", 3840, 2160)];
+const MODES: [(&str, Mode); 2] = [("latency", Mode::Latency), ("throughput", Mode::Throughput { most: 16 })];
+
+#[derive(Serialize)]
+struct Row {
+    compute: String,
+    display: String,
+    size: &'static str,
+    mode: &'static str,
+    first_ms: f64,
+    static_ms: Vec<f64>,
+    warm_ms: Vec<f64>,
+    cold_ms: Vec<f64>,
+}
+
+fn open(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &SurfaceDesc, policy: Policy) -> f64 {
+    let start = Instant::now();
+    let link = Link::open(Arc::clone(backend), Rc::clone(display), *desc, LinkOptions::new(policy)).expect("a link");
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    drop(link);
+    display.finish().expect("the display goes on");
+    took
+}
+
+fn measure(
+    backend: &Arc<dyn ComputeBackend>,
+    display: &Rc<dyn Display>,
+    (size, width, height): (&'static str, u32, u32),
+    (name, mode): (&'static str, Mode),
+    (rounds, folder): (usize, &Path),
+) -> Row {
+    let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let image = image.with_unwritten(Unwritten::Overwrite);
+    let desc = SurfaceDesc::Image(image);
+    let policy = |profiles| Policy::default().with_mode(mode).with_profiles(profiles);
+    let fixed = || policy(Profiles::Off).with_budget(Duration::ZERO);
+    let first_ms = open(backend, display, &desc, fixed());
+    let remembered = || policy(Profiles::Folder(folder.to_owned()));
+    open(backend, display, &desc, remembered());
+    let (compute, shown) = (backend.device().to_string(), display.device().to_string());
+    let mut row = Row {
+        compute,
+        display: shown,
+        size,
+        mode: name,
+        first_ms,
+        static_ms: Vec::new(),
+        warm_ms: Vec::new(),
+        cold_ms: Vec::new(),
+    };
+    for _ in 0..rounds {
+        row.static_ms.push(open(backend, display, &desc, fixed()));
+        row.warm_ms.push(open(backend, display, &desc, remembered()));
+        row.cold_ms.push(open(backend, display, &desc, policy(Profiles::Off)));
+    }
+    row
+}
+
+fn main() {
+    let rounds = argument("--rounds").and_then(|n| n.parse().ok()).unwrap_or(15);
+    let folder = std::env::temp_dir().join(format!("pixelferry-start-{}", std::process::id()));
+    let mut rows = Vec::new();
+    println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for choice in BackendChoice::all().map(|row| row.choice).filter(|choice| choice.api().is_some()) {
+        let (backend, screen) = match open_pair(choice, DisplayChoice::Auto, &[]) {
+            Ok(pair) => pair,
+            Err(error) => {
+                println!("SKIPPED: {error}");
+                continue;
+            }
+        };
+        let display = screen.display();
+        for size in SIZES {
+            for mode in MODES {
+                let row = measure(&backend, &display, size, mode, (rounds, &folder));
+                let median = |samples: &[f64]| quantile(samples, 0.5);
+                let more: Vec<f64> = row.warm_ms.iter().zip(&row.static_ms).map(|(warm, fixed)| warm - fixed).collect();
+                println!(
+                    "| {} -> {} | {} | {} | {:.0} | {:.1} | {:.1} | {:+.1} | {:.0} | {:.0} |",
+                    row.compute,
+                    row.display,
+                    row.size,
+                    row.mode,
+                    row.first_ms,
+                    median(&row.static_ms),
+                    median(&row.warm_ms),
+                    median(&more),
+                    median(&row.cold_ms),
+                    quantile(&row.cold_ms, 0.99),
+                );
+                rows.push(row);
+            }
+        }
+    }
+    // Best effort: a folder of a few small files in the system's own place for such.
+    let _ = std::fs::remove_dir_all(&folder);
+    if let Some(path) = argument("--json") {
+        std::fs::write(path, serde_json::to_vec_pretty(&rows).expect("numbers")).expect("the file can be written");
+    }
+}

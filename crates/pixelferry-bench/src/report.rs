@@ -1,0 +1,309 @@
+//! A result, and two side by side, as tables for people.
+
+use crate::compare::Comparison;
+use crate::grid::Mode;
+use crate::record::{Cell, Record, RowKind, Skipped, Verdict};
+use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
+use std::fmt::Write as _;
+
+/// What columns do not say of unwritten pixels.
+const UNWRITTEN: &str = "unwritten pixels: overwrite, where the column does not name another rule";
+
+/// The whole result.
+pub fn text(record: &Record) -> String {
+    let mut out = String::new();
+    let line = |out: &mut String, text: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{text}");
+    };
+    for (compute, display) in pairings(record) {
+        line(&mut out, format!("\n{compute} -> {display}"));
+        for mode in Mode::ALL {
+            let of = |c: &&Cell| c.compute == compute && c.display == display && c.mode == mode;
+            let cells: Vec<&Cell> = record.cells.iter().filter(of).collect();
+            if !cells.is_empty() {
+                line(&mut out, format!("{mode}: median (p99) of a frame; * the best path"));
+                line(&mut out, UNWRITTEN.into());
+                line(&mut out, rows(&cells).to_string());
+            }
+        }
+        line(&mut out, verdicts(record, compute, display).to_string());
+        for Skipped { what, reason } in skipped(record, compute, display) {
+            line(&mut out, format!("  SKIPPED {what}: {reason}"));
+        }
+    }
+    line(&mut out, String::new());
+    for Skipped { what, reason } in &record.left_out {
+        line(&mut out, format!("SKIPPED {what}: {reason}"));
+    }
+    for problem in &record.problems {
+        line(&mut out, format!("note: {problem}"));
+    }
+    let misses = misses(record);
+    if !misses.is_empty() {
+        line(&mut out, "\nNot within the tolerance".into());
+    }
+    for (cell, verdict) in misses {
+        line(&mut out, format!("  {}\n    {}", cell.key(), miss(verdict)));
+    }
+    line(&mut out, format!("\n{} ({:.0} s)", headline(record), record.seconds));
+    out
+}
+
+/// One sentence about the automatic choice.
+fn headline(record: &Record) -> String {
+    let s = record.summary;
+    if s.cells == 0 {
+        return "no cell has both an automatic choice and a path to compare it with".into();
+    }
+    let rest = match (s.cells - s.within, s.clear_misses) {
+        (0, _) => String::new(),
+        (1, 0) => "; the other one is too close to call".into(),
+        (misses, 0) => format!("; the other {misses} are too close to call"),
+        (1, _) => "; the other one is clearly slower".into(),
+        (misses, 1) => format!("; of the other {misses}, one is clearly slower"),
+        (misses, clear) => format!("; of the other {misses}, {clear} are clearly slower"),
+    };
+    let verdict = match s.decided() {
+        (0, _) => "none is decided, as all are within the noise".into(),
+        (decided, right) => {
+            let share = 100.0 * right as f64 / decided as f64;
+            format!("right in {right} of {decided} that are decided ({share:.0} %), {} undecided", s.undecided)
+        }
+    };
+    let tolerance = record.method.tolerance * 100.0;
+    format!("automatic within {tolerance:.0} % of the best in {} of {} cells{rest}; {verdict}", s.within, s.cells)
+}
+
+/// What happened where the automatic choice was not within the tolerance.
+fn miss(v: &Verdict) -> String {
+    let same = v.same_path_us.map(|us| format!(", by name {}", time(us))).unwrap_or_default();
+    format!(
+        "best {} {}; automatic {} {}{same}; {} ± {:.1} %: {}",
+        v.best,
+        time(v.best_us),
+        v.automatic_path,
+        time(v.automatic_us),
+        percent(v.ratio.distance()),
+        v.ratio.uncertainty * 100.0,
+        v.why
+    )
+}
+
+/// Cells whose automatic choice is not within the tolerance, the worst first.
+fn misses(record: &Record) -> Vec<(&Cell, &Verdict)> {
+    let of = |cell| -> Option<(&Cell, &Verdict)> { Some((cell, cell.verdict.as_ref()?)) };
+    let mut misses: Vec<_> = record.cells.iter().filter_map(of).filter(|(_, v)| !v.within).collect();
+    misses.sort_by(|(_, a), (_, b)| b.ratio.ratio.total_cmp(&a.ratio.ratio));
+    misses
+}
+
+fn pairings(record: &Record) -> Vec<(&str, &str)> {
+    distinct(record.cells.iter().map(|c| (c.compute.as_str(), c.display.as_str())))
+}
+
+/// What the cells of a pairing left out, once for each reason.
+fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a Skipped> {
+    let cells = record.cells.iter().filter(|c| c.compute == compute && c.display == display);
+    distinct(cells.flat_map(|c| &c.skipped))
+}
+
+fn table(head: Vec<String>) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
+    table
+}
+
+fn right(text: String) -> Field {
+    Field::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn rows(cells: &[&Cell]) -> Table {
+    let head = std::iter::once("row".to_owned()).chain(cells.iter().map(|c| c.picture()));
+    let mut table = table(head.collect());
+    for name in distinct(cells.iter().flat_map(|c| &c.rows).map(|r| r.info.row.as_str())) {
+        let fields = cells.iter().map(|cell| {
+            let Some(row) = cell.row(name) else { return right("-".into()) };
+            let best = cell.verdict.as_ref().is_some_and(|v| v.best == row.info.row);
+            let mark = if best { "* " } else { "" };
+            let chosen = match (row.info.kind, &row.info.path) {
+                (RowKind::Automatic, Some(path)) if row.info.frames_behind > 0 => {
+                    format!("\n{path}, {} late", row.info.frames_behind)
+                }
+                (RowKind::Automatic, Some(path)) => match &row.info.started_with {
+                    Some(first) => format!("\n{path}, at first {first}"),
+                    None => format!("\n{path}"),
+                },
+                _ => String::new(),
+            };
+            right(format!("{mark}{} ({}){chosen}", time(row.stats.median_us), time(row.stats.p99_us)))
+        });
+        table.add_row(std::iter::once(Field::new(name)).chain(fields));
+    }
+    table
+}
+
+fn verdicts(record: &Record, compute: &str, display: &str) -> Table {
+    let head = ["verdict", "best", "", "automatic", "", "distance", "chosen in"];
+    let mut table = table(head.map(str::to_owned).into());
+    for cell in record.cells.iter().filter(|c| c.compute == compute && c.display == display) {
+        let Some(v) = &cell.verdict else { continue };
+        let sign = match (v.within, v.clear) {
+            (true, _) => "",
+            (false, true) => " !",
+            (false, false) => " ?",
+        };
+        table.add_row([
+            Field::new(format!("{}, {}", cell.picture(), cell.mode)),
+            Field::new(&v.best),
+            right(time(v.best_us)),
+            Field::new(&v.automatic_path),
+            right(time(v.automatic_us)),
+            right(format!("{} ± {:.1}{sign}", percent(v.ratio.distance()), v.ratio.uncertainty * 100.0)),
+            right(v.opened_ms.map(|ms| format!("{ms:.0} ms")).unwrap_or_default()),
+        ]);
+    }
+    table
+}
+
+/// Two results side by side: floors first, so that a slower machine is not taken for a slower library.
+pub fn comparison(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{text}");
+    };
+    for difference in &comparison.differences {
+        line(format!("not the same: {difference}"));
+    }
+    if comparison.pairs.is_empty() {
+        line("The two results have no row in common: other devices, sizes or modes.".into());
+    }
+    let drift = comparison.drift();
+    if !drift.is_empty() {
+        line("\nFloors: second over first, median over all cells. The machine's part in all below.".into());
+        let mut floors = table(["floor", "ratio"].map(str::to_owned).into());
+        for (name, ratio) in &drift {
+            floors.add_row([Field::new(name), right(format!("{ratio:.3}"))]);
+        }
+        line(floors.to_string());
+    }
+    let (mut slower, mut quicker) = (0, 0);
+    for cell in distinct(comparison.pairs.iter().map(|p| p.cell.as_str())) {
+        let floors = comparison.drift_of(cell);
+        line(format!("\n{cell}; its floors {floors:.3}"));
+        let mut rows = table(["row", "first", "second", "ratio", "/ floors", ""].map(str::to_owned).into());
+        for p in comparison.pairs.iter().filter(|p| p.cell == cell && p.kind != RowKind::Floor) {
+            let mark = match (p.is_clear(1.0), p.is_clear(floors), p.ratio > floors) {
+                (true, true, true) => "slower",
+                (true, true, false) => "quicker",
+                (true, false, _) => "as its floors",
+                (false, ..) => "",
+            };
+            slower += usize::from(mark == "slower");
+            quicker += usize::from(mark == "quicker");
+            rows.add_row([
+                Field::new(&p.row),
+                right(time(p.a.median_us)),
+                right(time(p.b.median_us)),
+                right(format!("{:.3}", p.ratio)),
+                right(format!("{:.3}", p.ratio / floors)),
+                Field::new(mark),
+            ]);
+        }
+        line(rows.to_string());
+    }
+    for (side, rows) in [("first", &comparison.only_a), ("second", &comparison.only_b)] {
+        for row in rows {
+            line(format!("only in the {side}: {row}"));
+        }
+    }
+    let rows = comparison.pairs.iter().filter(|p| p.kind != RowKind::Floor).count();
+    line(format!(
+        "\n{rows} rows in both: {slower} slower and {quicker} quicker by more than their spread and their floors."
+    ));
+    out
+}
+
+/// Microseconds with a unit that suits them.
+fn time(us: f64) -> String {
+    match us {
+        us if us < 9.95 => format!("{us:.2} µs"),
+        us if us < 99.5 => format!("{us:.1} µs"),
+        us if us < 999.5 => format!("{us:.0} µs"),
+        us if us < 9_995.0 => format!("{:.2} ms", us / 1e3),
+        us if us < 99_950.0 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.0} ms", us / 1e3),
+    }
+}
+
+/// A distance as a percentage with its sign.
+fn percent(fraction: f64) -> String {
+    format!("{:+.1} %", fraction * 100.0)
+}
+
+/// Each value once, in the order of first appearance.
+fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Summary;
+    use crate::sample;
+
+    #[test]
+    fn every_row_and_every_reason_is_said() {
+        let record = sample::record();
+        let text = text(&record);
+        for row in record.cells.iter().flat_map(|c| &c.rows) {
+            assert!(text.contains(&row.info.row), "{}", row.info.row);
+        }
+        for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "verdict"] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_headline_counts_as_people_do() {
+        let said = |cells, within, clear_misses, undecided| {
+            let summary = Summary { cells, within, clear_misses, undecided };
+            headline(&Record { summary, ..sample::record() })
+        };
+        assert!(
+            said(4, 3, 0, 4)
+                .ends_with("; the other one is too close to call; none is decided, as all are within the noise")
+        );
+        assert!(
+            said(4, 3, 1, 0)
+                .contains("; the other one is clearly slower; right in 3 of 4 that are decided (75 %), 0 undecided")
+        );
+        assert!(said(9, 6, 2, 1).contains("; of the other 3, 2 are clearly slower; right in 6 of 8"));
+    }
+
+    #[test]
+    fn a_comparison_says_floors_first_and_what_is_missing() {
+        let (a, mut b) = (sample::record(), sample::record());
+        b.cells[0].rows.retain(|row| row.info.row != "direct");
+        let text = comparison(&Comparison::of(&a, &b));
+        assert!(text.find("Floors").unwrap() < text.find("host-round-trip").unwrap());
+        assert!(text.contains("only in the first") && text.contains("0 slower and 0 quicker"), "{text}");
+        let none = comparison(&Comparison::of(&a, &Record { cells: Vec::new(), ..b }));
+        assert!(none.contains("no row in common"), "{none}");
+    }
+
+    #[test]
+    fn times_have_three_figures_and_a_unit() {
+        let texts = [0.5, 12.34, 489.4, 2152.0, 21_974.0, 123_456.0].map(time);
+        assert_eq!(texts, ["0.50 µs", "12.3 µs", "489 µs", "2.15 ms", "22.0 ms", "123 ms"]);
+        assert_eq!(percent(-0.012), "-1.2 %");
+        assert_eq!(distinct([1, 2, 1]), [1, 2]);
+    }
+}

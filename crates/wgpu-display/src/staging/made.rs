@@ -1,0 +1,24 @@
+//! Memory that was made beside wgpu and wrapped.
+
+use interop_core::{HostBlock, ImageDesc};
+
+/// What it is to wgpu.
+#[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
+pub(crate) enum Object {
+    Buffer(wgpu::Buffer),
+    Texture(wgpu::Texture, ImageDesc),
+}
+
+/// The memory, with what keeps it.
+pub(crate) struct Made<K> {
+    pub object: Object,
+    /// Where the host can address it.
+    pub host: Option<HostBlock>,
+    pub keeper: Option<K>,
+}
+
+impl<K> Made<K> {
+    pub fn kept_as<L>(self, keeper: impl FnOnce(K) -> L) -> Made<L> {
+        Made { object: self.object, host: self.host, keeper: self.keeper.map(keeper) }
+    }
+}

@@ -1,0 +1,146 @@
+//! Keeps links between pages true: the file is there, and so is the heading.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::repository;
+
+pub fn run(root: &Path) -> Result<(), Error> {
+    let pages = repository::tracked(root, &["*.md"])?;
+    if pages.is_empty() {
+        return Err(Error::NothingToCheck);
+    }
+    let (links, wrong) = check(root, &pages)?;
+    wrong.iter().for_each(|line| println!("{line}"));
+    if wrong.is_empty() {
+        println!("{} pages: {links} links lead somewhere", pages.len());
+        return Ok(());
+    }
+    Err(Error::Pages(wrong.len()))
+}
+
+/// What a page has: the anchors of its headings, and its links with their lines.
+#[derive(Debug, Default)]
+struct Page {
+    anchors: BTreeSet<String>,
+    links: Vec<(usize, String)>,
+}
+
+/// The number of links to files and headings of the repository, and a line for each that leads nowhere.
+fn check(root: &Path, pages: &[PathBuf]) -> Result<(usize, Vec<String>), Error> {
+    let (mut count, mut wrong) = (0, Vec::new());
+    let mut read = BTreeMap::new();
+    for name in pages {
+        let path = root.join(name);
+        // Deleted in the work tree, but not yet in the index.
+        if path.exists() {
+            read.insert(name, Page::read(&path)?);
+        }
+    }
+    for (name, page) in &read {
+        for (line, link) in &page.links {
+            count += 1;
+            if let Some(problem) = problem(&root.join(name), link, page)? {
+                wrong.push(format!("{}:{line}: {link}: {problem}", name.display()));
+            }
+        }
+    }
+    Ok((count, wrong))
+}
+
+/// Why a link of the page at `path` leads nowhere.
+fn problem(path: &Path, link: &str, page: &Page) -> Result<Option<&'static str>, Error> {
+    let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let to = path.with_file_name("").join(file);
+    if !to.exists() {
+        return Ok(Some("there is no such file"));
+    }
+    if anchor.is_empty() || !(file.is_empty() || file.ends_with(".md")) {
+        return Ok(None);
+    }
+    let is_there =
+        if file.is_empty() { page.anchors.contains(anchor) } else { Page::read(&to)?.anchors.contains(anchor) };
+    Ok((!is_there).then_some("there is no such heading"))
+}
+
+impl Page {
+    fn read(path: &Path) -> Result<Self, Error> {
+        Ok(Self::of(&fs::read_to_string(path).map_err(Error::file("read", path))?))
+    }
+
+    fn of(text: &str) -> Self {
+        let mut page = Self::default();
+        let mut headings = BTreeMap::new();
+        let mut in_code = false;
+        for (index, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("```") {
+                in_code = !in_code;
+            } else if in_code {
+            } else if line.starts_with('#') {
+                let slug = slug(line.trim_start_matches('#').trim());
+                let earlier = headings.entry(slug.clone()).and_modify(|n| *n += 1).or_insert(0);
+                page.anchors.insert(if *earlier == 0 { slug } else { format!("{slug}-{earlier}") });
+            } else {
+                page.links.extend(links(line).map(|link| (index + 1, link)));
+            }
+        }
+        page
+    }
+}
+
+/// The anchor that GitHub gives a heading.
+fn slug(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// The targets of a line's links, but for addresses of the web and what stands in code.
+fn links(line: &str) -> impl Iterator<Item = String> {
+    let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets: Vec<_> = targets.map(|(target, _)| target.to_owned()).collect();
+    targets.into_iter().filter(|target| !target.contains("://") && !target.starts_with("mailto:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_have_the_anchors_of_github() {
+        let page = Page::of("# To add a ...\n## The demo's controls\n```\n# no heading\n```\n## Both\n## Both\n");
+        let anchors: Vec<_> = page.anchors.iter().map(String::as_str).collect();
+        assert_eq!(anchors, ["both", "both-1", "the-demos-controls", "to-add-a-"]);
+    }
+
+    #[test]
+    fn links_are_found_outside_code() {
+        let page =
+            Page::of("a [b](c.md) and [`d`](e.md#f), `[g](h.md)`\n```\n[i](j.md)\n```\n![k](l.png) [m](https://n)");
+        let links: Vec<_> = page.links.iter().map(|(line, link)| (*line, link.as_str())).collect();
+        assert_eq!(links, [(1, "c.md"), (1, "e.md#f"), (5, "l.png")]);
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_told_with_its_line() {
+        let folder = std::env::temp_dir().join(format!("pixelferry-links-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.md"), "# Top\n[b](b.md#there) [b](b.md#gone)\n[c](c.md) [top](#top) [no](#no)\n")
+            .unwrap();
+        fs::write(folder.join("b.md"), "## There\n").unwrap();
+        let found = check(&folder, &[PathBuf::from("a.md"), PathBuf::from("b.md"), PathBuf::from("deleted.md")]);
+        fs::remove_dir_all(&folder).unwrap();
+        let (count, wrong) = found.unwrap();
+        assert_eq!(count, 5);
+        assert_eq!(
+            wrong,
+            [
+                "a.md:2: b.md#gone: there is no such heading",
+                "a.md:3: c.md: there is no such file",
+                "a.md:3: #no: there is no such heading",
+            ]
+        );
+    }
+}
